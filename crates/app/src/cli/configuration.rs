@@ -1,0 +1,38 @@
+//! `docent config`: every setting, its value, and where that came from.
+
+use std::process::ExitCode;
+
+use super::print::Page;
+use crate::settings::{Entry, Settings};
+
+pub(super) fn show(settings: &Settings, page: &mut Page) -> anyhow::Result<ExitCode> {
+    let width = settings
+        .entries
+        .iter()
+        .map(|entry| entry.key.name.len())
+        .max()
+        .unwrap_or_default();
+    let root = settings.root.path().display().to_string();
+    page.row("root", width, &root, &settings.root_origin.to_string())?;
+    for entry in &settings.entries {
+        page.row(&entry.key.name, width, &shown(entry), &entry.origin.to_string())?;
+    }
+    settings
+        .warnings
+        .iter()
+        .try_for_each(|warning| page.note(&format!("warning: {warning}")))?;
+    Ok(if settings.warnings.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn shown(entry: &Entry) -> String {
+    let empty = entry.value.as_str().is_some_and(str::is_empty);
+    if entry.key.secret && !empty {
+        "[set]".to_owned()
+    } else {
+        entry.value.to_string()
+    }
+}

@@ -1,0 +1,262 @@
+//! The command line: the server, one command per tool, and the commands about docent itself.
+
+mod configuration;
+mod mirror;
+pub(crate) mod print;
+mod reference;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap_complete::Shell;
+use docent_engine::metrics::Metrics;
+use serde_json::Value;
+
+use crate::serve;
+use crate::settings::{Flags, Settings};
+use crate::tools::dispatch::Dispatch;
+use crate::tools::{self, Object, Tool};
+use print::{Colour, Page};
+
+const ABOUT: &str = "A guide to your project, for coding agents and for you";
+
+/// Reads the command line and does what it says.
+pub(crate) fn run() -> anyhow::Result<ExitCode> {
+    let tools = tools::all();
+    let matches = command(&tools).get_matches();
+    let colour = Colour::parse(matches.get_one::<String>("color").expect("it has a default"));
+    let flags = flags(&matches)?;
+    match matches.subcommand().expect("a subcommand is required") {
+        ("serve", given) => serve(given, &flags, tools),
+        ("call", given) => {
+            let name = given.get_one::<String>("tool").expect("required");
+            let arguments = object(given.get_one::<String>("arguments").expect("it has a default"))?;
+            call(&flags, tools, name, arguments, None)
+        }
+        ("config", _) => configuration::show(&settings(&flags, &tools)?, &mut Page::new(colour)),
+        ("completions", given) => {
+            let shell = *given.get_one::<Shell>("shell").expect("required");
+            Page::new(colour).bytes(|out| clap_complete::generate(shell, &mut command(&tools), "docent", out))
+        }
+        ("man", _) => {
+            let page = clap_mangen::Man::new(command(&tools));
+            let mut text = Vec::new();
+            page.render(&mut text)?;
+            Page::new(colour).bytes(|out| drop(io::Write::write_all(out, &text)))
+        }
+        ("reference", given) => {
+            let which = given.get_one::<String>("page").expect("required");
+            let text = reference::page(which, &tools, command(&tools));
+            Page::new(colour).verbatim(&text)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        (name, given) => {
+            let tool = tools
+                .iter()
+                .find(|tool| tool.mirror.command == name)
+                .expect("the commands are made from the tools");
+            let arguments = mirror::arguments(tool, given);
+            let show = (!given.get_flag("json")).then(|| (tool.mirror.show, Page::new(colour)));
+            let name = tool.name;
+            call(&flags, tools, name, arguments, show)
+        }
+    }
+}
+
+/// The whole command line, made from the tool table.
+pub(crate) fn command(tools: &[Tool]) -> Command {
+    let port = "Serve streamable HTTP at http://ADDRESS/mcp instead of stdio, e.g. 127.0.0.1:7077 (port 0 takes a free one)";
+    Command::new("docent")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(ABOUT)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .arg(
+            global("root")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .help("The project's directory"),
+        )
+        .arg(
+            global("set")
+                .value_name("KEY=VALUE")
+                .action(ArgAction::Append)
+                .help("Change a setting for this run; `docent config` lists them"),
+        )
+        .arg(
+            global("color")
+                .value_name("WHEN")
+                .value_parser(["auto", "always", "never"])
+                .default_value("auto")
+                .help("When to use colours"),
+        )
+        .subcommand(
+            Command::new("serve")
+                .about("Speak MCP to a client, over stdio or HTTP")
+                .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port)),
+        )
+        .subcommands(tools.iter().map(mirror::command))
+        .subcommand(
+            Command::new("call")
+                .about("Call any tool with JSON arguments and print its exact answer")
+                .arg(
+                    Arg::new("tool")
+                        .required(true)
+                        .value_name("TOOL")
+                        .help("The tool's name"),
+                )
+                .arg(
+                    Arg::new("arguments")
+                        .default_value("{}")
+                        .value_name("JSON")
+                        .help("Its arguments"),
+                ),
+        )
+        .subcommand(Command::new("config").about("Show every setting, its value and where that came from"))
+        .subcommand(
+            Command::new("completions")
+                .about("Print completions for a shell")
+                .arg(
+                    Arg::new("shell")
+                        .required(true)
+                        .value_name("SHELL")
+                        .value_parser(value_parser!(Shell)),
+                ),
+        )
+        .subcommand(Command::new("man").about("Print the manual page"))
+        .subcommand(
+            Command::new("reference")
+                .about("Print a page of the reference, as in docs/")
+                .arg(
+                    Arg::new("page")
+                        .required(true)
+                        .value_name("PAGE")
+                        .value_parser(reference::PAGES),
+                ),
+        )
+}
+
+fn global(name: &'static str) -> Arg {
+    Arg::new(name).long(name).global(true)
+}
+
+fn flags(matches: &ArgMatches) -> anyhow::Result<Flags> {
+    let mut set = Vec::new();
+    for pair in matches.get_many::<String>("set").into_iter().flatten() {
+        let Some((name, value)) = pair.split_once('=') else {
+            bail!("--set takes KEY=VALUE, not {pair}")
+        };
+        set.push((name.to_owned(), value.to_owned()));
+    }
+    Ok(Flags {
+        root: matches.get_one::<PathBuf>("root").cloned(),
+        set,
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that hands the process's environment to the settings"
+)]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+fn settings(flags: &Flags, tools: &[Tool]) -> anyhow::Result<Settings> {
+    Settings::resolve(flags, &variable, tools)
+}
+
+fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<ExitCode> {
+    let settings = settings(flags, &tools)?;
+    crate::log::start(&settings.log)?;
+    for warning in &settings.warnings {
+        tracing::warn!("{warning}");
+    }
+    let Settings {
+        root,
+        limits,
+        http,
+        clock,
+        ..
+    } = settings;
+    let dispatch = Dispatch {
+        tools,
+        root,
+        clock,
+        limits,
+        metrics: Metrics::default(),
+    };
+    match given.get_one::<String>("http") {
+        None => serve::stdio(dispatch),
+        Some(address) => serve::http(dispatch, address, http),
+    }
+}
+
+type Show = fn(&Value, &mut Page) -> io::Result<()>;
+
+/// Makes one call. With `show` the answer is laid out for people, who can scroll: it has no size limit.
+fn call(
+    flags: &Flags,
+    tools: Vec<Tool>,
+    name: &str,
+    arguments: Object,
+    show: Option<(Show, Page)>,
+) -> anyhow::Result<ExitCode> {
+    let Settings {
+        root,
+        mut limits,
+        mut log,
+        clock,
+        warnings,
+        entries,
+        ..
+    } = settings(flags, &tools)?;
+    if entries
+        .iter()
+        .any(|entry| entry.key.name == "log.level" && entry.origin == crate::settings::Origin::Default)
+    {
+        "warn".clone_into(&mut log.level);
+    }
+    crate::log::start(&log)?;
+    for warning in &warnings {
+        tracing::warn!("{warning}");
+    }
+    if show.is_some() {
+        limits.answer_chars = usize::MAX;
+    }
+    let dispatch = Dispatch {
+        tools,
+        root,
+        clock,
+        limits,
+        metrics: Metrics::default(),
+    };
+    let session = tools::limit::Session::new();
+    let answer = dispatch.call(&session, name, arguments, &dispatch.deadline());
+    match (answer.failure, show) {
+        (None, Some((show, mut page))) => show(&answer.structured.unwrap_or_default(), &mut page)?,
+        (Some(failure), Some(_)) => {
+            print::complain(&failure.sentence());
+            return Ok(ExitCode::from(failure.kind.exit_code()));
+        }
+        (failure, None) => {
+            Page::new(Colour::Never).verbatim(&(answer.text + "\n"))?;
+            return Ok(failure.map_or(ExitCode::SUCCESS, |failure| {
+                ExitCode::from(failure.kind.exit_code())
+            }));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn object(text: &str) -> anyhow::Result<Object> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => bail!("the arguments must be a JSON object, like {{\"path\": \"README.md\"}}"),
+        Err(error) => bail!("the arguments are not JSON: {error}"),
+    }
+}

@@ -1,0 +1,135 @@
+//! The only writer of stdout: pages for people, with colours where they are wanted and seen.
+//!
+//! Invariant: nothing here runs while the process serves MCP over stdio.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::ExitCode;
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use serde_json::Value;
+
+/// When colours are used. `NO_COLOR` and pipes turn them off unless they were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+/// What a person reads.
+pub(crate) struct Page {
+    out: BufWriter<AutoStream<io::Stdout>>,
+    notes: AutoStream<io::Stderr>,
+    terminal: bool,
+}
+
+const HEADING: Style = AnsiColor::Magenta.on_default().bold();
+const NUMBER: Style = AnsiColor::Green.on_default();
+const DIM: Style = Style::new().dimmed();
+const BOLD: Style = Style::new().bold();
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+
+impl Colour {
+    pub(crate) fn parse(text: &str) -> Self {
+        match text {
+            "always" => Self::Always,
+            "never" => Self::Never,
+            _ => Self::Auto,
+        }
+    }
+
+    fn choice(self) -> ColorChoice {
+        match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        }
+    }
+}
+
+impl Page {
+    pub(crate) fn new(colour: Colour) -> Self {
+        Self {
+            out: BufWriter::new(AutoStream::new(io::stdout(), colour.choice())),
+            notes: AutoStream::new(io::stderr(), colour.choice()),
+            terminal: io::stdout().is_terminal(),
+        }
+    }
+
+    /// True where a person looks at it, false in a pipe.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    pub(crate) fn heading(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{HEADING}{text}{HEADING:#}")
+    }
+
+    pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{text}")
+    }
+
+    pub(crate) fn dim(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{DIM}{text}{DIM:#}")
+    }
+
+    /// A name in bold, padded, and what belongs to it.
+    pub(crate) fn row(&mut self, name: &str, width: usize, value: &str, aside: &str) -> io::Result<()> {
+        writeln!(
+            self.out,
+            "{BOLD}{name:width$}{BOLD:#}  {value}  {DIM}{aside}{DIM:#}"
+        )
+    }
+
+    /// A line of a file; dim unless it is the one that matters.
+    pub(crate) fn numbered(&mut self, number: u64, text: &str, matters: bool) -> io::Result<()> {
+        if matters {
+            writeln!(self.out, "{NUMBER}{number:>5}{NUMBER:#}  {text}")
+        } else {
+            writeln!(self.out, "{DIM}{number:>5}  {text}{DIM:#}")
+        }
+    }
+
+    /// Text as it is, escapes included; a line end is added on a terminal only.
+    pub(crate) fn verbatim(&mut self, text: &str) -> io::Result<()> {
+        self.out.flush()?;
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        if self.terminal && !text.ends_with('\n') {
+            stdout.write_all(b"\n")?;
+        }
+        stdout.flush()
+    }
+
+    pub(crate) fn json(&mut self, value: &Value) -> io::Result<()> {
+        writeln!(self.out, "{value:#}")
+    }
+
+    /// Something beside the answer, kept out of pipes.
+    pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
+        self.out.flush()?;
+        writeln!(self.notes, "{DIM}{text}{DIM:#}")
+    }
+
+    /// Lets `write` fill the page.
+    pub(crate) fn bytes(mut self, write: impl FnOnce(&mut dyn Write)) -> anyhow::Result<ExitCode> {
+        write(&mut self.out);
+        self.out.flush()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Says on stderr what went wrong.
+pub(crate) fn complain(message: &str) {
+    let mut stderr = AutoStream::new(io::stderr(), ColorChoice::Auto);
+    // Without a stderr there is nobody to tell.
+    let _ = writeln!(stderr, "{ERROR}error{ERROR:#}: {message}");
+}
+
+/// Says on stderr what a person who started a server waits for.
+pub(crate) fn announce(message: &str) {
+    let mut stderr = AutoStream::new(io::stderr(), ColorChoice::Auto);
+    // Without a stderr there is nobody to tell.
+    let _ = writeln!(stderr, "{message}");
+}

@@ -1,0 +1,276 @@
+//! Who may come in over HTTP.
+//!
+//! A browser can be led to any address, so the Host and Origin headers must name this server or one that its
+//! user has allowed; beyond that, a token decides where one is set. Bodies are read here, within a size and a
+//! time, so that nothing behind has to wait for a slow client.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::settings::Http;
+
+pub(super) struct Gate {
+    token: Option<String>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    most_bytes: usize,
+    body_time: Duration,
+}
+
+/// Why a request is sent away.
+struct Refusal(StatusCode, &'static str);
+
+impl Gate {
+    pub(super) fn new(local: SocketAddr, settings: Http) -> Self {
+        let mut hosts = settings.allowed_hosts;
+        if !local.ip().is_unspecified() {
+            hosts.push(local.ip().to_string());
+        }
+        Self {
+            token: settings.token,
+            hosts,
+            origins: settings.allowed_origins,
+            most_bytes: settings.max_body_bytes,
+            body_time: settings.body_time,
+        }
+    }
+
+    fn check(&self, request: &Request) -> Result<(), Refusal> {
+        let headers = request.headers();
+        if !self.host_is_ours(headers, request.uri()) {
+            return Err(Refusal(
+                StatusCode::FORBIDDEN,
+                "Host is not allowed; add it to http.allowed_hosts",
+            ));
+        }
+        if let Some(origin) = headers.get(header::ORIGIN)
+            && !origin.to_str().is_ok_and(|origin| self.origin_is_ours(origin))
+        {
+            return Err(Refusal(
+                StatusCode::FORBIDDEN,
+                "Origin is not allowed; add it to http.allowed_origins",
+            ));
+        }
+        // Whether the server is alive is no secret; everything else is.
+        if request.uri().path() != "/health" && !self.token_is_right(headers) {
+            return Err(Refusal(StatusCode::UNAUTHORIZED, "A bearer token is required"));
+        }
+        Ok(())
+    }
+
+    fn host_is_ours(&self, headers: &HeaderMap, uri: &Uri) -> bool {
+        let named = match headers.get(header::HOST) {
+            Some(host) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
+            None => uri.authority().cloned(),
+        };
+        named.is_some_and(|authority| {
+            let host = bare(authority.host());
+            is_loopback(host)
+                || self
+                    .hosts
+                    .iter()
+                    .any(|allowed| same_host(allowed, host, authority.as_str()))
+        })
+    }
+
+    fn origin_is_ours(&self, origin: &str) -> bool {
+        if self
+            .origins
+            .iter()
+            .any(|allowed| allowed.eq_ignore_ascii_case(origin))
+        {
+            return true;
+        }
+        let Ok(uri) = origin.parse::<Uri>() else {
+            return false;
+        };
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.host().is_some_and(|host| is_loopback(bare(host)))
+    }
+
+    fn token_is_right(&self, headers: &HeaderMap) -> bool {
+        let Some(expected) = &self.token else { return true };
+        let given = headers
+            .get(header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
+        given
+            .and_then(|value| value.split_once(' '))
+            .is_some_and(|(scheme, token)| {
+                scheme.eq_ignore_ascii_case("bearer") && same_secret(token.trim(), expected)
+            })
+    }
+
+    async fn read_body(&self, body: Body) -> Result<Body, Refusal> {
+        match tokio::time::timeout(self.body_time, to_bytes(body, self.most_bytes)).await {
+            Ok(Ok(bytes)) => Ok(bytes.into()),
+            Ok(Err(_)) => Err(Refusal(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "The body is too large or broke off",
+            )),
+            Err(_) => Err(Refusal(
+                StatusCode::REQUEST_TIMEOUT,
+                "The body took too long to arrive",
+            )),
+        }
+    }
+}
+
+/// Lets a request in, or answers why not.
+pub(super) async fn admit(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    if let Err(refusal) = gate.check(&request) {
+        return refusal.into_response();
+    }
+    let (parts, body) = request.into_parts();
+    match gate.read_body(body).await {
+        Ok(body) => next.run(Request::from_parts(parts, body)).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Self(status, message) = self;
+        tracing::warn!(status = status.as_u16(), "refused: {message}");
+        let body = json!({ "jsonrpc": "2.0", "error": { "code": -32600, "message": message } });
+        let mut response = (status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(
+                header::WWW_AUTHENTICATE,
+                header::HeaderValue::from_static("Bearer"),
+            );
+        }
+        headers.insert(header::CONNECTION, header::HeaderValue::from_static("close"));
+        response
+    }
+}
+
+/// An IPv6 address without its brackets.
+fn bare(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// An allowed host is a name for any port, or a name with its port.
+fn same_host(allowed: &str, host: &str, authority: &str) -> bool {
+    bare(allowed).eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(authority)
+}
+
+/// Compares without telling by the time it takes how much was right.
+fn same_secret(given: &str, expected: &str) -> bool {
+    let (given, expected) = (given.as_bytes(), expected.as_bytes());
+    let difference = given
+        .iter()
+        .zip(expected.iter().cycle())
+        .fold(0, |all, (a, b)| all | (a ^ b));
+    given.len() == expected.len() && std::hint::black_box(difference) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate() -> Gate {
+        let settings = Http {
+            token: Some("s3cret".into()),
+            allowed_hosts: vec!["docs.example".into(), "other.example:8080".into()],
+            allowed_origins: vec!["https://app.example".into()],
+            max_body_bytes: 10,
+            body_time: Duration::from_secs(1),
+        };
+        Gate::new("192.0.2.7:80".parse().unwrap(), settings)
+    }
+
+    fn check(headers: &[(&str, &str)], expected: u16) {
+        let mut request = Request::builder().uri("/mcp");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let status = gate()
+            .check(&request)
+            .map_or_else(|refusal| refusal.0.as_u16(), |()| 200);
+        assert_eq!(status, expected, "{headers:?}");
+    }
+
+    #[test]
+    fn hosts_are_ours_or_allowed() {
+        let token = ("authorization", "Bearer s3cret");
+        for host in [
+            "localhost",
+            "127.0.0.1:7077",
+            "[::1]:1",
+            "LOCALHOST:9",
+            "192.0.2.7",
+            "docs.example:1",
+            "other.example:8080",
+        ] {
+            check(&[("host", host), token], 200);
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "other.example",
+            "other.example:1",
+            "",
+            "a b",
+        ] {
+            check(&[("host", host), token], 403);
+        }
+        check(&[token], 403);
+    }
+
+    #[test]
+    fn origins_are_loopback_or_allowed() {
+        let base = [("host", "localhost"), ("authorization", "Bearer s3cret")];
+        let with = |origin| [base[0], base[1], ("origin", origin)];
+        for origin in [
+            "http://localhost:3000",
+            "http://127.0.0.1",
+            "https://[::1]:8",
+            "https://app.example",
+        ] {
+            check(&with(origin), 200);
+        }
+        for origin in [
+            "http://evil.example",
+            "null",
+            "https://app.example:444",
+            "file://localhost",
+            "http://localhost.evil.example",
+            "",
+        ] {
+            check(&with(origin), 403);
+        }
+    }
+
+    #[test]
+    fn the_token_must_be_right() {
+        check(&[("host", "localhost"), ("authorization", "bearer s3cret")], 200);
+        for value in [
+            "Bearer s3cre",
+            "Bearer s3cretx",
+            "Bearer ",
+            "Basic s3cret",
+            "s3cret",
+        ] {
+            check(&[("host", "localhost"), ("authorization", value)], 401);
+        }
+        check(&[("host", "localhost")], 401);
+    }
+}

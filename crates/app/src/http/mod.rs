@@ -1,0 +1,177 @@
+//! MCP over streamable HTTP at `/mcp`, with `/health` for those who watch and `/metrics` for those who count.
+//!
+//! Invariant: no request reaches a route before [`gate`] has let it in.
+
+mod gate;
+mod metrics;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use axum::extract::{Request, State};
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use axum::{Json, Router};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::print::announce;
+use crate::mcp::Guide;
+use crate::settings::Http;
+use crate::tools::dispatch::Dispatch;
+use gate::Gate;
+
+/// Connections open at once; more of them wait.
+const MOST_CONNECTIONS: usize = 256;
+
+/// Sessions of the older protocol era kept at once.
+const MOST_SESSIONS: usize = 1_000;
+
+/// A session of the older era is forgotten after this long without a request.
+const SESSION_IDLE: Duration = Duration::from_hours(1);
+
+/// How long a client may take to send a request's head.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+
+/// Serves until a signal ends it.
+pub(crate) async fn serve(dispatch: Dispatch, address: &str, settings: Http) -> anyhow::Result<()> {
+    let listener = TcpListener::bind(address)
+        .await
+        .with_context(|| format!("cannot listen on {address}"))?;
+    let local = listener.local_addr().context("the listener has no address")?;
+    if !local.ip().is_loopback() && settings.token.is_none() {
+        bail!(
+            "{local} can be reached from other machines: set DOCENT_HTTP_TOKEN (or http.token) to a secret that clients must send"
+        );
+    }
+    announce(&format!(
+        "docent serves {} at http://{local}/mcp",
+        dispatch.root.path().display()
+    ));
+    let ended = CancellationToken::new();
+    let router = router(Arc::new(dispatch), local, settings, &ended);
+    let outcome = tokio::select! {
+        outcome = accept(&listener, &router) => outcome,
+        outcome = signal() => outcome,
+    };
+    ended.cancel();
+    outcome.context("serving ended")
+}
+
+fn router(dispatch: Arc<Dispatch>, local: SocketAddr, settings: Http, ended: &CancellationToken) -> Router {
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config = session_config();
+    let sessions = Arc::new(sessions);
+    // Host and Origin are the gate's to check, for every route alike.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_json_response(true)
+        .with_max_request_body_bytes(settings.max_body_bytes)
+        .with_cancellation_token(ended.clone());
+    let guide = Guide::new(dispatch.clone());
+    let counted = sessions.clone();
+    let mcp = StreamableHttpService::new(
+        move || {
+            let open = counted.sessions.try_read().map_or(0, |sessions| sessions.len());
+            if open < MOST_SESSIONS {
+                Ok(guide.for_another())
+            } else {
+                Err(io::Error::other("too many sessions"))
+            }
+        },
+        sessions,
+        config,
+    );
+    Router::new()
+        .route("/metrics", get(metrics::page))
+        .with_state(dispatch)
+        .route("/health", get(health))
+        .route_service("/mcp", mcp)
+        .layer(from_fn_with_state(
+            Arc::new(Gate::new(local, settings)),
+            gate::admit,
+        ))
+}
+
+fn session_config() -> SessionConfig {
+    let mut config = SessionConfig::default();
+    config.keep_alive = Some(SESSION_IDLE);
+    config
+}
+
+async fn health() -> Json<Value> {
+    Json(json!({ "status": "ok", "name": "docent", "version": env!("CARGO_PKG_VERSION") }))
+}
+
+async fn accept(listener: &TcpListener, router: &Router) -> io::Result<()> {
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let place = room
+            .clone()
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed");
+        let (stream, peer) = match listener.accept().await {
+            Ok(connection) => connection,
+            Err(error) => {
+                // A connection that broke before it was taken, or no descriptors left: others go on.
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let router = router.clone();
+        tokio::spawn(async move {
+            converse(stream, peer, router).await;
+            drop(place);
+        });
+    }
+}
+
+async fn converse(stream: TcpStream, peer: SocketAddr, router: Router) {
+    let with_peer = router.layer(axum::middleware::from_fn_with_state(peer.ip(), remember_peer));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(with_peer));
+    if let Err(error) = connection.await {
+        tracing::debug!(%peer, %error, "a connection ended early");
+    }
+}
+
+/// Leaves the caller's address where the handler of the call finds it.
+async fn remember_peer(
+    State(peer): State<IpAddr>,
+    mut request: Request,
+    next: axum::middleware::Next,
+) -> axum::response::Response {
+    request.extensions_mut().insert(peer);
+    next.run(request).await
+}
+
+#[cfg(unix)]
+async fn signal() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+async fn signal() -> io::Result<()> {
+    tokio::signal::ctrl_c().await
+}

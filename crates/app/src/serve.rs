@@ -1,0 +1,71 @@
+//! Serving: one project over stdio until stdin ends, or over HTTP until a signal.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
+
+use crate::http;
+use crate::mcp::Guide;
+use crate::settings::Http;
+use crate::stdio::Lines;
+use crate::tools::dispatch::Dispatch;
+
+/// How long answers under way may take after stdin has ended. Whoever closed it waits for the process to go.
+const GRACE: Duration = Duration::from_millis(75);
+
+/// Calls that run at once; more of them wait.
+const MOST_CALLS: usize = 16;
+
+/// Speaks MCP over stdio. Ends when stdin does.
+pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<ExitCode> {
+    let runtime = runtime()?;
+    let outcome = runtime.block_on(async {
+        let closed = CancellationToken::new();
+        let serving = async {
+            match Guide::new(Arc::new(dispatch))
+                .serve(Lines::new(closed.clone()))
+                .await
+            {
+                Ok(service) => drop(service.waiting().await),
+                Err(ServerInitializeError::ConnectionClosed(_)) => {}
+                Err(error) => return Err(error),
+            }
+            Ok(())
+        };
+        let grace = async {
+            closed.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            outcome = serving => outcome,
+            () = grace => Ok(()),
+        }
+    });
+    // A call that did not make it in time is left behind; the process ends now.
+    runtime.shutdown_background();
+    outcome.context("the client did not open the session as MCP asks")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Speaks MCP over HTTP. Ends on SIGINT or SIGTERM.
+pub(crate) fn http(dispatch: Dispatch, address: &str, settings: Http) -> anyhow::Result<ExitCode> {
+    let runtime = runtime()?;
+    let outcome = runtime.block_on(http::serve(dispatch, address, settings));
+    runtime.shutdown_background();
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+/// One thread for messages; calls run beside it.
+fn runtime() -> anyhow::Result<Runtime> {
+    Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(MOST_CALLS)
+        .build()
+        .context("no async runtime")
+}

@@ -1,0 +1,534 @@
+//! Settings: what can be set, where a value may come from, and which source wins.
+//!
+//! Flags beat the environment, which beats the project's `.context/config.toml`, which beats the user's
+//! `config.toml`, which beats the defaults. [`keys`] is the only list of settings; variables, `docent config` and
+//! `docs/config.md` are made from it.
+//!
+//! Invariant: a project's file has no say beyond the project. It arrives with a clone, so settings that reach
+//! further (where logs are written, who may connect) are not taken from it, and it can add blocked paths but
+//! not take away those its user has named.
+
+mod root;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use docent_core::access::Access;
+use docent_core::path::RepoPath;
+use docent_engine::clock::Clock;
+use docent_engine::files::{FileError, Root};
+use toml::Value;
+
+use crate::tools::Tool;
+use crate::tools::dispatch::Limits;
+
+/// Everything that was decided before the work began.
+pub(crate) struct Settings {
+    pub(crate) root: Root,
+    pub(crate) root_origin: Origin,
+    pub(crate) limits: Limits,
+    pub(crate) log: Log,
+    pub(crate) http: Http,
+    pub(crate) clock: Clock,
+    /// Every setting with its value and origin, for `docent config`.
+    pub(crate) entries: Vec<Entry>,
+    /// What in the files was passed over, and why.
+    pub(crate) warnings: Vec<String>,
+}
+
+pub(crate) struct Log {
+    pub(crate) level: String,
+    pub(crate) file: Option<PathBuf>,
+}
+
+pub(crate) struct Http {
+    pub(crate) token: Option<String>,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) allowed_origins: Vec<String>,
+    pub(crate) max_body_bytes: usize,
+    pub(crate) body_time: Duration,
+}
+
+/// One thing that can be set.
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) about: String,
+    pub(crate) default: Value,
+    pub(crate) from_project: bool,
+    pub(crate) secret: bool,
+    /// A list to which every source adds.
+    pub(crate) adds_up: bool,
+}
+
+pub(crate) struct Entry {
+    pub(crate) key: Key,
+    pub(crate) value: Value,
+    pub(crate) origin: Origin,
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Flag(&'static str),
+    Variable(String),
+    File(PathBuf),
+    Directory(&'static str),
+    Default,
+    /// Several at once, for lists that add up.
+    All(Vec<Origin>),
+}
+
+/// What the command line said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flags {
+    pub(crate) root: Option<PathBuf>,
+    /// `KEY=VALUE`, the last one winning.
+    pub(crate) set: Vec<(String, String)>,
+}
+
+/// Looks a variable up; the process's environment, or a map in tests.
+pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// Where a project keeps its settings.
+const PROJECT_FILE: &str = ".context/config.toml";
+
+const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
+
+/// Every setting there is.
+pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
+    let mut keys = vec![
+        key(
+            "access.blocked",
+            Vec::<String>::new(),
+            "More paths that are never shown: `*.sqlite` anywhere, `infra/prod` from the root",
+        )
+        .adds_up(),
+        key(
+            "answer.max_chars",
+            20_000,
+            "Characters an answer may have; what is cut says how to get the rest",
+        ),
+        key(
+            "call.timeout_seconds",
+            30,
+            "Seconds a call may take before it is stopped",
+        ),
+        key(
+            "http.allowed_hosts",
+            Vec::<String>::new(),
+            "More values of the Host header to accept, beside loopback and the address served on",
+        )
+        .not_from_project(),
+        key(
+            "http.allowed_origins",
+            Vec::<String>::new(),
+            "More values of the Origin header to accept, beside loopback",
+        )
+        .not_from_project(),
+        key(
+            "http.body_seconds",
+            10,
+            "Seconds a client may take to send a request",
+        )
+        .not_from_project(),
+        key("http.max_body_bytes", 4_194_304, "Bytes a request may have").not_from_project(),
+        key(
+            "http.token",
+            "",
+            "Bearer token that every request must carry; required beyond loopback",
+        )
+        .not_from_project()
+        .secret(),
+        key("log.file", "", "File that gets every log line as JSON, appended").not_from_project(),
+        key(
+            "log.level",
+            "info",
+            "How much is logged: off, error, warn, info, debug or trace",
+        )
+        .not_from_project(),
+    ];
+    for tool in tools {
+        let about = format!(
+            "Calls of {} a session may make in any minute; 0 for any number",
+            tool.name
+        );
+        keys.push(key(
+            &format!("limit.{}", tool.name),
+            i64::from(tool.per_minute),
+            &about,
+        ));
+    }
+    keys
+}
+
+fn key(name: &str, default: impl Into<Value>, about: &str) -> Key {
+    Key {
+        name: name.into(),
+        about: about.into(),
+        default: default.into(),
+        from_project: true,
+        secret: false,
+        adds_up: false,
+    }
+}
+
+impl Key {
+    fn not_from_project(mut self) -> Self {
+        self.from_project = false;
+        self
+    }
+
+    fn adds_up(mut self) -> Self {
+        self.adds_up = true;
+        self
+    }
+
+    fn secret(mut self) -> Self {
+        self.secret = true;
+        self
+    }
+
+    /// The variable that sets it: `DOCENT_LOG_LEVEL` for `log.level`.
+    pub(crate) fn variable(&self) -> String {
+        format!("DOCENT_{}", self.name.replace('.', "_").to_uppercase())
+    }
+
+    /// Reads text as the kind of value the default has; lists are separated by commas.
+    fn parse(&self, text: &str) -> anyhow::Result<Value> {
+        self.accept(match &self.default {
+            Value::Integer(_) => {
+                Value::Integer(text.trim().parse().map_err(|_| self.wrong("a whole number"))?)
+            }
+            Value::Array(_) => text
+                .split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(String::from)
+                .collect::<Vec<_>>()
+                .into(),
+            _ => Value::String(text.to_owned()),
+        })
+    }
+
+    /// Takes a value of the right kind and range.
+    fn accept(&self, value: Value) -> anyhow::Result<Value> {
+        match (&self.default, &value) {
+            (Value::Integer(_), Value::Integer(number)) if *number >= 0 => {}
+            (Value::Integer(_), _) => return Err(self.wrong("a whole number, 0 or more")),
+            (Value::Array(_), Value::Array(items)) if items.iter().all(Value::is_str) => {}
+            (Value::Array(_), _) => return Err(self.wrong("a list of strings")),
+            (_, Value::String(level)) if self.name == "log.level" && !LEVELS.contains(&level.as_str()) => {
+                return Err(self.wrong(&format!("one of {}", LEVELS.join(", "))));
+            }
+            (_, Value::String(_)) => {}
+            _ => return Err(self.wrong("a string")),
+        }
+        Ok(value)
+    }
+
+    fn wrong(&self, wanted: &str) -> anyhow::Error {
+        anyhow!("{} must be {wanted}", self.name)
+    }
+}
+
+impl Settings {
+    /// Decides every setting, once.
+    pub(crate) fn resolve(
+        flags: &Flags,
+        environment: Environment<'_>,
+        tools: &[Tool],
+    ) -> anyhow::Result<Self> {
+        let (path, root_origin) = root::find(flags, environment)?;
+        let built_in = Access::new([]).expect("the built-in rules are valid");
+        let root = Root::open(&path, built_in)?;
+
+        let sources = Sources {
+            flags,
+            environment,
+            project: read_project(&root)?,
+            user: user_file(environment)
+                .map(|path| read_user(&path))
+                .transpose()?
+                .flatten(),
+        };
+        let keys = keys(tools);
+        for (name, _) in &flags.set {
+            if !keys.iter().any(|key| key.name == *name) {
+                bail!("there is no setting {name}; `docent config` lists them all");
+            }
+        }
+        let warnings = sources.warnings(&keys);
+        let mut entries = Vec::new();
+        for key in keys {
+            let (value, origin) = sources.pick(&key)?;
+            entries.push(Entry { key, value, origin });
+        }
+
+        let value = |name: &str| {
+            &entries
+                .iter()
+                .find(|entry| entry.key.name == name)
+                .expect("a name from `keys`")
+                .value
+        };
+        let number =
+            |name: &str| u64::try_from(value(name).as_integer().unwrap_or_default()).unwrap_or_default();
+        let size = |name: &str| usize::try_from(number(name)).unwrap_or(usize::MAX);
+        let text = |name: &str| Some(value(name).as_str()?.to_owned()).filter(|text| !text.is_empty());
+        let list = |name: &str| -> Vec<String> {
+            value(name)
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|item| Some(item.as_str()?.to_owned()))
+                .collect()
+        };
+        let per_minute =
+            |tool: &Tool| u32::try_from(number(&format!("limit.{}", tool.name))).unwrap_or(u32::MAX);
+        let blocked = list("access.blocked");
+        let access = Access::new(blocked.iter().map(String::as_str)).context("access.blocked")?;
+        Ok(Self {
+            root: root.with_access(access),
+            root_origin,
+            limits: Limits {
+                answer_chars: size("answer.max_chars"),
+                call_time: Duration::from_secs(number("call.timeout_seconds")),
+                per_minute: tools.iter().map(per_minute).collect(),
+            },
+            log: Log {
+                level: text("log.level").unwrap_or_default(),
+                file: text("log.file").map(PathBuf::from),
+            },
+            http: Http {
+                token: text("http.token"),
+                allowed_hosts: list("http.allowed_hosts"),
+                allowed_origins: list("http.allowed_origins"),
+                max_body_bytes: size("http.max_body_bytes"),
+                body_time: Duration::from_secs(number("http.body_seconds")),
+            },
+            clock: fixed_clock(environment)?,
+            entries,
+            warnings,
+        })
+    }
+}
+
+/// A value and where it was found, if it was.
+type Found = Option<(Value, Origin)>;
+
+/// Everything a value may come from.
+struct Sources<'a> {
+    flags: &'a Flags,
+    environment: Environment<'a>,
+    project: Option<File>,
+    user: Option<File>,
+}
+
+impl Sources<'_> {
+    /// The value of `key` from the first source that has one; of lists that add up, all of them.
+    fn pick(&self, key: &Key) -> anyhow::Result<(Value, Origin)> {
+        let mut found = [
+            self.flag(key)?,
+            self.variable(key)?,
+            self.project(key)?,
+            self.user(key)?,
+        ]
+        .into_iter()
+        .flatten();
+        let Some((value, origin)) = found.next() else {
+            return Ok((key.default.clone(), Origin::Default));
+        };
+        if !key.adds_up {
+            return Ok((value, origin));
+        }
+        let (mut all, mut origins) = (value.as_array().cloned().unwrap_or_default(), vec![origin]);
+        for (value, origin) in found {
+            all.extend(value.as_array().cloned().unwrap_or_default());
+            origins.push(origin);
+        }
+        Ok((Value::Array(all), Origin::All(origins)))
+    }
+
+    fn flag(&self, key: &Key) -> anyhow::Result<Found> {
+        let Some((_, text)) = self.flags.set.iter().rev().find(|(name, _)| *name == key.name) else {
+            return Ok(None);
+        };
+        Ok(Some((key.parse(text)?, Origin::Flag("--set"))))
+    }
+
+    fn variable(&self, key: &Key) -> anyhow::Result<Found> {
+        let variable = key.variable();
+        let Some(text) = (self.environment)(&variable) else {
+            return Ok(None);
+        };
+        let text = text
+            .to_str()
+            .ok_or_else(|| anyhow!("{variable} is not UTF-8"))?
+            .to_owned();
+        Ok(Some((
+            key.parse(&text).context(variable.clone())?,
+            Origin::Variable(variable),
+        )))
+    }
+
+    fn project(&self, key: &Key) -> anyhow::Result<Found> {
+        self.project
+            .as_ref()
+            .filter(|_| key.from_project)
+            .map_or(Ok(None), |file| file.get(key))
+    }
+
+    fn user(&self, key: &Key) -> anyhow::Result<Found> {
+        self.user.as_ref().map_or(Ok(None), |file| file.get(key))
+    }
+
+    /// What in the files is passed over: names that are no settings (mistyped, or from another version), and
+    /// those a project has no say in.
+    fn warnings(&self, keys: &[Key]) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for file in self.project.iter().chain(&self.user) {
+            let path = file.path.display();
+            for name in file
+                .values
+                .keys()
+                .filter(|name| !keys.iter().any(|key| key.name == **name))
+            {
+                warnings.push(format!("{path}: there is no setting {name}"));
+            }
+        }
+        if let Some(file) = &self.project {
+            for key in keys
+                .iter()
+                .filter(|key| !key.from_project && file.values.contains_key(&key.name))
+            {
+                let path = file.path.display();
+                warnings.push(format!(
+                    "{path}: {} is not taken from a project; set it for your user",
+                    key.name
+                ));
+            }
+        }
+        warnings
+    }
+}
+
+/// A settings file, its tables flattened to dotted names.
+struct File {
+    path: PathBuf,
+    values: BTreeMap<String, Value>,
+}
+
+impl File {
+    fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
+        let table: toml::Table = text.parse().with_context(|| path.display().to_string())?;
+        let mut values = BTreeMap::new();
+        flatten("", table, &mut values);
+        Ok(Self {
+            path: path.to_owned(),
+            values,
+        })
+    }
+
+    fn get(&self, key: &Key) -> anyhow::Result<Found> {
+        let Some(value) = self.values.get(&key.name) else {
+            return Ok(None);
+        };
+        let value = key
+            .accept(value.clone())
+            .with_context(|| self.path.display().to_string())?;
+        Ok(Some((value, Origin::File(self.path.clone()))))
+    }
+}
+
+fn flatten(prefix: &str, table: toml::Table, values: &mut BTreeMap<String, Value>) {
+    for (name, value) in table {
+        let name = if prefix.is_empty() {
+            name
+        } else {
+            format!("{prefix}.{name}")
+        };
+        match value {
+            Value::Table(inner) => flatten(&name, inner, values),
+            value => drop(values.insert(name, value)),
+        }
+    }
+}
+
+fn read_project(root: &Root) -> anyhow::Result<Option<File>> {
+    const MOST_BYTES: u64 = 65_536;
+    let path = RepoPath::parse(PROJECT_FILE).expect("a literal path");
+    let shown = root.path().join(PROJECT_FILE);
+    match root.read(&path, MOST_BYTES) {
+        Err(FileError::Missing) => Ok(None),
+        Err(error) => Err(error).with_context(|| shown.display().to_string()),
+        Ok(content) => {
+            let text = String::from_utf8(content.bytes).with_context(|| shown.display().to_string())?;
+            File::parse(&shown, &text).map(Some)
+        }
+    }
+}
+
+/// `docent/config.toml` in the user's configuration directory.
+fn user_file(environment: Environment<'_>) -> Option<PathBuf> {
+    let directory = |name: &str| {
+        environment(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let config = directory("XDG_CONFIG_HOME")
+        .or_else(|| directory("APPDATA"))
+        .or_else(|| Some(directory("HOME")?.join(".config")))?;
+    Some(config.join("docent").join("config.toml"))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the user's own file, outside of any project"
+)]
+fn read_user(path: &Path) -> anyhow::Result<Option<File>> {
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| path.display().to_string()),
+        Ok(text) => File::parse(path, &text).map(Some),
+    }
+}
+
+/// Tests fix the time with `DOCENT_FIXED_TIME`, so that answers can be compared.
+fn fixed_clock(environment: Environment<'_>) -> anyhow::Result<Clock> {
+    match environment("DOCENT_FIXED_TIME") {
+        None => Ok(Clock::System),
+        Some(text) => {
+            let text = text.to_string_lossy();
+            Ok(Clock::Fixed(
+                text.parse()
+                    .with_context(|| format!("DOCENT_FIXED_TIME={text}"))?,
+            ))
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) => write!(f, "{name}"),
+            Self::Variable(name) => write!(f, "{name}"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Directory(which) => write!(f, "{which}"),
+            Self::Default => write!(f, "default"),
+            Self::All(origins) => f.write_str(
+                &origins
+                    .iter()
+                    .map(Self::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" + "),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

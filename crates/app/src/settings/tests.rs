@@ -1,0 +1,196 @@
+//! Which source wins, and what a project's file may not say.
+
+use std::fs;
+
+use super::*;
+
+struct Bench {
+    directory: tempfile::TempDir,
+    variables: BTreeMap<String, String>,
+    flags: Flags,
+}
+
+fn bench() -> Bench {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir_all(directory.path().join("project/.context")).unwrap();
+    fs::create_dir_all(directory.path().join("user/docent")).unwrap();
+    let variables = BTreeMap::from([(
+        "XDG_CONFIG_HOME".to_owned(),
+        directory.path().join("user").display().to_string(),
+    )]);
+    let flags = Flags {
+        root: Some(directory.path().join("project")),
+        set: Vec::new(),
+    };
+    Bench {
+        directory,
+        variables,
+        flags,
+    }
+}
+
+impl Bench {
+    fn project(self, text: &str) -> Self {
+        fs::write(self.directory.path().join("project/.context/config.toml"), text).unwrap();
+        self
+    }
+
+    fn user(self, text: &str) -> Self {
+        fs::write(self.directory.path().join("user/docent/config.toml"), text).unwrap();
+        self
+    }
+
+    fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    fn set(mut self, name: &str, value: &str) -> Self {
+        self.flags.set.push((name.into(), value.into()));
+        self
+    }
+
+    fn resolve(&self) -> anyhow::Result<Settings> {
+        Settings::resolve(
+            &self.flags,
+            &|name| self.variables.get(name).map(Into::into),
+            &crate::tools::all(),
+        )
+    }
+
+    fn error(&self) -> String {
+        format!("{:#}", self.resolve().err().expect("an error"))
+    }
+}
+
+/// The value of `answer.max_chars` and where it came from.
+fn answer(bench: &Bench) -> (usize, Origin) {
+    let settings = bench.resolve().unwrap();
+    let entry = settings
+        .entries
+        .iter()
+        .find(|entry| entry.key.name == "answer.max_chars")
+        .unwrap();
+    (settings.limits.answer_chars, entry.origin.clone())
+}
+
+#[test]
+fn flags_beat_variables_beat_the_project_beat_the_user_beat_defaults() {
+    let bench = bench();
+    assert_eq!(answer(&bench), (20_000, Origin::Default));
+    let bench = bench.user("[answer]\nmax_chars = 1");
+    assert_eq!(
+        answer(&bench),
+        (
+            1,
+            Origin::File(bench.directory.path().join("user/docent/config.toml"))
+        )
+    );
+    let bench = bench.project("answer.max_chars = 2");
+    let file = bench
+        .directory
+        .path()
+        .canonicalize()
+        .unwrap()
+        .join("project/.context/config.toml");
+    assert_eq!(answer(&bench), (2, Origin::File(file)));
+    let bench = bench.variable("DOCENT_ANSWER_MAX_CHARS", "3");
+    assert_eq!(
+        answer(&bench),
+        (3, Origin::Variable("DOCENT_ANSWER_MAX_CHARS".into()))
+    );
+    let bench = bench.set("answer.max_chars", "4");
+    assert_eq!(answer(&bench), (4, Origin::Flag("--set")));
+}
+
+#[test]
+fn a_project_cannot_reach_beyond_itself() {
+    let bench = bench()
+        .project("http.token = \"\"\nlog.file = \"/tmp/x\"\nanswer.max_chars = 5")
+        .user("http.token = \"mine\"");
+    let settings = bench.resolve().unwrap();
+    assert_eq!(settings.http.token.as_deref(), Some("mine"));
+    assert_eq!(settings.log.file, None);
+    assert_eq!(settings.limits.answer_chars, 5);
+    assert_eq!(settings.warnings.len(), 2, "{:?}", settings.warnings);
+}
+
+#[test]
+fn blocked_paths_add_up_so_that_a_project_cannot_take_any_away() {
+    let blocked = |project: &str| {
+        let settings = bench()
+            .project(project)
+            .user("access.blocked = [\"*.mine\"]")
+            .resolve()
+            .unwrap();
+        ["a.sqlite", "a.mine", ".env", "a.rs"]
+            .map(|path| !settings.root.access().allows(&RepoPath::parse(path).unwrap()))
+    };
+    assert_eq!(
+        blocked("access.blocked = [\"*.sqlite\"]"),
+        [true, true, true, false]
+    );
+    assert_eq!(blocked("access.blocked = []"), [false, true, true, false]);
+}
+
+#[test]
+fn unknown_names_in_files_are_warned_about_and_elsewhere_refused() {
+    let settings = bench().user("answer.max_char = 1").resolve().unwrap();
+    assert!(
+        settings.warnings[0].ends_with("there is no setting answer.max_char"),
+        "{:?}",
+        settings.warnings
+    );
+    assert!(
+        bench()
+            .set("nope", "1")
+            .error()
+            .starts_with("there is no setting nope")
+    );
+}
+
+#[test]
+fn values_of_the_wrong_kind_name_the_place_and_what_is_wanted() {
+    assert_eq!(
+        bench().variable("DOCENT_ANSWER_MAX_CHARS", "many").error(),
+        "DOCENT_ANSWER_MAX_CHARS: answer.max_chars must be a whole number"
+    );
+    assert!(
+        bench()
+            .user("log.level = \"loud\"")
+            .error()
+            .ends_with("log.level must be one of off, error, warn, info, debug, trace")
+    );
+    assert!(
+        bench()
+            .user("access.blocked = \"x\"")
+            .error()
+            .ends_with("access.blocked must be a list of strings")
+    );
+    assert!(
+        bench()
+            .user("limit.hello = -1")
+            .error()
+            .ends_with("limit.hello must be a whole number, 0 or more")
+    );
+    assert!(
+        bench()
+            .set("access.blocked", "{a")
+            .error()
+            .contains("`{a` is not a pattern")
+    );
+}
+
+#[test]
+fn the_root_is_the_one_named_or_the_clients() {
+    let mut bench = bench();
+    assert_eq!(bench.resolve().unwrap().root_origin, Origin::Flag("--root"));
+    let project = bench.flags.root.take().unwrap();
+    let bench = bench.variable("CLAUDE_PROJECT_DIR", project.to_str().unwrap());
+    assert_eq!(
+        bench.resolve().unwrap().root_origin,
+        Origin::Variable("CLAUDE_PROJECT_DIR".into())
+    );
+    let bench = bench.variable("DOCENT_ROOT", "/does/not/exist");
+    assert_eq!(bench.error(), "there is no directory /does/not/exist");
+}

@@ -1,0 +1,286 @@
+//! Arguments: their schemas, made from Rust types, and the check of a call against them.
+//!
+//! The schema that clients are shown is the one that calls are held against, bounds included, so the two cannot
+//! differ. Only what our schemas use is understood: objects of scalars with bounds, patterns and choices.
+
+use regex::Regex;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Object;
+
+/// One argument that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Problem {
+    /// The argument, as a path for nested ones.
+    pub(crate) path: Vec<String>,
+    /// What is allowed.
+    pub(crate) message: String,
+}
+
+/// The schema of `T` as clients should see it.
+pub(crate) fn schema<T: JsonSchema>() -> Object {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    tidy(&mut schema);
+    let Value::Object(mut object) = schema else {
+        unreachable!("arguments are structs, whose schema is an object")
+    };
+    object.remove("description");
+    object
+}
+
+/// The schema of an answer: the same, without the words, which the tool's description has said.
+pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
+    let mut schema = Value::Object(schema::<T>());
+    each(&mut schema, &mut |object| {
+        object.shift_remove("description");
+    });
+    let Value::Object(object) = schema else {
+        unreachable!("it was made from an object above")
+    };
+    object
+}
+
+/// Takes out what is about Rust (`format: uint32`, nullable options, titles) and not about the call.
+fn tidy(schema: &mut Value) {
+    each(schema, &mut |object| {
+        object.shift_remove("title");
+        if object.get("format").is_some_and(|format| format != "date-time") {
+            object.shift_remove("format");
+        }
+        if object.get("default").is_some_and(Value::is_null) {
+            object.shift_remove("default");
+        }
+        if let Some(Value::Array(types)) = object.get_mut("type") {
+            types.retain(|name| name != "null");
+            if let [only] = types.as_slice() {
+                let only = only.clone();
+                object.insert("type".into(), only);
+            }
+        }
+    });
+}
+
+/// Visits the schema and the schemas of its properties and items.
+fn each(schema: &mut Value, visit: &mut impl FnMut(&mut Object)) {
+    let Value::Object(object) = schema else { return };
+    visit(object);
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        properties.values_mut().for_each(|property| each(property, visit));
+    }
+    if let Some(items) = object.get_mut("items") {
+        each(items, visit);
+    }
+}
+
+/// Holds `arguments` against `schema`. What is left is exactly what the schema knows: `null` means not given,
+/// unknown arguments are dropped, whole numbers written as `5.0` become `5`.
+pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut known = Object::new();
+    let empty = Object::new();
+    let properties = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
+    for (name, property) in properties {
+        match arguments.remove(name) {
+            None | Some(Value::Null) => {
+                if required(schema, name) {
+                    problems.push(Problem {
+                        path: vec![name.clone()],
+                        message: format!("{name} is required"),
+                    });
+                }
+            }
+            Some(value) => {
+                let value = whole(property, value);
+                match complaint(property, &value) {
+                    None => drop(known.insert(name.clone(), value)),
+                    Some(rule) => {
+                        problems.push(Problem {
+                            path: vec![name.clone()],
+                            message: format!("{name} must {rule}"),
+                        });
+                    }
+                }
+            }
+        }
+    }
+    if problems.is_empty() {
+        Ok(known)
+    } else {
+        Err(problems)
+    }
+}
+
+pub(crate) fn required(schema: &Object, name: &str) -> bool {
+    schema
+        .get("required")
+        .and_then(Value::as_array)
+        .is_some_and(|names| names.iter().any(|n| n == name))
+}
+
+/// JSON knows one kind of number: `5.0` is a whole one.
+fn whole(property: &Value, value: Value) -> Value {
+    match value.as_f64() {
+        Some(number) if property["type"] == "integer" && number.fract() == 0.0 && number.abs() < 1e15 => {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a whole number below 2^53 in size"
+            )]
+            let whole = number as i64;
+            whole.into()
+        }
+        _ => value,
+    }
+}
+
+/// What the property demands and the value does not fulfil, to follow the word "must".
+fn complaint(property: &Value, value: &Value) -> Option<String> {
+    if let Some(choices) = property.get("enum").and_then(Value::as_array) {
+        let names: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
+        return (!choices.contains(value)).then(|| format!("be one of: {}", names.join(", ")));
+    }
+    match property["type"].as_str() {
+        Some("string") => match value.as_str() {
+            None => Some("be a string".into()),
+            Some(text) => length(property, text).or_else(|| pattern(property, text)),
+        },
+        Some("integer") => match value.as_i64() {
+            None => Some("be a whole number".into()),
+            Some(number) => range(property, number),
+        },
+        Some("boolean") => (!value.is_boolean()).then(|| "be true or false".into()),
+        other => unreachable!("no tool takes an argument of type {other:?}"),
+    }
+}
+
+fn length(property: &Value, text: &str) -> Option<String> {
+    let length = text.chars().count() as u64;
+    let (least, most) = (property["minLength"].as_u64(), property["maxLength"].as_u64());
+    if least.is_some_and(|least| length < least) {
+        let least = least?;
+        let plural = if least == 1 { "" } else { "s" };
+        Some(format!("have at least {least} character{plural}"))
+    } else if most.is_some_and(|most| length > most) {
+        Some(format!("have at most {} characters; it has {length}", most?))
+    } else {
+        None
+    }
+}
+
+fn pattern(property: &Value, text: &str) -> Option<String> {
+    let pattern = property["pattern"].as_str()?;
+    let regex = Regex::new(pattern).expect("the pattern is a literal of ours");
+    (!regex.is_match(text)).then(|| format!("match {pattern}"))
+}
+
+fn range(property: &Value, number: i64) -> Option<String> {
+    let (least, most) = (property["minimum"].as_i64(), property["maximum"].as_i64());
+    let outside = least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most);
+    outside.then(|| match (least, most) {
+        (Some(least), Some(most)) => format!("be between {least} and {most}"),
+        (Some(least), None) => format!("be at least {least}"),
+        (_, Some(most)) => format!("be at most {most}"),
+        (None, None) => unreachable!("a number is only outside of bounds that exist"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    #[expect(dead_code, reason = "only the schema is looked at")]
+    struct Sample {
+        /// What to find
+        #[schemars(length(min = 1, max = 5))]
+        some_text: String,
+        #[serde(default = "five")]
+        #[schemars(range(min = 1, max = 9))]
+        limit: u32,
+        #[serde(default)]
+        deep: bool,
+        #[schemars(regex(pattern = "^[a-z]+$"))]
+        word: Option<String>,
+    }
+
+    fn five() -> u32 {
+        5
+    }
+
+    fn problems(arguments: &Value) -> Vec<String> {
+        let Value::Object(arguments) = arguments.clone() else {
+            panic!("an object")
+        };
+        match check(&schema::<Sample>(), arguments) {
+            Ok(known) => vec![Value::Object(known).to_string()],
+            Err(problems) => problems.into_iter().map(|problem| problem.message).collect(),
+        }
+    }
+
+    #[test]
+    fn a_schema_speaks_of_the_call_and_not_of_rust() {
+        assert_eq!(
+            Value::Object(schema::<Sample>()),
+            json!({
+                "type": "object",
+                "properties": {
+                    "someText": { "description": "What to find", "type": "string", "minLength": 1, "maxLength": 5 },
+                    "limit": { "type": "integer", "default": 5, "minimum": 1, "maximum": 9 },
+                    "deep": { "type": "boolean", "default": false },
+                    "word": { "type": "string", "pattern": "^[a-z]+$" },
+                },
+                "required": ["someText"],
+            })
+        );
+    }
+
+    #[test]
+    fn every_problem_is_named_with_what_is_allowed() {
+        assert_eq!(problems(&json!({})), ["someText is required"]);
+        assert_eq!(problems(&json!({ "someText": null })), ["someText is required"]);
+        assert_eq!(
+            problems(&json!({ "someText": "", "limit": 10, "deep": "yes", "word": "A" })),
+            [
+                "someText must have at least 1 character",
+                "limit must be between 1 and 9",
+                "deep must be true or false",
+                "word must match ^[a-z]+$"
+            ]
+        );
+        assert_eq!(
+            problems(&json!({ "someText": "abcdef", "limit": 1.5 })),
+            [
+                "someText must have at most 5 characters; it has 6",
+                "limit must be a whole number"
+            ]
+        );
+        assert_eq!(
+            problems(&json!({ "someText": 7, "limit": "3" })),
+            ["someText must be a string", "limit must be a whole number"]
+        );
+        assert_eq!(
+            problems(&json!({ "someText": "a", "limit": 1e300 })),
+            ["limit must be a whole number"]
+        );
+    }
+
+    #[test]
+    fn what_is_known_and_given_is_kept() {
+        assert_eq!(
+            problems(&json!({ "someText": "äöüßé", "limit": 5.0, "word": null, "unknown": 1 })),
+            [r#"{"someText":"äöüßé","limit":5}"#]
+        );
+    }
+}

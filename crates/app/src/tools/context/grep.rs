@@ -1,0 +1,237 @@
+//! `grep_codebase`: lines that match a regular expression, with their surroundings.
+//!
+//! Promise: `docs/behaviour.md`, `grep_codebase`.
+
+use std::io;
+use std::time::Duration;
+
+use docent_core::reveal::reveal;
+use docent_engine::grep::{self, Case, GrepError, Query};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cli::print::Page;
+use crate::tools::failure::{Failure, Kind};
+use crate::tools::room::json_length;
+use crate::tools::{Call, Group, Reply, Tool};
+
+const ABOUT: &str = "Search the text of all project files with a regular expression (ripgrep's engine and dialect; \
+    .gitignore respected). Best for exact names, strings and error messages. Returns matching lines with file, line, \
+    column and 2 lines of context, sorted by path; totalMatches counts all of them.";
+
+/// Characters of the answer: around the matches at the most, of each match's names and quotes, and of
+/// each line of context.
+const FRAME: usize = 1_200;
+const FIELDS: usize = 100;
+const LINE: usize = 3;
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("grep_codebase", Group::Context, ABOUT, run)
+        .title("Search text")
+        .answers::<Output>()
+        .per_minute(60)
+        .slow_after(Duration::from_secs(3))
+        .cli("grep", &["pattern"], show)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Args {
+    /// Regex pattern to search for
+    #[schemars(length(min = 1, max = 200))]
+    pattern: String,
+    /// Glob pattern to filter files (e.g., "**/*.ts")
+    file_pattern: Option<String>,
+    /// Case-sensitive search
+    #[serde(default)]
+    case_sensitive: bool,
+    /// Maximum number of matches to return
+    #[serde(default = "fifty")]
+    #[schemars(range(min = 1, max = 100))]
+    limit: usize,
+}
+
+fn fifty() -> usize {
+    50
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    matches: Vec<Match>,
+    pattern: String,
+    total_matches: u64,
+    files_searched: u64,
+    /// In milliseconds
+    search_time: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// What is missing from the answer, and how to get it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct Match {
+    file: String,
+    line: u64,
+    column: usize,
+    text: String,
+    context: Context,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct Context {
+    before: Vec<String>,
+    after: Vec<String>,
+}
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let watch = call.clock.stopwatch();
+    let query = Query {
+        pattern: &args.pattern,
+        file_pattern: args.file_pattern.as_deref(),
+        case: if args.case_sensitive {
+            Case::Sensitive
+        } else {
+            Case::Insensitive
+        },
+        limit: args.limit,
+    };
+    let found = grep::grep(call.root, &query, call.deadline).map_err(|error| refused(error, args))?;
+
+    let mut notices = Vec::new();
+    let asked = found.matches.len();
+    let matches = fitting(found.matches, call.room);
+    if matches.len() < asked {
+        let shown = matches.len();
+        notices.push(format!(
+            "{shown} of {asked} matches fit into this answer; narrow filePattern or lower limit"
+        ));
+    }
+    if found.files_unread > 0 {
+        let unread = found.files_unread;
+        notices.push(format!(
+            "{unread} files could not be read to their end and are not counted"
+        ));
+    }
+    if let (0, Some(pattern)) = (found.files_searched, &args.file_pattern) {
+        let excluded = grep::EXCLUDED.join(", ");
+        notices.push(format!("no file matches filePattern {pattern}; ignored files, blocked files and {excluded} are never searched"));
+    }
+    Ok(Reply::json(&Output {
+        message: (found.total == 0).then(|| format!("No matches found for pattern '{}'", args.pattern)),
+        matches,
+        total_matches: found.total,
+        files_searched: found.files_searched,
+        search_time: watch.milliseconds(),
+        notice: (!notices.is_empty()).then(|| notices.join(". ")),
+        pattern: args.pattern.clone(),
+    }))
+}
+
+fn refused(error: GrepError, args: &Args) -> Failure {
+    match error {
+        GrepError::Pattern(reason) => Failure::new(Kind::Invalid, "Invalid regex pattern")
+            .about("pattern", &args.pattern)
+            .details(reason),
+        GrepError::FilePattern(reason) => Failure::new(Kind::Invalid, "Invalid file pattern")
+            .about("filePattern", args.file_pattern.as_deref().unwrap_or_default())
+            .details(reason),
+        GrepError::Expired(expired) => expired.into(),
+    }
+}
+
+/// As many of the first matches as the answer has room for.
+fn fitting(found: Vec<grep::Match>, room: usize) -> Vec<Match> {
+    let mut left = room.saturating_sub(FRAME);
+    found
+        .into_iter()
+        .map(Match::from)
+        .map_while(|shown| {
+            left = left.checked_sub(shown.json_length())?;
+            Some(shown)
+        })
+        .collect()
+}
+
+impl From<grep::Match> for Match {
+    fn from(found: grep::Match) -> Self {
+        let plain = |lines: Vec<String>| lines.iter().map(|line| reveal(line).into_owned()).collect();
+        Self {
+            file: reveal(found.path.as_str()).into_owned(),
+            line: found.line,
+            column: found.column,
+            text: reveal(&found.text).into_owned(),
+            context: Context {
+                before: plain(found.before),
+                after: plain(found.after),
+            },
+        }
+    }
+}
+
+impl Match {
+    /// The characters this match takes in the answer.
+    fn json_length(&self) -> usize {
+        let lines = self.context.before.iter().chain(&self.context.after);
+        FIELDS
+            + json_length(&self.file)
+            + json_length(&self.text)
+            + lines.map(|line| LINE + json_length(line)).sum::<usize>()
+    }
+}
+
+/// For people: matches under the name of their file, as ripgrep shows them.
+fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+    let output = Output::deserialize(answer).expect("it was written by `run`");
+    let mut file = "";
+    let mut last = 0;
+    for found in &output.matches {
+        let Match { line, context, .. } = found;
+        let first = line - context.before.len() as u64;
+        if found.file != file {
+            if !file.is_empty() {
+                page.line("")?;
+            }
+            page.heading(&found.file)?;
+            (file, last) = (&found.file, 0);
+        } else if first > last + 1 {
+            page.dim("   ⋮")?;
+        }
+        for (number, text) in (first..).zip(&context.before) {
+            if number > last {
+                page.numbered(number, text, false)?;
+            }
+        }
+        page.numbered(*line, &found.text, true)?;
+        last = *line;
+        let next = output
+            .matches
+            .iter()
+            .find(|next| next.file == found.file && next.line > *line);
+        for (number, text) in (line + 1..).zip(&context.after) {
+            if next.is_none_or(|next| number < next.line) {
+                page.numbered(number, text, false)?;
+                last = number;
+            }
+        }
+    }
+    let shown = output.matches.len() as u64;
+    let of = if shown < output.total_matches {
+        format!("{shown} of ")
+    } else {
+        String::new()
+    };
+    let matches = if output.total_matches == 1 {
+        "match"
+    } else {
+        "matches"
+    };
+    page.note(&format!(
+        "{of}{} {matches} in {} files, {} ms",
+        output.total_matches, output.files_searched, output.search_time
+    ))?;
+    output.notice.iter().try_for_each(|notice| page.note(notice))
+}

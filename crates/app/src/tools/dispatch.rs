@@ -1,0 +1,282 @@
+//! The way every call goes, from whichever side it came: look the tool up, admit, check the arguments, run under a
+//! deadline, catch what breaks, then count, time and log.
+//!
+//! Invariant: a call always has an answer. Nothing a tool does, panics included, reaches the client as
+//! anything but text it can read.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use docent_core::redact::redact;
+use docent_engine::clock::Clock;
+use docent_engine::deadline::Deadline;
+use docent_engine::files::Root;
+use docent_engine::metrics::Metrics;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::failure::Failure;
+use super::limit::Session;
+use super::{Call, Group, Object, Reply, Tool, arguments};
+
+/// The tools of one project, ready to be called.
+pub(crate) struct Dispatch {
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) root: Root,
+    pub(crate) clock: Clock,
+    pub(crate) limits: Limits,
+    pub(crate) metrics: Metrics,
+}
+
+/// What a call may cost.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// Characters of an answer.
+    pub(crate) answer_chars: usize,
+    pub(crate) call_time: Duration,
+    /// Calls per session and minute, in the order of the tools.
+    pub(crate) per_minute: Vec<u32>,
+}
+
+/// What a caller gets.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    /// The same as a value, for tools that answer in JSON.
+    pub(crate) structured: Option<Value>,
+    pub(crate) failure: Option<Failure>,
+}
+
+/// Longer arguments are cut in the log.
+const LOGGED_CHARS: usize = 300;
+
+impl Dispatch {
+    /// Makes one call and waits for it.
+    pub(crate) fn call(&self, session: &Session, name: &str, given: Object, deadline: &Deadline) -> Answer {
+        let started = Instant::now();
+        let logged = logged(&given);
+        let Some((tool, per_minute)) = self.find(name) else {
+            let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
+            let failure = Failure::unknown_tool(name, &known);
+            tracing::warn!(
+                tool = name,
+                session = session.id,
+                arguments = logged,
+                "unknown tool"
+            );
+            self.metrics
+                .record("unknown", started.elapsed(), Some(failure.kind.name()));
+            return Answer::failed(failure, Group::Context);
+        };
+
+        let outcome = session
+            .admit(tool.name, per_minute, started)
+            .map_err(|seconds| Failure::rate_limited(tool.name, seconds))
+            .and_then(|()| arguments::check(&tool.input, given).map_err(Failure::problems))
+            .and_then(|known| self.run(tool, known, deadline));
+        let answer = match outcome {
+            Ok(Reply(value)) => Answer {
+                text: value.to_string(),
+                structured: Some(value),
+                failure: None,
+            },
+            Err(failure) => Answer::failed(failure, tool.group),
+        };
+
+        let took = started.elapsed();
+        let error = answer.failure.as_ref().map(|failure| failure.kind.name());
+        self.metrics.record(tool.name, took, error);
+        tracing::info!(
+            tool = tool.name,
+            session = session.id,
+            arguments = logged,
+            ms = took.as_secs_f64() * 1e3,
+            size = answer.text.len(),
+            success = error.is_none(),
+            error,
+            "tool call"
+        );
+        if took > tool.slow_after {
+            let limit = tool.slow_after.as_secs_f64() * 1e3;
+            tracing::warn!(
+                tool = tool.name,
+                session = session.id,
+                ms = took.as_secs_f64() * 1e3,
+                limit,
+                "slow call"
+            );
+        }
+        answer
+    }
+
+    /// Makes one call from async code, which goes on meanwhile; `cancelled` ends it early.
+    pub(crate) async fn call_beside(
+        self: Arc<Self>,
+        session: Arc<Session>,
+        name: String,
+        given: Object,
+        cancelled: CancellationToken,
+    ) -> Answer {
+        let deadline = self.deadline();
+        let mut work = tokio::task::spawn_blocking({
+            let deadline = deadline.clone();
+            move || self.call(&session, &name, given, &deadline)
+        });
+        let finished = tokio::select! {
+            finished = &mut work => finished,
+            () = cancelled.cancelled() => {
+                deadline.cancel();
+                work.await
+            }
+        };
+        finished.unwrap_or_else(|_| Answer::failed(Failure::panicked("the call"), Group::Context))
+    }
+
+    /// The time a call gets, from now on.
+    pub(crate) fn deadline(&self) -> Deadline {
+        Deadline::after(self.limits.call_time)
+    }
+
+    fn find(&self, name: &str) -> Option<(&Tool, u32)> {
+        let at = self.tools.iter().position(|tool| tool.name == name)?;
+        Some((&self.tools[at], self.limits.per_minute[at]))
+    }
+
+    fn run(&self, tool: &Tool, arguments: Object, deadline: &Deadline) -> Result<Reply, Failure> {
+        deadline.check()?;
+        let call = Call {
+            root: &self.root,
+            clock: self.clock,
+            deadline,
+            room: self.limits.answer_chars,
+        };
+        catch_unwind(AssertUnwindSafe(|| (tool.run)(&call, arguments))).unwrap_or_else(|panic| {
+            let cause = panic
+                .downcast_ref::<&str>()
+                .copied()
+                .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+            tracing::error!(tool = tool.name, cause, "a tool panicked");
+            Err(Failure::panicked(tool.name))
+        })
+    }
+}
+
+impl Answer {
+    fn failed(failure: Failure, group: Group) -> Self {
+        Self {
+            text: failure.text(group),
+            structured: None,
+            failure: Some(failure),
+        }
+    }
+}
+
+/// The arguments as they may stand in a log: without secrets, and not endless.
+fn logged(arguments: &Object) -> String {
+    let json = serde_json::to_string(arguments).expect("JSON values can be written as JSON");
+    let clean = redact(&json);
+    match clean.char_indices().nth(LOGGED_CHARS) {
+        Some((end, _)) => format!("{}…", &clean[..end]),
+        None => clean.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use docent_core::access::Access;
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Nothing {}
+
+    fn dispatch(run: fn(&Call<'_>, &Nothing) -> Result<Reply, Failure>, per_minute: u32) -> Dispatch {
+        let access = Access::new([]).unwrap();
+        Dispatch {
+            tools: vec![Tool::new("probe", Group::Context, "A tool for tests", run)],
+            root: Root::open(std::env::temp_dir().as_path(), access).unwrap(),
+            clock: Clock::System,
+            limits: Limits {
+                answer_chars: 20_000,
+                call_time: Duration::from_secs(5),
+                per_minute: vec![per_minute],
+            },
+            metrics: Metrics::default(),
+        }
+    }
+
+    fn call(dispatch: &Dispatch, session: &Session, deadline: &Deadline) -> String {
+        dispatch.call(session, "probe", Object::new(), deadline).text
+    }
+
+    #[test]
+    fn a_panic_is_an_answer() {
+        let dispatch = dispatch(|_, _| panic!("broken"), 0);
+        let text = call(&dispatch, &Session::new(), &Deadline::default());
+        assert_eq!(
+            text,
+            r#"{"error":"probe failed inside docent; the log has the cause"}"#
+        );
+        assert_eq!(dispatch.metrics.figures()[0].errors, [("internal", 1)].into());
+    }
+
+    #[test]
+    fn a_call_over_the_limit_is_told_when_to_come_back() {
+        let dispatch = dispatch(|_, _| Ok(Reply::json(&json!({}))), 1);
+        let session = Session::new();
+        assert_eq!(call(&dispatch, &session, &Deadline::default()), "{}");
+        assert_eq!(
+            call(&dispatch, &session, &Deadline::default()),
+            r#"{"error":"Rate limit exceeded for probe","suggestion":"Try again in 60 s","retryAfter":60}"#
+        );
+    }
+
+    #[test]
+    fn a_call_that_is_out_of_time_or_cancelled_does_not_start() {
+        let dispatch = dispatch(|_, _| panic!("it must not run"), 0);
+        let late = call(&dispatch, &Session::new(), &Deadline::after(Duration::ZERO));
+        assert!(late.starts_with(r#"{"error":"The call took too long"#), "{late}");
+        let cancelled = Deadline::default();
+        cancelled.cancel();
+        assert_eq!(
+            call(&dispatch, &Session::new(), &cancelled),
+            r#"{"error":"The call was cancelled"}"#
+        );
+    }
+
+    #[test]
+    fn cancelling_ends_a_running_call() {
+        fn until_cancelled(call: &Call<'_>, _: &Nothing) -> Result<Reply, Failure> {
+            loop {
+                call.deadline.check()?;
+                std::thread::yield_now();
+            }
+        }
+        let dispatch = Arc::new(dispatch(until_cancelled, 0));
+        let cancelled = CancellationToken::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let answer = runtime.block_on(async {
+            let call = dispatch.call_beside(
+                Arc::new(Session::new()),
+                "probe".into(),
+                Object::new(),
+                cancelled.clone(),
+            );
+            tokio::join!(call, async { cancelled.cancel() }).0
+        });
+        assert_eq!(answer.text, r#"{"error":"The call was cancelled"}"#);
+    }
+
+    #[test]
+    fn logged_arguments_are_short_and_without_secrets() {
+        let Value::Object(arguments) = json!({ "token": "abcdef123", "text": "x".repeat(500) }) else {
+            unreachable!()
+        };
+        let text = logged(&arguments);
+        assert!(text.starts_with(r#"{"token":"[redacted]","text":"xxx"#), "{text}");
+        assert_eq!(text.chars().count(), LOGGED_CHARS + 1);
+    }
+}

@@ -1,0 +1,208 @@
+//! How a call fails: one type inside, and the wording each group of tools has promised its callers.
+
+use docent_engine::deadline::Expired;
+use serde_json::{Value, json};
+
+use super::arguments::Problem;
+use super::{Group, Object};
+
+/// A failed call.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: Kind,
+    pub(crate) message: String,
+    /// What the failure is about, as the caller named it: `("path", "src/x.rs")`.
+    subject: Option<(&'static str, String)>,
+    details: Option<String>,
+    hint: Option<String>,
+    problems: Vec<Problem>,
+    retry_after: Option<u64>,
+}
+
+/// What happened to the caller. Fixes the code, the name in metrics and the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Invalid,
+    UnknownTool,
+    Denied,
+    Missing,
+    TooLarge,
+    RateLimited,
+    TimedOut,
+    Cancelled,
+    Internal,
+}
+
+impl Kind {
+    /// The name in metrics and logs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Invalid => "invalid",
+            Self::UnknownTool => "unknown_tool",
+            Self::Denied => "denied",
+            Self::Missing => "missing",
+            Self::TooLarge => "too_large",
+            Self::RateLimited => "rate_limited",
+            Self::TimedOut => "timed_out",
+            Self::Cancelled => "cancelled",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// The HTTP-like code that the memory tools answer with.
+    fn code(self) -> u16 {
+        match self {
+            Self::Invalid => 400,
+            Self::Denied => 403,
+            Self::Missing | Self::UnknownTool => 404,
+            Self::TooLarge => 413,
+            Self::RateLimited => 429,
+            Self::TimedOut | Self::Cancelled | Self::Internal => 500,
+        }
+    }
+
+    /// The exit code on the command line: 2 for wrong usage, 1 for everything else.
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
+            Self::Invalid | Self::UnknownTool => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl Failure {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            subject: None,
+            details: None,
+            hint: None,
+            problems: Vec::new(),
+            retry_after: None,
+        }
+    }
+
+    pub(crate) fn about(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.subject = Some((name, value.into()));
+        self
+    }
+
+    pub(crate) fn details(mut self, details: impl Into<String>) -> Self {
+        self.details = Some(details.into());
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Arguments that break the schema.
+    pub(crate) fn problems(problems: Vec<Problem>) -> Self {
+        let message = problems
+            .iter()
+            .map(|problem| problem.message.as_str())
+            .collect::<Vec<_>>()
+            .join("; ");
+        Self {
+            problems,
+            ..Self::new(Kind::Invalid, message)
+        }
+    }
+
+    /// Arguments that keep the schema and still cannot be read.
+    #[expect(clippy::needless_pass_by_value, reason = "the signature `map_err` wants")]
+    pub(crate) fn arguments(error: serde_json::Error) -> Self {
+        Self::problems(vec![Problem {
+            path: Vec::new(),
+            message: error.to_string(),
+        }])
+    }
+
+    pub(crate) fn unknown_tool(name: &str, known: &[&str]) -> Self {
+        Self::new(Kind::UnknownTool, format!("Unknown tool: {name}"))
+            .about("tool", name)
+            .hint(format!("The tools are: {}", known.join(", ")))
+    }
+
+    pub(crate) fn rate_limited(tool: &str, retry_after: u64) -> Self {
+        Self {
+            retry_after: Some(retry_after),
+            ..Self::new(Kind::RateLimited, format!("Rate limit exceeded for {tool}"))
+                .hint(format!("Try again in {retry_after} s"))
+        }
+    }
+
+    pub(crate) fn panicked(tool: &str) -> Self {
+        Self::new(
+            Kind::Internal,
+            format!("{tool} failed inside docent; the log has the cause"),
+        )
+    }
+
+    /// The text a client gets.
+    pub(crate) fn text(&self, group: Group) -> String {
+        match group {
+            Group::Context => self.context_text(),
+            Group::Memory => self.memory_text(),
+        }
+    }
+
+    /// `{"error", …}`: the message, what it is about, and what helps.
+    fn context_text(&self) -> String {
+        let mut text = Object::new();
+        let mut put = |name: &str, value: Value| drop(text.insert(name.to_owned(), value));
+        if self.problems.is_empty() {
+            put("error", json!(self.message));
+        } else {
+            put("error", json!("Invalid parameters"));
+            put("details", json!(self.problems));
+        }
+        if let Some((name, value)) = &self.subject {
+            put(name, json!(value));
+        }
+        if let Some(details) = &self.details {
+            put("details", json!(details));
+        }
+        if let Some(hint) = &self.hint {
+            put("suggestion", json!(hint));
+        }
+        if let Some(seconds) = self.retry_after {
+            put("retryAfter", json!(seconds));
+        }
+        Value::Object(text).to_string()
+    }
+
+    /// `{"error", "code"}`: one sentence and an HTTP-like code.
+    fn memory_text(&self) -> String {
+        json!({ "error": self.sentence(), "code": self.kind.code() }).to_string()
+    }
+
+    /// The failure for people: everything in one line.
+    pub(crate) fn sentence(&self) -> String {
+        let mut sentence = self.message.clone();
+        if let Some((_, value)) = &self.subject
+            && !sentence.contains(value.as_str())
+        {
+            sentence = format!("{sentence}: {value}");
+        }
+        if let Some(details) = &self.details {
+            sentence = format!("{sentence} ({details})");
+        }
+        if let Some(hint) = &self.hint {
+            sentence = format!("{sentence}. {hint}");
+        }
+        sentence
+    }
+}
+
+impl From<Expired> for Failure {
+    fn from(expired: Expired) -> Self {
+        match expired {
+            Expired::TimedOut => Self::new(Kind::TimedOut, "The call took too long and was stopped")
+                .hint("Ask for less, or raise call.timeout_seconds"),
+            Expired::Cancelled => Self::new(Kind::Cancelled, "The call was cancelled"),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! How often a session may call a tool: so many times in any minute, counted back from now.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+const WINDOW: Duration = Duration::from_mins(1);
+
+/// One client's connection, or one run of the command line.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) id: String,
+    recent: Mutex<HashMap<&'static str, VecDeque<Instant>>>,
+}
+
+impl Session {
+    pub(crate) fn new() -> Self {
+        Self {
+            id: uuid::Uuid::new_v4().to_string(),
+            recent: Mutex::default(),
+        }
+    }
+
+    /// Counts a call at `now`, or says how many seconds to wait until one is free. 0 allows any number.
+    pub(crate) fn admit(&self, tool: &'static str, per_minute: u32, now: Instant) -> Result<(), u64> {
+        if per_minute == 0 {
+            return Ok(());
+        }
+        let mut recent = self.recent.lock().expect("nothing panics while it counts");
+        let calls = recent.entry(tool).or_default();
+        while calls
+            .front()
+            .is_some_and(|&call| now.duration_since(call) >= WINDOW)
+        {
+            calls.pop_front();
+        }
+        match calls.front() {
+            Some(&oldest) if calls.len() >= per_minute as usize => {
+                let wait = WINDOW.saturating_sub(now.duration_since(oldest));
+                Err(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
+            }
+            _ => {
+                calls.push_back(now);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_minute_slides() {
+        let session = Session::new();
+        let start = Instant::now();
+        let admit = |after: u64| session.admit("grep", 2, start + Duration::from_secs(after));
+
+        assert_eq!(admit(0), Ok(()));
+        assert_eq!(admit(30), Ok(()));
+        assert_eq!(admit(31), Err(29));
+        assert_eq!(admit(59), Err(1));
+        assert_eq!(admit(60), Ok(()));
+        assert_eq!(admit(61), Err(29));
+        assert_eq!(admit(90), Ok(()));
+    }
+
+    #[test]
+    fn tools_and_sessions_are_counted_apart() {
+        let (one, two) = (Session::new(), Session::new());
+        let now = Instant::now();
+        assert_eq!(one.admit("grep", 1, now), Ok(()));
+        assert_eq!(one.admit("hello", 1, now), Ok(()));
+        assert_eq!(two.admit("grep", 1, now), Ok(()));
+        assert_eq!(one.admit("grep", 1, now), Err(60));
+        assert_eq!(one.admit("free", 0, now), Ok(()));
+    }
+}

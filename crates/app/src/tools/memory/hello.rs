@@ -1,0 +1,59 @@
+//! `hello`: a greeting, to see that the connection works.
+//!
+//! Promise: `docs/behaviour.md`, hello.
+
+use std::io;
+
+use docent_engine::clock::rfc3339;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cli::print::Page;
+use crate::tools::failure::Failure;
+use crate::tools::{Call, Group, Reply, Tool};
+
+const ABOUT: &str = "Returns a greeting message. Use for testing MCP connectivity.";
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("hello", Group::Memory, ABOUT, run)
+        .title("Say hello")
+        .answers::<Output>()
+        .per_minute(100)
+        .cli("hello", &["name"], show)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Args {
+    /// Name to greet
+    #[serde(default = "world")]
+    #[schemars(length(max = 1000))]
+    name: String,
+}
+
+fn world() -> String {
+    "World".to_owned()
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct Output {
+    message: String,
+    #[schemars(extend("format" = "date-time"))]
+    timestamp: String,
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "every tool has this signature, and only this one cannot fail"
+)]
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let message = format!("Hello, {}!", args.name);
+    Ok(Reply::json(&Output {
+        message,
+        timestamp: rfc3339(call.clock.now()),
+    }))
+}
+
+fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+    page.line(answer["message"].as_str().unwrap_or_default())
+}

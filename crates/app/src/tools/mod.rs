@@ -1,0 +1,176 @@
+//! The tool table. [`all`] is the only list of tools there is: `tools/list`, the command line, the reference
+//! pages, rate limits and metrics are made from it.
+//!
+//! A tool is a value built at start-up: a name, what it promises, the schemas of its arguments and answer, and
+//! a function. It knows nothing of MCP, HTTP, limits or logs.
+
+pub(crate) mod arguments;
+mod context;
+pub(crate) mod dispatch;
+pub(crate) mod failure;
+pub(crate) mod limit;
+mod memory;
+mod reading;
+mod room;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_engine::clock::Clock;
+use docent_engine::deadline::Deadline;
+use docent_engine::files::Root;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::cli::print::Page;
+use failure::Failure;
+
+/// Every tool, in the order clients and people see them.
+pub(crate) fn all() -> Vec<Tool> {
+    vec![
+        context::read_file::tool(),
+        context::grep::tool(),
+        memory::hello::tool(),
+        memory::read_repo_file::tool(),
+    ]
+}
+
+/// A JSON object.
+pub(crate) type Object = Map<String, Value>;
+
+/// One tool.
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) group: Group,
+    pub(crate) about: &'static str,
+    /// The schema of the arguments; what [`arguments::check`] holds a call against.
+    pub(crate) input: Arc<Object>,
+    /// The schema of the answer, for tools that answer in JSON.
+    pub(crate) output: Option<Arc<Object>>,
+    /// Calls allowed per session in any minute, unless configured otherwise; 0 for any number.
+    pub(crate) per_minute: u32,
+    /// A call that takes longer is logged as slow.
+    pub(crate) slow_after: Duration,
+    pub(crate) mirror: Mirror,
+    run: Box<Run>,
+}
+
+type Run = dyn Fn(&Call<'_>, Object) -> Result<Reply, Failure> + Send + Sync;
+
+/// Tools that share a purpose and a way of saying errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    Context,
+    Memory,
+}
+
+/// How a tool looks on the command line.
+pub(crate) struct Mirror {
+    /// The subcommand.
+    pub(crate) command: &'static str,
+    /// Arguments given by position, in this order.
+    pub(crate) positional: &'static [&'static str],
+    /// Writes the answer for people.
+    pub(crate) show: fn(&Value, &mut Page) -> io::Result<()>,
+}
+
+/// What a tool gets to see of the world.
+pub(crate) struct Call<'a> {
+    pub(crate) root: &'a Root,
+    pub(crate) clock: Clock,
+    pub(crate) deadline: &'a Deadline,
+    /// How many characters the answer may have.
+    pub(crate) room: usize,
+}
+
+/// What a tool answers.
+#[derive(Debug)]
+pub(crate) struct Reply(Value);
+
+impl Reply {
+    pub(crate) fn json(answer: &impl Serialize) -> Self {
+        Self(serde_json::to_value(answer).expect("answers are plain data with string keys"))
+    }
+}
+
+impl Tool {
+    /// A tool that takes `A`, whose schema is what callers see.
+    pub(crate) fn new<A>(
+        name: &'static str,
+        group: Group,
+        about: &'static str,
+        run: fn(&Call<'_>, &A) -> Result<Reply, Failure>,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + 'static,
+    {
+        Self {
+            name,
+            title: name,
+            group,
+            about,
+            input: Arc::new(arguments::schema::<A>()),
+            output: None,
+            per_minute: 0,
+            slow_after: Duration::from_secs(5),
+            mirror: Mirror {
+                command: name,
+                positional: &[],
+                show: |value, page| page.json(value),
+            },
+            run: Box::new(move |call, arguments| {
+                let arguments =
+                    serde_json::from_value(Value::Object(arguments)).map_err(Failure::arguments)?;
+                run(call, &arguments)
+            }),
+        }
+    }
+
+    /// Declares the answer's form.
+    pub(crate) fn answers<O: JsonSchema>(mut self) -> Self {
+        self.output = Some(Arc::new(arguments::answer_schema::<O>()));
+        self
+    }
+
+    pub(crate) fn title(mut self, title: &'static str) -> Self {
+        self.title = title;
+        self
+    }
+
+    pub(crate) fn per_minute(mut self, calls: u32) -> Self {
+        self.per_minute = calls;
+        self
+    }
+
+    pub(crate) fn slow_after(mut self, time: Duration) -> Self {
+        self.slow_after = time;
+        self
+    }
+
+    pub(crate) fn cli(
+        mut self,
+        command: &'static str,
+        positional: &'static [&'static str],
+        show: fn(&Value, &mut Page) -> io::Result<()>,
+    ) -> Self {
+        self.mirror = Mirror {
+            command,
+            positional,
+            show,
+        };
+        self
+    }
+}
+
+impl Group {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Context => "context",
+            Self::Memory => "memory",
+        }
+    }
+}

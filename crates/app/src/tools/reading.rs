@@ -1,0 +1,29 @@
+//! What the two tools that read files share: how large a file may be, what counts as text, and how a refusal
+//! is worded.
+
+use docent_engine::files::FileError;
+
+use super::failure::{Failure, Kind};
+
+/// Larger files are refused.
+pub(crate) const MOST_BYTES: u64 = 1_048_576;
+
+/// The bytes as text; nothing for binary files. A NUL is valid UTF-8 and never text.
+pub(crate) fn text(bytes: Vec<u8>) -> Option<String> {
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+/// What a caller is told when a file is not shown. Where the message says it all, nothing is added.
+pub(crate) fn refused(error: &FileError, path: &str, denied: &str) -> Failure {
+    let (kind, message) = match error {
+        FileError::Missing => return Failure::new(Kind::Missing, "File not found").about("path", path),
+        FileError::Blocked => return Failure::new(Kind::Denied, denied).about("path", path),
+        FileError::Outside | FileError::Denied => (Kind::Denied, denied),
+        FileError::Directory | FileError::Special => (Kind::Invalid, "Not a file"),
+        FileError::TooLarge { .. } => (Kind::TooLarge, "File too large"),
+        FileError::Io(_) => (Kind::Internal, "File cannot be read"),
+    };
+    Failure::new(kind, message)
+        .about("path", path)
+        .details(error.to_string())
+}

@@ -1,0 +1,320 @@
+//! Attempts to read what must not be read, by every tool that reads.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use docent_testkit::{Era, Sandbox, StdioClient};
+use serde_json::json;
+
+use crate::sandbox;
+
+/// The error both readers give for a path, which must not be readable.
+fn refused(sandbox: &Sandbox, path: &str) -> String {
+    let read = sandbox.call("read_file", json!({ "path": path }));
+    let repo = sandbox.call("read_repo_file", json!({ "path": path }));
+    assert!(read.is_error && repo.is_error, "{path}: {read} {repo}");
+    assert!(
+        !read.text.contains("TOP-SECRET") && !repo.text.contains("TOP-SECRET"),
+        "{path}"
+    );
+    read.json()["error"].as_str().unwrap().to_owned()
+}
+
+fn read(sandbox: &Sandbox, path: &str) -> String {
+    let answer = sandbox.call("read_file", json!({ "path": path })).json();
+    answer["file"]["content"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{path}: {answer}"))
+        .to_owned()
+}
+
+/// How many matches grep has for the secret outside of the project.
+fn leaks(sandbox: &Sandbox) -> u64 {
+    sandbox
+        .call("grep_codebase", json!({ "pattern": "TOP-SECRET" }))
+        .json()["totalMatches"]
+        .as_u64()
+        .unwrap()
+}
+
+#[cfg(unix)]
+fn link(target: impl AsRef<Path>, at: &Path) {
+    fs::create_dir_all(at.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(target, at).unwrap();
+}
+
+/// A project beside a directory with a secret, whose name begins like the project's.
+fn beside_a_secret() -> Sandbox {
+    let sandbox = sandbox().file("ok.txt", "fine");
+    let sibling = sandbox.outside().join("project-secret");
+    fs::create_dir(&sibling).unwrap();
+    fs::write(sibling.join("secret.txt"), "TOP-SECRET").unwrap();
+    sandbox
+}
+
+#[test]
+fn parent_directories_are_refused_in_every_spelling() {
+    let sandbox = beside_a_secret();
+    for path in [
+        "../project-secret/secret.txt",
+        "./../project-secret/secret.txt",
+        "src/../../project-secret/secret.txt",
+        r"..\project-secret\secret.txt",
+        r"src\..\..\project-secret\secret.txt",
+        "..//project-secret/secret.txt",
+        "a/b/../../../project-secret/secret.txt",
+    ] {
+        assert_eq!(refused(&sandbox, path), "Path traversal not allowed", "{path}");
+    }
+    for path in [
+        "..%2fproject-secret%2fsecret.txt",
+        "....//project-secret/secret.txt",
+        ".. /project-secret/secret.txt",
+        "%2e%2e/x",
+    ] {
+        assert_eq!(refused(&sandbox, path), "File not found", "{path}");
+    }
+}
+
+#[test]
+fn absolute_paths_and_control_characters_are_refused() {
+    let sandbox = beside_a_secret();
+    let absolute = sandbox
+        .outside()
+        .join("project-secret/secret.txt")
+        .display()
+        .to_string();
+    let inside = sandbox.root().join("ok.txt").display().to_string();
+    for path in [
+        absolute.as_str(),
+        inside.as_str(),
+        "/etc/passwd",
+        "//etc/passwd",
+        r"\\host\share",
+        r"C:\x",
+        "/proc/self/environ",
+    ] {
+        assert_eq!(refused(&sandbox, path), "Absolute paths not allowed", "{path}");
+    }
+    for path in ["ok.txt\0", "ok.txt\0.png", "ok\n.txt", "\u{7f}"] {
+        assert_eq!(refused(&sandbox, path), "Invalid path", "{path:?}");
+    }
+}
+
+#[test]
+fn names_that_hold_secrets_are_refused_and_lookalikes_read() {
+    let mut sandbox = sandbox();
+    let blocked = [
+        ".env",
+        ".env.local",
+        "x/.git/config",
+        "certs/server.pem",
+        "secrets/a.txt",
+        "id_rsa",
+        "deploy/credentials.json",
+        ".npmrc",
+    ];
+    let open = [
+        ".github/workflows/ci.yml",
+        ".gitignore",
+        "environment.ts",
+        ".env.example",
+        "src/keys.rs",
+    ];
+    for path in blocked {
+        sandbox = sandbox.file(path, "TOP-SECRET");
+    }
+    for path in open {
+        sandbox = sandbox.file(path, "fine");
+    }
+    for path in blocked.into_iter().chain([".ENV", ".Env.Local", "SECRETS/a.txt"]) {
+        assert_eq!(refused(&sandbox, path), "Permission denied", "{path}");
+    }
+    for path in open {
+        assert_eq!(read(&sandbox, path), "fine", "{path}");
+    }
+    assert_eq!(leaks(&sandbox), 0);
+}
+
+#[test]
+#[cfg(unix)]
+fn links_that_lead_outside_are_refused() {
+    let sandbox = beside_a_secret();
+    let root = sandbox.root();
+    let secret = sandbox.outside().join("project-secret");
+    link(secret.join("secret.txt"), &root.join("file-absolute"));
+    link("../project-secret/secret.txt", &root.join("file-relative"));
+    link(&secret, &root.join("directory"));
+    link("../..", &root.join("deep/parent"));
+    link("directory", &root.join("chained"));
+    link("/proc/self/environ", &root.join("environ"));
+    link("/proc/self/root", &root.join("magic"));
+    for path in [
+        "file-absolute",
+        "file-relative",
+        "directory/secret.txt",
+        "deep/parent/project-secret/secret.txt",
+        "chained/secret.txt",
+        "environ",
+        "magic/etc/passwd",
+    ] {
+        assert_eq!(refused(&sandbox, path), "Permission denied", "{path}");
+    }
+    assert_eq!(leaks(&sandbox), 0);
+}
+
+#[test]
+#[cfg(unix)]
+fn links_inside_the_project_are_followed_but_not_to_blocked_files() {
+    let sandbox = sandbox()
+        .file("real/a.txt", "fine")
+        .file(".env", "TOP-SECRET")
+        .file("x/.git/config", "TOP-SECRET");
+    let root = sandbox.root();
+    link("real/a.txt", &root.join("relative"));
+    link(root.join("real/a.txt"), &root.join("absolute"));
+    link("real", &root.join("directory"));
+    link("../real/../real/a.txt", &root.join("deep/winding"));
+    link(".env", &root.join("innocent.txt"));
+    link("x/.git", &root.join("data"));
+    link("loop-b", &root.join("loop-a"));
+    link("loop-a", &root.join("loop-b"));
+    for path in ["relative", "absolute", "directory/a.txt", "deep/winding"] {
+        assert_eq!(read(&sandbox, path), "fine", "{path}");
+    }
+    assert_eq!(refused(&sandbox, "innocent.txt"), "Permission denied");
+    assert_eq!(refused(&sandbox, "data/config"), "Permission denied");
+    assert_eq!(refused(&sandbox, "loop-a"), "File not found");
+    assert_eq!(leaks(&sandbox), 0);
+}
+
+/// A directory and a link that leads outside change places all the time; no read ever sees the outside.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_link_swapped_between_check_and_open_shows_nothing() {
+    let sandbox = beside_a_secret().file("swap/secret.txt", "fine");
+    let root = sandbox.root();
+    link(sandbox.outside().join("project-secret"), &root.join("other"));
+    let stop = Arc::new(AtomicBool::new(false));
+    let swapper = std::thread::spawn({
+        let stop = stop.clone();
+        let (one, two, spare) = (root.join("swap"), root.join("other"), root.join("spare"));
+        move || {
+            let mut swaps = 0_u32;
+            while !stop.load(Ordering::Relaxed) {
+                fs::rename(&one, &spare).unwrap();
+                fs::rename(&two, &one).unwrap();
+                fs::rename(&spare, &two).unwrap();
+                swaps += 1;
+            }
+            swaps
+        }
+    });
+    let mut docent = sandbox.docent();
+    docent.args(["--set", "limit.read_file=0", "--set", "limit.grep_codebase=0"]);
+    let client = StdioClient::start(docent, Era::Handshake);
+    let mut shown = 0;
+    for _ in 0..2_000 {
+        let answer = client.call("read_file", json!({ "path": "swap/secret.txt" }));
+        assert!(!answer.text.contains("TOP-SECRET"), "{answer}");
+        shown += u32::from(!answer.is_error);
+    }
+    for _ in 0..50 {
+        assert_eq!(
+            client
+                .call("grep_codebase", json!({ "pattern": "TOP-SECRET" }))
+                .json()["totalMatches"],
+            0
+        );
+    }
+    stop.store(true, Ordering::Relaxed);
+    assert!(
+        swapper.join().unwrap() > 0 && shown > 0,
+        "both sides had a chance"
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn pipes_devices_and_sockets_are_refused_without_waiting() {
+    let sandbox = sandbox();
+    let root = sandbox.root();
+    assert!(
+        Command::new("mkfifo")
+            .arg(root.join("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    let _listener = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
+    link("/dev/zero", &root.join("zero"));
+    assert_eq!(refused(&sandbox, "pipe"), "Not a file");
+    assert_eq!(refused(&sandbox, "socket"), "Not a file");
+    assert_eq!(refused(&sandbox, "zero"), "Permission denied");
+    assert_eq!(leaks(&sandbox), 0);
+}
+
+/// Devices and kernel files stand inside the root here: nothing but their kind can protect.
+#[test]
+#[cfg(target_os = "linux")]
+fn devices_and_kernel_files_inside_the_root_are_bounded() {
+    let sandbox = sandbox();
+    let mut docent = sandbox.docent();
+    docent.env("DOCENT_ROOT", "/dev");
+    let client = StdioClient::start(docent, Era::Handshake);
+    for path in ["zero", "null", "tty"] {
+        let answer = client.call("read_file", json!({ "path": path })).json();
+        assert!(answer["error"].is_string(), "{path}: {answer}");
+    }
+    let mut docent = sandbox.docent();
+    docent.env("DOCENT_ROOT", "/proc/self");
+    let client = StdioClient::start(docent, Era::Handshake);
+    assert!(
+        !client.call("read_file", json!({ "path": "status" })).is_error,
+        "claims to be empty, and is read"
+    );
+    assert!(client.call("read_file", json!({ "path": "cwd/ok.txt" })).is_error);
+    assert!(
+        client
+            .call("read_file", json!({ "path": "root/etc/passwd" }))
+            .is_error
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn files_the_system_denies_are_denied() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = sandbox().file("locked.txt", "TOP-SECRET");
+    fs::set_permissions(
+        sandbox.root().join("locked.txt"),
+        fs::Permissions::from_mode(0o000),
+    )
+    .unwrap();
+    if fs::read(sandbox.root().join("locked.txt")).is_ok() {
+        println!("skipped: this user may read every file");
+        return;
+    }
+    assert_eq!(refused(&sandbox, "locked.txt"), "Permission denied");
+}
+
+#[test]
+fn secrets_stay_out_of_the_logs() {
+    let sandbox = sandbox().file("a.txt", "x");
+    let log = sandbox.outside().join("docent.log");
+    let mut docent = sandbox.docent();
+    docent.args(["--set", &format!("log.file={}", log.display())]);
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let client = StdioClient::start(docent, Era::Handshake);
+    client.call("grep_codebase", json!({ "pattern": token }));
+    client.close();
+    let logged = fs::read_to_string(&log).unwrap();
+    assert!(
+        logged.contains("grep_codebase") && logged.contains("[redacted]"),
+        "{logged}"
+    );
+    assert!(!logged.contains(&token), "{logged}");
+}

@@ -1,0 +1,165 @@
+//! The command line as people use it.
+
+use docent_testkit::Finished;
+use insta::assert_snapshot;
+
+use crate::sandbox;
+
+#[test]
+fn output_in_a_pipe_is_plain_and_bare() {
+    let sandbox = sandbox()
+        .file("src/a.rs", "fn main() {\n    one();\n}\n")
+        .file("b.rs", "fn main() {}\n");
+    assert_eq!(sandbox.run(&["hello"]).stdout, "Hello, World!\n");
+    assert_eq!(
+        sandbox.run(&["read", "src/a.rs"]).stdout,
+        "fn main() {\n    one();\n}\n"
+    );
+    assert_eq!(sandbox.run(&["repo-file", "b.rs"]).stdout, "fn main() {}\n");
+    let grep = sandbox.run(&["grep", "main"]);
+    assert_snapshot!(grep.stdout, @"
+    b.rs
+        1  fn main() {}
+
+    src/a.rs
+        1  fn main() {
+        2      one();
+        3  }
+    ");
+    assert_snapshot!(grep.stderr, @"2 matches in 2 files, 0 ms");
+}
+
+#[test]
+fn colours_are_used_when_asked_for_and_never_with_no_color() {
+    let sandbox = sandbox().file("a.rs", "fn main() {}\n");
+    let coloured = |arguments: &[&str], no_color: bool| {
+        let mut docent = sandbox.docent();
+        if no_color {
+            docent.env("NO_COLOR", "1");
+        }
+        Finished::of(docent.args(arguments)).stdout.contains('\u{1b}')
+    };
+    assert!(!coloured(&["grep", "main"], false), "a pipe");
+    assert!(coloured(&["grep", "main", "--color", "always"], false));
+    assert!(!coloured(&["grep", "main"], true));
+    assert!(!coloured(&["grep", "main", "--color", "never"], false));
+}
+
+#[test]
+fn people_see_a_file_whole() {
+    let text = "a line of text\n".repeat(5_000);
+    let sandbox = sandbox().file("long.txt", &text);
+    assert_eq!(sandbox.run(&["read", "long.txt"]).stdout, text);
+}
+
+#[test]
+fn failures_are_one_sentence_and_an_exit_code() {
+    let sandbox = sandbox().file(".env", "");
+    let missing = sandbox.run(&["read", "absent.rs"]);
+    assert_snapshot!(missing.stderr, @"error: File not found: absent.rs");
+    assert_eq!((missing.code, missing.stdout.as_str()), (1, ""));
+    let blocked = sandbox.run(&["read", ".env"]);
+    assert_snapshot!(blocked.stderr, @"error: Permission denied: .env (the path is blocked because it may hold secrets or machinery)");
+    assert_eq!(blocked.code, 1);
+    let usage = sandbox.run(&["grep", "x", "--limit", "0"]);
+    assert_snapshot!(usage.stderr, @"error: limit must be between 1 and 100");
+    assert_eq!(usage.code, 2);
+    assert_eq!(sandbox.run(&["read"]).code, 2);
+    assert_eq!(sandbox.run(&["nonsense"]).code, 2);
+    assert_eq!(sandbox.run(&["call", "hello", "[]"]).code, 2);
+    assert_eq!(sandbox.run(&["call", "nonsense"]).code, 2);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let sandbox = sandbox().file("long.txt", "a line of text\n".repeat(60_000));
+    let mut docent = sandbox.docent();
+    let mut child = docent
+        .args(["read", "long.txt"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn config_shows_every_value_and_where_it_came_from() {
+    let sandbox = sandbox().file(
+        ".context/config.toml",
+        "answer.max_chars = 5000\nlimit.hello = 7\nlog.file = \"x\"\nwhat = 1",
+    );
+    let mut docent = sandbox.docent();
+    docent
+        .env("DOCENT_LIMIT_HELLO", "8")
+        .env("DOCENT_HTTP_TOKEN", "hush")
+        .args(["config", "--set", "log.level=debug"]);
+    let finished = Finished::of(&mut docent);
+    let root = sandbox.root().canonicalize().unwrap().display().to_string();
+    assert_snapshot!(finished.stdout.replace(&root, "ROOT"), @r#"
+    root                  ROOT  DOCENT_ROOT
+    access.blocked        []  default
+    answer.max_chars      5000  ROOT/.context/config.toml
+    call.timeout_seconds  30  default
+    http.allowed_hosts    []  default
+    http.allowed_origins  []  default
+    http.body_seconds     10  default
+    http.max_body_bytes   4194304  default
+    http.token            [set]  DOCENT_HTTP_TOKEN
+    log.file              ""  default
+    log.level             "debug"  --set
+    limit.read_file       100  default
+    limit.grep_codebase   60  default
+    limit.hello           8  DOCENT_LIMIT_HELLO
+    limit.read_repo_file  100  default
+    "#);
+    assert_snapshot!(finished.stderr.replace(&root, "ROOT"), @"
+    warning: ROOT/.context/config.toml: there is no setting what
+    warning: ROOT/.context/config.toml: log.file is not taken from a project; set it for your user
+    ");
+    assert_eq!(finished.code, 1, "something was passed over");
+    assert!(!finished.stdout.contains("hush"));
+}
+
+#[test]
+fn a_root_that_is_missing_is_named() {
+    let finished = sandbox().run(&["hello", "--root", "/does/not/exist"]);
+    assert_snapshot!(finished.stderr, @"error: there is no directory /does/not/exist");
+    assert_eq!(finished.code, 2);
+}
+
+#[test]
+fn the_root_is_the_git_root_above_the_working_directory() {
+    let sandbox = sandbox().file(".git/HEAD", "").file("deep/er/a.txt", "found");
+    let mut docent = sandbox.docent();
+    docent
+        .env_remove("DOCENT_ROOT")
+        .current_dir(sandbox.root().join("deep/er"))
+        .args(["read", "deep/er/a.txt"]);
+    assert_eq!(Finished::of(&mut docent).stdout, "found");
+    let mut docent = sandbox.docent();
+    docent
+        .env_remove("DOCENT_ROOT")
+        .env("CLAUDE_PROJECT_DIR", sandbox.root().join("deep"))
+        .args(["read", "er/a.txt"]);
+    assert_eq!(Finished::of(&mut docent).stdout, "found");
+}
+
+#[test]
+fn completions_and_the_manual_are_printed() {
+    let sandbox = sandbox();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(
+            sandbox.run(&["completions", shell]).stdout.contains("grep"),
+            "{shell}"
+        );
+    }
+    let manual = sandbox.run(&["man"]).stdout;
+    assert!(
+        manual.contains(".TH docent") && manual.contains("repo\\-file"),
+        "{manual}"
+    );
+}

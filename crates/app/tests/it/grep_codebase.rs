@@ -1,0 +1,401 @@
+//! `grep_codebase`.
+
+use std::process::Command;
+
+use docent_testkit::{Era, Sandbox, StdioClient};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+const SERVICE: &str = "\
+import jwt from 'jsonwebtoken';
+
+export class AuthService {
+  // Generate JWT token
+  function generateToken(payload) {
+    const token = jwt.sign(payload, SECRET);
+    return token;
+  }
+}
+";
+
+fn project() -> Sandbox {
+    sandbox()
+        .file("src/server/auth/AuthService.ts", SERVICE)
+        .file(
+            "src/server/context.ts",
+            "export interface RequestContext {}\nfunction handleAuth() {}\n",
+        )
+        .file("README.md", "Tokens are made by JWT.Sign.\n")
+}
+
+fn files(answer: &Value) -> Vec<(&str, u64)> {
+    let matches = answer["matches"].as_array().unwrap();
+    matches
+        .iter()
+        .map(|found| (found["file"].as_str().unwrap(), found["line"].as_u64().unwrap()))
+        .collect()
+}
+
+#[test]
+fn example_simple_text_search() {
+    let answer = project().call(
+        "grep_codebase",
+        json!({ "pattern": "jwt.sign", "caseSensitive": false }),
+    );
+    assert_snapshot!(answer, @r#"{"matches":[{"file":"README.md","line":1,"column":20,"text":"Tokens are made by JWT.Sign.","context":{"before":[],"after":[]}},{"file":"src/server/auth/AuthService.ts","line":6,"column":19,"text":"    const token = jwt.sign(payload, SECRET);","context":{"before":["  // Generate JWT token","  function generateToken(payload) {"],"after":["    return token;","  }"]}}],"pattern":"jwt.sign","totalMatches":2,"filesSearched":3,"searchTime":0}"#);
+}
+
+#[test]
+fn example_typescript_files_only() {
+    let arguments = json!({ "pattern": "interface.*Context", "filePattern": "**/*.ts", "limit": 20 });
+    assert_eq!(
+        files(&project().call("grep_codebase", arguments).json()),
+        [("src/server/context.ts", 1)]
+    );
+}
+
+#[test]
+fn example_case_sensitive_function_search() {
+    let search = |pattern: &str| {
+        let arguments =
+            json!({ "pattern": pattern, "caseSensitive": true, "filePattern": "src/server/**/*.ts" });
+        project().call("grep_codebase", arguments).json()["totalMatches"].clone()
+    };
+    assert_eq!(search("function handleAuth"), 1);
+    assert_eq!(search("function handleauth"), 0);
+}
+
+#[test]
+fn test_case_finds_matches() {
+    let answer = project()
+        .call("grep_codebase", json!({ "pattern": "function", "limit": 10 }))
+        .json();
+    assert!(!answer["matches"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn test_case_handles_no_matches_gracefully() {
+    let answer = project().call("grep_codebase", json!({ "pattern": "xyznonexistent123" }));
+    assert_snapshot!(answer, @r#"{"matches":[],"pattern":"xyznonexistent123","totalMatches":0,"filesSearched":3,"searchTime":0,"message":"No matches found for pattern 'xyznonexistent123'"}"#);
+}
+
+#[test]
+fn error_case_invalid_regex() {
+    assert_snapshot!(project().call("grep_codebase", json!({ "pattern": "[invalid(" })), @r#"[isError] {"error":"Invalid regex pattern","pattern":"[invalid(","details":"regex parse error:\n    (?:[invalid()\n       ^\nerror: unclosed character class"}"#);
+}
+
+#[test]
+fn error_case_validation() {
+    assert_snapshot!(project().call("grep_codebase", json!({ "pattern": "" })), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["pattern"],"message":"pattern must have at least 1 character"}]}"#);
+    assert_snapshot!(project().call("grep_codebase", json!({ "pattern": "a", "limit": 101, "caseSensitive": 1 })), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["caseSensitive"],"message":"caseSensitive must be true or false"},{"path":["limit"],"message":"limit must be between 1 and 100"}]}"#);
+    assert!(
+        project()
+            .call("grep_codebase", json!({ "pattern": "x".repeat(201) }))
+            .is_error
+    );
+    assert!(
+        !project()
+            .call("grep_codebase", json!({ "pattern": "x".repeat(200) }))
+            .is_error
+    );
+}
+
+#[test]
+fn a_broken_file_pattern_is_named() {
+    assert_snapshot!(project().call("grep_codebase", json!({ "pattern": "a", "filePattern": "{a" })), @r#"[isError] {"error":"Invalid file pattern","filePattern":"{a","details":"unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"}"#);
+}
+
+#[test]
+fn limit_of_60_a_minute() {
+    let sandbox = sandbox().file("a.txt", "x");
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    for _ in 0..60 {
+        assert!(!client.call("grep_codebase", json!({ "pattern": "x" })).is_error);
+    }
+    assert_eq!(
+        client.call("grep_codebase", json!({ "pattern": "x" })).json()["error"],
+        "Rate limit exceeded for grep_codebase"
+    );
+}
+
+#[test]
+fn excluded_ignored_and_blocked_files_are_not_searched() {
+    let mut sandbox = sandbox().file(".gitignore", "ignored/\n*.log\n");
+    for path in [
+        "node_modules/a.js",
+        ".git/config",
+        "dist/a.js",
+        "sub/build/a.js",
+        ".next/a.js",
+        ".context/memory/a.md",
+        "ignored/a.js",
+        "debug.log",
+        ".env",
+        "secrets/a.txt",
+        "server.pem",
+    ] {
+        sandbox = sandbox.file(path, "needle");
+    }
+    let sandbox = sandbox
+        .file(".github/workflows/ci.yml", "needle")
+        .file("build.rs", "needle")
+        .file("environment.ts", "needle");
+    let answer = sandbox
+        .call("grep_codebase", json!({ "pattern": "needle" }))
+        .json();
+    assert_eq!(
+        files(&answer),
+        [
+            (".github/workflows/ci.yml", 1),
+            ("build.rs", 1),
+            ("environment.ts", 1)
+        ]
+    );
+}
+
+#[test]
+fn file_patterns_name_files_directories_and_exceptions() {
+    let sandbox = sandbox()
+        .file("a.ts", "x")
+        .file("src/b.ts", "x")
+        .file("src/b.test.ts", "x")
+        .file("src/c.js", "x");
+    let search = |pattern: &str| {
+        let answer = sandbox
+            .call("grep_codebase", json!({ "pattern": "x", "filePattern": pattern }))
+            .json();
+        files(&answer)
+            .iter()
+            .map(|(file, _)| *file)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(search("*.ts"), "a.ts src/b.test.ts src/b.ts");
+    assert_eq!(search("src/*.ts"), "src/b.test.ts src/b.ts");
+    assert_eq!(search("src"), "src/b.test.ts src/b.ts src/c.js");
+    assert_eq!(search("./src/"), "src/b.test.ts src/b.ts src/c.js");
+    assert_eq!(search("**/*.{js,jsx}"), "src/c.js");
+    assert_eq!(search("!*.test.ts"), "a.ts src/b.ts src/c.js");
+}
+
+#[test]
+fn a_file_pattern_without_files_is_said() {
+    let answer = project()
+        .call("grep_codebase", json!({ "pattern": "x", "filePattern": "*.zig" }))
+        .json();
+    assert_snapshot!(answer["notice"].as_str().unwrap(), @"no file matches filePattern *.zig; ignored files, blocked files and node_modules, .git, dist, build, .next, .context are never searched");
+}
+
+#[test]
+fn totals_count_every_match_and_order_is_by_path_and_line() {
+    let mut sandbox = sandbox();
+    for n in (0..40).rev() {
+        sandbox = sandbox.file(&format!("f{n:02}.txt"), "hit\nmiss\nhit hit\n");
+    }
+    let answer = sandbox
+        .call("grep_codebase", json!({ "pattern": "HIT", "limit": 5 }))
+        .json();
+    assert_eq!(
+        (&answer["totalMatches"], &answer["filesSearched"]),
+        (&json!(80), &json!(40))
+    );
+    assert_eq!(
+        files(&answer),
+        [
+            ("f00.txt", 1),
+            ("f00.txt", 3),
+            ("f01.txt", 1),
+            ("f01.txt", 3),
+            ("f02.txt", 1)
+        ]
+    );
+}
+
+#[test]
+fn context_is_two_lines_on_each_side_even_between_neighbours() {
+    let sandbox = sandbox().file("a.txt", "1\n2\n3 hit\n4 hit\n5\n6\n7\n");
+    let answer = sandbox.call("grep_codebase", json!({ "pattern": "hit" })).json();
+    assert_snapshot!(answer["matches"], @r#"[{"file":"a.txt","line":3,"column":3,"text":"3 hit","context":{"before":["1","2"],"after":["4 hit","5"]}},{"file":"a.txt","line":4,"column":3,"text":"4 hit","context":{"before":["2","3 hit"],"after":["5","6"]}}]"#);
+    let first = sandbox
+        .call("grep_codebase", json!({ "pattern": "hit", "limit": 1 }))
+        .json();
+    assert_eq!(first["matches"][0], answer["matches"][0]);
+}
+
+#[test]
+fn columns_count_characters() {
+    let sandbox = sandbox()
+        .file("a.txt", "日本語 größe\n")
+        .file("b.txt", b"\xfa\xfb bad gr\n");
+    let answer = sandbox.call("grep_codebase", json!({ "pattern": "gr" })).json();
+    assert_eq!(answer["matches"][0]["column"], 5);
+    assert_eq!(answer["matches"][1]["text"], "\u{fffd}\u{fffd} bad gr");
+    assert_eq!(answer["matches"][1]["column"], 8);
+}
+
+#[test]
+fn encodings_and_line_ends_of_real_files_are_read() {
+    let utf16: Vec<u8> = "\u{feff}needle in utf-16\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let sandbox = sandbox()
+        .file("utf16.txt", utf16)
+        .file("crlf.txt", "a\r\nneedle\r\nb\r\n");
+    let answer = sandbox
+        .call("grep_codebase", json!({ "pattern": "needle" }))
+        .json();
+    assert_eq!(answer["matches"][0]["text"], "needle");
+    assert_eq!(
+        answer["matches"][0]["context"],
+        json!({ "before": ["a"], "after": ["b"] })
+    );
+    assert_eq!(answer["matches"][1]["text"], "needle in utf-16");
+}
+
+#[test]
+fn binary_files_never_match() {
+    let late = [b"needle\n".repeat(50_000), vec![0], b"needle".to_vec()].concat();
+    let sandbox = sandbox()
+        .file("a.bin", b"needle\0\x01")
+        .file("late.bin", late)
+        .file("a.txt", "needle");
+    assert_eq!(
+        sandbox
+            .call("grep_codebase", json!({ "pattern": "needle" }))
+            .json()["totalMatches"],
+        1
+    );
+}
+
+#[test]
+fn a_line_of_10_mb_is_cut_around_its_match() {
+    let mut line = "y".repeat(10 << 20);
+    line.insert_str(5 << 20, "needle");
+    let sandbox = sandbox().file("min.js", line);
+    let answer = sandbox
+        .call("grep_codebase", json!({ "pattern": "needle" }))
+        .json();
+    let found = &answer["matches"][0];
+    assert_eq!(found["column"], (5 << 20) + 1);
+    let text = found["text"].as_str().unwrap();
+    assert!(
+        text.contains("needle") && text.starts_with('…') && text.ends_with('…') && text.len() < 500,
+        "{text}"
+    );
+}
+
+#[test]
+fn catastrophic_patterns_are_harmless() {
+    let sandbox = sandbox().file("a.txt", format!("{}b", "a".repeat(100_000)));
+    for pattern in ["(a+)+$", "(a|a)*c$", "(.*a){20}c", "(?:a?){30}a{30}c"] {
+        assert_eq!(
+            sandbox
+                .call("grep_codebase", json!({ "pattern": pattern }))
+                .json()["totalMatches"],
+            0,
+            "{pattern}"
+        );
+    }
+    let huge = sandbox.call("grep_codebase", json!({ "pattern": "((a{1000}){1000}){1000}" }));
+    assert_eq!(huge.json()["error"], "Invalid regex pattern");
+}
+
+#[test]
+fn a_long_answer_is_cut_and_says_so() {
+    let sandbox = sandbox().file("a.txt", format!("hit {}\n", "x".repeat(390)).repeat(100));
+    let answer = sandbox.call("grep_codebase", json!({ "pattern": "hit", "limit": 100 }));
+    assert!(answer.text.chars().count() <= 20_000, "{}", answer.text.len());
+    let notice = answer.json()["notice"].as_str().unwrap().to_owned();
+    assert!(notice.contains("of 100 matches fit into this answer"), "{notice}");
+    assert_eq!(answer.json()["totalMatches"], 100);
+}
+
+#[test]
+fn characters_that_hide_are_shown() {
+    let sandbox = sandbox().file("a.txt", "needle \u{202e}\u{1b}[31m\n");
+    let answer = sandbox
+        .call("grep_codebase", json!({ "pattern": "needle" }))
+        .json();
+    assert_eq!(answer["matches"][0]["text"], "needle \\u{202E}\\u{1B}[31m");
+}
+
+#[test]
+fn a_search_that_takes_too_long_is_stopped_and_says_so() {
+    let sandbox = sandbox()
+        .file("a.txt", "x")
+        .file(".context/config.toml", "call.timeout_seconds = 0");
+    assert_snapshot!(sandbox.call("grep_codebase", json!({ "pattern": "x" })), @r#"[isError] {"error":"The call took too long and was stopped","suggestion":"Ask for less, or raise call.timeout_seconds"}"#);
+}
+
+/// The same lines as ripgrep finds in the tree of this repository, for patterns of every kind.
+#[test]
+fn ripgrep_finds_the_same() {
+    if Command::new("rg").arg("--version").output().is_err() {
+        println!("skipped: ripgrep is not installed, so there is nothing to compare with");
+        return;
+    }
+    let sandbox = sandbox();
+    let client = StdioClient::start(
+        {
+            let mut docent = sandbox.docent();
+            docent
+                .env("DOCENT_ROOT", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+                .env("DOCENT_ANSWER_MAX_CHARS", "9999999");
+            docent
+        },
+        Era::Handshake,
+    );
+    for pattern in [
+        "fn [a-z_]+\\(",
+        "\\bSelf\\b",
+        "^//!",
+        "ü|ß|日本",
+        "docent",
+        "x{2,}",
+        "(?-u:\\xff)",
+        "\\s+$",
+        "\\w+::\\w+;$",
+    ] {
+        let ours = client
+            .call("grep_codebase", json!({ "pattern": pattern, "limit": 100 }))
+            .json();
+        let theirs = ripgrep(pattern);
+        assert_eq!(ours["totalMatches"], theirs.len(), "{pattern}");
+        let first: Vec<(String, u64)> = files(&ours)
+            .iter()
+            .map(|(file, line)| ((*file).to_owned(), *line))
+            .collect();
+        assert_eq!(first, theirs[..theirs.len().min(100)], "{pattern}");
+    }
+}
+
+/// Every line ripgrep finds over the same files, by path and line.
+fn ripgrep(pattern: &str) -> Vec<(String, u64)> {
+    let mut rg = Command::new("rg");
+    rg.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .args(["--ignore-case", "--hidden", "--line-number"]);
+    rg.args(["--no-heading", "--with-filename", "--no-config", "--null"]);
+    for excluded in ["node_modules", ".git", "dist", "build", ".next", ".context"] {
+        rg.args(["--glob", &format!("!**/{excluded}/**")]);
+    }
+    let output = rg
+        .args(["--regexp", pattern, "."])
+        .output()
+        .expect("ripgrep runs");
+    let mut found: Vec<(String, u64)> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| {
+            let (file, rest) = line.split_once('\0').expect("a path and a NUL");
+            let (number, _) = rest.split_once(':').expect("a line number");
+            (
+                file.trim_start_matches("./").to_owned(),
+                number.parse().expect("a number"),
+            )
+        })
+        .collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,220 @@
+//! MCP over HTTP: who is let in, and what a request may cost.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+
+use docent_testkit::{Era, Finished, HttpServer};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+const DISCOVER: &str = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+
+/// A request to `path` with the headers given and those MCP wants.
+fn request(path: &str, headers: &str) -> Vec<u8> {
+    let method = if path == "/mcp" { "POST" } else { "GET" };
+    let length = DISCOVER.len();
+    let body = if path == "/mcp" { DISCOVER } else { "" };
+    let more = format!(
+        "Content-Type: application/json\r\nContent-Length: {length}\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: server/discover\r\n"
+    );
+    let more = if path == "/mcp" { more.as_str() } else { "" };
+    format!("{method} {path} HTTP/1.1\r\n{headers}{more}Connection: close\r\n\r\n{body}").into_bytes()
+}
+
+#[test]
+fn health_and_metrics_are_served() {
+    let sandbox = sandbox();
+    let server = HttpServer::start(sandbox.docent());
+    let health = server.raw(&request("/health", "Host: localhost\r\n"));
+    assert_eq!(
+        (health.status, health.message()["status"].as_str()),
+        (200, Some("ok"))
+    );
+    server.call(Era::Stateless, "hello", json!({}));
+    server.call(Era::Stateless, "hello", json!({ "name": 1 }));
+    let metrics = server.raw(&request("/metrics", "Host: localhost\r\n")).body;
+    assert!(
+        metrics.contains("docent_tool_calls_total{tool=\"hello\"} 2"),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("docent_tool_errors_total{tool=\"hello\",kind=\"invalid\"} 1"),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("docent_tool_seconds{tool=\"hello\",quantile=\"0.99\"}"),
+        "{metrics}"
+    );
+}
+
+#[test]
+fn foreign_hosts_and_origins_are_refused_everywhere() {
+    let sandbox = sandbox();
+    let server = HttpServer::start(sandbox.docent());
+    for path in ["/mcp", "/health", "/metrics"] {
+        assert_eq!(
+            server.raw(&request(path, "Host: localhost\r\n")).status,
+            200,
+            "{path}"
+        );
+        assert_eq!(
+            server.raw(&request(path, "Host: evil.example\r\n")).status,
+            403,
+            "{path}"
+        );
+        let foreign = "Host: localhost\r\nOrigin: http://evil.example\r\n";
+        assert_eq!(server.raw(&request(path, foreign)).status, 403, "{path}");
+        let local = "Host: localhost\r\nOrigin: http://localhost:5173\r\n";
+        assert_eq!(server.raw(&request(path, local)).status, 200, "{path}");
+    }
+    assert_eq!(server.raw(&request("/mcp", "")).status, 403, "no Host at all");
+}
+
+#[test]
+fn a_token_that_is_set_must_be_sent() {
+    let sandbox = sandbox();
+    let mut docent = sandbox.docent();
+    docent.env("DOCENT_HTTP_TOKEN", "s3cret");
+    let server = HttpServer::start(docent);
+    let status = |headers: &str| {
+        server
+            .raw(&request("/mcp", &format!("Host: localhost\r\n{headers}")))
+            .status
+    };
+    assert_eq!(status(""), 401);
+    assert_eq!(status("Authorization: Bearer wrong\r\n"), 401);
+    assert_eq!(status("Authorization: Bearer s3cret\r\n"), 200);
+    assert_eq!(
+        server.raw(&request("/metrics", "Host: localhost\r\n")).status,
+        401
+    );
+    assert_eq!(server.raw(&request("/health", "Host: localhost\r\n")).status, 200);
+}
+
+#[test]
+fn beyond_loopback_a_token_is_demanded() {
+    let sandbox = sandbox();
+    let finished = sandbox.run(&["serve", "--http", "0.0.0.0:0"]);
+    assert_eq!(finished.code, 2);
+    let told = finished
+        .stderr
+        .split_once(" can be reached")
+        .expect("the reason")
+        .1
+        .to_owned();
+    assert_snapshot!(told.trim(), @"from other machines: set DOCENT_HTTP_TOKEN (or http.token) to a secret that clients must send");
+}
+
+#[test]
+fn an_address_that_cannot_be_served_is_named() {
+    let sandbox = sandbox();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let finished = sandbox.run(&["serve", "--http", &address]);
+    assert_eq!(finished.code, 2);
+    assert!(
+        finished.stderr.contains(&format!("cannot listen on {address}")),
+        "{}",
+        finished.stderr
+    );
+    assert_eq!(sandbox.run(&["serve", "--http", "nonsense"]).code, 2);
+}
+
+#[test]
+fn an_oversized_body_is_refused() {
+    let sandbox = sandbox();
+    let server = HttpServer::start(sandbox.docent());
+    let exchange = server.post(&"x".repeat((4 << 20) + 1), &[]);
+    assert_eq!(exchange.status, 413);
+    assert_eq!(
+        server.call(Era::Stateless, "hello", json!({})).json()["message"],
+        "Hello, World!"
+    );
+}
+
+#[test]
+fn a_slow_body_is_given_up_while_others_are_served() {
+    let sandbox = sandbox();
+    let mut docent = sandbox.docent();
+    docent.env("DOCENT_HTTP_BODY_SECONDS", "1");
+    let server = HttpServer::start(docent);
+    let mut slow = TcpStream::connect(server.address()).unwrap();
+    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{";
+    slow.write_all(head.as_bytes()).unwrap();
+    assert!(!server.call(Era::Stateless, "hello", json!({})).is_error);
+    let mut response = String::new();
+    slow.read_to_string(&mut response).unwrap();
+    assert!(response.starts_with("HTTP/1.1 408"), "{response}");
+}
+
+#[test]
+fn malformed_bodies_get_an_error_and_the_server_goes_on() {
+    let sandbox = sandbox();
+    let server = HttpServer::start(sandbox.docent());
+    for body in ["{oops", "", "[]", "42"] {
+        let status = server.post(body, &[]).status;
+        assert!((400..500).contains(&status), "{body:?}: {status}");
+    }
+    assert!(!server.call(Era::Handshake, "hello", json!({})).is_error);
+}
+
+#[test]
+fn an_unknown_session_is_404() {
+    let sandbox = sandbox();
+    let server = HttpServer::start(sandbox.docent());
+    let headers = [
+        ("Mcp-Session-Id", "nope".to_owned()),
+        ("MCP-Protocol-Version", "2025-11-25".to_owned()),
+    ];
+    let exchange = server.post(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#, &headers);
+    assert_eq!(exchange.status, 404);
+}
+
+#[test]
+fn stateless_callers_share_a_limit_by_name() {
+    let sandbox = sandbox();
+    let mut docent = sandbox.docent();
+    docent.args(["--set", "limit.hello=2"]);
+    let server = HttpServer::start(docent);
+    let answers: Vec<bool> = (0..3)
+        .map(|_| server.call(Era::Stateless, "hello", json!({})).is_error)
+        .collect();
+    assert_eq!(answers, [false, false, true]);
+    assert!(
+        !server.call(Era::Handshake, "hello", json!({})).is_error,
+        "a session has its own"
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signal_ends_the_server_with_success() {
+    let sandbox = sandbox();
+    let mut docent = sandbox.docent();
+    docent
+        .args(["serve", "--http", "127.0.0.1:0"])
+        .stderr(std::process::Stdio::piped());
+    let mut child = docent.spawn().unwrap();
+    let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut stderr, &mut String::new()).unwrap();
+    let killed = Finished::of(Command::new("kill").args(["-TERM", &child.id().to_string()]));
+    assert_eq!(killed.code, 0);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn lists_are_the_same_as_over_stdio() {
+    let sandbox = sandbox();
+    let server = HttpServer::start(sandbox.docent());
+    let client = docent_testkit::StdioClient::start(sandbox.docent(), Era::Handshake);
+    let by_stdio: Value = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    for era in Era::BOTH {
+        assert_eq!(
+            server.request(era, "tools/list", json!({}))["result"]["tools"],
+            by_stdio
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! docent from the outside: the real binary, called as clients and people call it. One file per tool, and files
+//! for what all of them share.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests set their own scene and fail loudly"
+)]
+
+mod attacks;
+mod cli;
+mod grep_codebase;
+mod hello;
+mod http;
+mod parity;
+mod protocol;
+mod read_file;
+mod read_repo_file;
+mod tidy;
+
+use docent_testkit::Sandbox;
+
+fn sandbox() -> Sandbox {
+    Sandbox::new(env!("CARGO_BIN_EXE_docent"))
+}

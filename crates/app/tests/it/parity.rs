@@ -1,0 +1,77 @@
+//! The same call has the same answer from every side, in both eras.
+
+use docent_testkit::{Era, HttpServer, StdioClient};
+use serde_json::json;
+
+use crate::sandbox;
+
+#[test]
+fn transports_and_eras_agree() {
+    let sandbox = sandbox().file("src/a.rs", "fn main() {}\n");
+    let calls = [
+        ("hello", json!({ "name": "you" })),
+        ("read_file", json!({ "path": "src/a.rs" })),
+        ("read_file", json!({ "path": "src/b.rs" })),
+        (
+            "read_repo_file",
+            json!({ "path": "src/a.rs", "encoding": "base64" }),
+        ),
+        ("grep_codebase", json!({ "pattern": "main" })),
+        ("grep_codebase", json!({ "pattern": "(" })),
+    ];
+    let server = HttpServer::start(sandbox.docent());
+    for era in Era::BOTH {
+        let client = StdioClient::start(sandbox.docent(), era);
+        for (tool, arguments) in &calls {
+            let expected = sandbox.call(tool, arguments.clone());
+            assert_eq!(client.call(tool, arguments.clone()), expected, "stdio, {era:?}");
+            assert_eq!(
+                server.call(era, tool, arguments.clone()),
+                expected,
+                "HTTP, {era:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn commands_give_the_exact_answer_with_json() {
+    let sandbox = sandbox().file("src/a.rs", "fn main() {}\nfn other() {}\n");
+    let commands: [(&[&str], &str, serde_json::Value); 5] = [
+        (&["hello", "you"], "hello", json!({ "name": "you" })),
+        (
+            &["read", "src/a.rs", "--start-line", "2"],
+            "read_file",
+            json!({ "path": "src/a.rs", "startLine": 2 }),
+        ),
+        (
+            &["repo-file", "src/a.rs", "--encoding", "base64"],
+            "read_repo_file",
+            json!({ "path": "src/a.rs", "encoding": "base64" }),
+        ),
+        (
+            &[
+                "grep",
+                "fn MAIN",
+                "--file-pattern",
+                "*.rs",
+                "--limit",
+                "3",
+                "--case-sensitive",
+            ],
+            "grep_codebase",
+            json!({ "pattern": "fn MAIN", "filePattern": "*.rs", "limit": 3, "caseSensitive": true }),
+        ),
+        (
+            &["grep", "-x", "--limit", "many"],
+            "grep_codebase",
+            json!({ "pattern": "-x", "limit": "many" }),
+        ),
+    ];
+    for (command, tool, arguments) in commands {
+        let finished = sandbox.run(&[command, &["--json"]].concat());
+        let expected = sandbox.call(tool, arguments);
+        assert_eq!(finished.stdout.trim_end(), expected.text, "{command:?}");
+        assert_eq!(finished.code != 0, expected.is_error, "{command:?}");
+    }
+}

@@ -1,0 +1,198 @@
+//! MCP over stdio: both eras, what is listed, and lines that are no messages.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use docent_testkit::{Era, StdioClient};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+#[test]
+fn the_handshake_answers_with_the_version_the_client_asked_for() {
+    for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
+        let sandbox = sandbox();
+        let client = StdioClient::start_silent(sandbox.docent(), Era::Handshake);
+        let result = client.initialize(version);
+        assert_eq!(result["protocolVersion"], version);
+        assert_eq!(result["serverInfo"]["name"], "docent");
+        assert!(!client.call("hello", json!({})).is_error);
+    }
+}
+
+#[test]
+fn a_stateless_client_discovers_and_calls_without_a_handshake() {
+    let sandbox = sandbox();
+    let client = StdioClient::start(sandbox.docent(), Era::Stateless);
+    let found = client.request("server/discover", json!({}));
+    let versions = found["result"]["supportedVersions"].as_array().unwrap();
+    assert!(
+        versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")),
+        "{found}"
+    );
+    assert!(!client.call("hello", json!({})).is_error);
+}
+
+#[test]
+fn instructions_and_the_tool_list_stay_small() {
+    let sandbox = sandbox();
+    let client = StdioClient::start_silent(sandbox.docent(), Era::Handshake);
+    let instructions = client.initialize("2025-11-25")["instructions"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(instructions.chars().count() < 2_000);
+    let list = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    assert!(list.to_string().len() < 12_000, "{}", list.to_string().len());
+    for tool in list.as_array().unwrap() {
+        assert!(
+            instructions.contains(tool["name"].as_str().unwrap()),
+            "the instructions say when to use {tool}"
+        );
+    }
+}
+
+#[test]
+fn every_tool_is_listed_with_schemas_and_all_four_hints() {
+    let sandbox = sandbox();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let list = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let mut seen = String::new();
+    for tool in list.as_array().unwrap() {
+        let hints = &tool["annotations"];
+        for hint in [
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        ] {
+            assert!(hints[hint].is_boolean(), "{tool}");
+        }
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert_eq!(tool["outputSchema"]["type"], "object");
+        writeln!(seen, "{} {}", tool["name"], tool["inputSchema"]).unwrap();
+    }
+    assert_snapshot!(seen, @r#"
+    "read_file" {"type":"object","properties":{"path":{"type":"string","description":"File path relative to project root","minLength":1},"startLine":{"type":"integer","minimum":1,"description":"First line to return, counted from 1"},"endLine":{"type":"integer","minimum":1,"description":"Last line to return, inclusive"}},"required":["path"]}
+    "grep_codebase" {"type":"object","properties":{"pattern":{"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200},"filePattern":{"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")"},"caseSensitive":{"type":"boolean","description":"Case-sensitive search","default":false},"limit":{"type":"integer","minimum":1,"description":"Maximum number of matches to return","maximum":100,"default":50}},"required":["pattern"]}
+    "hello" {"type":"object","properties":{"name":{"type":"string","description":"Name to greet","maxLength":1000,"default":"World"}}}
+    "read_repo_file" {"type":"object","properties":{"path":{"type":"string","description":"Relative path from repo root","pattern":"^[a-zA-Z0-9_./-]+$"},"encoding":{"type":"string","enum":["utf-8","base64"],"description":"How to return the content","default":"utf-8"}},"required":["path"]}
+    "#);
+}
+
+#[test]
+fn an_unknown_tool_is_an_answer_not_a_protocol_error() {
+    let answer = sandbox().call("no_such_tool", json!({}));
+    assert_snapshot!(answer, @r#"[isError] {"error":"Unknown tool: no_such_tool","tool":"no_such_tool","suggestion":"The tools are: read_file, grep_codebase, hello, read_repo_file"}"#);
+}
+
+#[test]
+fn an_unknown_method_and_params_that_do_not_fit_are_protocol_errors() {
+    let sandbox = sandbox();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    assert_eq!(client.request("no/such", json!({}))["error"]["code"], -32601);
+    assert_eq!(
+        client.request("tools/call", json!({ "name": 5 }))["error"]["code"],
+        -32602
+    );
+    assert!(!client.call("hello", json!({})).is_error);
+}
+
+/// Sends a line that is no message: the error it gets, after which the server goes on.
+fn complaint(line: impl AsRef<[u8]>) -> Value {
+    let sandbox = sandbox();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    client.send(line);
+    let complaint = client.receive();
+    assert!(!client.call("hello", json!({})).is_error);
+    complaint
+}
+
+#[test]
+fn malformed_json_is_answered_and_the_server_goes_on() {
+    assert_snapshot!(complaint("{\"jsonrpc\": oops"), @r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error: expected value at line 1 column 13"}}"#);
+    assert_snapshot!(complaint("[]"), @r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid request: batches are not supported"}}"#);
+    assert_snapshot!(complaint("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":7}"), @r#"{"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"Invalid request"}}"#);
+}
+
+#[test]
+fn invalid_utf_8_is_answered_and_the_server_goes_on() {
+    assert_snapshot!(complaint(b"{\"jsonrpc\":\"\xff\xfe\"}"), @r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error: invalid UTF-8 after 12 bytes"}}"#);
+}
+
+#[test]
+fn a_line_of_20_mb_is_answered_and_the_server_goes_on() {
+    assert_snapshot!(complaint(vec![b'x'; 20 << 20]), @r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error: the line is longer than 4194304 bytes"}}"#);
+}
+
+#[test]
+fn lines_that_are_wrong_before_the_handshake_do_not_end_it() {
+    let sandbox = sandbox();
+    let client = StdioClient::start_silent(sandbox.docent(), Era::Handshake);
+    client.send("");
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    client.send(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    client.send("oops");
+    assert_eq!(client.receive()["error"]["code"], -32700);
+    assert_eq!(client.initialize("2025-11-25")["protocolVersion"], "2025-11-25");
+}
+
+#[test]
+fn closing_stdin_ends_the_process_with_success() {
+    for era in Era::BOTH {
+        let sandbox = sandbox();
+        let client = StdioClient::start(sandbox.docent(), era);
+        client.call("hello", json!({}));
+        let (status, _) = client.close();
+        assert!(status.success());
+    }
+}
+
+#[test]
+fn closing_stdin_before_any_request_ends_the_process_with_success() {
+    let sandbox = sandbox();
+    let (status, _) = StdioClient::start_silent(sandbox.docent(), Era::Handshake).close();
+    assert!(status.success());
+}
+
+#[test]
+fn closing_stdin_does_not_wait_for_a_long_call() {
+    let mut sandbox = sandbox();
+    for n in 0..40 {
+        sandbox = sandbox.file(&format!("{n}.txt"), "aaaaaaaaaaaaaaaa\n".repeat(60_000));
+    }
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    client.post(
+        "tools/call",
+        json!({ "name": "grep_codebase", "arguments": { "pattern": "(a|b|ab)*c(a|b|ab)*d" } }),
+    );
+    let (status, took) = client.close();
+    assert!(status.success());
+    // The search alone takes a multiple of this; no bound is meant for a machine under load.
+    assert!(took < Duration::from_secs(10), "{took:?}");
+}
+
+#[test]
+fn answers_under_way_are_given_before_the_end() {
+    let sandbox = sandbox();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let id = client.post("tools/call", json!({ "name": "hello", "arguments": {} }));
+    assert_eq!(client.receive()["id"], id);
+    assert!(client.close().0.success());
+}
+
+#[test]
+fn calls_run_beside_each_other() {
+    let sandbox = sandbox().file("a.txt", "x");
+    let client = StdioClient::start(sandbox.docent(), Era::Stateless);
+    let sent: Vec<u64> = (0..50)
+        .map(|_| client.post("tools/call", json!({ "name": "hello", "arguments": {} })))
+        .collect();
+    let mut received: Vec<u64> = sent
+        .iter()
+        .map(|_| client.receive()["id"].as_u64().unwrap())
+        .collect();
+    received.sort_unstable();
+    assert_eq!(received, sent);
+}

@@ -1,0 +1,118 @@
+//! `read_repo_file`.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+fn code(answer: &docent_testkit::Answer) -> Value {
+    assert!(answer.is_error, "{answer}");
+    answer.json()["code"].clone()
+}
+
+#[test]
+fn example_reads_a_file() {
+    let sandbox = sandbox().file("paths/Advanced/tracker.md", "# Progress Tracker\n\n...");
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "paths/Advanced/tracker.md" })), @r##"{"content":"# Progress Tracker\n\n...","size":23,"modified":"2026-01-09T10:00:00Z"}"##);
+}
+
+#[test]
+fn base64_has_the_exact_bytes() {
+    let sandbox = sandbox().file("logo.png", b"\x89PNG\r\n\x1a\n\0\xff");
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "logo.png", "encoding": "base64" })), @r#"{"content":"iVBORw0KGgoA/w==","size":10,"modified":"2026-01-09T10:00:00Z"}"#);
+}
+
+#[test]
+fn a_binary_file_as_text_is_400_with_the_way_out() {
+    let sandbox = sandbox().file("logo.png", b"\x89PNG\0\xff");
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "logo.png" })), @r#"[isError] {"error":"The file is binary or not UTF-8: logo.png. Use encoding base64","code":400}"#);
+}
+
+#[test]
+fn invalid_parameters_are_400() {
+    let sandbox = sandbox().file("a b.txt", "x");
+    assert_snapshot!(sandbox.call("read_repo_file", json!({})), @r#"[isError] {"error":"path is required","code":400}"#);
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "" })), @r#"[isError] {"error":"path must match ^[a-zA-Z0-9_./-]+$","code":400}"#);
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a b.txt" })), @r#"[isError] {"error":"path must match ^[a-zA-Z0-9_./-]+$","code":400}"#);
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.txt", "encoding": "latin1" })), @r#"[isError] {"error":"encoding must be one of: utf-8, base64","code":400}"#);
+    assert_eq!(
+        code(&sandbox.call("read_repo_file", json!({ "path": "a\0b" }))),
+        400
+    );
+}
+
+#[test]
+fn blocked_paths_are_403() {
+    let sandbox = sandbox()
+        .file(".env", "KEY=1")
+        .file(".env.local", "KEY=1")
+        .file("a/secrets/b.txt", "x")
+        .file("server.key", "x")
+        .file("certs/ca.pem", "x");
+    for path in [
+        ".env",
+        ".env.local",
+        "a/secrets/b.txt",
+        "server.key",
+        "certs/ca.pem",
+        "../x",
+        "/etc/passwd",
+    ] {
+        assert_eq!(
+            code(&sandbox.call("read_repo_file", json!({ "path": path }))),
+            403,
+            "{path}"
+        );
+    }
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": ".env" })), @r#"[isError] {"error":"Access denied: .env (the path is blocked because it may hold secrets or machinery)","code":403}"#);
+}
+
+#[test]
+fn a_missing_file_is_404() {
+    assert_snapshot!(sandbox().call("read_repo_file", json!({ "path": "absent.md" })), @r#"[isError] {"error":"File not found: absent.md","code":404}"#);
+}
+
+#[test]
+fn a_directory_is_400() {
+    let sandbox = sandbox().file("src/a.rs", "");
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "src" })), @r#"[isError] {"error":"Not a file: src (the path is a directory)","code":400}"#);
+}
+
+#[test]
+fn a_file_of_1_mb_is_read_and_one_byte_more_is_413() {
+    let sandbox = sandbox()
+        .file("full.txt", vec![b'x'; 1_048_576])
+        .file("over.txt", vec![b'x'; 1_048_577]);
+    let full = sandbox
+        .call("read_repo_file", json!({ "path": "full.txt" }))
+        .json();
+    assert_eq!(full["size"], 1_048_576);
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "over.txt" })), @r#"[isError] {"error":"File too large: over.txt (the file has 1048577 bytes, over the limit of 1048576)","code":413}"#);
+}
+
+#[test]
+fn a_long_answer_is_cut_and_says_how_to_read_on() {
+    let text = "a line of text\n".repeat(5_000);
+    let sandbox = sandbox().file("long.txt", &text);
+    let answer = sandbox.call("read_repo_file", json!({ "path": "long.txt" }));
+    assert!(answer.text.chars().count() <= 20_000);
+    let shown = answer.json()["content"].as_str().unwrap().to_owned();
+    assert!(text.starts_with(&shown) && shown.ends_with('\n'));
+    let next = shown.lines().count() + 1;
+    assert_eq!(
+        answer.json()["notice"],
+        format!("The content is cut; read_file with startLine {next} reads on")
+    );
+    let encoded = sandbox.call(
+        "read_repo_file",
+        json!({ "path": "long.txt", "encoding": "base64" }),
+    );
+    assert!(encoded.text.chars().count() <= 20_000);
+    assert_eq!(encoded.json()["content"].as_str().unwrap().len() % 4, 0);
+}
+
+#[test]
+fn characters_that_hide_are_shown() {
+    let sandbox = sandbox().file("sly.md", "ok\u{202e}\u{e0041}");
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "sly.md" })), @r#"{"content":"ok\\u{202E}\\u{E0041}","size":9,"modified":"2026-01-09T10:00:00Z","notice":"Invisible characters are written as \\u{…}; encoding base64 has the exact bytes"}"#);
+}

@@ -1,0 +1,221 @@
+//! Which paths hold secrets or machinery and are never shown, whoever asks and by whichever tool.
+//!
+//! Invariant: a rule speaks about whole path components, never about parts of them, so `.gitignore`,
+//! `.github/` and `environment.rs` stay readable while `.git` and `.env` do not. Letter case is folded and
+//! what a file system may ignore in a name (trailing dots and spaces, stream names, zero-width characters)
+//! is dropped before a rule looks at it.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::path::RepoPath;
+
+/// The rules of one project: the built-in ones and those its configuration adds.
+#[derive(Clone, Debug)]
+pub struct Access {
+    components: GlobSet,
+    paths: GlobSet,
+}
+
+/// A pattern in the configuration that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{pattern}` is not a pattern: {reason}")]
+pub struct PatternError {
+    pub pattern: String,
+    pub reason: String,
+}
+
+/// Component patterns that are always blocked.
+const BLOCKED: &[&str] = &[
+    ".env",
+    ".env.*",
+    ".git",
+    "node_modules",
+    "__pycache__",
+    "secrets",
+    "*.key",
+    "*.pem",
+    "*.p12",
+    "*.pfx",
+    "id_rsa*",
+    "id_ed25519*",
+    "credentials*",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+];
+
+/// Names a blocked pattern covers although they are written to be shown.
+const SHOWN: &[&str] = &[".env.example", ".env.sample", ".env.template"];
+
+impl Access {
+    /// The built-in rules and `extra` ones: a pattern without `/` blocks a component of that name
+    /// anywhere, one with `/` blocks what it matches from the root and everything below it.
+    pub fn new<'a>(extra: impl IntoIterator<Item = &'a str>) -> Result<Self, PatternError> {
+        let mut components = GlobSetBuilder::new();
+        let mut paths = GlobSetBuilder::new();
+        for pattern in BLOCKED {
+            components.add(glob(pattern)?);
+        }
+        for pattern in extra {
+            let trimmed = pattern.trim_end_matches('/');
+            if trimmed.contains('/') {
+                let rooted = trimmed.trim_start_matches('/');
+                paths.add(glob(rooted)?);
+                paths.add(glob(&format!("{rooted}/**"))?);
+            } else {
+                components.add(glob(trimmed)?);
+            }
+        }
+        let build = |set: GlobSetBuilder| {
+            set.build().map_err(|error| PatternError {
+                pattern: "the blocked paths".into(),
+                reason: error.to_string(),
+            })
+        };
+        Ok(Self {
+            components: build(components)?,
+            paths: build(paths)?,
+        })
+    }
+
+    /// True when `path` may be shown.
+    pub fn allows(&self, path: &RepoPath) -> bool {
+        path.components().all(|component| self.allows_name(component)) && self.allows_path(path)
+    }
+
+    /// True unless a rule about whole paths blocks `path`. A walk that has asked [`Access::allows_name`] on
+    /// the way down needs only this.
+    pub fn allows_path(&self, path: &RepoPath) -> bool {
+        self.paths.is_empty() || !self.paths.is_match(fold(path.as_str()))
+    }
+
+    /// True when a single component may be shown; lets a walk prune as it goes down.
+    pub fn allows_name(&self, name: &str) -> bool {
+        let name = fold(name);
+        SHOWN.contains(&name.as_str()) || !self.components.is_match(&name)
+    }
+}
+
+fn glob(pattern: &str) -> Result<globset::Glob, PatternError> {
+    GlobBuilder::new(&fold(pattern))
+        .literal_separator(true)
+        .build()
+        .map_err(|error| PatternError {
+            pattern: pattern.to_owned(),
+            reason: error.kind().to_string(),
+        })
+}
+
+/// A name as the most forgiving file system would look it up.
+fn fold(name: &str) -> String {
+    let plain = name
+        .split(':')
+        .next()
+        .unwrap_or(name)
+        .trim_end_matches(['.', ' ']);
+    if plain.is_ascii() {
+        return plain.to_ascii_lowercase();
+    }
+    plain
+        .chars()
+        .filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'))
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(extra: &[&str], path: &str, allowed: bool) {
+        let access = Access::new(extra.iter().copied()).unwrap();
+        assert_eq!(access.allows(&RepoPath::parse(path).unwrap()), allowed, "{path}");
+    }
+
+    #[test]
+    fn secrets_and_machinery_are_blocked_at_any_depth() {
+        for path in [
+            ".env",
+            ".env.local",
+            ".env.production",
+            "app/.env",
+            ".git/config",
+            "x/.git/config",
+            "node_modules/a/index.js",
+            "pkg/__pycache__/m.pyc",
+            "secrets/token.txt",
+            "deploy/secrets/a/b.txt",
+            "server.key",
+            "certs/ca.pem",
+            "a.p12",
+            "a.pfx",
+            "id_rsa",
+            "id_rsa.pub",
+            "keys/id_ed25519",
+            "credentials",
+            "credentials.json",
+            ".netrc",
+            ".npmrc",
+            ".pypirc",
+        ] {
+            check(&[], path, false);
+        }
+    }
+
+    #[test]
+    fn names_that_only_look_alike_are_readable() {
+        for path in [
+            ".gitignore",
+            ".github/workflows/ci.yml",
+            ".gitattributes",
+            "environment.ts",
+            "src/env.rs",
+            ".env.example",
+            ".env.sample",
+            ".env.template",
+            ".envrc",
+            "docs/secrets.md",
+            "src/keys.rs",
+            "monkey",
+            "my_credentials.md",
+            "node_modules.md",
+        ] {
+            check(&[], path, true);
+        }
+    }
+
+    #[test]
+    fn spellings_a_file_system_may_fold_are_blocked() {
+        for path in [
+            ".ENV",
+            ".Env.Local",
+            "SECRETS/a",
+            "x/.GIT/config",
+            "CA.PEM",
+            ".env.",
+            ".env ",
+            ".env::$DATA",
+            ".g\u{200c}it/config",
+            "\u{17f}ecrets/a",
+        ] {
+            check(&[], path, false);
+        }
+    }
+
+    #[test]
+    fn configuration_adds_names_and_rooted_paths() {
+        check(&["*.sqlite"], "data/users.sqlite", false);
+        check(&["private/"], "a/private/b.txt", false);
+        check(&["infra/prod"], "infra/prod/main.tf", false);
+        check(&["infra/prod"], "other/infra/prod/main.tf", true);
+        check(&["infra/*.tfvars"], "infra/a.tfvars", false);
+        check(&["infra/*.tfvars"], "infra/a/b.tfvars", true);
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_read_is_named() {
+        let error = Access::new(["ok", "{a"]).unwrap_err();
+        assert_eq!(error.pattern, "{a");
+    }
+}

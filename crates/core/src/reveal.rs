@@ -1,0 +1,121 @@
+//! Makes invisible characters visible, so that text from files cannot hide instructions from a person
+//! who reads along.
+//!
+//! Shown as `\u{…}`: control characters (but not tab and line ends), bidirectional controls, zero-width
+//! characters, tag characters and stray variation selectors. Joiners and selectors that real text needs,
+//! inside emoji and in scripts that join letters, are left alone; so is a byte order mark at the start.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// `text` with what would be invisible written out.
+pub fn reveal(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(suspicious) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    let mut copied = 0;
+    let mut before = None;
+    for (at, c) in text.char_indices() {
+        let after = text[at + c.len_utf8()..].chars().next();
+        if hides(c, before, after) {
+            shown.push_str(&text[copied..at]);
+            write!(shown, "\\u{{{:X}}}", u32::from(c)).expect("writing to a String does not fail");
+            copied = at + c.len_utf8();
+        }
+        before = Some(c);
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    shown.push_str(&text[copied..]);
+    Cow::Owned(shown)
+}
+
+/// A byte that can begin a character [`hides`] looks at. Lets plain text pass at the speed of a scan.
+fn suspicious(byte: u8) -> bool {
+    match byte {
+        b'\n' | b'\r' | b'\t' => false,
+        // C0; C1 and soft hyphen; Arabic letter mark; Mongolian; general punctuation; selectors and BOM; tags.
+        0x00..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe1 | 0xe2 | 0xef | 0xf3 => true,
+        _ => false,
+    }
+}
+
+fn hides(c: char, before: Option<char>, after: Option<char>) -> bool {
+    match c {
+        '\n' | '\r' | '\t' => false,
+        '\u{feff}' => before.is_some(),
+        '\u{200c}' | '\u{200d}' => !(before.is_some_and(joins) && after.is_some_and(joins)),
+        '\u{fe00}'..='\u{fe0f}' => {
+            !before.is_some_and(|b| joins(b) || b.is_ascii_digit() || matches!(b, '#' | '*'))
+        }
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
+        c => c.is_control(),
+    }
+}
+
+/// A character that may stand beside a joiner: a letter beyond ASCII, a symbol, or the selector between
+/// an emoji and its joiner.
+fn joins(c: char) -> bool {
+    !c.is_ascii()
+        && (c == '\u{fe0f}'
+            || !matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}' | '\u{200b}'..='\u{200f}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(reveal(text), expected);
+    }
+
+    #[test]
+    fn ordinary_text_is_untouched() {
+        for text in [
+            "",
+            "fn main() {}\r\n\tok",
+            "Grüße, мир, 世界",
+            "⚠\u{fe0f} 1\u{fe0f}\u{20e3}",
+            "👩\u{200d}👩\u{200d}👧",
+            "می\u{200c}خواهم",
+            "\u{feff}bom",
+        ] {
+            assert!(matches!(reveal(text), Cow::Borrowed(_)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn characters_that_hide_are_written_out() {
+        check("a\u{202e}b\u{2066}c", r"a\u{202E}b\u{2066}c");
+        check("x\u{200b}y\u{feff}z", r"x\u{200B}y\u{FEFF}z");
+        check("hi\u{e0041}\u{e0042}", r"hi\u{E0041}\u{E0042}");
+        check("\u{1b}[31mred\u{0}\u{9b}", r"\u{1B}[31mred\u{0}\u{9B}");
+        check("a\u{200d}b", r"a\u{200D}b");
+        check("😀\u{fe0e}\u{fe01}\u{fe02}", "😀\u{fe0e}\\u{FE01}\\u{FE02}");
+        check("😀\u{e0100}", r"😀\u{E0100}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_scan_never_misses_what_the_rule_hides(text in any::<String>()) {
+            let slow: String = text.char_indices().map(|(at, c)| {
+                let before = text[..at].chars().next_back();
+                let after = text[at + c.len_utf8()..].chars().next();
+                if hides(c, before, after) { format!("\\u{{{:X}}}", u32::from(c)) } else { c.to_string() }
+            }).collect();
+            prop_assert_eq!(reveal(&text), slow);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The time, as a value that can be fixed, so that two runs of one call give the same answer in a test.
+
+use std::time::{Instant, SystemTime};
+
+use jiff::Timestamp;
+
+/// Where the time comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Clock {
+    System,
+    /// Time stands still here: every moment is this one and every duration is nothing.
+    Fixed(Timestamp),
+}
+
+/// A running measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch {
+    started: Option<Instant>,
+}
+
+impl Clock {
+    pub fn now(self) -> Timestamp {
+        match self {
+            Self::System => Timestamp::now(),
+            Self::Fixed(time) => time,
+        }
+    }
+
+    pub fn stopwatch(self) -> Stopwatch {
+        Stopwatch {
+            started: matches!(self, Self::System).then(Instant::now),
+        }
+    }
+}
+
+impl Stopwatch {
+    pub fn milliseconds(self) -> u64 {
+        self.started.map_or(0, |started| {
+            u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        })
+    }
+}
+
+/// RFC 3339 in UTC, to the second: `2026-01-09T10:30:00Z`.
+pub fn rfc3339(time: Timestamp) -> String {
+    Timestamp::from_second(time.as_second())
+        .expect("seconds of a valid timestamp are valid")
+        .to_string()
+}
+
+/// A file's modification time in the same form; nothing where the file system keeps none.
+pub fn rfc3339_of(time: Option<SystemTime>) -> Option<String> {
+    Timestamp::try_from(time?).ok().map(rfc3339)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_in_utc_to_the_second() {
+        let time: Timestamp = "2026-01-09T12:30:00.987+02:00".parse().unwrap();
+        assert_eq!(rfc3339(time), "2026-01-09T10:30:00Z");
+        assert_eq!(
+            rfc3339_of(Some(SystemTime::UNIX_EPOCH)).as_deref(),
+            Some("1970-01-01T00:00:00Z")
+        );
+    }
+
+    #[test]
+    fn a_fixed_clock_stands_still() {
+        let clock = Clock::Fixed(Timestamp::UNIX_EPOCH);
+        assert_eq!(clock.now(), clock.now());
+        assert_eq!(clock.stopwatch().milliseconds(), 0);
+    }
+}

@@ -1,0 +1,285 @@
+//! Project files: the only place that opens them.
+//!
+//! A file is opened below a handle of the root, one step at a time, never by a path string that was checked
+//! before: a symlink swapped in between cannot lead the open elsewhere. Links that end inside the project
+//! are followed, and the access rules are applied to where they end as well as to how they were named.
+//!
+//! Invariant: an [`Opened`] file is a regular file inside the root that the rules allow. Pipes, devices and
+//! directories are refused without being read.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, OpenOptions};
+use docent_core::access::Access;
+use docent_core::path::RepoPath;
+
+use crate::walk::Listed;
+
+/// A project's directory and what may be shown of it.
+#[derive(Debug)]
+pub struct Root {
+    path: PathBuf,
+    dir: Dir,
+    access: Access,
+}
+
+/// A file that may be shown.
+#[derive(Debug)]
+pub struct Opened {
+    pub file: File,
+    /// Where the file really is, after links.
+    pub path: RepoPath,
+    pub size: u64,
+    pub modified: Option<SystemTime>,
+}
+
+/// A file's bytes and what the file system says about it.
+#[derive(Debug)]
+pub struct Content {
+    pub bytes: Vec<u8>,
+    pub modified: Option<SystemTime>,
+}
+
+/// Why a project's directory cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum RootError {
+    #[error("there is no directory {0}")]
+    Missing(PathBuf),
+    #[error("{0} is not a directory")]
+    NotADirectory(PathBuf),
+    #[error("{0} cannot be opened: {1}")]
+    Unreadable(PathBuf, io::Error),
+}
+
+/// Why a file is not shown.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    #[error("there is no such file")]
+    Missing,
+    #[error("the path is blocked because it may hold secrets or machinery")]
+    Blocked,
+    #[error("the path leads outside the project")]
+    Outside,
+    #[error("the path is a directory")]
+    Directory,
+    #[error("the path is not a regular file")]
+    Special,
+    #[error("the file has {size} bytes, over the limit of {limit}")]
+    TooLarge { size: u64, limit: u64 },
+    #[error("the operating system denies access")]
+    Denied,
+    #[error("reading failed: {0}")]
+    Io(io::Error),
+}
+
+/// Links followed before a path counts as a loop; what Linux allows.
+const MOST_LINKS: usize = 40;
+
+impl Root {
+    pub fn open(path: &Path, access: Access) -> Result<Self, RootError> {
+        let canonical = path.canonicalize().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => RootError::Missing(path.to_owned()),
+            _ => RootError::Unreadable(path.to_owned(), error),
+        })?;
+        if !canonical.is_dir() {
+            return Err(RootError::NotADirectory(path.to_owned()));
+        }
+        let dir = Dir::open_ambient_dir(&canonical, cap_std::ambient_authority())
+            .map_err(|error| RootError::Unreadable(path.to_owned(), error))?;
+        Ok(Self {
+            path: canonical,
+            dir,
+            access,
+        })
+    }
+
+    /// The same directory under other rules.
+    #[must_use]
+    pub fn with_access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    /// The directory's canonical path; for naming the project and for walking, not for opening files.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Opens a file a caller named.
+    pub fn file(&self, path: &RepoPath) -> Result<Opened, FileError> {
+        if !self.access.allows(path) {
+            return Err(FileError::Blocked);
+        }
+        match self.open_directly(path) {
+            Some(file) => Opened::new(file?, path.clone()),
+            None => self.open_through_links(path),
+        }
+    }
+
+    /// Opens a file that a walk listed. The walk has applied the rules, and does not follow links.
+    pub fn listed(&self, listed: &Listed) -> Result<Opened, FileError> {
+        match self.open_directly(listed.path()) {
+            Some(file) => Opened::new(file?, listed.path().clone()),
+            None => self.open_through_links(listed.path()),
+        }
+    }
+
+    /// Reads a whole file of at most `limit` bytes.
+    pub fn read(&self, path: &RepoPath, limit: u64) -> Result<Content, FileError> {
+        let Opened {
+            file, size, modified, ..
+        } = self.file(path)?;
+        if size > limit {
+            return Err(FileError::TooLarge { size, limit });
+        }
+        // The size is a hint: a file may grow while it is read, and files made by the kernel claim to be empty.
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        file.take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(FileError::from)?;
+        let read = bytes.len() as u64;
+        if read > limit {
+            return Err(FileError::TooLarge { size: read, limit });
+        }
+        Ok(Content { bytes, modified })
+    }
+
+    /// One system call for the common case of a path without links. `None` where a link is on the way, or
+    /// the system cannot open like this.
+    #[cfg(target_os = "linux")]
+    fn open_directly(&self, path: &RepoPath) -> Option<Result<File, FileError>> {
+        use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+        use rustix::io::Errno;
+
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        match openat2(&self.dir, path.as_str(), flags, Mode::empty(), resolve) {
+            Ok(handle) => Some(Ok(File::from(handle))),
+            // A sandbox may refuse the call itself with EPERM, an old kernel with ENOSYS.
+            Err(Errno::LOOP | Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::INVAL | Errno::TOOBIG) => {
+                None
+            }
+            Err(errno) => Some(Err(io::Error::from(errno).into())),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open_directly(&self, _path: &RepoPath) -> Option<Result<File, FileError>> {
+        None
+    }
+
+    /// Walks the path one component at a time, each opened without following links, and follows links by
+    /// reading them. Works everywhere, and knows where the path ended.
+    fn open_through_links(&self, path: &RepoPath) -> Result<Opened, FileError> {
+        let mut ahead: Vec<String> = path.components().rev().map(str::to_owned).collect();
+        let mut behind: Vec<(Dir, String)> = Vec::new();
+        let mut links = 0;
+        while let Some(name) = ahead.pop() {
+            if name == ".." {
+                behind.pop().ok_or(FileError::Outside)?;
+                continue;
+            }
+            let here = behind.last().map_or(&self.dir, |(dir, _)| dir);
+            let kind = here.symlink_metadata(&name)?.file_type();
+            if kind.is_symlink() {
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(FileError::Missing);
+                }
+                let target = here.read_link_contents(&name)?;
+                if target.is_absolute() {
+                    behind.clear();
+                }
+                ahead.extend(self.steps(&target)?.into_iter().rev());
+            } else if kind.is_dir() {
+                if ahead.is_empty() {
+                    return Err(FileError::Directory);
+                }
+                let inner = here.open_dir_nofollow(&name)?;
+                behind.push((inner, name));
+            } else if ahead.is_empty() {
+                let mut end = String::new();
+                for (_, directory) in &behind {
+                    end.push_str(directory);
+                    end.push('/');
+                }
+                end.push_str(&name);
+                let end = RepoPath::parse(&end).map_err(|_| FileError::Blocked)?;
+                if !self.access.allows(&end) {
+                    return Err(FileError::Blocked);
+                }
+                let mut options = OpenOptions::new();
+                options.read(true).follow(FollowSymlinks::No).nonblock(true);
+                return Opened::new(here.open_with(&name, &options)?.into_std(), end);
+            } else {
+                return Err(FileError::Missing);
+            }
+        }
+        Err(FileError::Directory)
+    }
+
+    /// The steps a link's target takes from the directory it stands in, or from the root where it is absolute
+    /// and points into the project.
+    fn steps(&self, target: &Path) -> Result<Vec<String>, FileError> {
+        let relative = if target.is_absolute() {
+            target.strip_prefix(&self.path).map_err(|_| FileError::Outside)?
+        } else {
+            target
+        };
+        let mut steps = Vec::new();
+        for component in relative.components() {
+            match component {
+                Component::CurDir => {}
+                Component::ParentDir => steps.push("..".to_owned()),
+                Component::Normal(name) => steps.push(name.to_str().ok_or(FileError::Missing)?.to_owned()),
+                Component::RootDir | Component::Prefix(_) => return Err(FileError::Outside),
+            }
+        }
+        Ok(steps)
+    }
+}
+
+impl Opened {
+    fn new(file: File, path: RepoPath) -> Result<Self, FileError> {
+        let metadata = file.metadata().map_err(FileError::from)?;
+        if metadata.is_dir() {
+            return Err(FileError::Directory);
+        }
+        if !metadata.is_file() {
+            return Err(FileError::Special);
+        }
+        Ok(Self {
+            file,
+            path,
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+        })
+    }
+}
+
+impl From<io::Error> for FileError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
+                Self::Missing
+            }
+            io::ErrorKind::PermissionDenied => Self::Denied,
+            io::ErrorKind::IsADirectory => Self::Directory,
+            // A socket cannot be opened; an open that expected no link found one, swapped in just now.
+            _ => match error.raw_os_error() {
+                #[cfg(target_os = "linux")]
+                Some(code) if code == rustix::io::Errno::NXIO.raw_os_error() => Self::Special,
+                #[cfg(target_os = "linux")]
+                Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => Self::Outside,
+                _ => Self::Io(error),
+            },
+        }
+    }
+}

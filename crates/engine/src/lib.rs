@@ -1,0 +1,10 @@
+//! What docent does on the machine: it opens files, walks and searches them, and keeps the time.
+//!
+//! Plain blocking Rust. Nothing here knows about MCP, HTTP, the terminal or where settings come from.
+
+pub mod clock;
+pub mod deadline;
+pub mod files;
+pub mod grep;
+pub mod metrics;
+pub mod walk;

@@ -1,0 +1,170 @@
+//! A client that starts docent as an HTTP server and speaks with it.
+
+use std::cell::OnceCell;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::{Answer, Era, initialize};
+
+/// A running `docent serve --http`.
+pub struct HttpServer {
+    child: Child,
+    address: String,
+    session: OnceCell<String>,
+}
+
+/// A response: its status, headers and body.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    pub status: u16,
+    pub session: Option<String>,
+    pub body: String,
+}
+
+impl HttpServer {
+    /// Starts a server on a free port of this machine.
+    pub fn start(mut command: Command) -> Self {
+        command
+            .args(["serve", "--http", "127.0.0.1:0"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("docent starts");
+        let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        let address = loop {
+            line.clear();
+            assert!(
+                stderr.read_line(&mut line).expect("UTF-8") > 0,
+                "docent ended before it listened"
+            );
+            if let Some((_, rest)) = line.split_once("http://") {
+                break rest.trim().trim_end_matches("/mcp").to_owned();
+            }
+        };
+        // Logs are read on, or the server would wait for room in the pipe.
+        thread::spawn(move || drop(std::io::copy(&mut stderr, &mut std::io::sink())));
+        Self {
+            child,
+            address,
+            session: OnceCell::new(),
+        }
+    }
+
+    /// `127.0.0.1:PORT`.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Calls a tool.
+    pub fn call(&self, era: Era, tool: &str, arguments: Value) -> Answer {
+        let message = self.request(era, "tools/call", json!({ "name": tool, "arguments": arguments }));
+        Answer::of(&message["result"])
+    }
+
+    /// Sends a request and returns the JSON-RPC response.
+    pub fn request(&self, era: Era, method: &str, params: Value) -> Value {
+        let mut headers = vec![("MCP-Protocol-Version", era.version().to_owned())];
+        match era {
+            Era::Handshake => {
+                let session = self.session.get_or_init(|| self.open_session());
+                headers.push(("Mcp-Session-Id", session.clone()));
+            }
+            Era::Stateless => {
+                headers.push(("Mcp-Method", method.to_owned()));
+                if let Some(name) = params["name"].as_str() {
+                    headers.push(("Mcp-Name", name.to_owned()));
+                }
+            }
+        }
+        let exchange = self.post(&era.request(1, method, params).to_string(), &headers);
+        exchange.message()
+    }
+
+    fn open_session(&self) -> String {
+        let version = Era::Handshake.version();
+        let request = Era::Handshake.request(0, "initialize", initialize(version));
+        let session = self
+            .post(&request.to_string(), &[])
+            .session
+            .expect("a session id");
+        let headers = [
+            ("MCP-Protocol-Version", version.to_owned()),
+            ("Mcp-Session-Id", session.clone()),
+        ];
+        self.post(
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            &headers,
+        );
+        session
+    }
+
+    /// Posts a body to `/mcp`.
+    pub fn post(&self, body: &str, headers: &[(&str, String)]) -> Exchange {
+        let agent =
+            ureq::Agent::new_with_config(ureq::Agent::config_builder().http_status_as_error(false).build());
+        let mut request = agent
+            .post(format!("http://{}/mcp", self.address))
+            .header("Content-Type", "application/json")
+            .header("Accept", "application/json, text/event-stream");
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        let mut response = request.send(body).expect("docent responds");
+        Exchange {
+            status: response.status().as_u16(),
+            session: response
+                .headers()
+                .get("mcp-session-id")
+                .map(|id| id.to_str().expect("ASCII").to_owned()),
+            body: response.body_mut().read_to_string().expect("a body of UTF-8"),
+        }
+    }
+
+    /// Sends bytes as they are and reads until the server closes.
+    pub fn raw(&self, bytes: &[u8]) -> Exchange {
+        let mut stream = TcpStream::connect(&self.address).expect("docent accepts");
+        // The server may refuse and close before all is written.
+        let _ = stream.write_all(bytes);
+        let mut response = Vec::new();
+        let _ = stream.read_to_end(&mut response);
+        let response = String::from_utf8_lossy(&response).into_owned();
+        let status = response
+            .split(' ')
+            .nth(1)
+            .and_then(|code| code.parse().ok())
+            .unwrap_or(0);
+        let body = response
+            .split_once("\r\n\r\n")
+            .map_or(String::new(), |(_, body)| body.to_owned());
+        Exchange {
+            status,
+            session: None,
+            body,
+        }
+    }
+}
+
+impl Exchange {
+    /// The JSON-RPC message in the body, plain or as the last event of a stream.
+    pub fn message(&self) -> Value {
+        let mut events = self
+            .body
+            .lines()
+            .filter_map(|line| line.strip_prefix("data:"))
+            .map(str::trim);
+        let text = events.rfind(|data| !data.is_empty()).unwrap_or(&self.body);
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

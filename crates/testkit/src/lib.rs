@@ -1,0 +1,54 @@
+//! A sandbox project and the three ways to call docent in it.
+//!
+//! Everything runs the real binary with an environment of its own: a fixed clock, its own home, no variables of
+//! whoever runs the tests. Helpers panic with what they saw; a test that cannot set the scene has failed.
+
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "`call(tool, json!({ … }))` reads better than a reference"
+)]
+
+mod http;
+mod sandbox;
+mod stdio;
+
+pub use http::{Exchange, HttpServer};
+pub use sandbox::{Answer, Finished, Sandbox};
+pub use stdio::StdioClient;
+
+use serde_json::{Value, json};
+
+/// How a client speaks: with a handshake, or with every request complete in itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    Handshake,
+    Stateless,
+}
+
+impl Era {
+    pub const BOTH: [Self; 2] = [Self::Handshake, Self::Stateless];
+
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::Handshake => "2025-11-25",
+            Self::Stateless => "2026-07-28",
+        }
+    }
+
+    /// A request as this era writes it.
+    fn request(self, id: u64, method: &str, mut params: Value) -> Value {
+        if self == Self::Stateless {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": self.version(),
+                "io.modelcontextprotocol/clientInfo": { "name": "testkit", "version": "0" },
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
+        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+    }
+}
+
+fn initialize(version: &str) -> Value {
+    let client = json!({ "name": "testkit", "version": "0" });
+    json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client })
+}

@@ -1,0 +1,177 @@
+//! A project in a temporary directory, and docent called in it.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Era, HttpServer, StdioClient};
+
+/// When it always is in a sandbox, and when its files were last changed.
+const NOW: &str = "2026-01-09T10:30:00Z";
+const CHANGED: Duration = Duration::from_hours(491_098);
+
+/// A project to call docent in.
+pub struct Sandbox {
+    binary: PathBuf,
+    directory: TempDir,
+    stdio: OnceCell<StdioClient>,
+    http: OnceCell<HttpServer>,
+}
+
+/// What a tool answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub text: String,
+    pub is_error: bool,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: i32,
+}
+
+impl Sandbox {
+    /// An empty project for the given binary.
+    pub fn new(binary: &str) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        for name in ["project", "home"] {
+            fs::create_dir(directory.path().join(name)).expect("a directory in the sandbox");
+        }
+        Self {
+            binary: binary.into(),
+            directory,
+            stdio: OnceCell::new(),
+            http: OnceCell::new(),
+        }
+    }
+
+    /// The project's directory.
+    pub fn root(&self) -> PathBuf {
+        self.directory.path().join("project")
+    }
+
+    /// A place beside the project.
+    pub fn outside(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Adds a file to the project.
+    #[must_use]
+    pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        self.write(path, content);
+        self
+    }
+
+    /// Writes a file of the project, its time of change fixed.
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("a file in the project")).expect("directories");
+        fs::write(&path, content).expect("a file");
+        let file = fs::File::options()
+            .write(true)
+            .open(&path)
+            .expect("the file just written");
+        file.set_modified(SystemTime::UNIX_EPOCH + CHANGED)
+            .expect("a time of change");
+    }
+
+    /// docent with the sandbox's environment.
+    pub fn docent(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        let home = self.directory.path().join("home");
+        command
+            .current_dir(self.root())
+            .env_clear()
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", home.join("config"))
+            .env("XDG_CACHE_HOME", home.join("cache"))
+            .env("DOCENT_FIXED_TIME", NOW)
+            .env("DOCENT_ROOT", self.root())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&self, arguments: &[&str]) -> Finished {
+        Finished::of(self.docent().args(arguments))
+    }
+
+    /// Calls a tool by command line, stdio and HTTP. The answers must be the same.
+    pub fn call(&self, tool: &str, arguments: Value) -> Answer {
+        let finished = self.run(&["call", tool, &arguments.to_string()]);
+        let by_cli = Answer {
+            text: finished
+                .stdout
+                .strip_suffix('\n')
+                .unwrap_or(&finished.stdout)
+                .to_owned(),
+            is_error: finished.code != 0,
+        };
+        let by_stdio = self
+            .stdio
+            .get_or_init(|| StdioClient::start(self.docent(), Era::Handshake));
+        assert_eq!(
+            by_cli,
+            by_stdio.call(tool, arguments.clone()),
+            "command line and stdio differ"
+        );
+        let by_http = self.http.get_or_init(|| HttpServer::start(self.docent()));
+        assert_eq!(
+            by_cli,
+            by_http.call(Era::Stateless, tool, arguments),
+            "command line and HTTP differ"
+        );
+        by_cli
+    }
+}
+
+impl Answer {
+    /// The answer of a `tools/call` result. What is structured must be what the text says.
+    pub fn of(result: &Value) -> Self {
+        let text = result["content"][0]["text"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no text in {result}"));
+        if let Some(structured) = result.get("structuredContent") {
+            let parsed: Value = serde_json::from_str(text).expect("the text of a structured answer is JSON");
+            assert_eq!(*structured, parsed, "structured content and text differ");
+        }
+        Self {
+            text: text.to_owned(),
+            is_error: result["isError"] == true,
+        }
+    }
+
+    /// The text as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {}", self.text))
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.is_error { "[isError] " } else { "" };
+        write!(f, "{mark}{}", self.text)
+    }
+}
+
+impl Finished {
+    /// Runs `command` to its end.
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("docent starts");
+        let text = |bytes| String::from_utf8(bytes).expect("docent writes UTF-8");
+        Self {
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+            code: output.status.code().expect("docent exits by itself"),
+        }
+    }
+}
