@@ -1,5 +1,13 @@
 //! The tools as an MCP server: what is listed, and how a call comes in and its answer goes out. Both protocol
-//! eras are rmcp's doing; nothing here depends on which one a client speaks.
+//! eras are rmcp's doing; nothing here depends on which one a client speaks, but for log messages, which the
+//! older era asks for once and the newer one with each request.
+//!
+//! Prompts, resources and completions are declared and empty: a client may ask, and is told there are none.
+
+#![expect(
+    deprecated,
+    reason = "log messages are deprecated in 2026-07-28 and still part of the older era"
+)]
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,14 +16,17 @@ use std::sync::{Arc, Mutex};
 use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool as Listed, ToolAnnotations,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, ListToolsResult, LoggingLevel,
+    LoggingMessageNotificationParam, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, Tool as Listed, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 
 use crate::tools::Tool;
 use crate::tools::dispatch::Dispatch;
+use crate::tools::failure::{Failure, Kind};
 use crate::tools::limit::Session;
 
 /// What a client is told about the server as a whole: which tool when.
@@ -34,6 +45,8 @@ pub(crate) struct Guide {
     listed: Arc<[Listed]>,
     session: Arc<Session>,
     passers_by: Arc<PassersBy>,
+    /// How grave a message must be to be sent to a client of the older era; none are until it asks.
+    log_level: Arc<Mutex<Option<LoggingLevel>>>,
 }
 
 impl Guide {
@@ -44,6 +57,7 @@ impl Guide {
             listed,
             session: Arc::new(Session::new()),
             passers_by: Arc::default(),
+            log_level: Arc::default(),
         }
     }
 
@@ -51,6 +65,7 @@ impl Guide {
     pub(crate) fn for_another(&self) -> Self {
         Self {
             session: Arc::new(Session::new()),
+            log_level: Arc::default(),
             ..self.clone()
         }
     }
@@ -69,6 +84,32 @@ impl Guide {
                 )
             }
             _ => self.session.clone(),
+        }
+    }
+}
+
+impl Guide {
+    /// Tells the client of a failure that is docent's and not the call's, if it wants to hear such things.
+    async fn tell(&self, context: &RequestContext<RoleServer>, failure: &Failure) {
+        let level = match failure.kind {
+            Kind::Internal => LoggingLevel::Error,
+            Kind::TimedOut => LoggingLevel::Warning,
+            _ => return,
+        };
+        let stateless = context.meta.protocol_version().is_some();
+        let asked = if stateless {
+            context.meta.log_level()
+        } else {
+            *self
+                .log_level
+                .lock()
+                .expect("nothing panics while it holds the level")
+        };
+        if asked.is_some_and(|asked| level as u8 >= asked as u8) {
+            let message =
+                LoggingMessageNotificationParam::new(level, failure.sentence().into()).with_logger("docent");
+            // A client that is gone needs no message.
+            let _ = context.peer.notify_logging_message(message).await;
         }
     }
 }
@@ -104,7 +145,7 @@ impl PassersBy {
 impl ServerHandler for Guide {
     fn get_info(&self) -> ServerConfig {
         let docent = Implementation::new("docent", env!("CARGO_PKG_VERSION")).with_title("docent");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        ServerConfig::new(capabilities())
             .with_server_info(docent)
             .with_instructions(INSTRUCTIONS)
     }
@@ -117,8 +158,43 @@ impl ServerHandler for Guide {
         Ok(ListToolsResult::with_all_items(self.listed.to_vec()))
     }
 
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        *self
+            .log_level
+            .lock()
+            .expect("nothing panics while it holds the level") = Some(request.level);
+        Ok(())
+    }
+
     fn get_tool(&self, name: &str) -> Option<Listed> {
         self.listed.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Err(ErrorData::invalid_params(
+            format!("there is no prompt {}", request.name),
+            None,
+        ))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = json!({ "uri": request.uri });
+        Err(ErrorData::resource_not_found(
+            format!("there is no resource {}", request.uri),
+            Some(uri),
+        ))
     }
 
     /// rmcp takes a request whose parameters do not fit its method for one of an unknown method.
@@ -129,9 +205,7 @@ impl ServerHandler for Guide {
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, .. } = request;
         Err(match method.as_str() {
-            "initialize" | "tools/call" | "tools/list" | "server/discover" => {
-                ErrorData::invalid_params(format!("the params do not fit {method}"), None)
-            }
+            "tools/call" => ErrorData::invalid_params("the params do not fit tools/call", None),
             _ => ErrorData::new(
                 ErrorCode::METHOD_NOT_FOUND,
                 format!("unknown method: {method}"),
@@ -147,19 +221,31 @@ impl ServerHandler for Guide {
     ) -> Result<CallToolResponse, ErrorData> {
         let session = self.session(&context);
         let arguments = request.arguments.unwrap_or_default();
+        let cancelled = context.ct.clone();
         let answer = self
             .dispatch
             .clone()
-            .call_beside(session, request.name.into_owned(), arguments, context.ct)
+            .call_beside(session, request.name.into_owned(), arguments, cancelled)
             .await;
         let content = vec![ContentBlock::text(answer.text)];
-        if answer.failure.is_some() {
+        if let Some(failure) = &answer.failure {
+            self.tell(&context, failure).await;
             return Ok(CallToolResult::error(content).into());
         }
         let mut result = CallToolResult::success(content);
         result.structured_content = answer.structured;
         Ok(result.into())
     }
+}
+
+fn capabilities() -> ServerCapabilities {
+    ServerCapabilities::builder()
+        .enable_logging()
+        .enable_completions()
+        .enable_prompts()
+        .enable_resources()
+        .enable_tools()
+        .build()
 }
 
 /// A tool as `tools/list` shows it. No tool changes anything, and none looks beyond the machine.

@@ -283,3 +283,70 @@ impl From<io::Error> for FileError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// The portable walk must agree with the system call it stands in for, on paths that both can open.
+    #[test]
+    fn both_ways_of_opening_agree() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir_all(directory.path().join("a/b/secrets")).unwrap();
+        for path in ["top.txt", "a/b/deep.txt", "a/b/secrets/x.txt", "a/empty"] {
+            fs::write(directory.path().join(path), path).unwrap();
+        }
+        let root = Root::open(directory.path(), Access::new([]).unwrap()).unwrap();
+        let content = |opened: Result<Opened, FileError>| {
+            opened.map_err(|error| error.to_string()).map(|mut opened| {
+                let mut text = String::new();
+                opened.file.read_to_string(&mut text).unwrap();
+                (opened.path, text, opened.size)
+            })
+        };
+        for path in [
+            "top.txt",
+            "a/b/deep.txt",
+            "a/empty",
+            "a/b",
+            "absent",
+            "a/absent/x",
+            "top.txt/x",
+            "a/b/secrets/x.txt",
+        ] {
+            let path = RepoPath::parse(path).unwrap();
+            assert_eq!(
+                content(root.file(&path)),
+                content(root.open_through_links(&path)),
+                "{path}"
+            );
+        }
+        let long = RepoPath::parse(&"x".repeat(5_000)).unwrap();
+        assert!(matches!(root.file(&long), Err(FileError::Missing)));
+        assert!(matches!(root.open_through_links(&long), Err(FileError::Missing)));
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_too_large() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("f"), "12345").unwrap();
+        let root = Root::open(directory.path(), Access::new([]).unwrap()).unwrap();
+        let path = RepoPath::parse("f").unwrap();
+        assert_eq!(root.read(&path, 5).unwrap().bytes, b"12345");
+        assert!(matches!(
+            root.read(&path, 4),
+            Err(FileError::TooLarge { size: 5, limit: 4 })
+        ));
+    }
+
+    #[test]
+    fn a_root_that_is_no_directory_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("f"), "").unwrap();
+        let open =
+            |path: &str| Root::open(&directory.path().join(path), Access::new([]).unwrap()).unwrap_err();
+        assert!(matches!(open("absent"), RootError::Missing(_)));
+        assert!(matches!(open("f"), RootError::NotADirectory(_)));
+    }
+}

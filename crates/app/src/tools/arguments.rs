@@ -35,11 +35,13 @@ pub(crate) fn schema<T: JsonSchema>() -> Object {
     object
 }
 
-/// The schema of an answer: the same, without the words, which the tool's description has said.
+/// The schema of an answer: the same, without the words, which the tool's description has said, and without
+/// the lower bound of counts.
 pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
     let mut schema = Value::Object(schema::<T>());
     each(&mut schema, &mut |object| {
         object.shift_remove("description");
+        object.shift_remove("minimum");
     });
     let Value::Object(object) = schema else {
         unreachable!("it was made from an object above")

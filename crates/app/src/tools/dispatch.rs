@@ -91,18 +91,18 @@ impl Dispatch {
             tool = tool.name,
             session = session.id,
             arguments = logged,
-            ms = took.as_secs_f64() * 1e3,
+            ms = milliseconds(took),
             size = answer.text.len(),
             success = error.is_none(),
             error,
             "tool call"
         );
         if took > tool.slow_after {
-            let limit = tool.slow_after.as_secs_f64() * 1e3;
+            let limit = milliseconds(tool.slow_after);
             tracing::warn!(
                 tool = tool.name,
                 session = session.id,
-                ms = took.as_secs_f64() * 1e3,
+                ms = milliseconds(took),
                 limit,
                 "slow call"
             );
@@ -170,6 +170,11 @@ impl Answer {
             failure: Some(failure),
         }
     }
+}
+
+/// To the microsecond, as a log wants it.
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// The arguments as they may stand in a log: without secrets, and not endless.

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""grep_codebase on a warm server beside ripgrep, in one run: median wall time of each, and whether the totals agree.
+
+usage: bench/grep.py DOCENT TREE [--rg RG] [--rounds N]
+
+ripgrep searches the same files (hidden ones too, without the directories and names docent never searches) and counts; its
+process start is part of its time, as a client that runs `rg` would pay it. The rounds take turns, so that load on the machine
+hits both.
+"""
+
+import argparse
+import json
+import platform
+import statistics
+import subprocess
+import time
+
+PATTERNS = ["TODO", "func New[A-Z]", "xyznonexistent123", "interface.*Context", r"[a-z]+Error\b", "return", "^import", "jwt"]
+DIRECTORIES = ["node_modules", ".git", "dist", "build", ".next", ".context", "secrets", "__pycache__"]
+NAMES = [".env", ".env.*", "*.key", "*.pem", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", "credentials*", ".netrc", ".npmrc", ".pypirc"]
+
+
+class Server:
+    def __init__(self, docent, tree):
+        command = [docent, "serve", "--root", tree, "--set", "limit.grep_codebase=0", "--set", "log.level=error"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.id = 0
+        client = {"name": "bench", "version": "0"}
+        self.rpc("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message):
+        self.process.stdin.write((json.dumps(message) + "\n").encode())
+        self.process.stdin.flush()
+
+    def rpc(self, method, params):
+        self.id += 1
+        self.send({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params})
+        return json.loads(self.process.stdout.readline())["result"]
+
+    def grep(self, pattern):
+        return self.rpc("tools/call", {"name": "grep_codebase", "arguments": {"pattern": pattern}})["structuredContent"]
+
+
+def ripgrep(rg, pattern, tree):
+    command = [rg, "--no-config", "--ignore-case", "--hidden", "--count", "--no-filename", "--no-require-git"]
+    for name in DIRECTORIES:
+        command += ["--iglob", f"!**/{name}/**"]
+    for name in NAMES:
+        command += ["--iglob", f"!{name}"]
+    output = subprocess.run([*command, "--regexp", pattern, tree], stdout=subprocess.PIPE, check=False).stdout
+    return sum(int(line) for line in output.split())
+
+
+def timed(work):
+    started = time.perf_counter()
+    result = work()
+    return (time.perf_counter() - started) * 1e3, result
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("docent")
+    parser.add_argument("tree")
+    parser.add_argument("--rg", default="rg")
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    version = subprocess.run([options.rg, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    print(f"{platform.machine()}, {platform.system()} {platform.release()}; {version}; {options.rounds} rounds, median ms\n")
+    print("| pattern | docent | rg | ratio | matches | rg's | files |\n|---|---|---|---|---|---|---|")
+    server = Server(options.docent, options.tree)
+    ratios = []
+    for pattern in PATTERNS:
+        ours, theirs = [], []
+        for _ in range(options.rounds):
+            took, found = timed(lambda: server.grep(pattern))
+            ours.append(took)
+            took, counted = timed(lambda: ripgrep(options.rg, pattern, options.tree))
+            theirs.append(took)
+        mine, other = statistics.median(ours), statistics.median(theirs)
+        ratios.append(mine / other)
+        row = [f"`{pattern}`", f"{mine:.0f}", f"{other:.0f}", f"{mine / other:.2f}"]
+        row += [str(found["totalMatches"]), str(counted), str(found["filesSearched"])]
+        print("| " + " | ".join(row) + " |", flush=True)
+    server.process.stdin.close()
+    print(f"\ngeometric mean of the ratios: {statistics.geometric_mean(ratios):.2f}")
+
+
+if __name__ == "__main__":
+    main()
