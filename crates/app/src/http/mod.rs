@@ -54,18 +54,19 @@ pub(crate) async fn serve(dispatch: Dispatch, address: &str, settings: Http) -> 
             "{local} can be reached from other machines: set DOCENT_HTTP_TOKEN (or http.token) to a secret that clients must send"
         );
     }
+    let signal = signal().context("signals cannot be received")?;
     announce(&format!(
         "docent serves {} at http://{local}/mcp",
         dispatch.root.path().display()
     ));
     let ended = CancellationToken::new();
     let router = router(Arc::new(dispatch), local, settings, &ended);
-    let outcome = tokio::select! {
-        outcome = accept(&listener, &router) => outcome,
-        outcome = signal() => outcome,
-    };
+    tokio::select! {
+        () = accept(&listener, &router) => {}
+        () = signal => {}
+    }
     ended.cancel();
-    outcome.context("serving ended")
+    Ok(())
 }
 
 fn router(dispatch: Arc<Dispatch>, local: SocketAddr, settings: Http, ended: &CancellationToken) -> Router {
@@ -114,7 +115,7 @@ async fn health() -> Json<Value> {
     Json(json!({ "status": "ok", "name": "docent", "version": env!("CARGO_PKG_VERSION") }))
 }
 
-async fn accept(listener: &TcpListener, router: &Router) -> io::Result<()> {
+async fn accept(listener: &TcpListener, router: &Router) {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let place = room
@@ -160,18 +161,20 @@ async fn remember_peer(
     next.run(request).await
 }
 
+/// Listens for the signals that end a server, from now on.
 #[cfg(unix)]
-async fn signal() -> io::Result<()> {
+fn signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
 }
 
 #[cfg(not(unix))]
-async fn signal() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
+fn signal() -> io::Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }

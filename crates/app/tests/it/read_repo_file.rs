@@ -64,7 +64,7 @@ fn blocked_paths_are_403() {
             "{path}"
         );
     }
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": ".env" })), @r#"[isError] {"error":"Access denied: .env (the path is blocked because it may hold secrets or machinery)","code":403}"#);
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": ".env" })), @r#"[isError] {"error":"Access denied: .env","code":403}"#);
 }
 
 #[test]
