@@ -1,43 +1,112 @@
 //! Logs: readable lines on stderr, and JSON lines in a file where one is asked for. Never stdout, which belongs
 //! to the protocol.
+//!
+//! Invariant: a server never waits for its log to be read. A client that does not empty stderr loses lines, not
+//! answers.
 
-use std::fs::OpenOptions;
-use std::io::{self, IsTerminal};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Mutex;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
 
 use anyhow::Context;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::settings::Log;
 
+/// What stderr is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stderr {
+    /// A server's log.
+    Log,
+    /// What a person sees: only what is wrong, unless they asked for more than the usual.
+    Terminal,
+}
+
+/// Lines that wait to be written; more of them are lost.
+const WAITING_LINES: usize = 1_000;
+
 /// Starts logging. Libraries are only heard when something is wrong: their lines may repeat what clients sent.
-pub(crate) fn start(log: &Log) -> anyhow::Result<()> {
+pub(crate) fn start(log: &Log, purpose: Stderr) -> anyhow::Result<()> {
     let level: LevelFilter = log.level.parse().expect("settings accept only levels");
-    let filter = Targets::new()
-        .with_target("docent", level)
-        .with_default(level.min(LevelFilter::ERROR));
+    let (seen, writer) = match purpose {
+        Stderr::Log => {
+            let lines = Lines::start();
+            (level, BoxMakeWriter::new(move || lines.clone()))
+        }
+        Stderr::Terminal if level <= LevelFilter::INFO => {
+            (level.min(LevelFilter::WARN), BoxMakeWriter::new(io::stderr))
+        }
+        Stderr::Terminal => (level, BoxMakeWriter::new(io::stderr)),
+    };
     let stderr = tracing_subscriber::fmt::layer()
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
+        .with_writer(writer)
+        .with_ansi(false)
         .with_target(false)
-        .with_filter(filter.clone());
+        .with_filter(filter(seen));
     let file = match &log.file {
         None => None,
         Some(path) => {
-            let file = OpenOptions::new().create(true).append(true).open(path);
-            let file = file.with_context(|| format!("log.file {}", path.display()))?;
+            let file = open(path).with_context(|| format!("log.file {}", path.display()))?;
             Some(
                 tracing_subscriber::fmt::layer()
                     .json()
                     .with_writer(Mutex::new(file))
-                    .with_filter(filter),
+                    .with_filter(filter(level)),
             )
         }
     };
     tracing_subscriber::registry().with(stderr).with(file).init();
     Ok(())
+}
+
+fn filter(level: LevelFilter) -> Targets {
+    Targets::new()
+        .with_target("docent", level)
+        .with_default(level.min(LevelFilter::ERROR))
+}
+
+/// Opens the log's file for its user alone: it tells what they work on.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Hands whole lines to a thread that writes them to stderr.
+#[derive(Clone)]
+struct Lines(SyncSender<Vec<u8>>);
+
+impl Lines {
+    fn start() -> Self {
+        let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING_LINES);
+        thread::spawn(move || {
+            for line in receiver {
+                // Without a stderr there is nobody to tell.
+                let _ = io::stderr().write_all(&line);
+            }
+        });
+        Self(sender)
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        // The subscriber writes an event at once; a line that finds no room is lost.
+        let _ = self.0.try_send(line.to_vec());
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -9,16 +9,17 @@
     reason = "log messages are deprecated in 2026-07-28 and still part of the older era"
 )]
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, ListToolsResult, LoggingLevel,
-    LoggingMessageNotificationParam, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SetLevelRequestParams, Tool as Listed, ToolAnnotations,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+    SetLevelRequestParams, Tool as Listed, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -26,7 +27,7 @@ use serde_json::json;
 
 use crate::tools::Tool;
 use crate::tools::dispatch::Dispatch;
-use crate::tools::failure::{Failure, Kind};
+use crate::tools::failure::{Failure, Kind, brief};
 use crate::tools::limit::Session;
 
 /// What a client is told about the server as a whole: which tool when.
@@ -47,10 +48,14 @@ pub(crate) struct Guide {
     passers_by: Arc<PassersBy>,
     /// How grave a message must be to be sent to a client of the older era; none are until it asks.
     log_level: Arc<Mutex<Option<LoggingLevel>>>,
+    full: Full,
 }
 
+/// Says whether no further session can be taken.
+pub(crate) type Full = Arc<dyn Fn() -> bool + Send + Sync>;
+
 impl Guide {
-    pub(crate) fn new(dispatch: Arc<Dispatch>) -> Self {
+    pub(crate) fn new(dispatch: Arc<Dispatch>, full: Full) -> Self {
         let listed = dispatch.tools.iter().map(list).collect();
         Self {
             dispatch,
@@ -58,6 +63,7 @@ impl Guide {
             session: Arc::new(Session::new()),
             passers_by: Arc::default(),
             log_level: Arc::default(),
+            full,
         }
     }
 
@@ -70,22 +76,25 @@ impl Guide {
         }
     }
 
-    /// The session a request belongs to: this connection's, or over HTTP without sessions the caller's.
+    /// The session a request belongs to: this connection's, or in the stateless era over HTTP the caller's.
     fn session(&self, context: &RequestContext<RoleServer>) -> Arc<Session> {
         match context.extensions.get::<Parts>() {
-            Some(parts) if !parts.headers.contains_key("mcp-session-id") => {
+            Some(parts) if is_stateless(context) => {
                 let address = parts.extensions.get::<IpAddr>().copied();
-                self.passers_by.session(
-                    address,
-                    context
-                        .client_info()
-                        .map(|client| client.name)
-                        .unwrap_or_default(),
-                )
+                let name = context
+                    .client_info()
+                    .map(|client| client.name)
+                    .unwrap_or_default();
+                self.passers_by.session((address, name))
             }
             _ => self.session.clone(),
         }
     }
+}
+
+/// True for requests that are complete in themselves, the newer era's way.
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context.meta.protocol_version().is_some()
 }
 
 impl Guide {
@@ -96,8 +105,7 @@ impl Guide {
             Kind::TimedOut => LoggingLevel::Warning,
             _ => return,
         };
-        let stateless = context.meta.protocol_version().is_some();
-        let asked = if stateless {
+        let asked = if is_stateless(context) {
             context.meta.log_level()
         } else {
             *self
@@ -118,27 +126,24 @@ impl Guide {
 type Caller = (Option<IpAddr>, String);
 
 /// Callers of the stateless era, who have no connection that could be their session: told apart by address and
-/// by the name they give themselves.
+/// by the name they give themselves, the last seen first. Names are theirs to choose, so their number is
+/// bounded; who is forgotten only loses a count.
 #[derive(Default)]
-struct PassersBy {
-    sessions: Mutex<HashMap<Caller, Arc<Session>>>,
-}
+struct PassersBy(Mutex<VecDeque<(Caller, Arc<Session>)>>);
 
 impl PassersBy {
-    fn session(&self, address: Option<IpAddr>, name: String) -> Arc<Session> {
-        // Names are the caller's to choose, so their number is bounded; forgetting them only forgets counts.
-        const MOST: usize = 1_000;
-        let mut sessions = self
-            .sessions
-            .lock()
-            .expect("nothing panics while it holds the sessions");
-        if sessions.len() >= MOST {
-            sessions.clear();
-        }
-        sessions
-            .entry((address, name))
-            .or_insert_with(|| Arc::new(Session::new()))
-            .clone()
+    const MOST: usize = 1_000;
+
+    fn session(&self, caller: Caller) -> Arc<Session> {
+        let mut seen = self.0.lock().expect("nothing panics while it holds the sessions");
+        let known = seen
+            .iter()
+            .position(|(other, _)| *other == caller)
+            .and_then(|at| seen.remove(at));
+        let (caller, session) = known.unwrap_or_else(|| (caller, Arc::new(Session::new())));
+        seen.push_front((caller, session.clone()));
+        seen.truncate(Self::MOST);
+        session
     }
 }
 
@@ -148,6 +153,21 @@ impl ServerHandler for Guide {
         ServerConfig::new(capabilities())
             .with_server_info(docent)
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if (self.full)() {
+            return Err(ErrorData::internal_error(
+                "too many sessions are open; try again later",
+                None,
+            ));
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(
@@ -161,8 +181,11 @@ impl ServerHandler for Guide {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if is_stateless(&context) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
         *self
             .log_level
             .lock()
@@ -180,7 +203,7 @@ impl ServerHandler for Guide {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         Err(ErrorData::invalid_params(
-            format!("there is no prompt {}", request.name),
+            format!("there is no prompt {}", brief(&request.name)),
             None,
         ))
     }
@@ -190,9 +213,9 @@ impl ServerHandler for Guide {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let uri = json!({ "uri": request.uri });
+        let uri = json!({ "uri": brief(&request.uri) });
         Err(ErrorData::resource_not_found(
-            format!("there is no resource {}", request.uri),
+            format!("there is no resource {}", brief(&request.uri)),
             Some(uri),
         ))
     }
@@ -201,16 +224,22 @@ impl ServerHandler for Guide {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, .. } = request;
-        Err(match method.as_str() {
-            "tools/call" => ErrorData::invalid_params("the params do not fit tools/call", None),
-            _ => ErrorData::new(
+        let known = match method.as_str() {
+            "tools/call" | "prompts/get" | "resources/read" | "completion/complete" => true,
+            "logging/setLevel" => !is_stateless(&context),
+            _ => false,
+        };
+        Err(if known {
+            ErrorData::invalid_params(format!("the params do not fit {method}"), None)
+        } else {
+            ErrorData::new(
                 ErrorCode::METHOD_NOT_FOUND,
-                format!("unknown method: {method}"),
+                format!("unknown method: {}", brief(&method)),
                 None,
-            ),
+            )
         })
     }
 

@@ -1,6 +1,5 @@
 //! Serving: one project over stdio until stdin ends, or over HTTP until a signal.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,21 +13,21 @@ use crate::http;
 use crate::mcp::Guide;
 use crate::settings::Http;
 use crate::stdio::Lines;
-use crate::tools::dispatch::Dispatch;
+use crate::tools::dispatch::{Dispatch, MOST_CALLS};
 
 /// How long answers under way may take after stdin has ended. Whoever closed it waits for the process to go.
-const GRACE: Duration = Duration::from_millis(75);
+const GRACE: Duration = Duration::from_millis(50);
 
-/// Calls that run at once; more of them wait.
-const MOST_CALLS: usize = 16;
+/// Threads beside those that calls may take: where stdin and stdout are no pipes, each is read and written by one.
+const SPARE_THREADS: usize = 4;
 
 /// Speaks MCP over stdio. Ends when stdin does.
-pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<ExitCode> {
+pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let closed = CancellationToken::new();
         let serving = async {
-            match Guide::new(Arc::new(dispatch))
+            match Guide::new(Arc::new(dispatch), Arc::new(|| false))
                 .serve(Lines::new(closed.clone()))
                 .await
             {
@@ -49,23 +48,22 @@ pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<ExitCode> {
     });
     // A call that did not make it in time is left behind; the process ends now.
     runtime.shutdown_background();
-    outcome.context("the client did not open the session as MCP asks")?;
-    Ok(ExitCode::SUCCESS)
+    outcome.context("the client did not open the session as MCP asks")
 }
 
 /// Speaks MCP over HTTP. Ends on SIGINT or SIGTERM.
-pub(crate) fn http(dispatch: Dispatch, address: &str, settings: Http) -> anyhow::Result<ExitCode> {
+pub(crate) fn http(dispatch: Dispatch, address: &str, settings: Http) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(http::serve(dispatch, address, settings));
     runtime.shutdown_background();
-    outcome.map(|()| ExitCode::SUCCESS)
+    outcome
 }
 
 /// One thread for messages; calls run beside it.
 fn runtime() -> anyhow::Result<Runtime> {
     Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(MOST_CALLS)
+        .max_blocking_threads(MOST_CALLS + SPARE_THREADS)
         .build()
         .context("no async runtime")
 }

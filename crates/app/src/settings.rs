@@ -13,6 +13,7 @@ mod root;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -62,6 +63,8 @@ pub(crate) struct Key {
     pub(crate) secret: bool,
     /// A list to which every source adds.
     pub(crate) adds_up: bool,
+    /// The smallest number it can be.
+    least: i64,
 }
 
 pub(crate) struct Entry {
@@ -111,7 +114,8 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
             "answer.max_chars",
             20_000,
             "Characters an answer may have; what is cut says how to get the rest",
-        ),
+        )
+        .least(2_000),
         key(
             "call.timeout_seconds",
             30,
@@ -173,6 +177,7 @@ fn key(name: &str, default: impl Into<Value>, about: &str) -> Key {
         from_project: true,
         secret: false,
         adds_up: false,
+        least: 0,
     }
 }
 
@@ -184,6 +189,11 @@ impl Key {
 
     fn adds_up(mut self) -> Self {
         self.adds_up = true;
+        self
+    }
+
+    fn least(mut self, least: i64) -> Self {
+        self.least = least;
         self
     }
 
@@ -217,8 +227,10 @@ impl Key {
     /// Takes a value of the right kind and range.
     fn accept(&self, value: Value) -> anyhow::Result<Value> {
         match (&self.default, &value) {
-            (Value::Integer(_), Value::Integer(number)) if *number >= 0 => {}
-            (Value::Integer(_), _) => return Err(self.wrong("a whole number, 0 or more")),
+            (Value::Integer(_), Value::Integer(number)) if *number >= self.least => {}
+            (Value::Integer(_), _) => {
+                return Err(self.wrong(&format!("a whole number, {} or more", self.least)));
+            }
             (Value::Array(_), Value::Array(items)) if items.iter().all(Value::is_str) => {}
             (Value::Array(_), _) => return Err(self.wrong("a list of strings")),
             (_, Value::String(level)) if self.name == "log.level" && !LEVELS.contains(&level.as_str()) => {
@@ -362,7 +374,7 @@ impl Sources<'_> {
 
     fn variable(&self, key: &Key) -> anyhow::Result<Found> {
         let variable = key.variable();
-        let Some(text) = (self.environment)(&variable) else {
+        let Some(text) = (self.environment)(&variable).filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
         let text = text
@@ -491,7 +503,7 @@ fn user_file(environment: Environment<'_>) -> Option<PathBuf> {
 )]
 fn read_user(path: &Path) -> anyhow::Result<Option<File>> {
     match std::fs::read_to_string(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error).with_context(|| path.display().to_string()),
         Ok(text) => File::parse(path, &text).map(Some),
     }

@@ -16,7 +16,7 @@ use rmcp::transport::async_rw::JsonRpcMessageCodec;
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Decoder, Encoder};
 use tokio_util::sync::CancellationToken;
@@ -37,7 +37,13 @@ pub(crate) struct Lines {
     /// Nothing but a request may come first.
     begun: bool,
     closed: CancellationToken,
+    /// Room for complaints that wait to be read, and a place for the next one.
+    room: Arc<Semaphore>,
+    place: Option<OwnedSemaphorePermit>,
 }
+
+/// Complaints that may wait. A client that sends nonsense and reads nothing is not listened to further.
+const MOST_COMPLAINTS: usize = 64;
 
 impl Lines {
     /// Takes the process's streams. `closed` is cancelled when stdin ends.
@@ -51,6 +57,8 @@ impl Lines {
             skipping: false,
             begun: false,
             closed,
+            room: Arc::new(Semaphore::new(MOST_COMPLAINTS)),
+            place: None,
         }
     }
 
@@ -80,6 +88,11 @@ impl Lines {
             self.pending.reserve(8 << 10);
             match self.reader.read_buf(&mut self.pending).await {
                 Ok(1..) => {}
+                Ok(0) if !self.pending.is_empty() && !self.skipping => {
+                    // The last line may have no end.
+                    self.scanned = 0;
+                    return Some(Line::Whole(self.pending.split()));
+                }
                 Ok(0) | Err(_) => return None,
             }
         }
@@ -87,7 +100,12 @@ impl Lines {
 
     /// Answers a line that is no message. Beside the reading, which may be dropped at any time.
     fn complain(&mut self, error: ErrorData, id: Option<RequestId>) {
-        tokio::spawn(self.send(ServerJsonRpcMessage::error(error, id)));
+        let answer = self.send(ServerJsonRpcMessage::error(error, id));
+        let place = self.place.take();
+        tokio::spawn(async move {
+            let _ = answer.await;
+            drop(place);
+        });
     }
 }
 
@@ -115,6 +133,9 @@ impl Transport<RoleServer> for Lines {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            if self.place.is_none() {
+                self.place = self.room.clone().acquire_owned().await.ok();
+            }
             let line = match self.line().await {
                 None => {
                     self.closed.cancel();
@@ -158,7 +179,9 @@ fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorData, Option<
     };
     let text = str::from_utf8(line)
         .map_err(|error| broken(format!("invalid UTF-8 after {} bytes", error.valid_up_to())))?;
-    match JsonRpcMessageCodec::new().decode(&mut BytesMut::from(text)) {
+    match JsonRpcMessageCodec::new().decode(&mut BytesMut::from(
+        format!("{}\n", text.trim_end_matches('\n')).as_bytes(),
+    )) {
         Ok(message) => Ok(message),
         Err(_) => match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
             Err(error) => Err(broken(error.to_string())),

@@ -1,12 +1,15 @@
 //! Which paths hold secrets or machinery and are never shown, whoever asks and by whichever tool.
 //!
 //! Invariant: a rule speaks about whole path components, never about parts of them, so `.gitignore`,
-//! `.github/` and `environment.rs` stay readable while `.git` and `.env` do not. Letter case is folded and
-//! what a file system may ignore in a name (trailing dots and spaces, stream names, zero-width characters)
-//! is dropped before a rule looks at it.
+//! `.github/` and `environment.rs` stay readable while `.git` and `.env` do not. Letter case is folded, and a
+//! name is also looked at without what a file system may ignore in it: trailing dots and spaces, stream
+//! names after a colon, zero-width characters.
+
+use std::borrow::Cow;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::glob::is_reasonable;
 use crate::path::RepoPath;
 
 /// The rules of one project: the built-in ones and those its configuration adds.
@@ -24,27 +27,34 @@ pub struct PatternError {
     pub reason: String,
 }
 
-/// Component patterns that are always blocked.
-const BLOCKED: &[&str] = &[
-    ".env",
-    ".env.*",
-    ".git",
-    "node_modules",
-    "__pycache__",
-    "secrets",
-    "*.key",
-    "*.pem",
-    "*.p12",
-    "*.pfx",
-    "id_rsa*",
-    "id_ed25519*",
-    "credentials*",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
+/// What a built-in rule blocks: a name, names that begin so, or names that end so.
+enum Rule {
+    Is(&'static str),
+    Begins(&'static str),
+    Ends(&'static str),
+}
+
+/// Components that are always blocked.
+const BLOCKED: &[Rule] = &[
+    Rule::Is(".env"),
+    Rule::Begins(".env."),
+    Rule::Is(".git"),
+    Rule::Is("node_modules"),
+    Rule::Is("__pycache__"),
+    Rule::Is("secrets"),
+    Rule::Ends(".key"),
+    Rule::Ends(".pem"),
+    Rule::Ends(".p12"),
+    Rule::Ends(".pfx"),
+    Rule::Begins("id_rsa"),
+    Rule::Begins("id_ed25519"),
+    Rule::Begins("credentials"),
+    Rule::Is(".netrc"),
+    Rule::Is(".npmrc"),
+    Rule::Is(".pypirc"),
 ];
 
-/// Names a blocked pattern covers although they are written to be shown.
+/// Names a built-in rule covers although they are written to be shown.
 const SHOWN: &[&str] = &[".env.example", ".env.sample", ".env.template"];
 
 impl Access {
@@ -53,17 +63,15 @@ impl Access {
     pub fn new<'a>(extra: impl IntoIterator<Item = &'a str>) -> Result<Self, PatternError> {
         let mut components = GlobSetBuilder::new();
         let mut paths = GlobSetBuilder::new();
-        for pattern in BLOCKED {
-            components.add(glob(pattern)?);
-        }
         for pattern in extra {
-            let trimmed = pattern.trim_end_matches('/');
-            if trimmed.contains('/') {
-                let rooted = trimmed.trim_start_matches('/');
+            let plain = pattern.replace('\\', "/");
+            let plain = plain.strip_prefix("./").unwrap_or(&plain).trim_end_matches('/');
+            if plain.contains('/') {
+                let rooted = plain.trim_start_matches('/');
                 paths.add(glob(rooted)?);
                 paths.add(glob(&format!("{rooted}/**"))?);
             } else {
-                components.add(glob(trimmed)?);
+                components.add(glob(plain)?);
             }
         }
         let build = |set: GlobSetBuilder| {
@@ -86,18 +94,42 @@ impl Access {
     /// True unless a rule about whole paths blocks `path`. A walk that has asked [`Access::allows_name`] on
     /// the way down needs only this.
     pub fn allows_path(&self, path: &RepoPath) -> bool {
-        self.paths.is_empty() || !self.paths.is_match(fold(path.as_str()))
+        if self.paths.is_empty() {
+            return true;
+        }
+        let folded: Vec<Cow<'_, str>> = path.components().map(fold).collect();
+        !self.paths.is_match(folded.join("/"))
     }
 
     /// True when a single component may be shown; lets a walk prune as it goes down.
     pub fn allows_name(&self, name: &str) -> bool {
-        let name = fold(name);
-        SHOWN.contains(&name.as_str()) || !self.components.is_match(&name)
+        let folded = fold(name);
+        self.allows_folded(&folded)
+            && match folded.split_once(':') {
+                Some((before, _)) => self.allows_folded(bare(before)),
+                None => true,
+            }
+    }
+
+    fn allows_folded(&self, name: &str) -> bool {
+        let blocked = BLOCKED.iter().any(|rule| match rule {
+            Rule::Is(whole) => name == *whole,
+            Rule::Begins(start) => name.starts_with(start),
+            Rule::Ends(end) => name.ends_with(end),
+        });
+        (!blocked || SHOWN.contains(&name)) && !self.components.is_match(name)
     }
 }
 
 fn glob(pattern: &str) -> Result<globset::Glob, PatternError> {
-    GlobBuilder::new(&fold(pattern))
+    if !is_reasonable(pattern) {
+        let shown: String = pattern.chars().take(40).collect();
+        return Err(PatternError {
+            pattern: shown + "…",
+            reason: "it is too long or too deep".into(),
+        });
+    }
+    GlobBuilder::new(&pattern.to_lowercase())
         .literal_separator(true)
         .build()
         .map_err(|error| PatternError {
@@ -107,21 +139,27 @@ fn glob(pattern: &str) -> Result<globset::Glob, PatternError> {
 }
 
 /// A name as the most forgiving file system would look it up.
-fn fold(name: &str) -> String {
-    let plain = name
-        .split(':')
-        .next()
-        .unwrap_or(name)
-        .trim_end_matches(['.', ' ']);
-    if plain.is_ascii() {
-        return plain.to_ascii_lowercase();
+fn fold(name: &str) -> Cow<'_, str> {
+    let name = bare(name);
+    if name.is_ascii() {
+        return if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            Cow::Owned(name.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(name)
+        };
     }
-    plain
-        .chars()
-        .filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'))
+    let ignored = |c: &char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let seen = name.chars().filter(|c| !ignored(c));
+    let folded: String = seen
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
-        .collect()
+        .collect();
+    Cow::Owned(bare(&folded).to_owned())
+}
+
+/// Without the dots and spaces at its end that some file systems drop.
+fn bare(name: &str) -> &str {
+    name.trim_end_matches(['.', ' '])
 }
 
 #[cfg(test)]
@@ -180,6 +218,7 @@ mod tests {
             "monkey",
             "my_credentials.md",
             "node_modules.md",
+            "a:b.txt",
         ] {
             check(&[], path, true);
         }
@@ -196,6 +235,9 @@ mod tests {
             ".env.",
             ".env ",
             ".env::$DATA",
+            ".env :x",
+            "localhost:8443.pem",
+            "db:prod.key",
             ".g\u{200c}it/config",
             "\u{17f}ecrets/a",
         ] {
@@ -205,17 +247,27 @@ mod tests {
 
     #[test]
     fn configuration_adds_names_and_rooted_paths() {
-        check(&["*.sqlite"], "data/users.sqlite", false);
+        check(&["*.sqlite"], "data/users.SQLITE", false);
         check(&["private/"], "a/private/b.txt", false);
         check(&["infra/prod"], "infra/prod/main.tf", false);
+        check(&["./infra/prod"], "infra/Prod/main.tf", false);
+        check(&[r"infra\prod"], "infra/prod/main.tf", false);
         check(&["infra/prod"], "other/infra/prod/main.tf", true);
         check(&["infra/*.tfvars"], "infra/a.tfvars", false);
+        check(&["infra/*.tfvars"], "infra/a:b.tfvars", false);
         check(&["infra/*.tfvars"], "infra/a/b.tfvars", true);
+        check(&[".env.example"], ".env.example", false);
+        check(&["*:*"], "plain.txt", true);
     }
 
     #[test]
     fn a_pattern_that_cannot_be_read_is_named() {
         let error = Access::new(["ok", "{a"]).unwrap_err();
         assert_eq!(error.pattern, "{a");
+        let bomb = "{".repeat(30_000) + "a" + &"}".repeat(30_000);
+        assert_eq!(
+            Access::new([bomb.as_str()]).unwrap_err().reason,
+            "it is too long or too deep"
+        );
     }
 }

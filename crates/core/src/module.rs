@@ -2,27 +2,32 @@
 
 use crate::path::RepoPath;
 
-/// Directories that hold source and are not modules themselves.
-const SOURCE_ROOTS: &[&str] = &[
-    "src", "lib", "app", "apps", "crates", "packages", "pkg", "internal", "cmd", "source", "sources",
+/// Directories whose children are modules, whatever those are called.
+const CONTAINERS: &[&str] = &[
+    "crates", "packages", "apps", "pkg", "internal", "cmd", "services", "libs", "plugins",
 ];
 
-/// Layers inside `src` that hold modules rather than being one, as in `src/server/auth/AuthService.ts`.
+/// Directories that hold source and are not modules themselves.
+const SOURCE_ROOTS: &[&str] = &["src", "lib", "app", "source", "sources"];
+
+/// Layers below a source root that hold modules rather than being one, as in `src/server/auth/AuthService.ts`.
 const LAYERS: &[&str] = &["server", "client", "main", "java", "kotlin", "scala", "python"];
 
 /// The first directory under the source root, or `root` for files at the top.
 pub fn module_of(path: &RepoPath) -> &str {
     let mut directories: Vec<&str> = path.components().collect();
     directories.pop();
-    let mut rest = directories.as_slice();
-    while let [first, below @ ..] = rest {
-        let layer = LAYERS.contains(first) && !below.is_empty() && rest.len() < directories.len();
-        if !SOURCE_ROOTS.contains(first) && !layer {
-            return first;
+    match directories.as_slice() {
+        [container, module, ..] if CONTAINERS.contains(container) => module,
+        [source, below @ ..] if SOURCE_ROOTS.contains(source) => {
+            let layers = below.iter().take_while(|name| LAYERS.contains(name)).count();
+            // A layer with nothing below it is where the work is.
+            below.get(layers).or(below.last()).copied().unwrap_or("root")
         }
-        rest = below;
+        [container] if CONTAINERS.contains(container) => "root",
+        [first, ..] => first,
+        [] => "root",
     }
-    "root"
 }
 
 #[cfg(test)]
@@ -40,8 +45,15 @@ mod tests {
         check("packages/auth/index.js", "auth");
         check("app/auth/views.py", "auth");
         check("src/server/auth/AuthService.ts", "auth");
-        check("docs/guide/intro.md", "docs");
         check("src/auth/deep/er/x.ts", "auth");
+        check("docs/guide/intro.md", "docs");
+    }
+
+    #[test]
+    fn what_a_container_holds_is_a_module_whatever_its_name() {
+        check("crates/app/src/mcp.rs", "app");
+        check("packages/server/src/x.ts", "server");
+        check("apps/app/src/index.ts", "app");
     }
 
     #[test]
@@ -49,6 +61,7 @@ mod tests {
         check("README.md", "root");
         check("src/main.rs", "root");
         check("lib/index.js", "root");
+        check("packages/README.md", "root");
     }
 
     #[test]

@@ -52,12 +52,6 @@ impl RepoPath {
         }
     }
 
-    /// The path of `name` inside this directory.
-    #[must_use]
-    pub fn join(&self, name: &str) -> Self {
-        Self(format!("{}/{name}", self.0))
-    }
-
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -27,7 +27,7 @@ static SECRETS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"(?-u:\b)npm_[0-9A-Za-z]{30,}(?-u:\b)",
         r"(?-u:\b)eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]*",
         r"://[^/\s:@]*:(?P<secret>[^/\s@]+)@",
-        r"(?i)(?-u:\b)bearer\s+(?P<secret>[0-9a-z._~+/=-]{8,})",
+        r"(?i)(?-u:\b)(?:bearer|basic)\s+(?P<secret>[0-9a-z._~+/=-]{8,})",
         r#"(?i)(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)["']?\s*[:=]\s*["']?(?P<secret>[^\s"',;&]{4,})"#,
     ]
     .into_iter()

@@ -1,21 +1,29 @@
 //! Makes invisible characters visible, so that text from files cannot hide instructions from a person
 //! who reads along.
 //!
-//! Shown as `\u{…}`: control characters (but not tab and line ends), bidirectional controls, zero-width
+//! Shown as `\u{…}`: control characters (but not tabs and line ends), bidirectional controls, zero-width
 //! characters, tag characters and stray variation selectors. Joiners and selectors that real text needs,
 //! inside emoji and in scripts that join letters, are left alone; so is a byte order mark at the start.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// `text` with what would be invisible written out.
+/// `text`, a whole file, with what would be invisible written out.
 pub fn reveal(text: &str) -> Cow<'_, str> {
+    reveal_after(None, text)
+}
+
+/// The same for a part of a file, which does not begin with a byte order mark.
+pub fn reveal_part(text: &str) -> Cow<'_, str> {
+    reveal_after(Some('\n'), text)
+}
+
+fn reveal_after(mut before: Option<char>, text: &str) -> Cow<'_, str> {
     if !text.bytes().any(suspicious) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
     let mut copied = 0;
-    let mut before = None;
     for (at, c) in text.char_indices() {
         let after = text[at + c.len_utf8()..].chars().next();
         if hides(c, before, after) {
@@ -35,30 +43,37 @@ pub fn reveal(text: &str) -> Cow<'_, str> {
 /// A byte that can begin a character [`hides`] looks at. Lets plain text pass at the speed of a scan.
 fn suspicious(byte: u8) -> bool {
     match byte {
-        b'\n' | b'\r' | b'\t' => false,
-        // C0; C1 and soft hyphen; Arabic letter mark; Mongolian; general punctuation; selectors and BOM; tags.
-        0x00..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe1 | 0xe2 | 0xef | 0xf3 => true,
+        b'\n' | b'\t' => false,
+        // C0; C1 and soft hyphen; grapheme joiner; Arabic letter mark; Hangul and Mongolian; general punctuation;
+        // the other Hangul filler; selectors and BOM; music; tags.
+        0x00..=0x1f | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1 | 0xe2 | 0xe3 | 0xef | 0xf0 | 0xf3 => true,
         _ => false,
     }
 }
 
 fn hides(c: char, before: Option<char>, after: Option<char>) -> bool {
     match c {
-        '\n' | '\r' | '\t' => false,
+        '\n' | '\t' => false,
+        // Alone it would let a terminal write over the line.
+        '\r' => after != Some('\n'),
         '\u{feff}' => before.is_some(),
         '\u{200c}' | '\u{200d}' => !(before.is_some_and(joins) && after.is_some_and(joins)),
-        '\u{fe00}'..='\u{fe0f}' => {
-            !before.is_some_and(|b| joins(b) || b.is_ascii_digit() || matches!(b, '#' | '*'))
-        }
+        '\u{fe00}'..='\u{fe0f}' => !before
+            .is_some_and(|b| b != '\u{fe0f}' && (joins(b) || b.is_ascii_digit() || matches!(b, '#' | '*'))),
         '\u{ad}'
+        | '\u{34f}'
         | '\u{61c}'
-        | '\u{180e}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{180b}'..='\u{180f}'
         | '\u{200b}'
         | '\u{200e}'
         | '\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{ffa0}'
         | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}' => true,
         c => c.is_control(),
     }
@@ -97,14 +112,25 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_belongs_to_the_start_of_a_file() {
+        assert_eq!(reveal_part("\u{feff}x"), r"\u{FEFF}x");
+    }
+
+    #[test]
     fn characters_that_hide_are_written_out() {
         check("a\u{202e}b\u{2066}c", r"a\u{202E}b\u{2066}c");
         check("x\u{200b}y\u{feff}z", r"x\u{200B}y\u{FEFF}z");
         check("hi\u{e0041}\u{e0042}", r"hi\u{E0041}\u{E0042}");
         check("\u{1b}[31mred\u{0}\u{9b}", r"\u{1B}[31mred\u{0}\u{9B}");
+        check("seen\rhidden\r\n", "seen\\u{D}hidden\r\n");
         check("a\u{200d}b", r"a\u{200D}b");
         check("😀\u{fe0e}\u{fe01}\u{fe02}", "😀\u{fe0e}\\u{FE01}\\u{FE02}");
         check("😀\u{e0100}", r"😀\u{E0100}");
+        check("😀\u{fe0f}\u{fe0f}", "😀\u{fe0f}\\u{FE0F}");
+        check(
+            "a\u{3164}\u{115f}\u{ffa0}\u{34f}\u{180b}",
+            r"a\u{3164}\u{115F}\u{FFA0}\u{34F}\u{180B}",
+        );
     }
 
     proptest! {

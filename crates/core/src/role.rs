@@ -13,14 +13,16 @@ pub enum Role {
 }
 
 impl Role {
-    /// Tests are named before documentation and configuration: `tests/README.md` explains a test, but
-    /// `tests/data.json` is what a test reads.
+    /// The first that fits: files with a name of their own, then prose, then tests (`tests/data.json` is what a
+    /// test reads, `tests/README.md` explains it), then configuration, then ways in.
     pub fn of(path: &RepoPath) -> Self {
         let name = path.file_name().to_ascii_lowercase();
         let stem = name.split('.').next().unwrap_or(&name);
         let extension = path.extension().map(str::to_ascii_lowercase).unwrap_or_default();
         let top = path.components().next().unwrap_or_default();
-        if matches!(
+        if is_build_file(&name) {
+            Self::Config
+        } else if matches!(
             extension.as_str(),
             "md" | "mdx" | "markdown" | "rst" | "adoc" | "txt"
         ) || matches!(top, "docs" | "doc")
@@ -77,17 +79,21 @@ fn is_config(name: &str, extension: &str) -> bool {
         "toml" | "yaml" | "yml" | "json" | "jsonc" | "ini" | "cfg" | "conf" | "properties" | "lock"
     ) || name.starts_with('.')
         || name.contains(".config.")
-        || matches!(
-            name,
-            "makefile"
-                | "dockerfile"
-                | "justfile"
-                | "go.mod"
-                | "go.sum"
-                | "gemfile"
-                | "rakefile"
-                | "cmakelists.txt"
-        )
+}
+
+/// Files that say how a project is built, and would be taken for something else by their extension.
+fn is_build_file(name: &str) -> bool {
+    matches!(
+        name,
+        "makefile"
+            | "dockerfile"
+            | "justfile"
+            | "go.mod"
+            | "go.sum"
+            | "gemfile"
+            | "rakefile"
+            | "cmakelists.txt"
+    ) || matches!(name.split_once('.'), Some((stem, "txt")) if stem.starts_with("requirements"))
 }
 
 #[cfg(test)]
@@ -116,6 +122,8 @@ mod tests {
         check(".gitignore", "config");
         check("vite.config.ts", "config");
         check("Makefile", "config");
+        check("CMakeLists.txt", "config");
+        check("requirements-dev.txt", "config");
         check("README.md", "docs");
         check("tests/README.md", "docs");
         check("src/latest.rs", "core");

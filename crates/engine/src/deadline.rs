@@ -1,7 +1,6 @@
 //! How long a call may go on. Loops that can be long ask [`Deadline::check`] as they go, so that a call ends
 //! soon after its time is up or its caller has lost interest.
 
-use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -44,28 +43,6 @@ impl Deadline {
             Ok(())
         }
     }
-
-    /// Reads from `inner` until time is up, so that even one huge file cannot outlast the call.
-    pub fn reader<R: Read>(&self, inner: R) -> impl Read {
-        DeadlineReader {
-            inner,
-            deadline: self.clone(),
-        }
-    }
-}
-
-struct DeadlineReader<R> {
-    inner: R,
-    deadline: Deadline,
-}
-
-impl<R: Read> Read for DeadlineReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.deadline
-            .check()
-            .map_err(|expired| io::Error::new(io::ErrorKind::TimedOut, expired))?;
-        self.inner.read(buffer)
-    }
 }
 
 #[cfg(test)]
@@ -79,15 +56,5 @@ mod tests {
         let deadline = Deadline::after(Duration::from_hours(1));
         deadline.clone().cancel();
         assert_eq!(deadline.check(), Err(Expired::Cancelled));
-    }
-
-    #[test]
-    fn reading_stops_with_the_call() {
-        let deadline = Deadline::default();
-        let mut reader = deadline.reader(io::repeat(b'x'));
-        let mut buffer = [0; 8];
-        assert_eq!(reader.read(&mut buffer).unwrap(), 8);
-        deadline.cancel();
-        assert!(reader.read(&mut buffer).is_err());
     }
 }

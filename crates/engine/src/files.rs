@@ -10,6 +10,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
@@ -19,20 +20,20 @@ use docent_core::path::RepoPath;
 
 use crate::walk::Listed;
 
-/// A project's directory and what may be shown of it.
-#[derive(Debug)]
+/// A project's directory and what may be shown of it. Clones share the handle.
+#[derive(Clone, Debug)]
 pub struct Root {
-    path: PathBuf,
-    dir: Dir,
-    access: Access,
+    path: Arc<Path>,
+    /// The path as it was given, which links may have been written with.
+    given: Arc<Path>,
+    dir: Arc<Dir>,
+    access: Arc<Access>,
 }
 
 /// A file that may be shown.
 #[derive(Debug)]
 pub struct Opened {
     pub file: File,
-    /// Where the file really is, after links.
-    pub path: RepoPath,
     pub size: u64,
     pub modified: Option<SystemTime>,
 }
@@ -91,16 +92,22 @@ impl Root {
         let dir = Dir::open_ambient_dir(&canonical, cap_std::ambient_authority())
             .map_err(|error| RootError::Unreadable(path.to_owned(), error))?;
         Ok(Self {
-            path: canonical,
-            dir,
-            access,
+            path: canonical.into(),
+            given: std::path::absolute(path)
+                .unwrap_or_else(|_| path.to_owned())
+                .into(),
+            dir: Arc::new(dir),
+            access: Arc::new(access),
         })
     }
 
     /// The same directory under other rules.
     #[must_use]
     pub fn with_access(self, access: Access) -> Self {
-        Self { access, ..self }
+        Self {
+            access: Arc::new(access),
+            ..self
+        }
     }
 
     /// The directory's canonical path; for naming the project and for walking, not for opening files.
@@ -118,7 +125,7 @@ impl Root {
             return Err(FileError::Blocked);
         }
         match self.open_directly(path) {
-            Some(file) => Opened::new(file?, path.clone()),
+            Some(file) => Opened::new(file?),
             None => self.open_through_links(path),
         }
     }
@@ -126,29 +133,28 @@ impl Root {
     /// Opens a file that a walk listed. The walk has applied the rules, and does not follow links.
     pub fn listed(&self, listed: &Listed) -> Result<Opened, FileError> {
         match self.open_directly(listed.path()) {
-            Some(file) => Opened::new(file?, listed.path().clone()),
+            Some(file) => Opened::new(file?),
             None => self.open_through_links(listed.path()),
         }
     }
 
     /// Reads a whole file of at most `limit` bytes.
     pub fn read(&self, path: &RepoPath, limit: u64) -> Result<Content, FileError> {
-        let Opened {
-            file, size, modified, ..
-        } = self.file(path)?;
-        if size > limit {
-            return Err(FileError::TooLarge { size, limit });
+        self.file(path)?.read(limit)
+    }
+
+    /// Reads a file that steers a walk and is never shown, so that no access rule applies to how it is named.
+    /// Nothing where there is none.
+    pub(crate) fn steering(&self, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let opened = match self.open_directly(path) {
+            Some(file) => file.and_then(Opened::new),
+            None => self.open_through_links(path),
+        };
+        match opened.and_then(|opened| opened.read(limit)) {
+            Ok(content) => Ok(Some(content.bytes)),
+            Err(FileError::Missing | FileError::Directory) => Ok(None),
+            Err(error) => Err(error),
         }
-        // The size is a hint: a file may grow while it is read, and files made by the kernel claim to be empty.
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-        file.take(limit + 1)
-            .read_to_end(&mut bytes)
-            .map_err(FileError::from)?;
-        let read = bytes.len() as u64;
-        if read > limit {
-            return Err(FileError::TooLarge { size: read, limit });
-        }
-        Ok(Content { bytes, modified })
     }
 
     /// One system call for the common case of a path without links. `None` where a link is on the way, or
@@ -160,7 +166,7 @@ impl Root {
 
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        match openat2(&self.dir, path.as_str(), flags, Mode::empty(), resolve) {
+        match openat2(&*self.dir, path.as_str(), flags, Mode::empty(), resolve) {
             Ok(handle) => Some(Ok(File::from(handle))),
             // A sandbox may refuse the call itself with EPERM, an old kernel with ENOSYS.
             Err(Errno::LOOP | Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::INVAL | Errno::TOOBIG) => {
@@ -186,7 +192,7 @@ impl Root {
                 behind.pop().ok_or(FileError::Outside)?;
                 continue;
             }
-            let here = behind.last().map_or(&self.dir, |(dir, _)| dir);
+            let here = behind.last().map_or(&*self.dir, |(dir, _)| dir);
             let kind = here.symlink_metadata(&name)?.file_type();
             if kind.is_symlink() {
                 links += 1;
@@ -217,7 +223,7 @@ impl Root {
                 }
                 let mut options = OpenOptions::new();
                 options.read(true).follow(FollowSymlinks::No).nonblock(true);
-                return Opened::new(here.open_with(&name, &options)?.into_std(), end);
+                return Opened::new(here.open_with(&name, &options)?.into_std());
             } else {
                 return Err(FileError::Missing);
             }
@@ -229,7 +235,10 @@ impl Root {
     /// and points into the project.
     fn steps(&self, target: &Path) -> Result<Vec<String>, FileError> {
         let relative = if target.is_absolute() {
-            target.strip_prefix(&self.path).map_err(|_| FileError::Outside)?
+            let inside = target
+                .strip_prefix(&self.path)
+                .or_else(|_| target.strip_prefix(&self.given));
+            inside.map_err(|_| FileError::Outside)?
         } else {
             target
         };
@@ -247,7 +256,7 @@ impl Root {
 }
 
 impl Opened {
-    fn new(file: File, path: RepoPath) -> Result<Self, FileError> {
+    fn new(file: File) -> Result<Self, FileError> {
         let metadata = file.metadata().map_err(FileError::from)?;
         if metadata.is_dir() {
             return Err(FileError::Directory);
@@ -256,11 +265,27 @@ impl Opened {
             return Err(FileError::Special);
         }
         Ok(Self {
-            file,
-            path,
             size: metadata.len(),
             modified: metadata.modified().ok(),
+            file,
         })
+    }
+
+    fn read(self, limit: u64) -> Result<Content, FileError> {
+        let Self { file, size, modified } = self;
+        if size > limit {
+            return Err(FileError::TooLarge { size, limit });
+        }
+        // The size is a hint: a file may grow while it is read, and files made by the kernel claim to be empty.
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        file.take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(FileError::from)?;
+        let read = bytes.len() as u64;
+        if read > limit {
+            return Err(FileError::TooLarge { size: read, limit });
+        }
+        Ok(Content { bytes, modified })
     }
 }
 
@@ -302,7 +327,7 @@ mod tests {
             opened.map_err(|error| error.to_string()).map(|mut opened| {
                 let mut text = String::new();
                 opened.file.read_to_string(&mut text).unwrap();
-                (opened.path, text, opened.size)
+                (text, opened.size)
             })
         };
         for path in [

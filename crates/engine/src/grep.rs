@@ -6,10 +6,12 @@
 //!
 //! A match is a matching line, as in ripgrep. Files with a NUL byte are binary and never match.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use docent_core::glob::is_reasonable;
 use docent_core::path::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use grep_matcher::Matcher;
@@ -17,8 +19,8 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
 
 use crate::deadline::{Deadline, Expired};
-use crate::files::Root;
-use crate::walk::{self, Listed, Next};
+use crate::files::{Opened, Root};
+use crate::walk::{self, Listed, Missed, Next};
 
 /// Directories that are never searched: what tools and builds put into a project.
 pub const EXCLUDED: &[&str] = &["node_modules", ".git", "dist", "build", ".next", ".context"];
@@ -29,8 +31,9 @@ const CONTEXT: usize = 2;
 /// The longest line shown whole, in bytes; a longer one is cut around its match.
 const LONGEST_LINE: usize = 400;
 
-/// The longest line the engine reads. A file with a longer one is passed over and counted.
+/// The longest line the engine reads, and the largest file. What is longer is passed over and named.
 const HEAP_LIMIT: usize = 64 << 20;
+const LARGEST_FILE: u64 = 256 << 20;
 
 /// What to look for.
 #[derive(Clone, Debug)]
@@ -56,9 +59,10 @@ pub struct Found {
     pub matches: Vec<Match>,
     /// How many there are in all.
     pub total: u64,
+    /// Files read to their end.
     pub files_searched: u64,
-    /// Files that could not be read to their end.
-    pub files_unread: u64,
+    /// Files and directories that could not be.
+    pub missed: Missed,
 }
 
 /// A matching line and its surroundings. Long lines are cut and marked with `…`.
@@ -86,16 +90,20 @@ pub enum GrepError {
 
 /// Searches the project.
 pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found, GrepError> {
-    let matcher = matcher(query)?;
-    let filter = query.file_pattern.map(FileFilter::new).transpose()?;
+    let pattern = query.file_pattern.filter(|pattern| !pattern.is_empty());
+    let filter = pattern.map(FileFilter::new).transpose()?;
+    let search = Search {
+        root,
+        matcher: matcher(query)?,
+        deadline,
+    };
     let searched = AtomicU64::new(0);
-    let unread = AtomicU64::new(0);
+    let unread = Mutex::new(Missed::default());
     let matching = Mutex::new(Vec::new());
 
-    walk::files(root, EXCLUDED, || {
+    let mut missed = walk::files(root, EXCLUDED, deadline, || {
         let mut searcher = searcher().line_number(false).build();
-        let (matcher, filter, searched, unread, matching) =
-            (&matcher, &filter, &searched, &unread, &matching);
+        let (search, filter, searched, unread, matching) = (&search, &filter, &searched, &unread, &matching);
         move |listed| {
             if deadline.check().is_err() {
                 return Next::Stop;
@@ -107,28 +115,21 @@ pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found
                 return Next::Continue;
             }
             let mut count = Count::default();
-            let outcome = search(root, &listed, &mut searcher, matcher, deadline, &mut count);
+            if search.file(&listed, &mut searcher, &mut count).is_err() {
+                unread.lock().expect(NO_PANIC).add(listed.path().as_str());
+                return Next::Continue;
+            }
             searched.fetch_add(1, Ordering::Relaxed);
-            match outcome {
-                Ok(()) if count.lines > 0 => {
-                    matching
-                        .lock()
-                        .expect("no visitor panics while it adds a file")
-                        .push((listed, count.lines));
-                }
-                Ok(()) => {}
-                Err(_) => {
-                    unread.fetch_add(1, Ordering::Relaxed);
-                }
+            if count.lines > 0 {
+                matching.lock().expect(NO_PANIC).push((listed, count.lines));
             }
             Next::Continue
         }
     });
     deadline.check()?;
+    missed.merge(&unread.into_inner().expect(NO_PANIC));
 
-    let mut matching = matching
-        .into_inner()
-        .expect("no visitor panics while it adds a file");
+    let mut matching = matching.into_inner().expect(NO_PANIC);
     matching.sort_unstable();
     let total = matching.iter().map(|(_, lines)| lines).sum();
     let mut matches = Vec::new();
@@ -137,9 +138,9 @@ pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found
         if matches.len() >= query.limit {
             break;
         }
-        let mut collect = Collect::new(&matcher, query.limit - matches.len());
+        let mut collect = Collect::new(&search.matcher, query.limit - matches.len());
         // A file that has changed or gone since it was counted gives what it still has.
-        let _ = search(root, &listed, &mut searcher, &matcher, deadline, &mut collect);
+        let _ = search.file(&listed, &mut searcher, &mut collect);
         matches.extend(collect.finish(listed.path()));
     }
     deadline.check()?;
@@ -147,20 +148,61 @@ pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found
         matches,
         total,
         files_searched: searched.into_inner(),
-        files_unread: unread.into_inner(),
+        missed,
     })
 }
 
-fn search<S: Sink<Error = io::Error>>(
-    root: &Root,
-    listed: &Listed,
-    searcher: &mut Searcher,
-    matcher: &RegexMatcher,
-    deadline: &Deadline,
-    sink: S,
-) -> io::Result<()> {
-    let opened = root.listed(listed).map_err(io::Error::other)?;
-    searcher.search_reader(matcher, deadline.reader(opened.file), sink)
+const NO_PANIC: &str = "no visitor panics while it adds a file";
+
+/// What is the same for every file.
+struct Search<'a> {
+    root: &'a Root,
+    matcher: RegexMatcher,
+    deadline: &'a Deadline,
+}
+
+impl Search<'_> {
+    fn file<S: Sink<Error = io::Error>>(
+        &self,
+        listed: &Listed,
+        searcher: &mut Searcher,
+        sink: S,
+    ) -> io::Result<()> {
+        let Opened { file, size, .. } = self.root.listed(listed).map_err(io::Error::other)?;
+        if size > LARGEST_FILE {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let source = Source {
+            file,
+            left: size,
+            deadline: self.deadline,
+        };
+        searcher.search_reader(&self.matcher, source, sink)
+    }
+}
+
+/// A file as long as it was when it was opened, read until time is up. That its end is known saves the read that
+/// would only find it.
+struct Source<'a> {
+    file: File,
+    left: u64,
+    deadline: &'a Deadline,
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Ok(0);
+        }
+        self.deadline.check().map_err(io::Error::other)?;
+        let read = self.file.read(buffer)?;
+        self.left = if read == 0 {
+            0
+        } else {
+            self.left.saturating_sub(read as u64)
+        };
+        Ok(read)
+    }
 }
 
 /// The same dialect as ripgrep's default engine.
@@ -183,8 +225,8 @@ fn searcher() -> SearcherBuilder {
     builder
 }
 
-/// A glob over paths: without a `/` it speaks of the file name at any depth, a directory means all below
-/// it, and a leading `!` means all but these.
+/// A glob over paths: without a `/` it speaks of the file name at any depth, with one at its start or inside of
+/// the path from the root; a directory means all below it, and a leading `!` means all but these.
 #[derive(Debug)]
 struct FileFilter {
     globs: GlobSet,
@@ -194,23 +236,26 @@ struct FileFilter {
 impl FileFilter {
     fn new(pattern: &str) -> Result<Self, GrepError> {
         let fail = |error: &globset::Error| GrepError::FilePattern(error.kind().to_string());
+        if !is_reasonable(pattern) {
+            return Err(GrepError::FilePattern("it is too long or too deep".to_owned()));
+        }
         let (pattern, wanted) = pattern
             .strip_prefix('!')
             .map_or((pattern, true), |rest| (rest, false));
-        let pattern = pattern.trim_start_matches("./").trim_matches('/');
-        let pattern = if pattern.contains('/') {
-            pattern.to_owned()
-        } else {
-            format!("**/{pattern}")
+        let pattern = pattern
+            .strip_prefix("./")
+            .unwrap_or(pattern)
+            .trim_end_matches('/');
+        let pattern = match pattern.strip_prefix('/') {
+            Some(rooted) => rooted.to_owned(),
+            None if pattern.is_empty() || pattern == "." => "**".to_owned(),
+            None if pattern.contains('/') => pattern.to_owned(),
+            None => format!("**/{pattern}"),
         };
         let mut globs = GlobSetBuilder::new();
         for glob in [format!("{pattern}/**"), pattern] {
-            globs.add(
-                GlobBuilder::new(&glob)
-                    .literal_separator(true)
-                    .build()
-                    .map_err(|error| fail(&error))?,
-            );
+            let glob = GlobBuilder::new(&glob).literal_separator(true).build();
+            globs.add(glob.map_err(|error| fail(&error))?);
         }
         Ok(Self {
             globs: globs.build().map_err(|error| fail(&error))?,
@@ -319,16 +364,17 @@ impl Sink for &mut Collect<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        let line = without_line_end(found.bytes());
+        let whole = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
+        let line = without_line_end(whole);
         let before = self.recent.clone();
         let goes_on = self.pass(line);
         if self.matches.len() < self.room {
             let at = self
                 .matcher
-                .find(line)
+                .find(whole)
                 .ok()
                 .flatten()
-                .map_or(0, |found| found.start());
+                .map_or(0, |found| found.start().min(line.len()));
             self.matches.push(Row {
                 line: found.line_number().unwrap_or(0),
                 column: characters(&line[..at]) + 1,
@@ -364,11 +410,9 @@ fn excerpt(line: &[u8], at: usize) -> String {
     if line.len() <= LONGEST_LINE {
         return String::from_utf8_lossy(line).into_owned();
     }
-    let start = boundary(
-        line,
-        at.saturating_sub(LONGEST_LINE / 4).min(line.len() - LONGEST_LINE),
-    );
-    let end = boundary(line, start + LONGEST_LINE);
+    let wanted = at.saturating_sub(LONGEST_LINE / 4).min(line.len() - LONGEST_LINE);
+    let start = boundary(line, wanted);
+    let end = boundary(line, (wanted + LONGEST_LINE).min(line.len()));
     let open = if start > 0 { "…" } else { "" };
     let close = if end < line.len() { "…" } else { "" };
     format!("{open}{}{close}", String::from_utf8_lossy(&line[start..end]))
@@ -382,4 +426,31 @@ fn boundary(line: &[u8], at: usize) -> usize {
         .take(3)
         .take_while(|byte| continues(byte))
         .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_excerpt_is_a_part_of_the_line_around_the_place(line in "(文|é|x|😀){0,400}", at in 0_usize..2_000) {
+            let starts: Vec<usize> = line.char_indices().map(|(at, _)| at).collect();
+            let at = starts.get(at % starts.len().max(1)).copied().unwrap_or(0);
+            let shown = excerpt(line.as_bytes(), at);
+            let inner = shown.trim_matches('…');
+            prop_assert!(line.contains(inner));
+            prop_assert!(inner.len() <= LONGEST_LINE + 3);
+            if let Some(there) = line[at..].chars().next() {
+                prop_assert!(inner.contains(there));
+            }
+        }
+
+        #[test]
+        fn any_bytes_have_an_excerpt(line in proptest::collection::vec(any::<u8>(), 0..1_500), at in 0_usize..1_500) {
+            let shown = excerpt(&line, at.min(line.len()));
+            prop_assert!(shown.chars().count() <= LONGEST_LINE + 5);
+        }
+    }
 }

@@ -1,16 +1,25 @@
 //! The project's files: a parallel walk that respects ignore rules and the access rules.
 //!
-//! Ignore files count whether or not the project is a git repository; those above the root only where the
-//! root lies in one. Hidden files are listed (`.github/` is part of a project), links are not followed, and
+//! Ignore files count whether or not the project is a git repository; those above the root only up to the top of
+//! the work tree the root lies in. Hidden files are listed (`.github/` is part of a project), links are not followed, and
 //! names that cannot be written as a path of the project (not UTF-8, control characters, backslashes) are
 //! passed over.
+//!
+//! Invariant: the walk ends with its deadline, and what it could not look into is named. Ignore files are
+//! opened by the `ignore` library, by name and whatever they are, so they are looked at first: a directory is not
+//! entered whose ignore file is a pipe, a device, a link that leads outside, or made to be costly.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
+use docent_core::glob::is_reasonable;
 use docent_core::path::RepoPath;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
+use crate::deadline::Deadline;
 use crate::files::Root;
 
 /// A file that a walk has found and the rules allow.
@@ -24,40 +33,98 @@ pub enum Next {
     Stop,
 }
 
+/// What could not be looked into: how many, and the first few by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missed {
+    pub count: u64,
+    pub first: BTreeSet<String>,
+}
+
+/// Ignore files beyond this are no ignore files.
+const LARGEST_IGNORE_FILE: u64 = 256 << 10;
+const MOST_IGNORE_LINES: usize = 10_000;
+
 impl Listed {
     pub fn path(&self) -> &RepoPath {
         &self.0
     }
+}
 
-    pub fn into_path(self) -> RepoPath {
-        self.0
+impl Missed {
+    /// Names that are kept.
+    const NAMED: usize = 5;
+
+    pub fn add(&mut self, name: &str) {
+        self.count += 1;
+        self.first.insert(name.to_owned());
+        if self.first.len() > Self::NAMED {
+            self.first.pop_last();
+        }
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        let count = self.count + other.count;
+        other.first.iter().for_each(|name| self.add(name));
+        self.count = count;
     }
 }
 
 /// Visits every file from several threads, in no order. Each thread has a visitor of its own, made by
-/// `visitor`. Directories named in `excluded` are passed over at any depth.
-pub fn files<V>(root: &Root, excluded: &'static [&'static str], mut visitor: impl FnMut() -> V)
+/// `visitor`. Directories named in `excluded` are passed over at any depth. Returns what was missed.
+pub fn files<V>(
+    root: &Root,
+    excluded: &'static [&'static str],
+    deadline: &Deadline,
+    mut visitor: impl FnMut() -> V,
+) -> Missed
 where
     V: FnMut(Listed) -> Next + Send,
 {
-    let access = root.access().clone();
+    let missed = Arc::new(Mutex::new(Missed::default()));
+    let miss = |name: &Path, missed: &Mutex<Missed>| {
+        let name = name.strip_prefix(root.path()).unwrap_or(name).to_string_lossy();
+        missed
+            .lock()
+            .expect("nothing panics while it adds a name")
+            .add(&name);
+    };
+    let trusted = [".gitignore", ".ignore"]
+        .iter()
+        .all(|name| is_harmless(root, name));
+    if !trusted {
+        miss(Path::new(".gitignore"), &missed);
+    }
+    let in_git = work_tree(root.path()).is_some();
     let walk = WalkBuilder::new(root.path())
         .hidden(false)
-        .require_git(false)
-        .parents(in_git(root.path()))
+        .require_git(in_git)
+        .parents(in_git)
+        .ignore(trusted)
+        .git_ignore(trusted)
+        // The library would read this file of every repository inside the project; ours is read below.
+        .git_exclude(false)
         .threads(thread::available_parallelism().map_or(2, |n| n.get().min(12)))
-        .filter_entry(move |entry| {
-            let Some(name) = entry.file_name().to_str() else {
-                return false;
+        .filter_entry({
+            let steward = Steward {
+                root: root.clone(),
+                exclude: exclude(root),
+                excluded,
+                deadline: deadline.clone(),
+                missed: missed.clone(),
             };
-            entry.depth() == 0 || (access.allows_name(name) && !(is_dir(entry) && excluded.contains(&name)))
+            move |entry| steward.admits(entry)
         })
         .build_parallel();
     walk.run(|| {
         let mut visit = visitor();
+        let missed = &missed;
         Box::new(move |entry| {
-            let Ok(entry) = entry else {
-                return WalkState::Continue;
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    miss(path_of(&error).unwrap_or(Path::new("a directory")), missed);
+                    return WalkState::Continue;
+                }
             };
             if !entry.file_type().is_some_and(|kind| kind.is_file()) {
                 return WalkState::Continue;
@@ -71,21 +138,119 @@ where
             }
         })
     });
+    let missed = missed.lock().expect("nothing panics while it adds a name");
+    missed.clone()
+}
+
+/// The nearest directory at or above `path` that git calls the top of a work tree.
+pub fn work_tree(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|directory| directory.join(".git").exists())
+}
+
+/// Decides what a walk looks at.
+struct Steward {
+    root: Root,
+    exclude: Gitignore,
+    excluded: &'static [&'static str],
+    deadline: Deadline,
+    missed: Arc<Mutex<Missed>>,
+}
+
+impl Steward {
+    /// True when the walk should look at `entry` and, if it is a directory, go into it.
+    fn admits(&self, entry: &DirEntry) -> bool {
+        if entry.depth() == 0 {
+            return true;
+        }
+        let Some(name) = entry.file_name().to_str() else {
+            return false;
+        };
+        let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if !self.root.access().allows_name(name) || self.exclude.matched(entry.path(), is_dir).is_ignore() {
+            return false;
+        }
+        !is_dir
+            || (!self.excluded.contains(&name) && self.deadline.check().is_ok() && self.enters(entry.path()))
+    }
+
+    fn enters(&self, directory: &Path) -> bool {
+        let Some(directory) = relative(&self.root, directory) else {
+            return false;
+        };
+        let harmless = [".gitignore", ".ignore"]
+            .iter()
+            .all(|name| is_harmless(&self.root, &format!("{directory}/{name}")));
+        if !harmless {
+            let mut missed = self.missed.lock().expect("nothing panics while it adds a name");
+            missed.add(directory.as_str());
+        }
+        harmless
+    }
+}
+
+/// The rules a user keeps beside the repository, in `.git/info/exclude`.
+fn exclude(root: &Root) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(root.path());
+    let path = RepoPath::parse(".git/info/exclude").expect("a literal path");
+    if let Ok(Some(bytes)) = root.steering(&path, LARGEST_IGNORE_FILE)
+        && is_reasonable_ignore_file(&bytes)
+    {
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            // A line that is no pattern excludes nothing.
+            let _ = builder.add_line(None, line);
+        }
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// True unless something stands at `path` that the library should not open as an ignore file.
+fn is_harmless(root: &Root, path: &str) -> bool {
+    RepoPath::parse(path).is_ok_and(|path| match root.steering(&path, LARGEST_IGNORE_FILE) {
+        Ok(Some(bytes)) => is_reasonable_ignore_file(&bytes),
+        Ok(None) => true,
+        Err(_) => false,
+    })
+}
+
+fn is_reasonable_ignore_file(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().count() <= MOST_IGNORE_LINES && text.lines().all(is_reasonable)
 }
 
 fn list(root: &Root, path: &Path) -> Option<Listed> {
-    let relative = path.strip_prefix(root.path()).ok()?.to_str()?;
-    let named = RepoPath::parse(relative).ok()?;
+    let named = relative(root, path)?;
+    root.access().allows_path(&named).then_some(Listed(named))
+}
+
+/// The path below the root, where it can be written as one.
+fn relative(root: &Root, path: &Path) -> Option<RepoPath> {
+    let text = path.strip_prefix(root.path()).ok()?.to_str()?;
+    let named = RepoPath::parse(text).ok()?;
     // Parsing reads a backslash as a separator; a name that has one would be taken for another file.
-    let faithful = cfg!(windows) || named.as_str() == relative;
-    (faithful && root.access().allows_path(&named)).then_some(Listed(named))
+    (cfg!(windows) || named.as_str() == text).then_some(named)
 }
 
-fn is_dir(entry: &DirEntry) -> bool {
-    entry.file_type().is_some_and(|kind| kind.is_dir())
+/// The path an error of the walk is about.
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+        ignore::Error::Loop { child, .. } => Some(child),
+        _ => None,
+    }
 }
 
-/// True where the directory, or one above it, is a git work tree.
-fn in_git(path: &Path) -> bool {
-    path.ancestors().any(|directory| directory.join(".git").exists())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_few_missed_names_are_kept_whatever_the_order() {
+        let mut missed = Missed::default();
+        for name in ["g", "b", "f", "a", "e", "d", "c"] {
+            missed.add(name);
+        }
+        assert_eq!(missed.count, 7);
+        assert_eq!(missed.first, ["a", "b", "c", "d", "e"].map(String::from).into());
+    }
 }

@@ -67,7 +67,13 @@ impl HttpServer {
 
     /// Sends a request and returns the JSON-RPC response.
     pub fn request(&self, era: Era, method: &str, params: Value) -> Value {
+        self.request_with(era, method, params, &[])
+    }
+
+    /// The same with more headers.
+    pub fn request_with(&self, era: Era, method: &str, params: Value, more: &[(&str, String)]) -> Value {
         let mut headers = vec![("MCP-Protocol-Version", era.version().to_owned())];
+        headers.extend_from_slice(more);
         match era {
             Era::Handshake => {
                 let session = self.session.get_or_init(|| self.open_session());

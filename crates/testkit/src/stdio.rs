@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ use crate::{Answer, Era, initialize};
 /// A running `docent serve`.
 pub struct StdioClient {
     child: RefCell<Child>,
-    input: RefCell<Option<ChildStdin>>,
-    output: RefCell<BufReader<ChildStdout>>,
+    input: RefCell<Option<Box<dyn Write>>>,
+    output: RefCell<Box<dyn BufRead>>,
     era: Era,
     last_id: Cell<u64>,
 }
@@ -28,19 +28,58 @@ impl StdioClient {
         client
     }
 
+    /// Starts `docent serve` with its log going somewhere, and the handshake.
+    pub fn start_with_log(command: Command, log: Stdio) -> Self {
+        let client = Self::spawn(command, Era::Handshake, log);
+        client.initialize(Era::Handshake.version());
+        client
+    }
+
     /// Starts `docent serve` and says nothing yet.
-    pub fn start_silent(mut command: Command, era: Era) -> Self {
+    pub fn start_silent(command: Command, era: Era) -> Self {
+        Self::spawn(command, era, Stdio::null())
+    }
+
+    fn spawn(mut command: Command, era: Era, log: Stdio) -> Self {
         command
             .arg("serve")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(log);
         let mut child = command.spawn().expect("docent starts");
-        let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let input = child.stdin.take().expect("a pipe");
+        let output = child.stdout.take().expect("a pipe");
+        Self::new(child, Box::new(input), Box::new(BufReader::new(output)), era)
+    }
+
+    /// The same over sockets instead of pipes, as clients that run on Node connect, with the handshake.
+    #[cfg(unix)]
+    pub fn start_over_sockets(mut command: Command) -> Self {
+        use std::os::fd::OwnedFd;
+        use std::os::unix::net::UnixStream;
+
+        let (input, stdin) = UnixStream::pair().expect("a pair of sockets");
+        let (output, stdout) = UnixStream::pair().expect("a pair of sockets");
+        command
+            .arg("serve")
+            .stdin(OwnedFd::from(stdin))
+            .stdout(OwnedFd::from(stdout))
+            .stderr(Stdio::null());
+        let child = command.spawn().expect("docent starts");
+        let client = Self::new(
+            child,
+            Box::new(input),
+            Box::new(BufReader::new(output)),
+            Era::Handshake,
+        );
+        client.initialize(Era::Handshake.version());
+        client
+    }
+
+    fn new(child: Child, input: Box<dyn Write>, output: Box<dyn BufRead>, era: Era) -> Self {
         Self {
             child: RefCell::new(child),
-            input: RefCell::new(input),
+            input: RefCell::new(Some(input)),
             output: RefCell::new(output),
             era,
             last_id: Cell::new(0),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::print::Page;
 use crate::settings::{Entry, Settings};
 
-pub(super) fn show(settings: &Settings, page: &mut Page) -> anyhow::Result<ExitCode> {
+pub(super) fn show(settings: &Settings, mut page: Page) -> anyhow::Result<ExitCode> {
     let width = settings
         .entries
         .iter()
@@ -21,6 +21,7 @@ pub(super) fn show(settings: &Settings, page: &mut Page) -> anyhow::Result<ExitC
         .warnings
         .iter()
         .try_for_each(|warning| page.note(&format!("warning: {warning}")))?;
+    page.finish()?;
     Ok(if settings.warnings.is_empty() {
         ExitCode::SUCCESS
     } else {

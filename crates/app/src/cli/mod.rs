@@ -13,12 +13,13 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
-use docent_engine::metrics::Metrics;
 use serde_json::Value;
 
+use crate::log::{self, Stderr};
 use crate::serve;
-use crate::settings::{Flags, Settings};
+use crate::settings::{Flags, Http, Settings};
 use crate::tools::dispatch::Dispatch;
+use crate::tools::limit::Session;
 use crate::tools::{self, Object, Tool};
 use print::{Colour, Page};
 
@@ -37,22 +38,17 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             let arguments = object(given.get_one::<String>("arguments").expect("it has a default"))?;
             call(&flags, tools, name, arguments, None)
         }
-        ("config", _) => configuration::show(&settings(&flags, &tools)?, &mut Page::new(colour)),
+        ("config", _) => configuration::show(&settings(&flags, &tools)?, Page::new(colour)),
         ("completions", given) => {
             let shell = *given.get_one::<Shell>("shell").expect("required");
-            Page::new(colour).bytes(|out| clap_complete::generate(shell, &mut command(&tools), "docent", out))
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command(&tools), "docent", &mut script);
+            write(&String::from_utf8(script)?)
         }
-        ("man", _) => {
-            let page = clap_mangen::Man::new(command(&tools));
-            let mut text = Vec::new();
-            page.render(&mut text)?;
-            Page::new(colour).bytes(|out| drop(io::Write::write_all(out, &text)))
-        }
+        ("man", given) => write(&manual(command(&tools), given.get_one::<String>("command"))?),
         ("reference", given) => {
             let which = given.get_one::<String>("page").expect("required");
-            let text = reference::page(which, &tools, command(&tools));
-            Page::new(colour).verbatim(&text)?;
-            Ok(ExitCode::SUCCESS)
+            write(&reference::page(which, &tools, command(&tools)))
         }
         (name, given) => {
             let tool = tools
@@ -127,7 +123,11 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
                         .value_parser(value_parser!(Shell)),
                 ),
         )
-        .subcommand(Command::new("man").about("Print the manual page"))
+        .subcommand(
+            Command::new("man")
+                .about("Print the manual page, of docent or of one of its commands")
+                .arg(Arg::new("command").value_name("COMMAND")),
+        )
         .subcommand(
             Command::new("reference")
                 .about("Print a page of the reference, as in docs/")
@@ -170,30 +170,57 @@ fn settings(flags: &Flags, tools: &[Tool]) -> anyhow::Result<Settings> {
     Settings::resolve(flags, &variable, tools)
 }
 
-fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<ExitCode> {
-    let settings = settings(flags, &tools)?;
-    crate::log::start(&settings.log)?;
-    for warning in &settings.warnings {
-        tracing::warn!("{warning}");
-    }
+/// Resolves the settings, starts the log and lays the tools ready.
+fn prepare(flags: &Flags, tools: Vec<Tool>, stderr: Stderr) -> anyhow::Result<(Dispatch, Http)> {
     let Settings {
         root,
         limits,
+        log,
         http,
         clock,
+        warnings,
         ..
-    } = settings;
-    let dispatch = Dispatch {
-        tools,
-        root,
-        clock,
-        limits,
-        metrics: Metrics::default(),
-    };
-    match given.get_one::<String>("http") {
+    } = settings(flags, &tools)?;
+    log::start(&log, stderr)?;
+    for warning in &warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok((Dispatch::new(tools, root, clock, limits), http))
+}
+
+fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<ExitCode> {
+    let (dispatch, http) = prepare(flags, tools, Stderr::Log)?;
+    let outcome = match given.get_one::<String>("http") {
         None => serve::stdio(dispatch),
         Some(address) => serve::http(dispatch, address, http),
+    };
+    Ok(outcome.map_or_else(
+        |error| {
+            print::complain(&format!("{error:#}"));
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    ))
+}
+
+/// Writes a text that was asked for.
+fn write(text: &str) -> anyhow::Result<ExitCode> {
+    Page::new(Colour::Never).verbatim(text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn manual(mut command: Command, which: Option<&String>) -> anyhow::Result<String> {
+    command.build();
+    if let Some(name) = which {
+        let Some(sub) = command.find_subcommand(name) else {
+            bail!("there is no command {name}")
+        };
+        let title = format!("docent-{name}");
+        command = sub.clone().name(title.clone()).display_name(title);
     }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    Ok(String::from_utf8(page)?)
 }
 
 type Show = fn(&Value, &mut Page) -> io::Result<()>;
@@ -206,51 +233,24 @@ fn call(
     arguments: Object,
     show: Option<(Show, Page)>,
 ) -> anyhow::Result<ExitCode> {
-    let Settings {
-        root,
-        mut limits,
-        mut log,
-        clock,
-        warnings,
-        entries,
-        ..
-    } = settings(flags, &tools)?;
-    if entries
-        .iter()
-        .any(|entry| entry.key.name == "log.level" && entry.origin == crate::settings::Origin::Default)
-    {
-        "warn".clone_into(&mut log.level);
-    }
-    crate::log::start(&log)?;
-    for warning in &warnings {
-        tracing::warn!("{warning}");
-    }
+    let (mut dispatch, _) = prepare(flags, tools, Stderr::Terminal)?;
     if show.is_some() {
-        limits.answer_chars = usize::MAX;
+        dispatch.limits.answer_chars = usize::MAX;
     }
-    let dispatch = Dispatch {
-        tools,
-        root,
-        clock,
-        limits,
-        metrics: Metrics::default(),
-    };
-    let session = tools::limit::Session::new();
-    let answer = dispatch.call(&session, name, arguments, &dispatch.deadline());
+    let answer = dispatch.call(&Session::new(), name, arguments, &dispatch.deadline());
+    let code = answer
+        .failure
+        .as_ref()
+        .map_or(0, |failure| failure.kind.exit_code());
     match (answer.failure, show) {
-        (None, Some((show, mut page))) => show(&answer.structured.unwrap_or_default(), &mut page)?,
-        (Some(failure), Some(_)) => {
-            print::complain(&failure.sentence());
-            return Ok(ExitCode::from(failure.kind.exit_code()));
+        (None, Some((show, mut page))) => {
+            show(&answer.structured.unwrap_or_default(), &mut page)?;
+            page.finish()?;
         }
-        (failure, None) => {
-            Page::new(Colour::Never).verbatim(&(answer.text + "\n"))?;
-            return Ok(failure.map_or(ExitCode::SUCCESS, |failure| {
-                ExitCode::from(failure.kind.exit_code())
-            }));
-        }
+        (Some(failure), Some(_)) => print::complain(&failure.sentence()),
+        (_, None) => Page::new(Colour::Never).verbatim(&(answer.text + "\n"))?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(code))
 }
 
 fn object(text: &str) -> anyhow::Result<Object> {

@@ -3,10 +3,10 @@
 //! Invariant: nothing here runs while the process serves MCP over stdio.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use docent_core::reveal::reveal_part;
 use serde_json::Value;
 
 /// When colours are used. `NO_COLOR` and pipes turn them off unless they were asked for.
@@ -109,14 +109,12 @@ impl Page {
     /// Something beside the answer, kept out of pipes.
     pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
         self.out.flush()?;
-        writeln!(self.notes, "{DIM}{text}{DIM:#}")
+        writeln!(self.notes, "{DIM}{}{DIM:#}", reveal_part(text))
     }
 
-    /// Lets `write` fill the page.
-    pub(crate) fn bytes(mut self, write: impl FnOnce(&mut dyn Write)) -> anyhow::Result<ExitCode> {
-        write(&mut self.out);
-        self.out.flush()?;
-        Ok(ExitCode::SUCCESS)
+    /// Writes what is still held back. Without this, a full disk would go unnoticed.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -124,7 +122,7 @@ impl Page {
 pub(crate) fn complain(message: &str) {
     let mut stderr = AutoStream::new(io::stderr(), ColorChoice::Auto);
     // Without a stderr there is nobody to tell.
-    let _ = writeln!(stderr, "{ERROR}error{ERROR:#}: {message}");
+    let _ = writeln!(stderr, "{ERROR}error{ERROR:#}: {}", reveal_part(message));
 }
 
 /// Says on stderr what a person who started a server waits for.

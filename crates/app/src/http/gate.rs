@@ -37,7 +37,7 @@ impl Gate {
             hosts.push(local.ip().to_string());
         }
         Self {
-            token: settings.token,
+            token: settings.token.map(|token| token.trim().to_owned()),
             hosts,
             origins: settings.allowed_origins,
             most_bytes: settings.max_body_bytes,
@@ -65,21 +65,30 @@ impl Gate {
         if request.uri().path() != "/health" && !self.token_is_right(headers) {
             return Err(Refusal(StatusCode::UNAUTHORIZED, "A bearer token is required"));
         }
+        let declared = headers
+            .get(header::CONTENT_LENGTH)
+            .and_then(|length| length.to_str().ok()?.parse().ok());
+        if declared.is_some_and(|length: usize| length > self.most_bytes) {
+            return Err(Refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large"));
+        }
         Ok(())
     }
 
     fn host_is_ours(&self, headers: &HeaderMap, uri: &Uri) -> bool {
-        let named = match headers.get(header::HOST) {
-            Some(host) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
-            None => uri.authority().cloned(),
+        let mut named = headers.get_all(header::HOST).iter();
+        let authority = match (named.next(), named.next()) {
+            (Some(host), None) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
+            (None, _) => uri.authority().cloned(),
+            (Some(_), Some(_)) => None,
         };
-        named.is_some_and(|authority| {
-            let host = bare(authority.host());
-            is_loopback(host)
-                || self
-                    .hosts
-                    .iter()
-                    .any(|allowed| same_host(allowed, host, authority.as_str()))
+        authority.is_some_and(|authority| {
+            let (whole, host) = (authority.as_str(), authority.host());
+            let plain = whole == host
+                || authority
+                    .port_u16()
+                    .is_some_and(|port| whole == format!("{host}:{port}"));
+            let host = bare(host);
+            plain && (is_loopback(host) || self.hosts.iter().any(|allowed| same_host(allowed, host, whole)))
         })
     }
 
@@ -229,6 +238,8 @@ mod tests {
             "other.example:1",
             "",
             "a b",
+            "evil.example@127.0.0.1",
+            "127.0.0.1:evil",
         ] {
             check(&[("host", host), token], 403);
         }

@@ -32,7 +32,7 @@ use crate::tools::dispatch::Dispatch;
 use gate::Gate;
 
 /// Connections open at once; more of them wait.
-const MOST_CONNECTIONS: usize = 256;
+const MOST_CONNECTIONS: usize = 1_000;
 
 /// Sessions of the older protocol era kept at once.
 const MOST_SESSIONS: usize = 1_000;
@@ -80,20 +80,15 @@ fn router(dispatch: Arc<Dispatch>, local: SocketAddr, settings: Http, ended: &Ca
         .with_json_response(true)
         .with_max_request_body_bytes(settings.max_body_bytes)
         .with_cancellation_token(ended.clone());
-    let guide = Guide::new(dispatch.clone());
     let counted = sessions.clone();
-    let mcp = StreamableHttpService::new(
-        move || {
-            let open = counted.sessions.try_read().map_or(0, |sessions| sessions.len());
-            if open < MOST_SESSIONS {
-                Ok(guide.for_another())
-            } else {
-                Err(io::Error::other("too many sessions"))
-            }
-        },
-        sessions,
-        config,
-    );
+    let full = move || {
+        counted
+            .sessions
+            .try_read()
+            .is_ok_and(|open| open.len() > MOST_SESSIONS)
+    };
+    let guide = Guide::new(dispatch.clone(), Arc::new(full));
+    let mcp = StreamableHttpService::new(move || Ok(guide.for_another()), sessions, config);
     Router::new()
         .route("/metrics", get(metrics::page))
         .with_state(dispatch)

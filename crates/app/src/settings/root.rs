@@ -1,8 +1,9 @@
 //! Which project is served: the one named, else the client's, else the one around the working directory.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
+use docent_engine::walk::work_tree;
 
 use super::{Environment, Flags, Origin};
 
@@ -17,13 +18,8 @@ pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Resul
         }
     }
     let here = std::env::current_dir().context("the working directory is gone")?;
-    Ok(match git_root(&here) {
+    Ok(match work_tree(&here) {
         Some(path) => (path.to_owned(), Origin::Directory("git root")),
         None => (here, Origin::Directory("working directory")),
     })
-}
-
-/// The nearest directory at or above `here` that git calls the top of a work tree.
-fn git_root(here: &Path) -> Option<&Path> {
-    here.ancestors().find(|directory| directory.join(".git").exists())
 }

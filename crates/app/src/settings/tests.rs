@@ -78,40 +78,40 @@ fn answer(bench: &Bench) -> (usize, Origin) {
 fn flags_beat_variables_beat_the_project_beat_the_user_beat_defaults() {
     let bench = bench();
     assert_eq!(answer(&bench), (20_000, Origin::Default));
-    let bench = bench.user("[answer]\nmax_chars = 1");
+    let bench = bench.user("[answer]\nmax_chars = 2001");
     assert_eq!(
         answer(&bench),
         (
-            1,
+            2001,
             Origin::File(bench.directory.path().join("user/docent/config.toml"))
         )
     );
-    let bench = bench.project("answer.max_chars = 2");
+    let bench = bench.project("answer.max_chars = 2002");
     let file = bench
         .directory
         .path()
         .canonicalize()
         .unwrap()
         .join("project/.context/config.toml");
-    assert_eq!(answer(&bench), (2, Origin::File(file)));
-    let bench = bench.variable("DOCENT_ANSWER_MAX_CHARS", "3");
+    assert_eq!(answer(&bench), (2002, Origin::File(file)));
+    let bench = bench.variable("DOCENT_ANSWER_MAX_CHARS", "2003");
     assert_eq!(
         answer(&bench),
-        (3, Origin::Variable("DOCENT_ANSWER_MAX_CHARS".into()))
+        (2003, Origin::Variable("DOCENT_ANSWER_MAX_CHARS".into()))
     );
-    let bench = bench.set("answer.max_chars", "4");
-    assert_eq!(answer(&bench), (4, Origin::Flag("--set")));
+    let bench = bench.set("answer.max_chars", "2004");
+    assert_eq!(answer(&bench), (2004, Origin::Flag("--set")));
 }
 
 #[test]
 fn a_project_cannot_reach_beyond_itself() {
     let bench = bench()
-        .project("http.token = \"\"\nlog.file = \"/tmp/x\"\nanswer.max_chars = 5")
+        .project("http.token = \"\"\nlog.file = \"/tmp/x\"\nanswer.max_chars = 2005")
         .user("http.token = \"mine\"");
     let settings = bench.resolve().unwrap();
     assert_eq!(settings.http.token.as_deref(), Some("mine"));
     assert_eq!(settings.log.file, None);
-    assert_eq!(settings.limits.answer_chars, 5);
+    assert_eq!(settings.limits.answer_chars, 2005);
     assert_eq!(settings.warnings.len(), 2, "{:?}", settings.warnings);
 }
 

@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 
 use docent_core::redact::redact;
 use docent_engine::clock::Clock;
-use docent_engine::deadline::Deadline;
+use docent_engine::deadline::{Deadline, Expired};
 use docent_engine::files::Root;
 use docent_engine::metrics::Metrics;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::failure::Failure;
+use super::failure::{Failure, brief};
 use super::limit::Session;
 use super::{Call, Group, Object, Reply, Tool, arguments};
 
@@ -27,7 +28,12 @@ pub(crate) struct Dispatch {
     pub(crate) clock: Clock,
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
+    /// Room for calls that run at once; more of them wait.
+    places: Arc<Semaphore>,
 }
+
+/// Calls that run at once.
+pub(crate) const MOST_CALLS: usize = 16;
 
 /// What a call may cost.
 #[derive(Clone, Debug)]
@@ -48,10 +54,19 @@ pub(crate) struct Answer {
     pub(crate) failure: Option<Failure>,
 }
 
-/// Longer arguments are cut in the log.
-const LOGGED_CHARS: usize = 300;
-
 impl Dispatch {
+    pub(crate) fn new(tools: Vec<Tool>, root: Root, clock: Clock, limits: Limits) -> Self {
+        let places = Arc::new(Semaphore::new(MOST_CALLS));
+        Self {
+            tools,
+            root,
+            clock,
+            limits,
+            metrics: Metrics::default(),
+            places,
+        }
+    }
+
     /// Makes one call and waits for it.
     pub(crate) fn call(&self, session: &Session, name: &str, given: Object, deadline: &Deadline) -> Answer {
         let started = Instant::now();
@@ -60,7 +75,7 @@ impl Dispatch {
             let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
             let failure = Failure::unknown_tool(name, &known);
             tracing::warn!(
-                tool = name,
+                tool = brief(&redact(name)),
                 session = session.id,
                 arguments = logged,
                 "unknown tool"
@@ -119,9 +134,16 @@ impl Dispatch {
         cancelled: CancellationToken,
     ) -> Answer {
         let deadline = self.deadline();
+        let place = tokio::select! {
+            place = self.places.clone().acquire_owned() => place.expect("the semaphore is never closed"),
+            () = cancelled.cancelled() => return Answer::failed(Expired::Cancelled.into(), Group::Context),
+        };
         let mut work = tokio::task::spawn_blocking({
             let deadline = deadline.clone();
-            move || self.call(&session, &name, given, &deadline)
+            move || {
+                let _place = place;
+                self.call(&session, &name, given, &deadline)
+            }
         });
         let finished = tokio::select! {
             finished = &mut work => finished,
@@ -177,13 +199,31 @@ fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// The arguments as they may stand in a log: without secrets, and not endless.
+/// The arguments as they may stand in a log: without secrets, and not endless. Values are looked at before they
+/// are quoted, and the whole once more for values that only their name gives away.
 fn logged(arguments: &Object) -> String {
-    let json = serde_json::to_string(arguments).expect("JSON values can be written as JSON");
-    let clean = redact(&json);
-    match clean.char_indices().nth(LOGGED_CHARS) {
-        Some((end, _)) => format!("{}…", &clean[..end]),
-        None => clean.into_owned(),
+    let clean: Object = arguments
+        .iter()
+        .map(|(name, value)| (name.clone(), clean(value)))
+        .collect();
+    let json = serde_json::to_string(&clean).expect("JSON values can be written as JSON");
+    brief(&redact(&json))
+}
+
+fn clean(value: &Value) -> Value {
+    match value {
+        // More is looked at than is logged, so that no secret is cut in two and half of it kept.
+        Value::String(text) => {
+            let end = text.char_indices().nth(2_000).map_or(text.len(), |(end, _)| end);
+            brief(&redact(&text[..end])).into()
+        }
+        Value::Array(items) => items.iter().take(10).map(clean).collect(),
+        Value::Object(inner) => inner
+            .iter()
+            .take(10)
+            .map(|(name, value)| (name.clone(), clean(value)))
+            .collect(),
+        other => other.clone(),
     }
 }
 
@@ -199,18 +239,14 @@ mod tests {
     struct Nothing {}
 
     fn dispatch(run: fn(&Call<'_>, &Nothing) -> Result<Reply, Failure>, per_minute: u32) -> Dispatch {
-        let access = Access::new([]).unwrap();
-        Dispatch {
-            tools: vec![Tool::new("probe", Group::Context, "A tool for tests", run)],
-            root: Root::open(std::env::temp_dir().as_path(), access).unwrap(),
-            clock: Clock::System,
-            limits: Limits {
-                answer_chars: 20_000,
-                call_time: Duration::from_secs(5),
-                per_minute: vec![per_minute],
-            },
-            metrics: Metrics::default(),
-        }
+        let tools = vec![Tool::new("probe", Group::Context, "A tool for tests", run)];
+        let root = Root::open(std::env::temp_dir().as_path(), Access::new([]).unwrap()).unwrap();
+        let limits = Limits {
+            answer_chars: 20_000,
+            call_time: Duration::from_secs(5),
+            per_minute: vec![per_minute],
+        };
+        Dispatch::new(tools, root, Clock::System, limits)
     }
 
     fn call(dispatch: &Dispatch, session: &Session, deadline: &Deadline) -> String {
@@ -277,11 +313,14 @@ mod tests {
 
     #[test]
     fn logged_arguments_are_short_and_without_secrets() {
-        let Value::Object(arguments) = json!({ "token": "abcdef123", "text": "x".repeat(500) }) else {
-            unreachable!()
-        };
-        let text = logged(&arguments);
-        assert!(text.starts_with(r#"{"token":"[redacted]","text":"xxx"#), "{text}");
-        assert_eq!(text.chars().count(), LOGGED_CHARS + 1);
+        let log = |arguments: Value| logged(arguments.as_object().unwrap());
+        assert_eq!(log(json!({ "token": "abcdef123" })), r#"{"token":"[redacted]"}"#);
+        assert_eq!(
+            log(json!({ "pattern": "password = \"hunter22\"" })),
+            r#"{"pattern":"password = \"[redacted]\""}"#
+        );
+        let nested = log(json!({ "a": ["{\"api_key\":\"abcdef99\"}"], "b": { "secret": "abcdef99" } }));
+        assert!(!nested.contains("abcdef99"), "{nested}");
+        assert_eq!(log(json!({ "text": "x".repeat(500) })).chars().count(), 301);
     }
 }

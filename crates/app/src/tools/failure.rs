@@ -84,7 +84,7 @@ impl Failure {
     }
 
     pub(crate) fn about(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.subject = Some((name, value.into()));
+        self.subject = Some((name, brief(&value.into())));
         self
     }
 
@@ -121,7 +121,7 @@ impl Failure {
     }
 
     pub(crate) fn unknown_tool(name: &str, known: &[&str]) -> Self {
-        Self::new(Kind::UnknownTool, format!("Unknown tool: {name}"))
+        Self::new(Kind::UnknownTool, format!("Unknown tool: {}", brief(name)))
             .about("tool", name)
             .hint(format!("The tools are: {}", known.join(", ")))
     }
@@ -183,7 +183,7 @@ impl Failure {
     pub(crate) fn sentence(&self) -> String {
         let mut sentence = self.message.clone();
         if let Some((_, value)) = &self.subject
-            && !sentence.contains(value.as_str())
+            && self.kind != Kind::UnknownTool
         {
             sentence = format!("{sentence}: {value}");
         }
@@ -194,6 +194,15 @@ impl Failure {
             sentence = format!("{sentence}. {hint}");
         }
         sentence
+    }
+}
+
+/// Text of a caller as it is repeated to them: enough to know it by.
+pub(crate) fn brief(text: &str) -> String {
+    const MOST: usize = 300;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

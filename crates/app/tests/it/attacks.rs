@@ -301,6 +301,87 @@ fn files_the_system_denies_are_denied() {
     assert_eq!(refused(&sandbox, "locked.txt"), "Permission denied");
 }
 
+/// Ignore files are read by a library, by name: what stands under that name must not hold or break it.
+#[test]
+#[cfg(unix)]
+fn ignore_files_made_to_harm_are_not_read() {
+    let sandbox = sandbox()
+        .file("a.txt", "needle")
+        .file("pipe/a.txt", "needle")
+        .file("zero/a.txt", "needle")
+        .file("outside/a.txt", "needle")
+        .file("deep/a.txt", "needle")
+        .file("deep/.gitignore", "{".repeat(5_000) + "a" + &"}".repeat(5_000))
+        .file("long/a.txt", "needle")
+        .file("long/.gitignore", "x\n".repeat(100_000));
+    let root = sandbox.root();
+    std::fs::write(sandbox.outside().join("rules"), "*\n").unwrap();
+    assert!(
+        Command::new("mkfifo")
+            .arg(root.join("pipe/.gitignore"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    link("/dev/zero", &root.join("zero/.ignore"));
+    link(sandbox.outside().join("rules"), &root.join("outside/.gitignore"));
+    let answer = sandbox
+        .call("grep_codebase", json!({ "pattern": "needle" }))
+        .json();
+    assert_eq!(answer["totalMatches"], 1);
+    assert_eq!(
+        answer["notice"],
+        "5 could not be searched: deep, long, outside, pipe, zero"
+    );
+
+    assert!(
+        Command::new("mkfifo")
+            .arg(root.join(".gitignore"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    let answer = sandbox
+        .call("grep_codebase", json!({ "pattern": "needle" }))
+        .json();
+    assert_eq!(answer["totalMatches"], 1);
+}
+
+#[test]
+fn globs_made_to_harm_are_refused() {
+    let bomb = "{".repeat(400) + "a" + &"}".repeat(400);
+    let sandbox = sandbox().file("a.txt", "needle");
+    let answer = sandbox.call(
+        "grep_codebase",
+        json!({ "pattern": "needle", "filePattern": bomb }),
+    );
+    assert_eq!(answer.json()["details"], "it is too long or too deep");
+    let deep = "{".repeat(30_000) + "a" + &"}".repeat(30_000);
+    sandbox.write(".context/config.toml", format!("access.blocked = [\"{deep}\"]"));
+    let finished = sandbox.run(&["hello"]);
+    assert_eq!(finished.code, 2);
+    assert!(
+        finished.stderr.ends_with("it is too long or too deep\n"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_name_with_a_colon_hides_nothing() {
+    let sandbox = sandbox()
+        .file("host:443.pem", "TOP-SECRET")
+        .file("a:b.txt", "fine");
+    assert_eq!(
+        sandbox
+            .call("read_file", json!({ "path": "host:443.pem" }))
+            .json()["error"],
+        "Permission denied"
+    );
+    assert_eq!(read(&sandbox, "a:b.txt"), "fine");
+    assert_eq!(leaks(&sandbox), 0);
+}
+
 #[test]
 fn secrets_stay_out_of_the_logs() {
     let sandbox = sandbox().file("a.txt", "x");
@@ -310,11 +391,16 @@ fn secrets_stay_out_of_the_logs() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let client = StdioClient::start(docent, Era::Handshake);
     client.call("grep_codebase", json!({ "pattern": token }));
+    client.call("grep_codebase", json!({ "pattern": "password = \"hunter22\"" }));
+    client.call(&token, json!({}));
     client.close();
     let logged = fs::read_to_string(&log).unwrap();
     assert!(
         logged.contains("grep_codebase") && logged.contains("[redacted]"),
         "{logged}"
     );
-    assert!(!logged.contains(&token), "{logged}");
+    assert!(
+        !logged.contains(&token) && !logged.contains("hunter22"),
+        "{logged}"
+    );
 }

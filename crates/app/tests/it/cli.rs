@@ -26,7 +26,7 @@ fn output_in_a_pipe_is_plain_and_bare() {
         2      one();
         3  }
     ");
-    assert_snapshot!(grep.stderr, @"2 matches in 2 files, 0 ms");
+    assert_snapshot!(grep.stderr, @"2 matches; 2 files searched in 0 ms");
 }
 
 #[test]

@@ -178,6 +178,8 @@ fn file_patterns_name_files_directories_and_exceptions() {
     assert_eq!(search("./src/"), "src/b.test.ts src/b.ts src/c.js");
     assert_eq!(search("**/*.{js,jsx}"), "src/c.js");
     assert_eq!(search("!*.test.ts"), "a.ts src/b.ts src/c.js");
+    assert_eq!(search("/*.ts"), "a.ts");
+    assert_eq!(search("."), search(""));
 }
 
 #[test]
@@ -285,6 +287,66 @@ fn a_line_of_10_mb_is_cut_around_its_match() {
         text.contains("needle") && text.starts_with('…') && text.ends_with('…') && text.len() < 500,
         "{text}"
     );
+}
+
+#[test]
+fn long_lines_of_any_script_are_cut_between_characters() {
+    let sandbox = sandbox().file("a.md", format!("{}尾\n", "文档".repeat(150)));
+    let answer = sandbox.call("grep_codebase", json!({ "pattern": "尾" })).json();
+    assert_eq!(answer["matches"][0]["column"], 301);
+    let text = answer["matches"][0]["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("…") && text.ends_with("档尾") && !text.contains('\u{fffd}'),
+        "{text}"
+    );
+}
+
+#[test]
+fn carriage_returns_count_for_the_pattern_and_not_for_the_text() {
+    let sandbox = sandbox().file("a.txt", "abc\r\n");
+    let answer = sandbox.call("grep_codebase", json!({ "pattern": "\\s$" })).json();
+    assert_eq!(
+        (&answer["matches"][0]["column"], &answer["matches"][0]["text"]),
+        (&json!(4), &json!("abc"))
+    );
+}
+
+#[test]
+fn what_cannot_be_searched_is_named() {
+    let sandbox = sandbox()
+        .file("a.txt", "needle")
+        .file("endless.txt", vec![b'x'; 65 << 20]);
+    let answer = sandbox
+        .call("grep_codebase", json!({ "pattern": "needle" }))
+        .json();
+    assert_eq!(
+        (&answer["totalMatches"], &answer["filesSearched"]),
+        (&json!(1), &json!(1))
+    );
+    assert_snapshot!(answer["notice"].as_str().unwrap(), @"1 could not be searched: endless.txt");
+}
+
+#[test]
+fn ignore_files_count_up_to_the_top_of_the_work_tree() {
+    let sandbox = sandbox()
+        .file(".git/HEAD", "")
+        .file(".git/info/exclude", "/mine\n")
+        .file(".gitignore", "*.log\n");
+    let sandbox = sandbox
+        .file("a.txt", "needle")
+        .file("sub/a.log", "needle")
+        .file("mine/a.txt", "needle");
+    std::fs::write(sandbox.outside().join(".gitignore"), "*\n").unwrap();
+    let answer = sandbox
+        .call("grep_codebase", json!({ "pattern": "needle" }))
+        .json();
+    assert_eq!(files(&answer), [("a.txt", 1)]);
+    let mut docent = sandbox.docent();
+    docent.env("DOCENT_ROOT", sandbox.root().join("sub"));
+    let below = StdioClient::start(docent, Era::Handshake)
+        .call("grep_codebase", json!({ "pattern": "needle" }))
+        .json();
+    assert_eq!(below["totalMatches"], 0, "the rule above the root counts");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! MCP over stdio: both eras, what is listed, and lines that are no messages.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::Stdio;
 use std::time::Duration;
 
 use docent_testkit::{Era, StdioClient};
@@ -74,10 +76,10 @@ fn every_tool_is_listed_with_schemas_and_all_four_hints() {
         writeln!(seen, "{} {}", tool["name"], tool["inputSchema"]).unwrap();
     }
     assert_snapshot!(seen, @r#"
-    "read_file" {"type":"object","properties":{"path":{"type":"string","description":"File path relative to project root","minLength":1},"startLine":{"type":"integer","minimum":1,"description":"First line to return, counted from 1"},"endLine":{"type":"integer","minimum":1,"description":"Last line to return, inclusive"}},"required":["path"]}
-    "grep_codebase" {"type":"object","properties":{"pattern":{"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200},"filePattern":{"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")"},"caseSensitive":{"type":"boolean","description":"Case-sensitive search","default":false},"limit":{"type":"integer","minimum":1,"description":"Maximum number of matches to return","maximum":100,"default":50}},"required":["pattern"]}
+    "read_file" {"type":"object","properties":{"path":{"type":"string","description":"File path relative to project root","minLength":1,"maxLength":4096},"includeDeps":{"type":"boolean","description":"Include level 1 dependencies (imports)","default":false},"startLine":{"type":"integer","minimum":1,"description":"First line to return, counted from 1"},"endLine":{"type":"integer","minimum":1,"description":"Last line to return, inclusive"}},"required":["path"]}
+    "grep_codebase" {"type":"object","properties":{"pattern":{"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200},"filePattern":{"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")","maxLength":1000},"caseSensitive":{"type":"boolean","description":"Case-sensitive search","default":false},"limit":{"type":"integer","minimum":1,"description":"Maximum number of matches to return","maximum":100,"default":50}},"required":["pattern"]}
     "hello" {"type":"object","properties":{"name":{"type":"string","description":"Name to greet","maxLength":1000,"default":"World"}}}
-    "read_repo_file" {"type":"object","properties":{"path":{"type":"string","description":"Relative path from repo root","pattern":"^[a-zA-Z0-9_./-]+$"},"encoding":{"type":"string","enum":["utf-8","base64"],"description":"How to return the content","default":"utf-8"}},"required":["path"]}
+    "read_repo_file" {"type":"object","properties":{"path":{"type":"string","description":"Relative path from repo root","maxLength":4096,"pattern":"^[a-zA-Z0-9_./-]+$"},"encoding":{"type":"string","enum":["utf-8","base64"],"description":"How to return the content","default":"utf-8"},"offset":{"type":"integer","minimum":0,"description":"Byte to start at, as a notice names it","default":0}},"required":["path"]}
     "#);
 }
 
@@ -97,6 +99,28 @@ fn an_unknown_method_and_params_that_do_not_fit_are_protocol_errors() {
         -32602
     );
     assert!(!client.call("hello", json!({})).is_error);
+}
+
+#[test]
+fn whatever_a_caller_sends_an_answer_stays_small() {
+    let long = "x".repeat(1_000_000);
+    let sandbox = sandbox().file("a.txt", "x");
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    for (tool, arguments) in [
+        (long.as_str(), json!({})),
+        ("read_file", json!({ "path": long })),
+        ("read_repo_file", json!({ "path": long })),
+        ("grep_codebase", json!({ "pattern": long, "filePattern": long })),
+        (
+            "grep_codebase",
+            json!({ "pattern": "x", "filePattern": "y".repeat(1_000) }),
+        ),
+        ("hello", json!({ "name": long })),
+        ("read_file", json!({ "path": "a/".repeat(2_000) + "b" })),
+    ] {
+        let answer = client.call(tool, arguments);
+        assert!(answer.text.chars().count() <= 20_000, "{}", &answer.text[..200]);
+    }
 }
 
 /// Sends a line that is no message: the error it gets, after which the server goes on.
@@ -139,6 +163,42 @@ fn lines_that_are_wrong_before_the_handshake_do_not_end_it() {
 }
 
 #[test]
+fn the_last_line_needs_no_end() {
+    let sandbox = sandbox();
+    let mut child = sandbox
+        .docent()
+        .arg("serve")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).trim(),
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#
+    );
+}
+
+#[test]
+fn a_client_that_does_not_read_the_log_is_answered_all_the_same() {
+    let sandbox = sandbox();
+    let mut docent = sandbox.docent();
+    docent.args(["--set", "limit.hello=0"]);
+    // Its pipe is never read, and full after some hundred lines.
+    let client = StdioClient::start_with_log(docent, Stdio::piped());
+    for _ in 0..2_000 {
+        assert!(!client.call("hello", json!({})).is_error);
+    }
+}
+
+#[test]
 fn closing_stdin_ends_the_process_with_success() {
     for era in Era::BOTH {
         let sandbox = sandbox();
@@ -173,12 +233,29 @@ fn closing_stdin_does_not_wait_for_a_long_call() {
     assert!(took < Duration::from_secs(10), "{took:?}");
 }
 
+/// Clients that run on Node connect by sockets, which docent reads and writes from threads of its own: long calls must
+/// not take those.
 #[test]
-fn answers_under_way_are_given_before_the_end() {
-    let sandbox = sandbox();
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
-    let id = client.post("tools/call", json!({ "name": "hello", "arguments": {} }));
-    assert_eq!(client.receive()["id"], id);
+#[cfg(unix)]
+fn over_sockets_long_calls_hold_nothing_up() {
+    let mut sandbox = sandbox();
+    for n in 0..20 {
+        sandbox = sandbox.file(&format!("{n}.txt"), "aaaaaaaaaaaaaaaa\n".repeat(20_000));
+    }
+    let client = StdioClient::start_over_sockets(sandbox.docent());
+    let arguments = json!({ "pattern": "(a|b|ab)*c(a|b|ab)*d" });
+    for _ in 0..30 {
+        client.post(
+            "tools/call",
+            json!({ "name": "grep_codebase", "arguments": arguments }),
+        );
+    }
+    let id = client.post("tools/list", json!({}));
+    assert_eq!(
+        client.receive()["id"],
+        id,
+        "the list is answered before any of the searches"
+    );
     assert!(client.close().0.success());
 }
 

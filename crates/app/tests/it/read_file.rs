@@ -168,26 +168,60 @@ fn a_long_file_is_read_in_parts_that_join_to_the_whole() {
 }
 
 #[test]
-fn one_endless_line_is_cut_and_said_to_be() {
-    let sandbox = sandbox().file("min.js", "x".repeat(500_000));
-    let answer = sandbox.call("read_file", json!({ "path": "min.js" }));
+fn an_endless_line_is_cut_and_can_be_read_on() {
+    let line = "é".repeat(30_000);
+    let sandbox = sandbox().file("a.js", format!("first\n{line}\nlast\n"));
+    let answer = sandbox.call("read_file", json!({ "path": "a.js", "startLine": 2 }));
     assert!(answer.text.chars().count() <= 20_000);
     let notice = answer.json()["notice"].as_str().unwrap().to_owned();
-    assert!(notice.starts_with("Line 1 is cut after "), "{notice}");
+    let offset: usize = notice
+        .split("offset ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_eq!(
+        notice,
+        format!(
+            "Line 2 is cut; read_repo_file with offset {offset} reads on, the next line with startLine 3"
+        )
+    );
+    let rest = sandbox
+        .call("read_repo_file", json!({ "path": "a.js", "offset": offset }))
+        .json();
+    let joined =
+        answer.json()["file"]["content"].as_str().unwrap().to_owned() + rest["content"].as_str().unwrap();
+    assert_eq!(joined, format!("{line}\nlast\n"));
+}
+
+#[test]
+fn dependencies_that_are_not_resolved_are_said_not_to_be() {
+    let sandbox = sandbox().file("a.ts", "import './b';\n");
+    let answer = sandbox
+        .call(
+            "read_file",
+            json!({ "path": "a.ts", "includeDeps": true, "maxDepth": 1 }),
+        )
+        .json();
+    assert_eq!(answer["dependencies"], json!([]));
+    assert_snapshot!(answer["notice"].as_str().unwrap(), @"Dependencies are not resolved yet; the list is empty whatever the file imports");
 }
 
 #[test]
 fn the_size_of_answers_is_configurable() {
     let sandbox = sandbox()
         .file("long.txt", "line\n".repeat(1_000))
-        .file(".context/config.toml", "answer.max_chars = 2000");
+        .file(".context/config.toml", "answer.max_chars = 2500");
     assert!(
         sandbox
             .call("read_file", json!({ "path": "long.txt" }))
             .text
             .chars()
             .count()
-            <= 2_000
+            <= 2_500
     );
 }
 

@@ -91,24 +91,55 @@ fn a_file_of_1_mb_is_read_and_one_byte_more_is_413() {
 }
 
 #[test]
-fn a_long_answer_is_cut_and_says_how_to_read_on() {
-    let text = "a line of text\n".repeat(5_000);
+fn a_long_file_is_read_in_parts_that_join_to_the_whole() {
+    let text = "a line of text \u{200b} größe\n".repeat(2_000);
     let sandbox = sandbox().file("long.txt", &text);
-    let answer = sandbox.call("read_repo_file", json!({ "path": "long.txt" }));
-    assert!(answer.text.chars().count() <= 20_000);
-    let shown = answer.json()["content"].as_str().unwrap().to_owned();
-    assert!(text.starts_with(&shown) && shown.ends_with('\n'));
-    let next = shown.lines().count() + 1;
-    assert_eq!(
-        answer.json()["notice"],
-        format!("The content is cut; read_file with startLine {next} reads on")
-    );
-    let encoded = sandbox.call(
-        "read_repo_file",
-        json!({ "path": "long.txt", "encoding": "base64" }),
-    );
-    assert!(encoded.text.chars().count() <= 20_000);
-    assert_eq!(encoded.json()["content"].as_str().unwrap().len() % 4, 0);
+    for encoding in ["utf-8", "base64"] {
+        let mut joined = Vec::new();
+        let mut offset = 0;
+        loop {
+            let arguments = json!({ "path": "long.txt", "encoding": encoding, "offset": offset });
+            let answer = sandbox.call("read_repo_file", arguments);
+            assert!(answer.text.chars().count() <= 20_000, "{}", answer.text.len());
+            let content = answer.json()["content"].as_str().unwrap().to_owned();
+            match encoding {
+                "utf-8" => joined.extend(content.replace("\\u{200B}", "\u{200b}").into_bytes()),
+                _ => joined.extend(base64(&content)),
+            }
+            let notice = answer.json()["notice"].as_str().unwrap_or_default().to_owned();
+            let Some(next) = notice.split("read on with offset ").nth(1) else {
+                break;
+            };
+            offset = next.split('.').next().unwrap().parse().unwrap();
+        }
+        assert!(joined == text.as_bytes(), "{encoding}");
+    }
+}
+
+#[test]
+fn an_offset_must_be_at_a_character_of_the_file() {
+    let sandbox = sandbox().file("a.txt", "é");
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.txt", "offset": 1 })), @r#"[isError] {"error":"offset is not at a character of the file: a.txt","code":400}"#);
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.txt", "offset": 3, "encoding": "base64" })), @r#"[isError] {"error":"offset is beyond the file's end: a.txt","code":400}"#);
+}
+
+fn base64(text: &str) -> Vec<u8> {
+    let value = |c: u8| match c {
+        b'A'..=b'Z' => c - b'A',
+        b'a'..=b'z' => c - b'a' + 26,
+        b'0'..=b'9' => c - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut bytes = Vec::new();
+    for group in text.as_bytes().chunks(4) {
+        let used = group.iter().filter(|c| **c != b'=').count();
+        let bits = group
+            .iter()
+            .fold(0_u32, |bits, c| bits << 6 | u32::from(value(*c) & 63));
+        bytes.extend_from_slice(&bits.to_be_bytes()[1..used]);
+    }
+    bytes
 }
 
 #[test]

@@ -2,10 +2,11 @@
 //!
 //! Promise: `docs/behaviour.md`, `grep_codebase`.
 
+use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
-use docent_core::reveal::reveal;
+use docent_core::reveal::reveal_part;
 use docent_engine::grep::{self, Case, GrepError, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,7 @@ const ABOUT: &str = "Search the text of all project files with a regular express
 
 /// Characters of the answer: around the matches at the most, of each match's names and quotes, and of
 /// each line of context.
-const FRAME: usize = 1_200;
+const FRAME: usize = 4_000;
 const FIELDS: usize = 100;
 const LINE: usize = 3;
 
@@ -42,6 +43,7 @@ struct Args {
     #[schemars(length(min = 1, max = 200))]
     pattern: String,
     /// Glob pattern to filter files (e.g., "**/*.ts")
+    #[schemars(length(max = 1000))]
     file_pattern: Option<String>,
     /// Case-sensitive search
     #[serde(default)]
@@ -79,6 +81,9 @@ struct Match {
     column: usize,
     text: String,
     context: Context,
+    /// True where a character that hides was written out.
+    #[serde(skip)]
+    revealed: bool,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -107,13 +112,28 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     if matches.len() < asked {
         let shown = matches.len();
         notices.push(format!(
-            "{shown} of {asked} matches fit into this answer; narrow filePattern or lower limit"
+            "{shown} of {asked} matches fit into this answer; narrow pattern or filePattern, or read the file"
         ));
     }
-    if found.files_unread > 0 {
-        let unread = found.files_unread;
+    if matches.iter().any(|shown| shown.revealed) {
+        notices.push("Invisible characters are written as \\u{…}".to_owned());
+    }
+    if found.missed.count > 0 {
+        let names: Vec<String> = found
+            .missed
+            .first
+            .iter()
+            .map(|name| reveal_part(name).into_owned())
+            .collect();
+        let more = if found.missed.count > names.len() as u64 {
+            ", …"
+        } else {
+            ""
+        };
         notices.push(format!(
-            "{unread} files could not be read to their end and are not counted"
+            "{} could not be searched: {}{more}",
+            found.missed.count,
+            names.join(", ")
         ));
     }
     if let (0, Some(pattern)) = (found.files_searched, &args.file_pattern) {
@@ -158,16 +178,22 @@ fn fitting(found: Vec<grep::Match>, room: usize) -> Vec<Match> {
 
 impl From<grep::Match> for Match {
     fn from(found: grep::Match) -> Self {
-        let plain = |lines: Vec<String>| lines.iter().map(|line| reveal(line).into_owned()).collect();
+        let mut revealed = false;
+        let mut plain = |text: &str| {
+            let shown = reveal_part(text);
+            revealed |= matches!(shown, Cow::Owned(_));
+            shown.into_owned()
+        };
         Self {
-            file: reveal(found.path.as_str()).into_owned(),
+            file: plain(found.path.as_str()),
             line: found.line,
             column: found.column,
-            text: reveal(&found.text).into_owned(),
+            text: plain(&found.text),
             context: Context {
-                before: plain(found.before),
-                after: plain(found.after),
+                before: found.before.iter().map(|line| plain(line)).collect(),
+                after: found.after.iter().map(|line| plain(line)).collect(),
             },
+            revealed,
         }
     }
 }
@@ -230,7 +256,7 @@ fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
         "matches"
     };
     page.note(&format!(
-        "{of}{} {matches} in {} files, {} ms",
+        "{of}{} {matches}; {} files searched in {} ms",
         output.total_matches, output.files_searched, output.search_time
     ))?;
     output.notice.iter().try_for_each(|notice| page.note(notice))

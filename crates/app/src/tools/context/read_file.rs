@@ -2,12 +2,14 @@
 //!
 //! Promise: `docs/behaviour.md`, `read_file`.
 
+use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 use std::time::Duration;
 
 use docent_core::language::language_of;
 use docent_core::module::module_of;
-use docent_core::reveal::reveal;
+use docent_core::reveal::{reveal, reveal_part};
 use docent_core::role::Role;
 use docent_engine::clock::rfc3339_of;
 use schemars::JsonSchema;
@@ -17,7 +19,7 @@ use serde_json::Value;
 use crate::cli::print::Page;
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::reading::{MOST_BYTES, refused, text};
-use crate::tools::room::json_prefix;
+use crate::tools::room::fit;
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Read a text file of the project: content, size, lines, language, module, role and last change. \
@@ -39,8 +41,11 @@ pub(crate) fn tool() -> Tool {
 #[serde(rename_all = "camelCase")]
 struct Args {
     /// File path relative to project root
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1, max = 4096))]
     path: String,
+    /// Include level 1 dependencies (imports)
+    #[serde(default)]
+    include_deps: bool,
     /// First line to return, counted from 1
     #[schemars(range(min = 1))]
     start_line: Option<usize>,
@@ -110,7 +115,6 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let lines = text.lines().count();
     let (first, last) = range(args, lines)?;
     let wanted = part(&text, first, last);
-    let revealed = reveal(wanted);
     let mut output = Output {
         file: File {
             path: path.to_string(),
@@ -131,27 +135,40 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     };
 
     let frame = serde_json::json!(output).to_string().chars().count() + NOTICE;
-    let shown = json_prefix(&revealed, call.room.saturating_sub(frame));
-    let shown_last = if shown.len() < revealed.len() {
-        first + shown.lines().count().saturating_sub(1)
+    let whole = &text[wanted.clone()];
+    let (kept, shown) = fit(
+        whole,
+        call.room.saturating_sub(frame),
+        if first == 1 { reveal } else { reveal_part },
+    );
+    let kept = &whole[..kept];
+    let is_cut = kept.len() < whole.len();
+    let shown_last = if is_cut {
+        first + kept.lines().count().saturating_sub(1)
     } else {
         last
     };
     let mut notices = Vec::new();
-    if shown.len() < revealed.len() {
-        notices.push(if shown.ends_with('\n') {
-            format!(
-                "Lines {first}-{shown_last} of {lines} fit into this answer; read on with startLine {}",
-                shown_last + 1
-            )
+    if is_cut && kept.ends_with('\n') {
+        let next = shown_last + 1;
+        notices.push(format!(
+            "Lines {first}-{shown_last} of {lines} fit into this answer; read on with startLine {next}"
+        ));
+    } else if is_cut {
+        let offset = wanted.start + kept.len();
+        let rest = if last > first {
+            format!(", the next line with startLine {}", first + 1)
         } else {
-            format!(
-                "Line {first} is cut after {} characters; raise answer.max_chars to see it whole",
-                shown.chars().count()
-            )
-        });
+            String::new()
+        };
+        notices.push(format!(
+            "Line {first} is cut; read_repo_file with offset {offset} reads on{rest}"
+        ));
     }
-    if revealed.len() != wanted.len() {
+    if args.include_deps {
+        notices.push("Dependencies are not resolved yet; the list is empty whatever the file imports".into());
+    }
+    if matches!(shown, Cow::Owned(_)) {
         notices.push(
             "Invisible characters are written as \\u{…}; read_repo_file with encoding base64 has the exact bytes".into(),
         );
@@ -159,7 +176,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     if (first, shown_last) != (1, lines) && lines > 0 {
         (output.file.start_line, output.file.end_line) = (Some(first), Some(shown_last));
     }
-    shown.clone_into(&mut output.file.content);
+    output.file.content = shown.into_owned();
     output.notice = (!notices.is_empty()).then(|| notices.join(". "));
     Ok(Reply::json(&output))
 }
@@ -181,15 +198,16 @@ fn range(args: &Args, lines: usize) -> Result<(usize, usize), Failure> {
     Ok((first, last))
 }
 
-/// Lines `first` to `last` with their line ends.
-fn part(text: &str, first: usize, last: usize) -> &str {
-    let start: usize = text.split_inclusive('\n').take(first - 1).map(str::len).sum();
-    let length: usize = text[start..]
-        .split_inclusive('\n')
-        .take((last + 1).saturating_sub(first))
-        .map(str::len)
-        .sum();
-    &text[start..start + length]
+/// Where lines `first` to `last` are, with their line ends.
+fn part(text: &str, first: usize, last: usize) -> Range<usize> {
+    let length = |text: &str, lines: usize| {
+        text.split_inclusive('\n')
+            .take(lines)
+            .map(str::len)
+            .sum::<usize>()
+    };
+    let start = length(text, first - 1);
+    start..start + length(&text[start..], (last + 1).saturating_sub(first))
 }
 
 /// For people: numbered lines under a heading on a terminal, the bare content in a pipe.

@@ -2,12 +2,13 @@
 //!
 //! Promise: `docs/behaviour.md`, `read_repo_file`.
 
+use std::borrow::Cow;
 use std::io;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use docent_core::path::RepoPath;
-use docent_core::reveal::reveal;
+use docent_core::reveal::{reveal, reveal_part};
 use docent_engine::clock::rfc3339_of;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,11 +17,11 @@ use serde_json::Value;
 use crate::cli::print::Page;
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::reading::{MOST_BYTES, refused, text};
-use crate::tools::room::json_prefix;
+use crate::tools::room::fit;
 use crate::tools::{Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Read a file from the repository. Limited to safe paths. utf-8 for text, base64 for the exact bytes \
-    of any file up to 1 MB. For code, read_file tells more.";
+const ABOUT: &str = "Read a file from the repository. Limited to safe paths and 1 MB. utf-8 for text, base64 for exact \
+    bytes. For code, read_file tells more.";
 
 /// Room kept for the other fields and the longest notice.
 const FRAME: usize = 500;
@@ -36,11 +37,14 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 struct Args {
     /// Relative path from repo root
-    #[schemars(regex(pattern = r"^[a-zA-Z0-9_./-]+$"))]
+    #[schemars(regex(pattern = r"^[a-zA-Z0-9_./-]+$"), length(max = 4096))]
     path: String,
     /// How to return the content
     #[serde(default)]
     encoding: Encoding,
+    /// Byte to start at, as a notice names it
+    #[serde(default)]
+    offset: usize,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -78,53 +82,48 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let size = file.bytes.len() as u64;
 
     let room = call.room.saturating_sub(FRAME);
-    let (content, notice) = match args.encoding {
-        Encoding::Utf8 => as_text(file.bytes, room).ok_or_else(|| {
-            Failure::new(Kind::Invalid, "The file is binary or not UTF-8")
-                .about("path", &args.path)
-                .hint("Use encoding base64")
-        })?,
-        Encoding::Base64 => as_base64(&file.bytes, room),
+    let invalid = |message: &str| Failure::new(Kind::Invalid, message).about("path", &args.path);
+    let (kept, content, revealed) = match args.encoding {
+        Encoding::Utf8 => {
+            let text = text(file.bytes)
+                .ok_or_else(|| invalid("The file is binary or not UTF-8").hint("Use encoding base64"))?;
+            let rest = text
+                .get(args.offset..)
+                .ok_or_else(|| invalid("offset is not at a character of the file"))?;
+            let (kept, shown) = fit(rest, room, if args.offset == 0 { reveal } else { reveal_part });
+            let revealed = matches!(shown, Cow::Owned(_));
+            (kept, shown.into_owned(), revealed)
+        }
+        Encoding::Base64 => {
+            let rest = file
+                .bytes
+                .get(args.offset..)
+                .ok_or_else(|| invalid("offset is beyond the file's end"))?;
+            // Four characters stand for three bytes, so that each part decodes by itself.
+            let kept = rest.len().min(room / 4 * 3);
+            (kept, STANDARD.encode(&rest[..kept]), false)
+        }
     };
+    let mut notices = Vec::new();
+    let next = args.offset + kept;
+    if (next as u64) < size {
+        notices.push(format!(
+            "Bytes {}-{next} of {size} fit into this answer; read on with offset {next}",
+            args.offset
+        ));
+    }
+    if revealed {
+        notices.push(
+            "Invisible characters are written as \\u{…}; encoding base64 has the exact bytes".to_owned(),
+        );
+    }
+    let notice = (!notices.is_empty()).then(|| notices.join(". "));
     Ok(Reply::json(&Output {
         content,
         size,
         modified: rfc3339_of(file.modified),
         notice,
     }))
-}
-
-fn as_text(bytes: Vec<u8>, room: usize) -> Option<(String, Option<String>)> {
-    let text = text(bytes)?;
-    let revealed = reveal(&text);
-    let shown = json_prefix(&revealed, room);
-    let mut notices = Vec::new();
-    if shown.len() < revealed.len() {
-        let next = shown.lines().count() + usize::from(shown.ends_with('\n'));
-        notices.push(format!(
-            "The content is cut; read_file with startLine {next} reads on"
-        ));
-    }
-    if revealed.len() != text.len() {
-        notices.push(
-            "Invisible characters are written as \\u{…}; encoding base64 has the exact bytes".to_owned(),
-        );
-    }
-    Some((
-        shown.to_owned(),
-        (!notices.is_empty()).then(|| notices.join(". ")),
-    ))
-}
-
-fn as_base64(bytes: &[u8], room: usize) -> (String, Option<String>) {
-    let whole = STANDARD.encode(bytes);
-    if whole.len() <= room {
-        return (whole, None);
-    }
-    // Four characters stand for three bytes, so the beginning decodes by itself.
-    let kept = room / 4 * 3;
-    let notice = format!("The content is cut after {kept} bytes; raise answer.max_chars to get the rest");
-    (STANDARD.encode(&bytes[..kept]), Some(notice))
 }
 
 fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
