@@ -67,8 +67,21 @@ ${revisions.map(section).join("\n")}
 
 const failures = rows.filter((row) => row.kind === "failed");
 for (const row of failures) console.error(`FAIL ${row.revision} ${row.scenario}: ${row.why}`);
+const counted = (page) => {
+  const passed = new Set();
+  let revision;
+  for (const line of page.split("\n")) {
+    revision = line.match(/^## (\S+)$/)?.[1] ?? revision;
+    const scenario = line.match(/^\| ([a-z0-9-]+) \| \d+ \|/)?.[1];
+    if (scenario) passed.add(`${revision} ${scenario}`);
+  }
+  return passed;
+};
+const now = counted(text);
+const lost = [...counted(readFileSync(page, "utf8"))].filter((scenario) => !now.has(scenario));
 if (write) writeFileSync(page, text);
+else for (const scenario of lost) console.error(`FAIL ${scenario}: passed before, and did not pass or run now`);
 if (readFileSync(page, "utf8") !== text)
   console.error("note: docs/conformance.md differs from this run; scripts/conformance --write renews it");
 console.log(`Conformance: ${count("passed")} passed, ${failures.length} failed, ${count("needs a fixture")} skipped`);
-process.exit(failures.length > 0 ? 1 : 0);
+process.exit(failures.length > 0 || (!write && lost.length > 0) ? 1 : 0);

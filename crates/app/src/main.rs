@@ -15,17 +15,18 @@ use std::io;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::run() {
-        Ok(code) => code,
+    let error = match cli::run() {
+        Ok(code) => return code,
+        Err(error) => error,
+    };
+    match error.downcast_ref::<io::Error>().map(io::Error::kind) {
         // Whoever read our output has seen enough.
-        Err(error)
-            if error
-                .downcast_ref::<io::Error>()
-                .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) =>
-        {
-            ExitCode::SUCCESS
+        Some(io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
+        Some(_) => {
+            cli::print::complain(&format!("{error:#}"));
+            ExitCode::FAILURE
         }
-        Err(error) => {
+        None => {
             cli::print::complain(&format!("{error:#}"));
             ExitCode::from(2)
         }

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::fmt;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
@@ -103,6 +104,42 @@ impl Sandbox {
     /// Runs a command to its end.
     pub fn run(&self, arguments: &[&str]) -> Finished {
         Finished::of(self.docent().args(arguments))
+    }
+
+    /// Runs a command to its end on a terminal: what a person sees, both streams together.
+    #[cfg(unix)]
+    pub fn on_terminal(&self, arguments: &[&str]) -> String {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&terminal)
+            .and_then(|()| unlockpt(&terminal))
+            .expect("a terminal of our own");
+        let name = ptsname(&terminal, Vec::new())
+            .expect("a name")
+            .into_string()
+            .expect("ASCII");
+        let screen = fs::File::options()
+            .read(true)
+            .write(true)
+            .open(name)
+            .expect("the terminal's other end");
+        let mut child = {
+            let mut command = self.docent();
+            command.env("TERM", "xterm-256color");
+            command
+                .args(arguments)
+                .stdout(screen.try_clone().expect("a handle"))
+                .stderr(screen);
+            command.spawn().expect("docent starts")
+        };
+        let mut seen = Vec::new();
+        // The end is an error on some systems: the other side has hung up.
+        let _ = fs::File::from(terminal).read_to_end(&mut seen);
+        child.wait().expect("docent ends");
+        String::from_utf8(seen)
+            .expect("docent writes UTF-8")
+            .replace("\r\n", "\n")
     }
 
     /// Calls a tool by command line, stdio and HTTP. The answers must be the same.

@@ -29,6 +29,83 @@ fn output_in_a_pipe_is_plain_and_bare() {
     assert_snapshot!(grep.stderr, @"2 matches; 2 files searched in 0 ms");
 }
 
+/// Marks escapes, so that a snapshot shows them.
+#[cfg(unix)]
+fn on_terminal(arguments: &[&str]) -> String {
+    let sandbox = sandbox()
+        .file("src/a.rs", "fn main() {\n    one();\n}\n")
+        .file(".env", "");
+    sandbox.on_terminal(arguments).replace('\u{1b}', "␛")
+}
+
+#[test]
+#[cfg(unix)]
+fn on_a_terminal_people_see_headings_numbers_and_colours() {
+    assert_snapshot!(on_terminal(&["hello"]), @"Hello, World!");
+    assert_snapshot!(on_terminal(&["read", "src/a.rs"]), @"
+    ␛[1m␛[35msrc/a.rs␛[0m
+    ␛[2mrust · 3 lines · 25 bytes · module root · core␛[0m
+    ␛[32m    1␛[0m  fn main() {
+    ␛[32m    2␛[0m      one();
+    ␛[32m    3␛[0m  }
+    ");
+    assert_snapshot!(on_terminal(&["grep", "one"]), @"
+    ␛[1m␛[35msrc/a.rs␛[0m
+    ␛[2m    1  fn main() {␛[0m
+    ␛[32m    2␛[0m      one();
+    ␛[2m    3  }␛[0m
+    ␛[2m1 match; 1 file searched in 0 ms␛[0m
+    ");
+    assert_snapshot!(on_terminal(&["read", ".env"]), @"␛[1m␛[31merror␛[0m: Permission denied: .env");
+    assert_snapshot!(on_terminal(&["grep", "one", "--color", "never"]), @"
+    src/a.rs
+        1  fn main() {
+        2      one();
+        3  }
+    1 match; 1 file searched in 0 ms
+    ");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_server_started_on_a_terminal_writes_nothing_to_it() {
+    assert_snapshot!(on_terminal(&["serve"]), @"");
+}
+
+#[test]
+fn escapes_in_a_projects_settings_do_not_reach_the_terminal() {
+    let sandbox = sandbox().file(".context/config.toml", "\"\\u001b]0;x\\u0007\" = 1");
+    let finished = sandbox.run(&["config", "--color", "always"]);
+    assert!(
+        finished.stderr.contains(r"\u{1B}]0;x\u{7}") && !finished.stderr.contains("\u{1b}]"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_a_failure() {
+    let sandbox = sandbox().file("a.txt", "x");
+    for arguments in [
+        &["hello"][..],
+        &["config"],
+        &["read", "a.txt"],
+        &["completions", "bash"],
+        &["hello", "--json"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let status = sandbox
+            .docent()
+            .args(arguments)
+            .stdout(full)
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(1), "{arguments:?}");
+    }
+}
+
 #[test]
 fn colours_are_used_when_asked_for_and_never_with_no_color() {
     let sandbox = sandbox().file("a.rs", "fn main() {}\n");

@@ -244,20 +244,21 @@ fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
             }
         }
     }
-    let shown = output.matches.len() as u64;
-    let of = if shown < output.total_matches {
+    let (shown, total) = (output.matches.len() as u64, output.total_matches);
+    let of = if shown < total {
         format!("{shown} of ")
     } else {
         String::new()
     };
-    let matches = if output.total_matches == 1 {
-        "match"
+    let matches = if total == 1 { "match" } else { "matches" };
+    let files = if output.files_searched == 1 {
+        "file"
     } else {
-        "matches"
+        "files"
     };
+    let (searched, time) = (output.files_searched, output.search_time);
     page.note(&format!(
-        "{of}{} {matches}; {} files searched in {} ms",
-        output.total_matches, output.files_searched, output.search_time
+        "{of}{total} {matches}; {searched} {files} searched in {time} ms"
     ))?;
     output.notice.iter().try_for_each(|notice| page.note(notice))
 }
