@@ -26,6 +26,9 @@ pub enum PathError {
 impl RepoPath {
     /// Reads what a caller wrote. Both separators are accepted, `./` and doubled separators are dropped.
     pub fn parse(text: &str) -> Result<Self, PathError> {
+        if is_normal(text) {
+            return Ok(Self(text.to_owned()));
+        }
         if text.chars().any(char::is_control) {
             return Err(PathError::Control);
         }
@@ -80,6 +83,22 @@ impl fmt::Display for RepoPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// True for text that needs nothing done to it, as walks write paths: printable ASCII, `/` between components.
+fn is_normal(text: &str) -> bool {
+    let mut component = 0;
+    let mut dots = 0;
+    for byte in text.bytes() {
+        match byte {
+            b'/' if component == 0 || (component == dots && dots <= 2) => return false,
+            b'/' => (component, dots) = (0, 0),
+            b'.' => (component, dots) = (component + 1, dots + 1),
+            b'\\' | b':' | 0..=0x1f | 0x7f.. => return false,
+            _ => component += 1,
+        }
+    }
+    component > 0 && !(component == dots && dots <= 2)
 }
 
 /// True for every spelling that some platform reads as absolute, whatever platform this is: a project
@@ -170,6 +189,15 @@ mod tests {
                 prop_assert!(!path.as_str().starts_with('/') && !path.as_str().contains(['\\', '\0']));
                 let again = RepoPath::parse(path.as_str());
                 prop_assert_eq!(again.as_ref(), Ok(&path));
+            }
+        }
+
+        #[test]
+        fn what_is_taken_as_it_is_needs_nothing_done(text in "[a./\\\\:\u{1}é]{0,8}") {
+            if is_normal(&text) {
+                prop_assert!(text.split('/').all(|c| !matches!(c, "" | "." | "..")), "{}", text);
+                let is_plain = !is_absolute(&text) && !text.contains(['\\', '\u{1}']);
+                prop_assert!(is_plain, "{}", text);
             }
         }
     }

@@ -6,6 +6,7 @@
 //!
 //! A match is a matching line, as in ripgrep. Files with a NUL byte are binary and never match.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Mutex;
@@ -34,6 +35,10 @@ const LONGEST_LINE: usize = 400;
 /// The longest line the engine reads, and the largest file. What is longer is passed over and named.
 const HEAP_LIMIT: usize = 64 << 20;
 const LARGEST_FILE: u64 = 256 << 20;
+
+/// Files up to this size are read at once, which takes one system call where the engine's own reading takes three. It
+/// is as far as the engine looks for NUL bytes in text it is handed whole.
+const SMALL: usize = 64 << 10;
 
 /// What to look for.
 #[derive(Clone, Debug)]
@@ -102,7 +107,7 @@ pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found
     let matching = Mutex::new(Vec::new());
 
     let mut missed = walk::files(root, EXCLUDED, deadline, || {
-        let mut searcher = searcher().line_number(false).build();
+        let mut bench = Bench::new(searcher().line_number(false).build());
         let (search, filter, searched, unread, matching) = (&search, &filter, &searched, &unread, &matching);
         move |listed| {
             if deadline.check().is_err() {
@@ -115,7 +120,7 @@ pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found
                 return Next::Continue;
             }
             let mut count = Count::default();
-            if search.file(&listed, &mut searcher, &mut count).is_err() {
+            if search.file(&listed, &mut bench, &mut count).is_err() {
                 unread.lock().expect(NO_PANIC).add(listed.path().as_str());
                 return Next::Continue;
             }
@@ -133,14 +138,20 @@ pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found
     matching.sort_unstable();
     let total = matching.iter().map(|(_, lines)| lines).sum();
     let mut matches = Vec::new();
-    let mut searcher = searcher().line_number(true).passthru(true).build();
+    let mut bench = Bench::new(
+        searcher()
+            .line_number(true)
+            .before_context(CONTEXT)
+            .after_context(CONTEXT)
+            .build(),
+    );
     for (listed, _) in matching {
         if matches.len() >= query.limit {
             break;
         }
         let mut collect = Collect::new(&search.matcher, query.limit - matches.len());
         // A file that has changed or gone since it was counted gives what it still has.
-        let _ = search.file(&listed, &mut searcher, &mut collect);
+        let _ = search.file(&listed, &mut bench, &mut collect);
         matches.extend(collect.finish(listed.path()));
     }
     deadline.check()?;
@@ -161,23 +172,50 @@ struct Search<'a> {
     deadline: &'a Deadline,
 }
 
+/// What a thread uses again for every file.
+struct Bench {
+    searcher: Searcher,
+    small: Vec<u8>,
+}
+
+impl Bench {
+    fn new(searcher: Searcher) -> Self {
+        Self {
+            searcher,
+            small: vec![0; SMALL],
+        }
+    }
+}
+
 impl Search<'_> {
     fn file<S: Sink<Error = io::Error>>(
         &self,
         listed: &Listed,
-        searcher: &mut Searcher,
+        bench: &mut Bench,
         sink: S,
     ) -> io::Result<()> {
         let Opened { file, size, .. } = self.root.listed(listed).map_err(io::Error::other)?;
         if size > LARGEST_FILE {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let source = Source {
+        let mut source = Source {
             file,
             left: size,
             deadline: self.deadline,
         };
-        searcher.search_reader(&self.matcher, source, sink)
+        if size > SMALL as u64 {
+            return bench.searcher.search_reader(&self.matcher, source, sink);
+        }
+        let mut filled = 0;
+        loop {
+            match source.read(&mut bench.small[filled..])? {
+                0 => break,
+                read => filled += read,
+            }
+        }
+        bench
+            .searcher
+            .search_slice(&self.matcher, &bench.small[..filled], sink)
     }
 }
 
@@ -194,13 +232,16 @@ impl Read for Source<'_> {
         if self.left == 0 {
             return Ok(0);
         }
-        self.deadline.check().map_err(io::Error::other)?;
         let read = self.file.read(buffer)?;
         self.left = if read == 0 {
             0
         } else {
             self.left.saturating_sub(read as u64)
         };
+        if self.left > 0 {
+            // Most files are read at once; asking for the time is for those that are not.
+            self.deadline.check().map_err(io::Error::other)?;
+        }
         Ok(read)
     }
 }
@@ -290,15 +331,14 @@ impl Sink for &mut Count {
     }
 }
 
-/// Keeps the first matches of one file with the lines around them. It is shown every line.
+/// Keeps the first matches of one file with the lines around them. It is shown those lines, each once, in order; two
+/// matches may share some.
 struct Collect<'m> {
     matcher: &'m RegexMatcher,
     room: usize,
-    matches: Vec<Row>,
-    /// The last lines seen, oldest first.
-    recent: Vec<String>,
-    /// The first match that may still need lines after it.
-    open: usize,
+    rows: Vec<Row>,
+    /// The last lines seen with their numbers, oldest first.
+    recent: VecDeque<(u64, String)>,
 }
 
 struct Row {
@@ -314,14 +354,13 @@ impl<'m> Collect<'m> {
         Self {
             matcher,
             room,
-            matches: Vec::new(),
-            recent: Vec::new(),
-            open: 0,
+            rows: Vec::new(),
+            recent: VecDeque::with_capacity(CONTEXT + 1),
         }
     }
 
     fn finish(self, path: &RepoPath) -> impl Iterator<Item = Match> {
-        self.matches.into_iter().map(
+        self.rows.into_iter().map(
             |Row {
                  line,
                  column,
@@ -339,24 +378,22 @@ impl<'m> Collect<'m> {
         )
     }
 
-    /// Hands a line to the matches that want it as context. False when nothing more is needed.
-    fn pass(&mut self, line: &[u8]) -> bool {
+    /// Hands a line to the matches just before it, and keeps it for those just after. False when nothing more is
+    /// needed.
+    fn pass(&mut self, number: u64, line: &[u8]) -> bool {
         let text = excerpt(line, 0);
-        for row in &mut self.matches[self.open..] {
-            row.after.push(text.clone());
+        let near = self
+            .rows
+            .iter_mut()
+            .rev()
+            .take_while(|row| row.line + CONTEXT as u64 >= number);
+        near.for_each(|row| row.after.push(text.clone()));
+        self.recent.push_back((number, text));
+        if self.recent.len() > CONTEXT {
+            self.recent.pop_front();
         }
-        while self
-            .matches
-            .get(self.open)
-            .is_some_and(|row| row.after.len() >= CONTEXT)
-        {
-            self.open += 1;
-        }
-        if self.recent.len() == CONTEXT {
-            self.recent.remove(0);
-        }
-        self.recent.push(text);
-        self.matches.len() < self.room || self.open < self.matches.len()
+        let last = self.rows.last().map_or(0, |row| row.line);
+        self.rows.len() < self.room || number < last + CONTEXT as u64
     }
 }
 
@@ -364,31 +401,33 @@ impl Sink for &mut Collect<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        let number = found.line_number().expect("line numbers are asked for");
         let whole = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
         let line = without_line_end(whole);
-        let before = self.recent.clone();
-        let goes_on = self.pass(line);
-        if self.matches.len() < self.room {
-            let at = self
-                .matcher
-                .find(whole)
-                .ok()
-                .flatten()
-                .map_or(0, |found| found.start().min(line.len()));
-            self.matches.push(Row {
-                line: found.line_number().unwrap_or(0),
-                column: characters(&line[..at]) + 1,
-                text: excerpt(line, at),
-                before,
-                after: Vec::with_capacity(CONTEXT),
-            });
-            return Ok(true);
+        let near = self
+            .recent
+            .iter()
+            .filter(|(before, _)| before + CONTEXT as u64 >= number);
+        let before = near.map(|(_, text)| text.clone()).collect();
+        let goes_on = self.pass(number, line);
+        if self.rows.len() == self.room {
+            return Ok(goes_on);
         }
-        Ok(goes_on)
+        let at = self.matcher.find(whole).ok().flatten();
+        let at = at.map_or(0, |found| found.start().min(line.len()));
+        self.rows.push(Row {
+            line: number,
+            column: characters(&line[..at]) + 1,
+            text: excerpt(line, at),
+            before,
+            after: Vec::with_capacity(CONTEXT),
+        });
+        Ok(true)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        Ok(self.pass(without_line_end(context.bytes())))
+        let number = context.line_number().expect("line numbers are asked for");
+        Ok(self.pass(number, without_line_end(context.bytes())))
     }
 }
 

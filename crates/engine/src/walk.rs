@@ -222,9 +222,11 @@ fn list(root: &Root, path: &Path) -> Option<Listed> {
     root.access().allows_path(&named).then_some(Listed(named))
 }
 
-/// The path below the root, where it can be written as one.
+/// The path below the root, where it can be written as one. The walk joins names to the root's path, so text is
+/// enough to take it off again.
 fn relative(root: &Root, path: &Path) -> Option<RepoPath> {
-    let text = path.strip_prefix(root.path()).ok()?.to_str()?;
+    let text = path.to_str()?.strip_prefix(root.path().to_str()?)?;
+    let text = text.strip_prefix(std::path::MAIN_SEPARATOR).unwrap_or(text);
     let named = RepoPath::parse(text).ok()?;
     // Parsing reads a backslash as a separator; a name that has one would be taken for another file.
     (cfg!(windows) || named.as_str() == text).then_some(named)
