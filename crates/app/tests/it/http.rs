@@ -211,7 +211,7 @@ fn a_signal_ends_the_server_with_success() {
     let mut child = docent.spawn().unwrap();
     let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
     std::io::BufRead::read_line(&mut stderr, &mut String::new()).unwrap();
-    let killed = Finished::of(Command::new("kill").args(["-TERM", &child.id().to_string()]));
+    let killed = Finished::of(Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]));
     assert_eq!(killed.code, 0);
     assert!(child.wait().unwrap().success());
 }
