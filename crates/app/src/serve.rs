@@ -16,7 +16,7 @@ use crate::stdio::Lines;
 use crate::tools::dispatch::{Dispatch, MOST_CALLS};
 
 /// How long answers under way may take after stdin has ended. Whoever closed it waits for the process to go.
-const GRACE: Duration = Duration::from_millis(50);
+const GRACE: Duration = Duration::from_millis(25);
 
 /// Threads beside those that calls may take: where stdin and stdout are no pipes, each is read and written by one.
 const SPARE_THREADS: usize = 4;
