@@ -1,13 +1,14 @@
 //! Settings: what can be set, where a value may come from, and which source wins.
 //!
 //! Flags beat the environment, which beats the project's `.context/config.toml`, which beats the user's
-//! `config.toml`, which beats the defaults. [`keys`] is the only list of settings; variables, `docent config` and
+//! `config.toml`, which beats the defaults. [`keys()`] is the only list of settings; variables, `docent config` and
 //! `docs/config.md` are made from it.
 //!
 //! Invariant: a project's file has no say beyond the project. It arrives with a clone, so settings that reach
 //! further (where logs are written, who may connect) are not taken from it, and it can add blocked paths but
 //! not take away those its user has named.
 
+mod keys;
 mod root;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use toml::Value;
 
 use crate::tools::Tool;
 use crate::tools::dispatch::Limits;
+pub(crate) use keys::{Key, keys};
 
 /// Everything that was decided before the work began.
 pub(crate) struct Settings {
@@ -54,19 +56,7 @@ pub(crate) struct Http {
     pub(crate) body_time: Duration,
 }
 
-/// One thing that can be set.
-pub(crate) struct Key {
-    pub(crate) name: String,
-    pub(crate) about: String,
-    pub(crate) default: Value,
-    pub(crate) from_project: bool,
-    pub(crate) secret: bool,
-    /// A list to which every source adds.
-    pub(crate) adds_up: bool,
-    /// The smallest number it can be.
-    least: i64,
-}
-
+/// A setting as it was decided.
 pub(crate) struct Entry {
     pub(crate) key: Key,
     pub(crate) value: Value,
@@ -98,154 +88,6 @@ pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// Where a project keeps its settings.
 const PROJECT_FILE: &str = ".context/config.toml";
-
-const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
-
-/// Every setting there is.
-pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
-    let mut keys = vec![
-        key(
-            "access.blocked",
-            Vec::<String>::new(),
-            "More paths that are never shown: `*.sqlite` anywhere, `infra/prod` from the root",
-        )
-        .adds_up(),
-        key(
-            "answer.max_chars",
-            20_000,
-            "Characters an answer may have; what is cut says how to get the rest",
-        )
-        .least(2_000),
-        key(
-            "call.timeout_seconds",
-            30,
-            "Seconds a call may take before it is stopped",
-        ),
-        key(
-            "http.allowed_hosts",
-            Vec::<String>::new(),
-            "More values of the Host header to accept, beside loopback and the address served on",
-        )
-        .not_from_project(),
-        key(
-            "http.allowed_origins",
-            Vec::<String>::new(),
-            "More values of the Origin header to accept, beside loopback",
-        )
-        .not_from_project(),
-        key(
-            "http.body_seconds",
-            10,
-            "Seconds a client may take to send a request",
-        )
-        .not_from_project(),
-        key("http.max_body_bytes", 4_194_304, "Bytes a request may have").not_from_project(),
-        key(
-            "http.token",
-            "",
-            "Bearer token that every request must carry; required beyond loopback",
-        )
-        .not_from_project()
-        .secret(),
-        key("log.file", "", "File that gets every log line as JSON, appended").not_from_project(),
-        key(
-            "log.level",
-            "info",
-            "How much is logged: off, error, warn, info, debug or trace",
-        )
-        .not_from_project(),
-    ];
-    for tool in tools {
-        let about = format!(
-            "Calls of {} a session may make in any minute; 0 for any number",
-            tool.name
-        );
-        keys.push(key(
-            &format!("limit.{}", tool.name),
-            i64::from(tool.per_minute),
-            &about,
-        ));
-    }
-    keys
-}
-
-fn key(name: &str, default: impl Into<Value>, about: &str) -> Key {
-    Key {
-        name: name.into(),
-        about: about.into(),
-        default: default.into(),
-        from_project: true,
-        secret: false,
-        adds_up: false,
-        least: 0,
-    }
-}
-
-impl Key {
-    fn not_from_project(mut self) -> Self {
-        self.from_project = false;
-        self
-    }
-
-    fn adds_up(mut self) -> Self {
-        self.adds_up = true;
-        self
-    }
-
-    fn least(mut self, least: i64) -> Self {
-        self.least = least;
-        self
-    }
-
-    fn secret(mut self) -> Self {
-        self.secret = true;
-        self
-    }
-
-    /// The variable that sets it: `DOCENT_LOG_LEVEL` for `log.level`.
-    pub(crate) fn variable(&self) -> String {
-        format!("DOCENT_{}", self.name.replace('.', "_").to_uppercase())
-    }
-
-    /// Reads text as the kind of value the default has; lists are separated by commas.
-    fn parse(&self, text: &str) -> anyhow::Result<Value> {
-        self.accept(match &self.default {
-            Value::Integer(_) => {
-                Value::Integer(text.trim().parse().map_err(|_| self.wrong("a whole number"))?)
-            }
-            Value::Array(_) => text
-                .split(',')
-                .map(str::trim)
-                .filter(|item| !item.is_empty())
-                .map(String::from)
-                .collect::<Vec<_>>()
-                .into(),
-            _ => Value::String(text.to_owned()),
-        })
-    }
-
-    /// Takes a value of the right kind and range.
-    fn accept(&self, value: Value) -> anyhow::Result<Value> {
-        match (&self.default, &value) {
-            (Value::Integer(_), Value::Integer(number)) if *number >= self.least => {}
-            (Value::Integer(_), _) => {
-                return Err(self.wrong(&format!("a whole number, {} or more", self.least)));
-            }
-            (Value::Array(_), Value::Array(items)) if items.iter().all(Value::is_str) => {}
-            (Value::Array(_), _) => return Err(self.wrong("a list of strings")),
-            (_, Value::String(level)) if self.name == "log.level" && !LEVELS.contains(&level.as_str()) => {
-                return Err(self.wrong(&format!("one of {}", LEVELS.join(", "))));
-            }
-            (_, Value::String(_)) => {}
-            _ => return Err(self.wrong("a string")),
-        }
-        Ok(value)
-    }
-
-    fn wrong(&self, wanted: &str) -> anyhow::Error {
-        anyhow!("{} must be {wanted}", self.name)
-    }
-}
 
 impl Settings {
     /// Decides every setting, once.
