@@ -19,16 +19,12 @@ fn main() -> ExitCode {
         Ok(code) => return code,
         Err(error) => error,
     };
-    match error.downcast_ref::<io::Error>().map(io::Error::kind) {
+    let code = match error.downcast_ref::<io::Error>().map(io::Error::kind) {
         // Whoever read our output has seen enough.
-        Some(io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
-        Some(_) => {
-            cli::print::complain(&format!("{error:#}"));
-            ExitCode::FAILURE
-        }
-        None => {
-            cli::print::complain(&format!("{error:#}"));
-            ExitCode::from(2)
-        }
-    }
+        Some(io::ErrorKind::BrokenPipe) => return ExitCode::SUCCESS,
+        Some(_) => 1,
+        None => 2,
+    };
+    cli::print::complain(&format!("{error:#}"));
+    ExitCode::from(code)
 }

@@ -62,7 +62,7 @@ impl Lines {
         }
     }
 
-    /// The next line without its end; nothing when stdin ends. May be dropped while waiting and called again.
+    /// The next line with its end; nothing when stdin ends. May be dropped while waiting and called again.
     async fn line(&mut self) -> Option<Line> {
         loop {
             if let Some(at) = self.pending[self.scanned..]
@@ -89,7 +89,8 @@ impl Lines {
             match self.reader.read_buf(&mut self.pending).await {
                 Ok(1..) => {}
                 Ok(0) if !self.pending.is_empty() && !self.skipping => {
-                    // The last line may have no end.
+                    // The last line may have no end; it is given one.
+                    self.pending.extend_from_slice(b"\n");
                     self.scanned = 0;
                     return Some(Line::Whole(self.pending.split()));
                 }
@@ -169,7 +170,7 @@ impl Transport<RoleServer> for Lines {
     }
 }
 
-/// The message a line holds; nothing for notifications of other protocols, which are to be ignored.
+/// The message a whole line holds; nothing for notifications of other protocols, which are to be ignored.
 fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorData, Option<RequestId>)> {
     let broken = |why: String| {
         (
@@ -179,9 +180,7 @@ fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorData, Option<
     };
     let text = str::from_utf8(line)
         .map_err(|error| broken(format!("invalid UTF-8 after {} bytes", error.valid_up_to())))?;
-    match JsonRpcMessageCodec::new().decode(&mut BytesMut::from(
-        format!("{}\n", text.trim_end_matches('\n')).as_bytes(),
-    )) {
+    match JsonRpcMessageCodec::new().decode(&mut BytesMut::from(text)) {
         Ok(message) => Ok(message),
         Err(_) => match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
             Err(error) => Err(broken(error.to_string())),

@@ -124,18 +124,12 @@ impl Root {
         if !self.access.allows(path) {
             return Err(FileError::Blocked);
         }
-        match self.open_directly(path) {
-            Some(file) => Opened::new(file?),
-            None => self.open_through_links(path),
-        }
+        self.open_either_way(path)
     }
 
     /// Opens a file that a walk listed. The walk has applied the rules, and does not follow links.
     pub fn listed(&self, listed: &Listed) -> Result<Opened, FileError> {
-        match self.open_directly(listed.path()) {
-            Some(file) => Opened::new(file?),
-            None => self.open_through_links(listed.path()),
-        }
+        self.open_either_way(listed.path())
     }
 
     /// Reads a whole file of at most `limit` bytes.
@@ -146,14 +140,18 @@ impl Root {
     /// Reads a file that steers a walk and is never shown, so that no access rule applies to how it is named.
     /// Nothing where there is none.
     pub(crate) fn steering(&self, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let opened = match self.open_directly(path) {
-            Some(file) => file.and_then(Opened::new),
-            None => self.open_through_links(path),
-        };
+        let opened = self.open_either_way(path);
         match opened.and_then(|opened| opened.read(limit)) {
             Ok(content) => Ok(Some(content.bytes)),
             Err(FileError::Missing | FileError::Directory) => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+
+    fn open_either_way(&self, path: &RepoPath) -> Result<Opened, FileError> {
+        match self.open_directly(path) {
+            Some(file) => Opened::new(file?),
+            None => self.open_through_links(path),
         }
     }
 

@@ -95,20 +95,18 @@ pub enum GrepError {
 
 /// Searches the project.
 pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found, GrepError> {
-    let pattern = query.file_pattern.filter(|pattern| !pattern.is_empty());
-    let filter = pattern.map(FileFilter::new).transpose()?;
+    let filter = query.file_pattern.map(FileFilter::new).transpose()?;
     let search = Search {
         root,
         matcher: matcher(query)?,
         deadline,
     };
     let searched = AtomicU64::new(0);
-    let unread = Mutex::new(Missed::default());
     let matching = Mutex::new(Vec::new());
 
-    let mut missed = walk::files(root, EXCLUDED, deadline, || {
+    let missed = walk::files(root, EXCLUDED, deadline, || {
         let mut bench = Bench::new(searcher().line_number(false).build());
-        let (search, filter, searched, unread, matching) = (&search, &filter, &searched, &unread, &matching);
+        let (search, filter, searched, matching) = (&search, &filter, &searched, &matching);
         move |listed| {
             if deadline.check().is_err() {
                 return Next::Stop;
@@ -120,19 +118,20 @@ pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found
                 return Next::Continue;
             }
             let mut count = Count::default();
-            if search.file(&listed, &mut bench, &mut count).is_err() {
-                unread.lock().expect(NO_PANIC).add(listed.path().as_str());
-                return Next::Continue;
+            if search.file(listed, &mut bench, &mut count).is_err() {
+                return Next::Missed;
             }
             searched.fetch_add(1, Ordering::Relaxed);
             if count.lines > 0 {
-                matching.lock().expect(NO_PANIC).push((listed, count.lines));
+                matching
+                    .lock()
+                    .expect(NO_PANIC)
+                    .push((listed.clone(), count.lines));
             }
             Next::Continue
         }
     });
     deadline.check()?;
-    missed.merge(&unread.into_inner().expect(NO_PANIC));
 
     let mut matching = matching.into_inner().expect(NO_PANIC);
     matching.sort_unstable();

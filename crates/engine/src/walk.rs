@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use docent_core::glob::is_reasonable;
@@ -26,10 +26,11 @@ use crate::files::Root;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Listed(RepoPath);
 
-/// What a visitor wants next.
+/// What a visitor says of a file: it was looked into, it could not be, or the walk should end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     Continue,
+    Missed,
     Stop,
 }
 
@@ -39,6 +40,9 @@ pub struct Missed {
     pub count: u64,
     pub first: BTreeSet<String>,
 }
+
+/// The files of a directory that the library reads rules from.
+const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// Ignore files beyond this are no ignore files.
 const LARGEST_IGNORE_FILE: u64 = 256 << 10;
@@ -54,18 +58,22 @@ impl Missed {
     /// Names that are kept.
     const NAMED: usize = 5;
 
-    pub fn add(&mut self, name: &str) {
+    fn add(&mut self, name: &str) {
         self.count += 1;
         self.first.insert(name.to_owned());
         if self.first.len() > Self::NAMED {
             self.first.pop_last();
         }
     }
+}
 
-    pub fn merge(&mut self, other: &Self) {
-        let count = self.count + other.count;
-        other.first.iter().for_each(|name| self.add(name));
-        self.count = count;
+/// Collects what was missed, from every thread of a walk.
+#[derive(Clone, Debug, Default)]
+struct Misses(Arc<Mutex<Missed>>);
+
+impl Misses {
+    fn lock(&self) -> MutexGuard<'_, Missed> {
+        self.0.lock().expect("nothing panics while it adds a name")
     }
 }
 
@@ -78,21 +86,12 @@ pub fn files<V>(
     mut visitor: impl FnMut() -> V,
 ) -> Missed
 where
-    V: FnMut(Listed) -> Next + Send,
+    V: FnMut(&Listed) -> Next + Send,
 {
-    let missed = Arc::new(Mutex::new(Missed::default()));
-    let miss = |name: &Path, missed: &Mutex<Missed>| {
-        let name = name.strip_prefix(root.path()).unwrap_or(name).to_string_lossy();
-        missed
-            .lock()
-            .expect("nothing panics while it adds a name")
-            .add(&name);
-    };
-    let trusted = [".gitignore", ".ignore"]
-        .iter()
-        .all(|name| is_harmless(root, name));
+    let misses = Misses::default();
+    let trusted = IGNORE_FILES.iter().all(|name| is_harmless(root, name));
     if !trusted {
-        miss(Path::new(".gitignore"), &missed);
+        misses.lock().add(IGNORE_FILES[0]);
     }
     let in_git = work_tree(root.path()).is_some();
     let walk = WalkBuilder::new(root.path())
@@ -110,19 +109,19 @@ where
                 exclude: exclude(root),
                 excluded,
                 deadline: deadline.clone(),
-                missed: missed.clone(),
+                misses: misses.clone(),
             };
             move |entry| steward.admits(entry)
         })
         .build_parallel();
     walk.run(|| {
         let mut visit = visitor();
-        let missed = &missed;
+        let misses = &misses;
         Box::new(move |entry| {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    miss(path_of(&error).unwrap_or(Path::new("a directory")), missed);
+                    misses.lock().add(&name_of(root, &error));
                     return WalkState::Continue;
                 }
             };
@@ -132,14 +131,17 @@ where
             let Some(listed) = list(root, entry.path()) else {
                 return WalkState::Continue;
             };
-            match visit(listed) {
+            match visit(&listed) {
                 Next::Continue => WalkState::Continue,
+                Next::Missed => {
+                    misses.lock().add(listed.path().as_str());
+                    WalkState::Continue
+                }
                 Next::Stop => WalkState::Quit,
             }
         })
     });
-    let missed = missed.lock().expect("nothing panics while it adds a name");
-    missed.clone()
+    misses.lock().clone()
 }
 
 /// The nearest directory at or above `path` that git calls the top of a work tree.
@@ -153,7 +155,7 @@ struct Steward {
     exclude: Gitignore,
     excluded: &'static [&'static str],
     deadline: Deadline,
-    missed: Arc<Mutex<Missed>>,
+    misses: Misses,
 }
 
 impl Steward {
@@ -177,12 +179,10 @@ impl Steward {
         let Some(directory) = relative(&self.root, directory) else {
             return false;
         };
-        let harmless = [".gitignore", ".ignore"]
-            .iter()
-            .all(|name| is_harmless(&self.root, &format!("{directory}/{name}")));
+        let mut names = IGNORE_FILES.iter();
+        let harmless = names.all(|name| is_harmless(&self.root, &format!("{directory}/{name}")));
         if !harmless {
-            let mut missed = self.missed.lock().expect("nothing panics while it adds a name");
-            missed.add(directory.as_str());
+            self.misses.lock().add(directory.as_str());
         }
         harmless
     }
@@ -232,13 +232,18 @@ fn relative(root: &Root, path: &Path) -> Option<RepoPath> {
     (cfg!(windows) || named.as_str() == text).then_some(named)
 }
 
-/// The path an error of the walk is about.
-fn path_of(error: &ignore::Error) -> Option<&Path> {
+/// What an error of the walk is about, as far as it says.
+fn name_of(root: &Root, error: &ignore::Error) -> String {
     match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
-        ignore::Error::Loop { child, .. } => Some(child),
-        _ => None,
+        ignore::Error::WithPath { path, .. } | ignore::Error::Loop { child: path, .. } => path
+            .strip_prefix(root.path())
+            .unwrap_or(path)
+            .display()
+            .to_string(),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            name_of(root, err)
+        }
+        _ => "a directory".to_owned(),
     }
 }
 

@@ -76,6 +76,7 @@ impl Page {
 
     /// A name in bold, padded, and what belongs to it.
     pub(crate) fn row(&mut self, name: &str, width: usize, value: &str, aside: &str) -> io::Result<()> {
+        let (value, aside) = (reveal_part(value), reveal_part(aside));
         writeln!(
             self.out,
             "{BOLD}{name:width$}{BOLD:#}  {value}  {DIM}{aside}{DIM:#}"

@@ -22,6 +22,11 @@ pub(crate) fn fit<'a>(
     }
 }
 
+/// What an answer leaves out, as its one `notice`.
+pub(crate) fn notice(sentences: &[String]) -> Option<String> {
+    (!sentences.is_empty()).then(|| sentences.join(". "))
+}
+
 /// The characters `text` takes inside a JSON string.
 pub(crate) fn json_length(text: &str) -> usize {
     text.chars().map(json_width).sum()

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::cli::print::Page;
 use crate::tools::failure::{Failure, Kind};
-use crate::tools::room::json_length;
+use crate::tools::room::{json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Search the text of all project files with a regular expression (ripgrep's engine and dialect; \
@@ -146,7 +146,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         total_matches: found.total,
         files_searched: found.files_searched,
         search_time: watch.milliseconds(),
-        notice: (!notices.is_empty()).then(|| notices.join(". ")),
+        notice: notice(&notices),
         pattern: args.pattern.clone(),
     }))
 }

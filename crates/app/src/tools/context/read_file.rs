@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::cli::print::Page;
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::reading::{MOST_BYTES, refused, text};
-use crate::tools::room::fit;
+use crate::tools::room::{fit, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Read a text file of the project: content, size, lines, language, module, role and last change. \
@@ -177,7 +177,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         (output.file.start_line, output.file.end_line) = (Some(first), Some(shown_last));
     }
     output.file.content = shown.into_owned();
-    output.notice = (!notices.is_empty()).then(|| notices.join(". "));
+    output.notice = notice(&notices);
     Ok(Reply::json(&output))
 }
 

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::cli::print::Page;
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::reading::{MOST_BYTES, refused, text};
-use crate::tools::room::fit;
+use crate::tools::room::{fit, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Read a file from the repository. Limited to safe paths and 1 MB. utf-8 for text, base64 for exact \
@@ -117,12 +117,11 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             "Invisible characters are written as \\u{…}; encoding base64 has the exact bytes".to_owned(),
         );
     }
-    let notice = (!notices.is_empty()).then(|| notices.join(". "));
     Ok(Reply::json(&Output {
         content,
         size,
         modified: rfc3339_of(file.modified),
-        notice,
+        notice: notice(&notices),
     }))
 }
 
