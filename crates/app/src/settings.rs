@@ -23,6 +23,7 @@ use docent_core::access::Access;
 use docent_core::path::RepoPath;
 use docent_engine::clock::Clock;
 use docent_engine::files::{FileError, Root};
+use docent_engine::git::Surroundings;
 use toml::Value;
 
 use crate::tools::Tool;
@@ -37,6 +38,7 @@ pub(crate) struct Settings {
     pub(crate) log: Log,
     pub(crate) http: Http,
     pub(crate) clock: Clock,
+    pub(crate) surroundings: Surroundings,
     /// Every setting with its value and origin, for `docent config`.
     pub(crate) entries: Vec<Entry>,
     /// What in the files was passed over, and why.
@@ -165,6 +167,7 @@ impl Settings {
                 body_time: Duration::from_secs(number("http.body_seconds")),
             },
             clock: fixed_clock(environment)?,
+            surroundings: surroundings(environment),
             entries,
             warnings,
         })
@@ -362,6 +365,20 @@ fn fixed_clock(environment: Environment<'_>) -> anyhow::Result<Clock> {
                     .with_context(|| format!("DOCENT_FIXED_TIME={text}"))?,
             ))
         }
+    }
+}
+
+/// What git gets to see of the environment.
+fn surroundings(environment: Environment<'_>) -> Surroundings {
+    let handed_on = ["HOME", "USERPROFILE", "SystemRoot", "TMPDIR", "TEMP", "TZ"];
+    Surroundings {
+        search: environment("PATH")
+            .map(|path| std::env::split_paths(&path).collect())
+            .unwrap_or_default(),
+        variables: handed_on
+            .into_iter()
+            .filter_map(|name| Some((name.into(), environment(name)?)))
+            .collect(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! function here can be tested with a literal and fuzzed with random bytes.
 
 pub mod access;
+pub mod date;
 pub mod glob;
 pub mod language;
 pub mod module;

@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod deadline;
 pub mod files;
+pub mod git;
 pub mod grep;
 pub mod metrics;
 pub mod walk;

@@ -9,10 +9,12 @@
 )]
 
 mod http;
+mod repo;
 mod sandbox;
 mod stdio;
 
 pub use http::{Exchange, HttpServer};
+pub use repo::{JANE, JOHN};
 pub use sandbox::{Answer, Finished, Sandbox};
 pub use stdio::StdioClient;
 

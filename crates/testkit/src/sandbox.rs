@@ -86,12 +86,14 @@ impl Sandbox {
     }
 
     /// docent with the sandbox's environment.
+    #[expect(clippy::disallowed_methods, reason = "git is where it is on this machine")]
     pub fn docent(&self) -> Command {
         let mut command = Command::new(&self.binary);
         let home = self.directory.path().join("home");
         command
             .current_dir(self.root())
             .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", &home)
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_CACHE_HOME", home.join("cache"))

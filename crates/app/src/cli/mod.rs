@@ -178,6 +178,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stderr: Stderr) -> anyhow::Result<(D
         log,
         http,
         clock,
+        surroundings,
         warnings,
         ..
     } = settings(flags, &tools)?;
@@ -185,7 +186,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stderr: Stderr) -> anyhow::Result<(D
     for warning in &warnings {
         tracing::warn!("{warning}");
     }
-    Ok((Dispatch::new(tools, root, clock, limits), http))
+    Ok((Dispatch::new(tools, root, surroundings, clock, limits), http))
 }
 
 fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<ExitCode> {
@@ -244,7 +245,10 @@ fn call(
         .map_or(0, |failure| failure.kind.exit_code());
     match (answer.failure, show) {
         (None, Some((show, mut page))) => {
-            show(&answer.structured.unwrap_or_default(), &mut page)?;
+            show(
+                &answer.structured.unwrap_or(Value::String(answer.text)),
+                &mut page,
+            )?;
             page.finish()?;
         }
         (Some(failure), Some(_)) => print::complain(&failure.sentence()),

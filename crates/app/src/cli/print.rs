@@ -26,6 +26,9 @@ pub(crate) struct Page {
 
 const HEADING: Style = AnsiColor::Magenta.on_default().bold();
 const NUMBER: Style = AnsiColor::Green.on_default();
+const ADDED: Style = AnsiColor::Green.on_default();
+const REMOVED: Style = AnsiColor::Red.on_default();
+const HUNK: Style = AnsiColor::Cyan.on_default();
 const DIM: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -101,6 +104,35 @@ impl Page {
             stdout.write_all(b"\n")?;
         }
         stdout.flush()
+    }
+
+    /// Markdown as it is, with what matters in colour: headings, names, and lines that were added or removed.
+    pub(crate) fn markdown(&mut self, text: &str) -> io::Result<()> {
+        let mut fence = None;
+        for line in text.lines() {
+            let ticks = line.bytes().take_while(|byte| *byte == b'`').count();
+            let style = match fence {
+                Some((length, _)) if ticks >= length => {
+                    fence = None;
+                    DIM
+                }
+                None if ticks >= 3 => {
+                    fence = Some((ticks, &line[ticks..] == "diff"));
+                    DIM
+                }
+                Some((_, true)) => match line.as_bytes().first() {
+                    Some(b'+') => ADDED,
+                    Some(b'-') => REMOVED,
+                    Some(b'@') => HUNK,
+                    _ => Style::new(),
+                },
+                None if line.starts_with('#') => HEADING,
+                None if line.starts_with("> ") || line == "---" => DIM,
+                _ => Style::new(),
+            };
+            writeln!(self.out, "{style}{line}{style:#}")?;
+        }
+        Ok(())
     }
 
     pub(crate) fn json(&mut self, value: &Value) -> io::Result<()> {

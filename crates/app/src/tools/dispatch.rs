@@ -12,6 +12,7 @@ use docent_core::redact::redact;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::{Deadline, Expired};
 use docent_engine::files::Root;
+use docent_engine::git::{Git, Surroundings};
 use docent_engine::metrics::Metrics;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -25,6 +26,7 @@ use super::{Call, Group, Object, Reply, Tool, arguments};
 pub(crate) struct Dispatch {
     pub(crate) tools: Vec<Tool>,
     pub(crate) root: Root,
+    pub(crate) git: Git,
     pub(crate) clock: Clock,
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
@@ -55,10 +57,17 @@ pub(crate) struct Answer {
 }
 
 impl Dispatch {
-    pub(crate) fn new(tools: Vec<Tool>, root: Root, clock: Clock, limits: Limits) -> Self {
+    pub(crate) fn new(
+        tools: Vec<Tool>,
+        root: Root,
+        surroundings: Surroundings,
+        clock: Clock,
+        limits: Limits,
+    ) -> Self {
         let places = Arc::new(Semaphore::new(MOST_CALLS));
         Self {
             tools,
+            git: Git::new(root.clone(), surroundings, clock),
             root,
             clock,
             limits,
@@ -91,9 +100,14 @@ impl Dispatch {
             .and_then(|()| arguments::check(&tool.input, given).map_err(Failure::problems))
             .and_then(|known| self.run(tool, known, deadline));
         let answer = match outcome {
-            Ok(Reply(value)) => Answer {
+            Ok(Reply::Json(value)) => Answer {
                 text: value.to_string(),
                 structured: Some(value),
+                failure: None,
+            },
+            Ok(Reply::Text(text)) => Answer {
+                text,
+                structured: None,
                 failure: None,
             },
             Err(failure) => Answer::failed(failure, tool.group),
@@ -169,6 +183,7 @@ impl Dispatch {
         deadline.check()?;
         let call = Call {
             root: &self.root,
+            git: &self.git,
             clock: self.clock,
             deadline,
             room: self.limits.answer_chars,
@@ -246,7 +261,7 @@ mod tests {
             call_time: Duration::from_secs(5),
             per_minute: vec![per_minute],
         };
-        Dispatch::new(tools, root, Clock::System, limits)
+        Dispatch::new(tools, root, Surroundings::default(), Clock::System, limits)
     }
 
     fn call(dispatch: &Dispatch, session: &Session, deadline: &Deadline) -> String {

@@ -24,6 +24,7 @@ pub(crate) struct Failure {
 pub(crate) enum Kind {
     Invalid,
     UnknownTool,
+    NoRepository,
     Denied,
     Missing,
     TooLarge,
@@ -39,6 +40,7 @@ impl Kind {
         match self {
             Self::Invalid => "invalid",
             Self::UnknownTool => "unknown_tool",
+            Self::NoRepository => "no_repository",
             Self::Denied => "denied",
             Self::Missing => "missing",
             Self::TooLarge => "too_large",
@@ -54,10 +56,23 @@ impl Kind {
         match self {
             Self::Invalid => 400,
             Self::Denied => 403,
-            Self::Missing | Self::UnknownTool => 404,
+            Self::Missing | Self::UnknownTool | Self::NoRepository => 404,
             Self::TooLarge => 413,
             Self::RateLimited => 429,
             Self::TimedOut | Self::Cancelled | Self::Internal => 500,
+        }
+    }
+
+    /// The name the git tools give it.
+    fn git_name(self) -> &'static str {
+        match self {
+            Self::NoRepository => "GitRepositoryError",
+            Self::Invalid | Self::UnknownTool => "InvalidInputError",
+            Self::Denied => "PermissionError",
+            Self::Missing => "NotFoundError",
+            Self::TooLarge | Self::RateLimited | Self::TimedOut | Self::Cancelled | Self::Internal => {
+                "ProcessingError"
+            }
         }
     }
 
@@ -146,6 +161,7 @@ impl Failure {
         match group {
             Group::Context => self.context_text(),
             Group::Memory => self.memory_text(),
+            Group::Git => self.git_text(),
         }
     }
 
@@ -177,6 +193,22 @@ impl Failure {
     /// `{"error", "code"}`: one sentence and an HTTP-like code.
     fn memory_text(&self) -> String {
         json!({ "error": self.sentence(), "code": self.kind.code() }).to_string()
+    }
+
+    /// `Error`, `Details` and `Suggestion`, a blank line between.
+    fn git_text(&self) -> String {
+        let mut details = self.message.clone();
+        if let Some(more) = &self.details {
+            details = format!("{details} ({more})");
+        }
+        let hint = self.hint.as_deref().unwrap_or(match self.kind {
+            Kind::Invalid => "Correct the argument and call again",
+            _ => "Try again; the log has more",
+        });
+        format!(
+            "Error: {}\n\nDetails: {details}\n\nSuggestion: {hint}",
+            self.kind.git_name()
+        )
     }
 
     /// The failure for people: everything in one line.

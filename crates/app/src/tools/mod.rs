@@ -8,6 +8,7 @@ pub(crate) mod arguments;
 mod context;
 pub(crate) mod dispatch;
 pub(crate) mod failure;
+mod git;
 pub(crate) mod limit;
 mod memory;
 mod reading;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
+use docent_engine::git::Git;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,6 +37,9 @@ pub(crate) fn all() -> Vec<Tool> {
         context::grep::tool(),
         memory::hello::tool(),
         memory::read_repo_file::tool(),
+        git::log::tool(),
+        git::blame::tool(),
+        git::diff::tool(),
     ]
 }
 
@@ -66,6 +71,7 @@ type Run = dyn Fn(&Call<'_>, Object) -> Result<Reply, Failure> + Send + Sync;
 pub(crate) enum Group {
     Context,
     Memory,
+    Git,
 }
 
 /// How a tool looks on the command line.
@@ -81,19 +87,23 @@ pub(crate) struct Mirror {
 /// What a tool gets to see of the world.
 pub(crate) struct Call<'a> {
     pub(crate) root: &'a Root,
+    pub(crate) git: &'a Git,
     pub(crate) clock: Clock,
     pub(crate) deadline: &'a Deadline,
     /// How many characters the answer may have.
     pub(crate) room: usize,
 }
 
-/// What a tool answers.
+/// What a tool answers: a value, which clients get as text and as it is, or text alone.
 #[derive(Debug)]
-pub(crate) struct Reply(Value);
+pub(crate) enum Reply {
+    Json(Value),
+    Text(String),
+}
 
 impl Reply {
     pub(crate) fn json(answer: &impl Serialize) -> Self {
-        Self(serde_json::to_value(answer).expect("answers are plain data with string keys"))
+        Self::Json(serde_json::to_value(answer).expect("answers are plain data with string keys"))
     }
 }
 
@@ -164,6 +174,13 @@ impl Tool {
         };
         self
     }
+
+    /// The same for a tool that answers in markdown, which people can read as it is.
+    pub(crate) fn cli_text(self, command: &'static str, positional: &'static [&'static str]) -> Self {
+        self.cli(command, positional, |answer, page| {
+            page.markdown(answer.as_str().unwrap_or_default())
+        })
+    }
 }
 
 impl Group {
@@ -171,6 +188,7 @@ impl Group {
         match self {
             Self::Context => "context",
             Self::Memory => "memory",
+            Self::Git => "git",
         }
     }
 }

@@ -192,6 +192,9 @@ fn config_shows_every_value_and_where_it_came_from() {
     limit.grep_codebase   60  default
     limit.hello           8  DOCENT_LIMIT_HELLO
     limit.read_repo_file  100  default
+    limit.git_log         0  default
+    limit.git_blame       0  default
+    limit.git_diff        0  default
     "#);
     assert_snapshot!(finished.stderr.replace(&root, "ROOT"), @"
     warning: ROOT/.context/config.toml: there is no setting what

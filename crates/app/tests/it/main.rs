@@ -9,6 +9,11 @@
 
 mod attacks;
 mod cli;
+mod git_attacks;
+mod git_blame;
+mod git_diff;
+mod git_log;
+mod git_states;
 mod grep_codebase;
 mod hello;
 mod http;

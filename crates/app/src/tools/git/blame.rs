@@ -1,0 +1,163 @@
+//! `git_blame`: who last changed each line of a file.
+//!
+//! Promise: `docs/behaviour.md`, `git_blame`.
+
+use std::time::Duration;
+
+use docent_core::language::language_of;
+use docent_core::path::RepoPath;
+use docent_core::reveal::reveal_part;
+use docent_engine::git::{Attribution, Blame, Line, Lines};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::markdown::{fence, inline, length, note};
+use super::{path, refused};
+use crate::tools::failure::{Failure, Kind};
+use crate::tools::{Call, Group, Reply, Tool};
+
+const ABOUT: &str = "Show who last modified each line of a file, with the commits behind them. \
+    startLine and endLine select a part.";
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("git_blame", Group::Git, ABOUT, run)
+        .title("Git blame")
+        .slow_after(Duration::from_millis(800))
+        .cli_text("blame", &["filePath"])
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Args {
+    /// File path relative to project root
+    #[schemars(length(min = 1, max = 4096))]
+    file_path: String,
+    /// Start line number, counted from 1
+    #[schemars(range(min = 1))]
+    start_line: Option<usize>,
+    /// End line number, inclusive
+    #[schemars(range(min = 1))]
+    end_line: Option<usize>,
+}
+
+/// Room kept for the heading and notes.
+const FRAME: usize = 500;
+
+/// Names are cut to this many characters, lines to that many.
+const LONGEST_NAME: usize = 30;
+const LONGEST_LINE: usize = 1_000;
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let path = path(Some(&args.file_path))?.ok_or_else(|| {
+        Failure::new(Kind::Invalid, "Invalid file path: it is empty").hint("Name a file of the project")
+    })?;
+    let shown = inline(path.as_str());
+    let room = call.room.saturating_sub(FRAME + length(&shown));
+    let wanted = Lines {
+        start: args.start_line,
+        end: args.end_line,
+        room,
+    };
+    let blame = call
+        .git
+        .blame(&path, wanted, call.deadline)
+        .map_err(|error| refused(error, "commit reference"))?;
+
+    let mut text = format!("# Git Blame: {shown}\n");
+    if blame.modified {
+        text += "\n⚠ File has local modifications\n";
+    }
+    if blame.lines.is_empty() {
+        text += "\nThe file is empty.\n";
+        return Ok(Reply::Text(text));
+    }
+    text += &body(&path, &blame, room);
+    Ok(Reply::Text(text))
+}
+
+/// As many lines as there is room for, and the commits they come from.
+fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
+    let width = blame
+        .lines
+        .iter()
+        .map(|line| length(&name(&blame.commits[line.commit])))
+        .max()
+        .unwrap_or(0);
+    let digits = blame.lines.last().map_or(1, |line| line.number.to_string().len());
+    let mut lines = String::new();
+    let mut commits = String::new();
+    let mut listed = 0;
+    let mut used = 0;
+    let mut last = 0;
+    for line in &blame.lines {
+        let commit = &blame.commits[line.commit];
+        let row = row(line, commit, digits, width);
+        // Commits are in the order of their first line.
+        let section = if line.commit == listed {
+            section(commit)
+        } else {
+            String::new()
+        };
+        used += length(&row) + length(&section);
+        if used > room && last > 0 {
+            break;
+        }
+        listed = listed.max(line.commit + 1);
+        lines += &row;
+        commits += &section;
+        last = line.number;
+    }
+    let first = blame.lines[0].number;
+    let language = language_of(path, if first == 1 { &blame.lines[0].text } else { "" });
+    let fence = fence(&lines);
+    let mut text = format!("\n## Lines {first}-{last}\n\n{fence}{language}\n{lines}{fence}\n{commits}");
+    if last < blame.end {
+        let (end, total, next) = (blame.end, blame.total, last + 1);
+        let wanted = if end == total {
+            format!("{total}")
+        } else {
+            format!("{end} (the file has {total})")
+        };
+        text += &note(&format!(
+            "Lines {first}-{last} of {wanted} fit into this answer; read on with startLine {next}"
+        ));
+    }
+    if blame.commits[..listed].iter().any(|commit| commit.boundary) {
+        text += &note("This is a shallow clone; lines of the commits marked as oldest may be older");
+    }
+    text
+}
+
+/// `15  abc1234 (John Doe    2025-10-09) the line`
+fn row(line: &Line, commit: &Attribution, digits: usize, width: usize) -> String {
+    let text = reveal_part(&line.text);
+    let cut = text.char_indices().nth(LONGEST_LINE).map(|(end, _)| end);
+    let text = cut.map_or_else(|| text.to_string(), |end| format!("{}… (line cut)", &text[..end]));
+    let row = format!(
+        "{:>digits$}  {} ({:<width$}  {}) {text}",
+        line.number,
+        commit.short,
+        name(commit),
+        commit.date
+    );
+    format!("{}\n", row.trim_end())
+}
+
+fn name(commit: &Attribution) -> String {
+    inline(&commit.author).chars().take(LONGEST_NAME).collect()
+}
+
+fn section(commit: &Attribution) -> String {
+    if commit.uncommitted {
+        return String::new();
+    }
+    let oldest = if commit.boundary { " (oldest)" } else { "" };
+    format!(
+        "\n### Commit {}{oldest}\n**Author**: {} <{}>  \n**Date**: {}  \n**Message**: {}\n",
+        commit.short,
+        inline(&commit.author),
+        inline(&commit.email),
+        commit.date,
+        inline(&commit.subject)
+    )
+}

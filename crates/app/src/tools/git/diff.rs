@@ -1,0 +1,344 @@
+//! `git_diff`: what differs between two commits, or between one and the working directory.
+//!
+//! Promise: `docs/behaviour.md`, `git_diff`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use docent_core::language::language_of;
+use docent_core::path::RepoPath;
+use docent_core::reveal::reveal_part;
+use docent_engine::git::{Diff, MOST_LINES, Patched, Sides, Status};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::markdown::{count, fence, inline, length, note};
+use super::{given, path, refused};
+use crate::tools::failure::Failure;
+use crate::tools::{Call, Group, Reply, Tool};
+
+const ABOUT: &str = "Compare two git references (commits/branches/tags), one reference with the working directory, or show \
+    unstaged changes. Large differences are summed up; filePath or summary narrow them.";
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("git_diff", Group::Git, ABOUT, run)
+        .title("Git diff")
+        .slow_after(Duration::from_secs(1))
+        .cli_text("diff", &["ref1", "ref2"])
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Args {
+    /// First reference (commit, branch, tag). Leave empty for working directory.
+    #[schemars(length(max = 1000))]
+    ref1: Option<String>,
+    /// Second reference. If omitted, compares ref1 to working directory.
+    #[schemars(length(max = 1000))]
+    ref2: Option<String>,
+    /// File or directory to show the difference of
+    #[schemars(length(max = 4096))]
+    file_path: Option<String>,
+    /// If true, return summary only (no line-by-line diff)
+    #[serde(default)]
+    summary: bool,
+    /// Diff lines to leave out at the start, to read on
+    #[serde(default)]
+    offset: usize,
+}
+
+/// More files than this are not all listed, but so many.
+const MOST_FILES: usize = 500;
+const FIRST_FILES: usize = 50;
+
+/// Room kept for what ends an answer.
+const FRAME: usize = 600;
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let path = path(args.file_path.as_deref())?;
+    let (from, to) = (given(args.ref1.as_deref()), given(args.ref2.as_deref()));
+    let sides = Sides {
+        from,
+        to,
+        path: path.as_ref(),
+        patches: !args.summary,
+    };
+    let diff = call
+        .git
+        .diff(sides, call.deadline)
+        .map_err(|error| refused(error, "git reference"))?;
+    let title = title(from, to);
+    if diff.files.is_empty() {
+        let place = path
+            .map(|path| format!(" in {}", inline(path.as_str())))
+            .unwrap_or_default();
+        return Ok(Reply::Text(format!(
+            "# Git Diff: {title}\n\nNo differences{place}.\n"
+        )));
+    }
+    let is_long = diff.files.len() > MOST_FILES || !diff.has_patches;
+    Ok(Reply::Text(if args.summary || is_long {
+        let mut text = summary(&title, &diff, call.room);
+        if !args.summary {
+            text += &note(&switched(&diff, path.as_ref()));
+        }
+        text
+    } else {
+        full(&title, &diff, args.offset, call.room)
+    }))
+}
+
+/// What is compared, as the caller named it.
+fn title(from: Option<&str>, to: Option<&str>) -> String {
+    const HERE: &str = "working directory";
+    match (from, to) {
+        (None, None) => "unstaged changes".into(),
+        (from, to) => format!(
+            "{}...{}",
+            inline(from.unwrap_or(HERE)),
+            inline(to.unwrap_or(HERE))
+        ),
+    }
+}
+
+/// Why there is a summary where nobody asked for one.
+fn switched(diff: &Diff, path: Option<&RepoPath>) -> String {
+    let reason = if diff.files.len() > MOST_FILES {
+        format!("{} files changed", count(diff.files.len() as u64))
+    } else {
+        let lines = count(diff.insertions + diff.deletions);
+        format!("{lines} lines changed, over the limit of {}", count(MOST_LINES))
+    };
+    let narrower = match path {
+        None => "ask for one file with filePath",
+        Some(_) if diff.files.len() > 1 => "name a single file",
+        Some(_) => "compare references that are closer, or read the file",
+    };
+    format!("{reason}, so this is the summary; to see lines, {narrower}")
+}
+
+fn totals(diff: &Diff) -> String {
+    format!(
+        "- **Files Changed**: {}\n- **Insertions**: +{} lines\n- **Deletions**: -{} lines\n",
+        count(diff.files.len() as u64),
+        count(diff.insertions),
+        count(diff.deletions)
+    )
+}
+
+/// File by file, line by line, from line `offset` of it all.
+fn full(title: &str, diff: &Diff, offset: usize, room: usize) -> String {
+    let mut text = format!("# Git Diff: {title}\n\n## Summary\n{}", totals(diff));
+    let room = room.saturating_sub(length(&text) + FRAME);
+    let mut used = 0;
+    let mut passed = 0;
+    for (at, file) in diff.files.iter().enumerate() {
+        let lines: Vec<&str> = file.patch.lines().collect();
+        let first = passed;
+        passed += lines.len().max(1);
+        if passed <= offset {
+            continue;
+        }
+        let heading = format!("\n---\n\n{}", heading(file));
+        let skipped = offset.saturating_sub(first);
+        let (body, shown) = body(
+            file,
+            &lines[skipped.min(lines.len())..],
+            room.saturating_sub(used + length(&heading)),
+        );
+        if used > 0 && shown == 0 && !lines.is_empty() || length(&heading) + used > room && used > 0 {
+            text += &note(&cut(diff, at, first));
+            return text;
+        }
+        used += length(&heading) + length(&body);
+        text += &heading;
+        text += &body;
+        let next = first + skipped + shown;
+        if next < first + lines.len() {
+            text += &note(&cut(diff, at, next));
+            return text;
+        }
+    }
+    if offset >= passed && offset > 0 {
+        text += &note(&format!(
+            "The diff has {passed} lines; offset {offset} is behind its end"
+        ));
+    }
+    text
+}
+
+fn cut(diff: &Diff, at: usize, next: usize) -> String {
+    let files = diff.files.len();
+    format!(
+        "The answer is cut in file {} of {files}; read on with offset {next}",
+        at + 1
+    )
+}
+
+fn heading(file: &Patched) -> String {
+    let mut text = format!("## File: {}\n", named(file));
+    if !file.binary {
+        text += &format!(
+            "**Changes**: +{} -{}\n",
+            count(file.insertions),
+            count(file.deletions)
+        );
+    }
+    let (old, new) = (&file.change.old_mode, &file.change.new_mode);
+    if file.change.status != Status::Added && file.change.status != Status::Deleted && old != new {
+        text += &format!("**Mode**: {old} to {new}\n");
+    }
+    text
+}
+
+/// `src/new.rs (renamed from src/old.rs)`
+fn named(file: &Patched) -> String {
+    let status = file.change.status.name();
+    match &file.change.from {
+        Some(from) => format!("{} ({status} from {})", inline(&file.change.path), inline(from)),
+        None => format!("{} ({status})", inline(&file.change.path)),
+    }
+}
+
+/// As many of a file's lines as there is room for, and how many that are.
+fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
+    if file.withheld {
+        return (
+            "\nContent not shown: the path is blocked because it may hold secrets.\n".into(),
+            0,
+        );
+    }
+    if file.binary {
+        return ("\nBinary file changed\n".into(), 0);
+    }
+    if lines.is_empty() {
+        return (String::new(), 0);
+    }
+    let is_new = file.change.status == Status::Added && file.change.new_mode != "120000";
+    let mut kept = String::new();
+    let mut used = 20;
+    let mut shown = 0;
+    for line in lines {
+        // A new file is shown as it is, without the marks that every line of it would have.
+        let text = match (is_new, line.as_bytes().first()) {
+            (true, Some(b'@' | b'\\')) => None,
+            (true, _) => Some(&line[1..]),
+            _ => Some(*line),
+        };
+        if let Some(text) = text {
+            let text = reveal_part(text);
+            used += length(&text) + 1;
+            if used > room && (shown > 0 || room < 100) {
+                break;
+            }
+            kept.push_str(&text);
+            kept.push('\n');
+        }
+        shown += 1;
+    }
+    let language = if is_new { language(file, &kept) } else { "diff" };
+    let fence = fence(&kept);
+    (format!("\n{fence}{language}\n{kept}{fence}\n"), shown)
+}
+
+fn language(file: &Patched, text: &str) -> &'static str {
+    let first = text.lines().next().unwrap_or_default();
+    RepoPath::parse(&file.change.path).map_or("", |path| language_of(&path, first))
+}
+
+/// The numbers, and the files by what happened to them.
+fn summary(title: &str, diff: &Diff, room: usize) -> String {
+    let mut text = format!("# Git Diff Summary: {title}\n\n{}", totals(diff));
+    let room = room.saturating_sub(length(&text) + FRAME);
+    let most = if diff.files.len() > MOST_FILES {
+        FIRST_FILES
+    } else {
+        usize::MAX
+    };
+    let mut used = 0;
+    let mut listed = 0;
+    for (heading, statuses) in [
+        ("Modified", &[Status::Modified, Status::TypeChanged][..]),
+        ("Added", &[Status::Added, Status::Copied]),
+        ("Deleted", &[Status::Deleted]),
+        ("Renamed", &[Status::Renamed]),
+        ("Conflicted", &[Status::Unmerged]),
+    ] {
+        let files: Vec<&Patched> = diff
+            .files
+            .iter()
+            .filter(|file| statuses.contains(&file.change.status))
+            .collect();
+        if files.is_empty() {
+            continue;
+        }
+        text += &format!("\n### {heading} Files ({}):\n", count(files.len() as u64));
+        for (at, file) in files.iter().enumerate() {
+            let row = format!("- {}\n", row(file));
+            used += length(&row);
+            if listed == most || used > room {
+                text += &format!("- … and {} more\n", count((files.len() - at) as u64));
+                break;
+            }
+            text += &row;
+            listed += 1;
+        }
+    }
+    let binary: Vec<&Patched> = diff.files.iter().filter(|file| file.binary).collect();
+    if !binary.is_empty() {
+        let files = if binary.len() == 1 {
+            "binary file"
+        } else {
+            "binary files"
+        };
+        let kinds = kinds(&binary);
+        text += &format!(
+            "\n**Binary Files**: {} {files} changed ({kinds})\n",
+            count(binary.len() as u64)
+        );
+    }
+    text
+}
+
+/// `src/auth/jwt.ts (+25 -5)`
+fn row(file: &Patched) -> String {
+    let (inserted, deleted) = (count(file.insertions), count(file.deletions));
+    let numbers = match file.change.status {
+        _ if file.binary => "binary".to_owned(),
+        Status::Added => format!("+{inserted}"),
+        Status::Deleted => format!("-{deleted}"),
+        _ => format!("+{inserted} -{deleted}"),
+    };
+    match &file.change.from {
+        Some(from) => format!("{} (from {}, {numbers})", inline(&file.change.path), inline(from)),
+        None => format!("{} ({numbers})", inline(&file.change.path)),
+    }
+}
+
+/// What the binary files are: `images, fonts`.
+fn kinds(files: &[&Patched]) -> String {
+    let kind = |path: &str| match path
+        .rsplit('.')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase()
+        .as_str()
+    {
+        "png" | "jpg" | "jpeg" | "gif" | "webp" | "ico" | "bmp" | "tiff" | "avif" | "icns" | "psd" => {
+            "images"
+        }
+        "woff" | "woff2" | "ttf" | "otf" | "eot" => "fonts",
+        "zip" | "gz" | "tgz" | "bz2" | "xz" | "zst" | "7z" | "tar" | "jar" | "war" | "rar" => "archives",
+        "mp3" | "wav" | "ogg" | "flac" | "mp4" | "webm" | "mov" | "avi" | "mkv" => "media",
+        "pdf" | "doc" | "docx" | "xls" | "xlsx" | "ppt" | "pptx" | "odt" => "documents",
+        "so" | "dll" | "dylib" | "exe" | "a" | "o" | "lib" | "wasm" | "class" | "pyc" => "compiled code",
+        _ => "other",
+    };
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in files {
+        *counts.entry(kind(&file.change.path)).or_default() += 1;
+    }
+    let mut kinds: Vec<(&str, usize)> = counts.into_iter().collect();
+    kinds.sort_by_key(|(kind, number)| (*kind == "other", std::cmp::Reverse(*number)));
+    kinds.iter().map(|(kind, _)| *kind).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,76 @@
+//! Markdown that what it quotes cannot break: text from commits and files stays on its line and inside its fence.
+
+use docent_core::reveal::reveal_part;
+
+/// Text for the middle of a line: nothing invisible, no line ends, not endless.
+pub(super) fn inline(text: &str) -> String {
+    const MOST: usize = 500;
+    let mut shown = String::new();
+    for (at, c) in reveal_part(text).chars().enumerate() {
+        if at == MOST {
+            shown.push('…');
+            break;
+        }
+        match c {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// A fence that nothing in `text` closes: longer than the longest run of backticks in it.
+pub(super) fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(3.max(longest + 1))
+}
+
+/// A number as people read it: `1,234`.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// Something the reader should know about the answer.
+pub(super) fn note(sentence: &str) -> String {
+    format!("\n> Note: {sentence}\n")
+}
+
+/// How many characters, as an answer's size is counted.
+pub(super) fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_text_stays_on_its_line() {
+        assert_eq!(inline("a\n## Commit: x\tb\r"), r"a\n## Commit: x\tb\u{D}");
+        assert_eq!(inline("x\u{202e}y"), r"x\u{202E}y");
+        assert_eq!(inline(&"é".repeat(600)).chars().count(), 501);
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_what_it_holds() {
+        assert_eq!(fence("plain"), "```");
+        assert_eq!(fence("+ ```\n"), "````");
+        assert_eq!(fence("`````"), "``````");
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        let shown: Vec<String> = [0, 999, 1_000, 1_234_567].map(count).to_vec();
+        assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
+    }
+}

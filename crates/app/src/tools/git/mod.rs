@@ -1,0 +1,85 @@
+//! Tools that show the project's history, in markdown.
+
+pub(super) mod blame;
+pub(super) mod diff;
+pub(super) mod log;
+mod markdown;
+
+use docent_core::path::RepoPath;
+use docent_engine::git::GitError;
+
+use super::failure::{Failure, Kind, brief};
+
+/// Reads the path a caller wrote. An empty one is none.
+fn path(text: Option<&str>) -> Result<Option<RepoPath>, Failure> {
+    given(text)
+        .map(|text| {
+            RepoPath::parse(text).map_err(|error| {
+                Failure::new(Kind::Invalid, format!("Invalid file path: {}", brief(text)))
+                    .details(error.to_string())
+                    .hint("Name the file relative to the project root, such as src/main.rs")
+            })
+        })
+        .transpose()
+}
+
+/// An optional argument: clients send empty text for what they leave out.
+fn given(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// What a caller is told when there is no answer; `reference` is what the tool calls one.
+fn refused(error: GitError, reference: &str) -> Failure {
+    let invalid = |name: &str| format!("Invalid {reference}: {}", brief(name));
+    match error {
+        GitError::NotInstalled => Failure::new(Kind::NoRepository, "git is not installed")
+            .hint("Install git and make sure it is on the PATH that docent is started with"),
+        GitError::TooOld(version) => Failure::new(
+            Kind::NoRepository,
+            format!("git {version} is too old to be run safely"),
+        )
+        .hint("Install git 2.31 or newer"),
+        GitError::NotARepository => Failure::new(Kind::NoRepository, "This project is not a git repository")
+            .hint("Run git init in the project root, or start docent in a repository"),
+        GitError::Refused(reason) => Failure::new(Kind::Denied, "Cannot access git repository")
+            .details(reason)
+            .hint("docent follows .git only to a repository that names this project as its own"),
+        GitError::Denied => Failure::new(Kind::Denied, "Cannot access git repository")
+            .hint("Let the user who runs docent read the project and its .git directory"),
+        GitError::Bare => Failure::new(Kind::Invalid, "This repository is bare: it has no working directory")
+            .hint("Give two references, ref1 and ref2"),
+        GitError::UnknownReference(name) => Failure::new(Kind::Missing, invalid(&name)).hint(
+            "Name a commit, branch or tag that exists here, such as HEAD~2 or main; of a range, give the ends as ref1 and ref2",
+        ),
+        GitError::UnknownMoment(name) => Failure::new(Kind::Missing, invalid(&name)).hint(
+            "Give a date (2025-01-31, 30 days ago, yesterday), or a tag, branch or commit that exists here",
+        ),
+        GitError::MalformedReference(name) => Failure::new(Kind::Invalid, invalid(&name))
+            .hint("A reference does not begin with - and has no control characters"),
+        GitError::Untracked(path) => {
+            Failure::new(Kind::Missing, format!("File not tracked by git: {}", brief(&path)))
+                .hint("Name a file that is in the last commit; what is untracked, ignored or only staged has no history yet")
+        }
+        GitError::Incomplete => Failure::new(Kind::Internal, "This clone does not have the content of the file")
+            .hint("A partial clone fetches content when it is needed, which docent does not do; git fetch --refetch gets all of it"),
+        GitError::LineRange { start, end, lines } => {
+            Failure::new(Kind::Invalid, format!("Invalid line range: {start}-{end}"))
+                .details(format!("the file has {lines} lines"))
+                .hint("Count lines from 1, and end no earlier than you start")
+        }
+        GitError::Blocked(path) => Failure::new(Kind::Denied, format!("Cannot read file: {}", brief(&path)))
+            .details("the path is blocked because it may hold secrets or machinery, or leads outside the project")
+            .hint("git_log shows when and by whom it was changed"),
+        GitError::Binary(path) => Failure::new(Kind::Invalid, format!("Binary file: {}", brief(&path)))
+            .hint("Lines have authors in text files only; git_log shows the file's commits"),
+        GitError::TooLarge(path) => Failure::new(Kind::TooLarge, format!("File too large: {}", brief(&path)))
+            .hint("git_log shows the file's commits"),
+        GitError::Expired(expired) => expired.into(),
+        GitError::Failed(complaint) => {
+            Failure::new(Kind::Internal, format!("git failed: {}", markdown::inline(&complaint)))
+                .hint("Try the same with git on the command line; git fsck finds broken objects")
+        }
+        GitError::Pipe(error) => Failure::new(Kind::Internal, format!("git cannot be run: {error}"))
+            .hint("Try again; if it stays, run git on the command line"),
+    }
+}

@@ -1,0 +1,386 @@
+//! Repositories that want more than to be read.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use docent_testkit::{JOHN, Sandbox};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+/// A repository with two commits and a change, and a program that leaves a file named for whoever started it.
+fn hostile() -> (Sandbox, String) {
+    let sandbox = sandbox().repository().file("f.txt", "a\n");
+    sandbox.commit("2025-10-08", JOHN, "one");
+    sandbox.write("f.txt", "a\nb\n");
+    sandbox.commit("2025-10-09", JOHN, "two");
+    sandbox.write("f.txt", "a\nb\nc\n");
+    let program = sandbox.outside().join("ev.sh");
+    let traces = sandbox.outside().display();
+    fs::write(&program, format!("#!/bin/sh\ntouch {traces}/pwned_$1\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.display().to_string();
+    (sandbox, program)
+}
+
+/// Calls everything, and fails if a program of the repository ran.
+fn nothing_runs(sandbox: &Sandbox) {
+    for (tool, arguments) in [
+        ("git_log", json!({})),
+        (
+            "git_log",
+            json!({ "filePath": "f.txt", "author": "John", "since": "2025-01-01" }),
+        ),
+        ("git_blame", json!({ "filePath": "f.txt" })),
+        ("git_diff", json!({})),
+        ("git_diff", json!({ "ref1": "HEAD" })),
+        ("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" })),
+        (
+            "git_diff",
+            json!({ "ref1": "HEAD~1", "summary": true, "filePath": "f.txt" }),
+        ),
+    ] {
+        sandbox.call(tool, arguments);
+    }
+    let traces: Vec<_> = fs::read_dir(sandbox.outside())
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
+        .filter(|name| name.starts_with("pwned_"))
+        .collect();
+    assert!(traces.is_empty(), "{traces:?}");
+}
+
+#[test]
+fn no_program_of_the_configuration_runs() {
+    let (sandbox, program) = hostile();
+    sandbox.write(".gitattributes", "*.txt diff=evil\n");
+    for (key, name) in [
+        ("core.fsmonitor", "fsmonitor"),
+        ("diff.evil.textconv", "textconv"),
+        ("diff.evil.command", "diffcmd"),
+        ("diff.external", "extdiff"),
+        ("core.pager", "pager"),
+        ("pager.log", "pager_log"),
+        ("core.editor", "editor"),
+        ("core.sshCommand", "ssh"),
+        ("credential.helper", "credential"),
+        ("interactive.diffFilter", "difffilter"),
+        ("core.askPass", "askpass"),
+    ] {
+        sandbox.git(&["config", key, &format!("{program} {name}")]);
+    }
+    sandbox.git(&["config", "log.showSignature", "true"]);
+    sandbox.git(&["config", "gpg.program", &program]);
+    nothing_runs(&sandbox);
+}
+
+#[test]
+fn no_filter_runs_whatever_it_is_called() {
+    let (sandbox, program) = hostile();
+    for name in ["evil", "e.v=i l", "Evil", "x\"y"] {
+        for kind in ["clean", "smudge", "process"] {
+            sandbox.git(&[
+                "config",
+                &format!("filter.{name}.{kind}"),
+                &format!("{program} {kind}"),
+            ]);
+        }
+        sandbox.git(&["config", &format!("filter.{name}.required"), "true"]);
+    }
+    for name in ["evil", "Evil"] {
+        fs::write(
+            sandbox.root().join(".git/info/attributes"),
+            format!("*.txt filter={name}\n"),
+        )
+        .unwrap();
+        nothing_runs(&sandbox);
+    }
+    // Configuration may come from a file that the repository brings along, and after the server has looked.
+    let extra = format!("[filter \"late\"]\n\tclean = {program} late\n\tprocess = {program} late\n");
+    fs::write(sandbox.root().join(".git/info/attributes"), "*.txt filter=late\n").unwrap();
+    sandbox.git(&["config", "include.path", "../extra.config"]);
+    nothing_runs(&sandbox);
+    sandbox.write("extra.config", extra);
+    sandbox.write("f.txt", "a\nb\nc\nd\n");
+    nothing_runs(&sandbox);
+}
+
+#[test]
+fn nothing_is_fetched_for_a_partial_clone() {
+    let (sandbox, program) = hostile();
+    let blob = sandbox.git(&["rev-parse", "HEAD:f.txt"]);
+    for (key, value) in [
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "evil"),
+        ("remote.evil.url", "ssh://host/x"),
+        ("remote.evil.promisor", "true"),
+    ] {
+        sandbox.git(&["config", key, value]);
+    }
+    sandbox.git(&["config", "core.sshCommand", &format!("{program} lazyfetch;:")]);
+    fs::remove_file(
+        sandbox
+            .root()
+            .join(".git/objects")
+            .join(&blob[..2])
+            .join(&blob[2..]),
+    )
+    .unwrap();
+    nothing_runs(&sandbox);
+    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "f.txt" })), @"
+    [isError] Error: ProcessingError
+
+    Details: This clone does not have the content of the file
+
+    Suggestion: A partial clone fetches content when it is needed, which docent does not do; git fetch --refetch gets all of it
+    ");
+}
+
+#[test]
+fn git_is_not_run_inside_a_submodule() {
+    let (inner, program) = hostile();
+    let (sandbox, _) = hostile();
+    let url = format!("file://{}", inner.root().display());
+    sandbox.git(&["submodule", "--quiet", "add", &url, "inner"]);
+    sandbox.commit("2025-10-10", JOHN, "submodule");
+    let inside = sandbox.root().join("inner");
+    let program = program.replace(
+        inner.outside().to_str().unwrap(),
+        sandbox.outside().to_str().unwrap(),
+    );
+    sandbox.git_in(
+        &inside,
+        &["config", "core.fsmonitor", &format!("{program} submodule")],
+    );
+    sandbox.git_in(
+        &inside,
+        &[
+            "config",
+            "filter.evil.clean",
+            &format!("{program} submodule_filter"),
+        ],
+    );
+    fs::write(inside.join(".gitattributes"), "* filter=evil\n").unwrap();
+    fs::write(inside.join("f.txt"), "changed\n").unwrap();
+    sandbox.git(&["config", "diff.submodule", "log"]);
+    sandbox.git(&["config", "diff.ignoreSubmodules", "none"]);
+    nothing_runs(&sandbox);
+}
+
+#[test]
+fn a_git_in_the_project_is_not_run() {
+    let (sandbox, program) = hostile();
+    fs::create_dir(sandbox.root().join("bin")).unwrap();
+    fs::copy(&program, sandbox.root().join("bin/git")).unwrap();
+    for directories in [".", "bin", sandbox.root().join("bin").to_str().unwrap()] {
+        let finished = docent_testkit::Finished::of(
+            sandbox
+                .docent()
+                .env("PATH", directories)
+                .args(["call", "git_log"]),
+        );
+        assert!(finished.stdout.contains("git is not installed"), "{finished:?}");
+    }
+    nothing_runs(&sandbox);
+}
+
+#[test]
+fn no_argument_becomes_an_option() {
+    let (sandbox, _) = hostile();
+    fs::write(sandbox.outside().join("secret.txt"), "outside\n").unwrap();
+    let outside = sandbox.outside().join("secret.txt").display().to_string();
+    let made = sandbox.outside().join("made").display().to_string();
+    let listing = |directory: &Path| {
+        let mut names: Vec<_> = fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        names.sort();
+        names
+    };
+    let before = (listing(&sandbox.root()), listing(&sandbox.root().join(".git")));
+    for text in [
+        format!("--output={made}"),
+        "-O".into(),
+        format!("-O{outside}"),
+        "--no-index".into(),
+        format!("--no-index {outside}"),
+        format!("--upload-pack=touch {made}"),
+        "--ext-diff".into(),
+        "--contents=/etc/passwd".into(),
+        format!("HEAD\n--output={made}"),
+        format!("HEAD\0--output={made}"),
+        "--help".into(),
+        outside.clone(),
+        format!("../{}", "secret.txt"),
+    ] {
+        for (tool, argument) in [
+            ("git_log", "filePath"),
+            ("git_log", "since"),
+            ("git_log", "until"),
+            ("git_log", "author"),
+            ("git_blame", "filePath"),
+            ("git_diff", "ref1"),
+            ("git_diff", "ref2"),
+            ("git_diff", "filePath"),
+        ] {
+            let mut arguments = json!({});
+            arguments[argument] = Value::String(text.clone());
+            let answer = if text.contains('\0') {
+                // A command line cannot carry it.
+                let client =
+                    docent_testkit::StdioClient::start(sandbox.docent(), docent_testkit::Era::Handshake);
+                client.call(tool, arguments)
+            } else {
+                sandbox.call(tool, arguments)
+            };
+            assert!(
+                !answer.text.contains("outside\n") && !answer.text.contains("root:"),
+                "{tool} {text}: {answer}"
+            );
+        }
+    }
+    assert_eq!(
+        before,
+        (listing(&sandbox.root()), listing(&sandbox.root().join(".git")))
+    );
+    assert!(!Path::new(&made).exists());
+}
+
+#[test]
+fn a_git_file_that_leads_to_a_stranger_is_refused() {
+    let (victim, _) = hostile();
+    let git_dir = victim.root().join(".git").display().to_string();
+    let sandbox = sandbox().file(".git", format!("gitdir: {git_dir}\n"));
+    assert_snapshot!(sandbox.call("git_log", json!({})), @"
+    [isError] Error: PermissionError
+
+    Details: Cannot access git repository (its .git file leads to a directory that does not belong to it)
+
+    Suggestion: docent follows .git only to a repository that names this project as its own
+    ");
+    for content in ["nonsense", "gitdir: /nonexistent\n", ""] {
+        sandbox.write(".git", content);
+        let answer = sandbox.call("git_diff", json!({}));
+        assert!(
+            answer
+                .text
+                .starts_with("Error: PermissionError\n\nDetails: Cannot access git repository"),
+            "{answer}"
+        );
+    }
+    // A directory made to look like a linked worktree of it.
+    let fake = sandbox.outside().join("fake");
+    fs::create_dir(&fake).unwrap();
+    fs::write(fake.join("commondir"), &git_dir).unwrap();
+    fs::write(
+        fake.join("gitdir"),
+        sandbox.root().join(".git").display().to_string(),
+    )
+    .unwrap();
+    fs::write(fake.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    sandbox.write(".git", format!("gitdir: {}\n", fake.display()));
+    assert!(sandbox.call("git_log", json!({})).is_error);
+    fs::remove_file(sandbox.root().join(".git")).unwrap();
+    symlink(&git_dir, sandbox.root().join(".git")).unwrap();
+    assert!(sandbox.call("git_log", json!({})).is_error);
+}
+
+#[test]
+fn a_git_directory_that_leads_elsewhere_is_refused() {
+    let (victim, _) = hostile();
+    let git_dir = victim.root().join(".git");
+    let (sandbox, _) = hostile();
+    sandbox.git(&["config", "core.worktree", victim.root().to_str().unwrap()]);
+    assert_snapshot!(sandbox.call("git_diff", json!({})), @"
+    [isError] Error: PermissionError
+
+    Details: Cannot access git repository (its core.worktree leads to another directory)
+
+    Suggestion: docent follows .git only to a repository that names this project as its own
+    ");
+    let (sandbox, _) = hostile();
+    fs::write(
+        sandbox.root().join(".git/commondir"),
+        git_dir.display().to_string(),
+    )
+    .unwrap();
+    assert!(sandbox.call("git_log", json!({})).is_error);
+    let (sandbox, _) = hostile();
+    fs::remove_dir_all(sandbox.root().join(".git/objects")).unwrap();
+    symlink(git_dir.join("objects"), sandbox.root().join(".git/objects")).unwrap();
+    assert!(sandbox.call("git_log", json!({})).is_error);
+}
+
+#[test]
+fn what_read_file_refuses_is_not_shown_under_any_name() {
+    let sandbox = sandbox()
+        .repository()
+        .file(".env", "TOKEN=hunter2\nA=1\nB=2\nC=3\n")
+        .file("key.PEM", "hunter2\n");
+    sandbox.commit("2025-10-08", JOHN, "secrets");
+    sandbox.git(&["mv", ".env", "settings.txt"]);
+    sandbox.write("secrets/x.txt", "hunter2\n");
+    sandbox.commit("2025-10-09", JOHN, "moved");
+    sandbox.write("key.PEM", "hunter2 changed\n");
+    assert_snapshot!(sandbox.call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" })), @"
+    # Git Diff: HEAD~1...HEAD
+
+    ## Summary
+    - **Files Changed**: 2
+    - **Insertions**: +1 lines
+    - **Deletions**: -0 lines
+
+    ---
+
+    ## File: secrets/x.txt (added)
+    **Changes**: +1 -0
+
+    Content not shown: the path is blocked because it may hold secrets.
+
+    ---
+
+    ## File: settings.txt (renamed from .env)
+    **Changes**: +0 -0
+
+    Content not shown: the path is blocked because it may hold secrets.
+    ");
+    for arguments in [
+        json!({}),
+        json!({ "ref1": "HEAD" }),
+        json!({ "ref1": "HEAD", "filePath": "key.PEM" }),
+        json!({ "ref1": "HEAD~1", "ref2": "HEAD", "filePath": "secrets" }),
+    ] {
+        let answer = sandbox.call("git_diff", arguments);
+        assert!(
+            !answer.text.contains("hunter2") && answer.text.contains("Content not shown"),
+            "{answer}"
+        );
+    }
+    let blame = sandbox.call("git_blame", json!({ "filePath": "key.PEM" }));
+    assert!(blame.is_error && !blame.text.contains("hunter2"), "{blame}");
+    let log = sandbox.call("git_log", json!({ "filePath": "key.PEM" }));
+    assert!(!log.is_error && log.text.contains("- key.PEM (added)"), "{log}");
+}
+
+#[test]
+fn a_directory_replaced_by_a_link_is_not_followed() {
+    let sandbox = sandbox().repository().file("d/passwd", "tracked\n");
+    sandbox.commit("2025-10-08", JOHN, "one");
+    let outside = sandbox.outside().join("elsewhere");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("passwd"), "hunter2\n").unwrap();
+    fs::remove_dir_all(sandbox.root().join("d")).unwrap();
+    symlink(&outside, sandbox.root().join("d")).unwrap();
+    for (tool, arguments) in [
+        ("git_blame", json!({ "filePath": "d/passwd" })),
+        ("git_diff", json!({})),
+        ("git_diff", json!({ "ref1": "HEAD" })),
+        ("git_diff", json!({ "ref2": "HEAD", "filePath": "d/passwd" })),
+    ] {
+        let answer = sandbox.call(tool, arguments);
+        assert!(!answer.text.contains("hunter2"), "{answer}");
+    }
+}

@@ -1,0 +1,399 @@
+//! Repositories in every state that git knows: each answers, or explains itself in a sentence.
+
+use std::fs;
+
+use docent_testkit::{JANE, JOHN, Sandbox};
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::sandbox;
+
+/// Two commits of one file.
+fn two_commits() -> Sandbox {
+    let sandbox = sandbox().repository().file("a.txt", "one\n");
+    sandbox.commit("2025-10-08", JANE, "first");
+    sandbox.write("a.txt", "one\ntwo\n");
+    sandbox.commit("2025-10-09", JOHN, "second");
+    sandbox
+}
+
+/// A sandbox whose project is what `make` puts in its place.
+fn project(make: impl FnOnce(&Sandbox, &str)) -> Sandbox {
+    let origin = two_commits();
+    let sandbox = sandbox();
+    fs::remove_dir(sandbox.root()).unwrap();
+    make(&sandbox, origin.root().to_str().unwrap());
+    // Not removed before the project has been made of it; some forms go on needing it.
+    std::mem::forget(origin);
+    sandbox
+}
+
+fn clone(options: &'static [&'static str]) -> Sandbox {
+    project(|sandbox, origin| {
+        let url = format!("file://{origin}");
+        let target = sandbox.root();
+        let arguments = [&["clone", "-q"], options, &[&url, target.to_str().unwrap()]].concat();
+        sandbox.git_in(sandbox.outside(), &arguments);
+    })
+}
+
+fn subjects(sandbox: &Sandbox) -> Vec<String> {
+    let answer = sandbox.call("git_log", json!({}));
+    assert!(!answer.is_error, "{answer}");
+    let subject = |line: &str| Some(line.strip_prefix("**Message**: ")?.to_owned());
+    answer.text.lines().filter_map(subject).collect()
+}
+
+/// That all three tools answer, and the log with these commits.
+fn check(sandbox: &Sandbox, expected: &[&str]) {
+    assert_eq!(subjects(sandbox), expected);
+    let blame = sandbox.call("git_blame", json!({ "filePath": "a.txt" }));
+    assert!(!blame.is_error && blame.text.contains(" one\n"), "{blame}");
+    let diff = sandbox.call("git_diff", json!({ "ref1": "HEAD", "summary": true }));
+    assert!(!diff.is_error, "{diff}");
+}
+
+#[test]
+fn empty() {
+    let sandbox = sandbox().repository().file("a.txt", "x\n");
+    assert_snapshot!(sandbox.call("git_log", json!({})), @"
+    # Git Log
+
+    No commits found: nothing has been committed yet.
+    ");
+    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "a.txt" })), @"
+    [isError] Error: NotFoundError
+
+    Details: File not tracked by git: a.txt
+
+    Suggestion: Name a file that is in the last commit; what is untracked, ignored or only staged has no history yet
+    ");
+    assert_snapshot!(sandbox.call("git_diff", json!({})), @"
+    # Git Diff: unstaged changes
+
+    No differences.
+    ");
+    assert_snapshot!(sandbox.call("git_diff", json!({ "ref1": "HEAD" })), @"
+    [isError] Error: NotFoundError
+
+    Details: Invalid git reference: HEAD
+
+    Suggestion: Name a commit, branch or tag that exists here, such as HEAD~2 or main; of a range, give the ends as ref1 and ref2
+    ");
+}
+
+#[test]
+fn shallow() {
+    let sandbox = clone(&["--depth", "1"]);
+    check(&sandbox, &["second"]);
+    assert_snapshot!(sandbox.call("git_log", json!({})), @"
+    # Git Log
+
+    ## Commit: edaf806 (2025-10-09)
+    **Author**: John Doe <john@example.com>  
+    **Message**: second
+
+    **Files Changed** (1):
+    - a.txt (added)
+
+    > Note: This is a shallow clone; earlier commits are not here
+    ");
+    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "a.txt" })), @"
+    # Git Blame: a.txt
+
+    ## Lines 1-2
+
+    ```plaintext
+    1  edaf806 (John Doe  2025-10-09) one
+    2  edaf806 (John Doe  2025-10-09) two
+    ```
+
+    ### Commit edaf806 (oldest)
+    **Author**: John Doe <john@example.com>  
+    **Date**: 2025-10-09  
+    **Message**: second
+
+    > Note: This is a shallow clone; lines of the commits marked as oldest may be older
+    ");
+    assert_snapshot!(sandbox.call("git_diff", json!({ "ref1": "HEAD~1" })), @"
+    [isError] Error: NotFoundError
+
+    Details: Invalid git reference: HEAD~1
+
+    Suggestion: Name a commit, branch or tag that exists here, such as HEAD~2 or main; of a range, give the ends as ref1 and ref2
+    ");
+}
+
+#[test]
+fn bare() {
+    let sandbox = clone(&["--bare"]);
+    assert_eq!(subjects(&sandbox), ["second", "first"]);
+    let blame = sandbox.call("git_blame", json!({ "filePath": "a.txt" }));
+    assert!(!blame.is_error && !blame.text.contains('⚠'), "{blame}");
+    assert!(
+        !sandbox
+            .call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }))
+            .is_error
+    );
+    assert_snapshot!(sandbox.call("git_diff", json!({})), @"
+    [isError] Error: InvalidInputError
+
+    Details: This repository is bare: it has no working directory
+
+    Suggestion: Give two references, ref1 and ref2
+    ");
+}
+
+#[test]
+fn detached() {
+    let sandbox = two_commits();
+    sandbox.git(&["checkout", "-q", "--detach", "HEAD~1"]);
+    check(&sandbox, &["first"]);
+}
+
+#[test]
+fn linked_worktree() {
+    let sandbox = project(|sandbox, origin| {
+        let target = sandbox.root();
+        sandbox.git_in(
+            origin.as_ref(),
+            &[
+                "worktree",
+                "add",
+                "-q",
+                "-b",
+                "topic",
+                target.to_str().unwrap(),
+                "HEAD~1",
+            ],
+        );
+    });
+    check(&sandbox, &["first"]);
+}
+
+#[test]
+fn submodule() {
+    let inner = two_commits();
+    let sandbox = two_commits();
+    let url = format!("file://{}", inner.root().display());
+    sandbox.git(&["submodule", "--quiet", "add", &url, "inner"]);
+    sandbox.commit("2025-10-10", JOHN, "add a submodule");
+    check(&sandbox, &["add a submodule", "second", "first"]);
+    sandbox.write("inner/a.txt", "changed\n");
+    sandbox.git_in(&sandbox.root().join("inner"), &["commit", "-q", "-am", "inside"]);
+    let diff = sandbox.call("git_diff", json!({}));
+    assert!(
+        diff.text.contains("## File: inner (modified)") && diff.text.contains("+Subproject commit "),
+        "{diff}"
+    );
+    assert!(sandbox.call("git_blame", json!({ "filePath": "inner" })).is_error);
+    let served = sandbox.run(&["--root", "inner", "call", "git_log", r#"{"maxCount": 1}"#]);
+    assert!(served.stdout.contains("**Message**: inside"), "{served:?}");
+}
+
+#[test]
+fn a_directory_of_a_repository() {
+    let sandbox = two_commits();
+    sandbox.write("packages/web/index.ts", "x\n");
+    sandbox.write("other.txt", "x\n");
+    sandbox.commit("2025-10-10", JOHN, "web and other");
+    let call = |tool: &str, arguments: &str| {
+        sandbox
+            .run(&["--root", "packages/web", "call", tool, arguments])
+            .stdout
+    };
+    assert_snapshot!(call("git_log", "{}"), @"
+    # Git Log
+
+    ## Commit: a0c4255 (2025-10-10)
+    **Author**: John Doe <john@example.com>  
+    **Message**: web and other
+
+    **Files Changed** (1):
+    - index.ts (added)
+    ");
+    assert!(call("git_blame", r#"{"filePath":"index.ts"}"#).contains("# Git Blame: index.ts"));
+    assert_snapshot!(call("git_diff", r#"{"ref1":"HEAD~1","ref2":"HEAD"}"#), @"
+    # Git Diff: HEAD~1...HEAD
+
+    ## Summary
+    - **Files Changed**: 1
+    - **Insertions**: +1 lines
+    - **Deletions**: -0 lines
+
+    ---
+
+    ## File: index.ts (added)
+    **Changes**: +1 -0
+
+    ```typescript
+    x
+    ```
+    ");
+}
+
+#[test]
+fn sha256() {
+    let sandbox = sandbox();
+    sandbox.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
+    sandbox.write("a.txt", "one\n");
+    sandbox.commit("2025-10-08", JANE, "long ids");
+    check(&sandbox, &["long ids"]);
+}
+
+#[test]
+fn reftable() {
+    let sandbox = sandbox();
+    let version = sandbox.git(&["version"]);
+    let minor = version
+        .split('.')
+        .nth(1)
+        .and_then(|minor| minor.parse().ok())
+        .unwrap_or(0);
+    if minor < 45 {
+        return; // This git cannot make one.
+    }
+    sandbox.git(&["init", "-q", "-b", "main", "--ref-format=reftable"]);
+    sandbox.write("a.txt", "one\n");
+    sandbox.commit("2025-10-08", JANE, "in a table");
+    check(&sandbox, &["in a table"]);
+}
+
+#[test]
+fn mailmap() {
+    let sandbox = two_commits();
+    sandbox.write(
+        ".mailmap",
+        "Johanna Doe <johanna@example.com> <john@example.com>\n",
+    );
+    let log = sandbox.call("git_log", json!({ "author": "johanna" })).text;
+    assert!(
+        log.contains("**Author**: Johanna Doe <johanna@example.com>") && log.contains("second"),
+        "{log}"
+    );
+    let blame = sandbox.call("git_blame", json!({ "filePath": "a.txt" })).text;
+    assert!(
+        blame.contains("(Johanna Doe  2025-10-09) two") && !blame.contains("John Doe"),
+        "{blame}"
+    );
+}
+
+#[test]
+fn ignored_and_untracked_paths() {
+    let sandbox = two_commits()
+        .file(".gitignore", "*.log\n")
+        .file("x.log", "x\n")
+        .file("new.txt", "x\n");
+    for path in ["x.log", "new.txt"] {
+        let log = sandbox.call("git_log", json!({ "filePath": path })).text;
+        assert!(
+            log.contains(&format!("{path} is not tracked by git (untracked or ignored).")),
+            "{log}"
+        );
+        let blame = sandbox.call("git_blame", json!({ "filePath": path })).text;
+        assert!(
+            blame.contains(&format!("File not tracked by git: {path}")),
+            "{blame}"
+        );
+        let diff = sandbox.call("git_diff", json!({ "filePath": path })).text;
+        assert!(diff.contains("No differences"), "{diff}");
+    }
+}
+
+#[test]
+fn in_the_middle_of_a_merge() {
+    let sandbox = two_commits();
+    sandbox.git(&["checkout", "-q", "-b", "topic", "HEAD~1"]);
+    sandbox.write("a.txt", "one\nother\n");
+    sandbox.commit("2025-10-10", JANE, "topic");
+    let merged = std::process::Command::new("git")
+        .args(["merge", "-q", "main"])
+        .current_dir(sandbox.root())
+        .output();
+    assert!(!merged.unwrap().status.success());
+    assert_snapshot!(sandbox.call("git_diff", json!({})), @"
+    # Git Diff: unstaged changes
+
+    ## Summary
+    - **Files Changed**: 1
+    - **Insertions**: +5 lines
+    - **Deletions**: -0 lines
+
+    ---
+
+    ## File: a.txt (conflicted)
+    **Changes**: +5 -0
+
+    ```diff
+    @@@ -1,2 -1,2 +1,6 @@@
+      one
+    ++<<<<<<< HEAD
+     +other
+    ++=======
+    + two
+    ++>>>>>>> main
+    ```
+    ");
+    assert_snapshot!(sandbox.call("git_diff", json!({ "summary": true })), @"
+    # Git Diff Summary: unstaged changes
+
+    - **Files Changed**: 1
+    - **Insertions**: +5 lines
+    - **Deletions**: -0 lines
+
+    ### Conflicted Files (1):
+    - a.txt (+5 -0)
+    ");
+    let blame = sandbox.call("git_blame", json!({ "filePath": "a.txt" })).text;
+    assert!(
+        blame.contains("⚠") && blame.contains("Not committed yet") && blame.contains(") two\n"),
+        "{blame}"
+    );
+    assert_eq!(subjects(&sandbox), ["topic", "first"]);
+}
+
+#[test]
+fn the_repository_may_change_under_a_running_server() {
+    let sandbox = two_commits();
+    check(&sandbox, &["second", "first"]);
+    sandbox.write("a.txt", "three\none\n");
+    sandbox.commit("2025-10-10", JOHN, "third");
+    check(&sandbox, &["third", "second", "first"]);
+    sandbox.git(&["reset", "-q", "--hard", "HEAD~2"]);
+    check(&sandbox, &["first"]);
+    fs::remove_dir_all(sandbox.root().join(".git")).unwrap();
+    assert!(sandbox.call("git_log", json!({})).is_error);
+    sandbox.git(&["init", "-q", "-b", "main"]);
+    sandbox.commit("2025-10-11", JOHN, "anew");
+    check(&sandbox, &["anew"]);
+}
+
+#[test]
+fn without_git_the_answer_says_so() {
+    let sandbox = two_commits();
+    let mut command = sandbox.docent();
+    let finished =
+        docent_testkit::Finished::of(command.env("PATH", "/nonexistent").args(["call", "git_log"]));
+    assert_snapshot!(finished.stdout, @"
+    Error: GitRepositoryError
+
+    Details: git is not installed
+
+    Suggestion: Install git and make sure it is on the PATH that docent is started with
+    ");
+}
+
+#[test]
+fn what_git_cannot_read_is_a_processing_error() {
+    let sandbox = two_commits();
+    let id = sandbox.git(&["rev-parse", "HEAD^{tree}"]);
+    fs::remove_file(sandbox.root().join(".git/objects").join(&id[..2]).join(&id[2..])).unwrap();
+    let answer = sandbox.call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }));
+    assert!(
+        answer.is_error
+            && answer
+                .text
+                .starts_with("Error: ProcessingError\n\nDetails: git failed: "),
+        "{answer}"
+    );
+}

@@ -1,0 +1,313 @@
+//! The `git` command, run so that nothing a repository says can make it run, write or fetch anything.
+//!
+//! Configuration of the user and the system is left out, so that an answer depends on the repository only. What the
+//! repository's own configuration could start is switched off by name: hooks, pagers, file system monitors, external
+//! diffs, text conversion, signature checks, and every filter it defines.
+//!
+//! Invariant: arguments from callers reach git as object ids or after `--`, never where an option could stand.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use super::GitError;
+use super::place::Place;
+use crate::clock::{Clock, rfc3339};
+use crate::deadline::Deadline;
+
+/// What of the process's environment git gets to see, and where to find it.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Directories that may hold the program.
+    pub search: Vec<PathBuf>,
+    /// Variables handed on: where the home is, the time zone.
+    pub variables: Vec<(OsString, OsString)>,
+}
+
+/// git as it is run for one repository.
+#[derive(Clone, Debug)]
+pub(super) struct Runner {
+    program: PathBuf,
+    variables: Vec<(OsString, OsString)>,
+    place: Place,
+    clock: Clock,
+    /// Settings of the repository that are taken back, beyond [`SETTINGS`].
+    overrides: Vec<(String, String)>,
+    /// A directory of our own with a commit graph, which git finds what a path's history is by.
+    graph: Option<PathBuf>,
+}
+
+/// What the repository's configuration has no say in.
+const SETTINGS: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.commentChar=#",
+    "diff.external=",
+    "diff.autoRefreshIndex=true",
+    "log.showSignature=false",
+    "log.showRoot=true",
+    "log.follow=false",
+    "mailmap.file=",
+    "diff.orderFile=/dev/null",
+    "blame.ignoreRevsFile=",
+    "blame.showRoot=false",
+    "protocol.allow=never",
+];
+
+/// How often a running command is held against its deadline.
+const TICK: Duration = Duration::from_millis(10);
+
+/// What is kept of git's complaints.
+const COMPLAINT: u64 = 4_096;
+
+impl Runner {
+    pub(super) fn new(program: PathBuf, surroundings: &Surroundings, place: Place, clock: Clock) -> Self {
+        Self {
+            program,
+            variables: surroundings.variables.clone(),
+            place,
+            clock,
+            overrides: Vec::new(),
+            graph: None,
+        }
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// `2026-01-31`, where the clock is.
+    pub(super) fn today(&self) -> String {
+        rfc3339(self.clock.now())[..10].to_owned()
+    }
+
+    #[must_use]
+    pub(super) fn overriding(mut self, overrides: Vec<(String, String)>) -> Self {
+        self.overrides = overrides;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn with_graph(mut self, graph: Option<PathBuf>) -> Self {
+        self.graph = graph;
+        self
+    }
+
+    /// `git SUBCOMMAND` with everything switched off that should be.
+    pub(super) fn command(&self, subcommand: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .current_dir(self.place.directory())
+            .env_clear()
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .envs([
+                ("LC_ALL", "C"),
+                ("GIT_CONFIG_NOSYSTEM", "1"),
+                ("GIT_CONFIG_GLOBAL", null()),
+                ("GIT_ATTR_NOSYSTEM", "1"),
+                ("GIT_NO_LAZY_FETCH", "1"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+                ("GIT_ALLOW_PROTOCOL", "none"),
+            ])
+            .env("GIT_DIR", &self.place.git_dir);
+        if let Some(work_tree) = &self.place.work_tree {
+            command.env("GIT_WORK_TREE", work_tree);
+        }
+        if let Clock::Fixed(now) = self.clock {
+            command.env("GIT_TEST_DATE_NOW", now.as_second().to_string());
+        }
+        if let Some(graph) = &self.graph {
+            command.env("GIT_OBJECT_DIRECTORY", graph).env(
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                self.place.common.join("objects"),
+            );
+        }
+        // Names of filters may hold any character; only these variables take them without splitting.
+        command.env("GIT_CONFIG_COUNT", self.overrides.len().to_string());
+        for (at, (key, value)) in self.overrides.iter().enumerate() {
+            command
+                .env(format!("GIT_CONFIG_KEY_{at}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{at}"), value);
+        }
+        command.args(["--no-optional-locks", "--no-pager", "--literal-pathspecs"]);
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        command.arg(subcommand);
+        command
+    }
+}
+
+fn null() -> &'static str {
+    if cfg!(windows) { "NUL" } else { "/dev/null" }
+}
+
+/// Runs a command and reads what it prints as it comes. `read` may stop early; the command is stopped then.
+pub(super) fn stream<T>(
+    mut command: Command,
+    input: Option<&[u8]>,
+    deadline: &Deadline,
+    read: impl FnOnce(&mut dyn BufRead) -> Result<T, GitError>,
+) -> Result<T, GitError> {
+    let outcome = supervise(&mut command, input, deadline, read)?;
+    let (value, end) = outcome;
+    match end {
+        End::Stopped => Ok(value),
+        End::Exited(status, _) if status.success() => Ok(value),
+        End::Exited(_, complaint) => Err(GitError::Failed(complaint)),
+    }
+}
+
+/// Runs a command for its whole output, of at most `limit` bytes, and says how it ended.
+pub(super) fn output(
+    mut command: Command,
+    limit: u64,
+    deadline: &Deadline,
+) -> Result<(Vec<u8>, Option<i32>), GitError> {
+    let (bytes, end) = supervise(&mut command, None, deadline, |out| {
+        let mut bytes = Vec::new();
+        out.take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(GitError::Pipe)?;
+        Ok(bytes)
+    })?;
+    if bytes.len() as u64 > limit {
+        return Err(GitError::Failed("git printed more than can be true".into()));
+    }
+    match end {
+        End::Stopped => Ok((bytes, None)),
+        End::Exited(status, _) => Ok((bytes, status.code())),
+    }
+}
+
+/// The same, where anything but success is a failure.
+pub(super) fn text(command: Command, limit: u64, deadline: &Deadline) -> Result<String, GitError> {
+    stream(command, None, deadline, |out| {
+        let mut bytes = Vec::new();
+        out.take(limit).read_to_end(&mut bytes).map_err(GitError::Pipe)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    })
+}
+
+/// How a command ended: by itself, with what it complained about, or because nobody wanted more.
+enum End {
+    Exited(ExitStatus, String),
+    Stopped,
+}
+
+fn supervise<T>(
+    command: &mut Command,
+    input: Option<&[u8]>,
+    deadline: &Deadline,
+    read: impl FnOnce(&mut dyn BufRead) -> Result<T, GitError>,
+) -> Result<(T, End), GitError> {
+    deadline.check()?;
+    command
+        .stdin(if input.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = spawn(command)?;
+    let stdin = child.stdin.take();
+    let mut stdout = BufReader::with_capacity(64 << 10, child.stdout.take().expect("it was piped"));
+    let stderr = child.stderr.take().expect("it was piped");
+    let child = Mutex::new(Killed(child));
+    let (finished, watched) = mpsc::channel::<()>();
+    let (outcome, complaint) = thread::scope(|scope| {
+        scope.spawn(|| {
+            let watched = watched;
+            while watched.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if deadline.check().is_err() {
+                    child
+                        .lock()
+                        .expect("nothing panics while it holds the child")
+                        .kill();
+                }
+            }
+        });
+        let complaint = scope.spawn(move || {
+            let mut kept = Vec::new();
+            let mut stderr = stderr;
+            // What is beyond the limit is read and dropped, so that git does not wait for a reader.
+            let _ = stderr.by_ref().take(COMPLAINT).read_to_end(&mut kept);
+            let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+            first_line(&kept)
+        });
+        if let (Some(mut stdin), Some(input)) = (stdin, input) {
+            // A reader that has seen enough closes its end; what it says then is in its answer.
+            scope.spawn(move || drop(stdin.write_all(input)));
+        }
+        let outcome = read(&mut stdout);
+        let is_done = outcome.is_ok() && stdout.fill_buf().is_ok_and(<[u8]>::is_empty);
+        drop(stdout);
+        if !is_done {
+            child
+                .lock()
+                .expect("nothing panics while it holds the child")
+                .kill();
+        }
+        drop(finished);
+        (outcome.map(|value| (value, is_done)), complaint.join())
+    });
+    deadline.check()?;
+    let (value, is_done) = outcome?;
+    if !is_done {
+        return Ok((value, End::Stopped));
+    }
+    let mut child = child
+        .into_inner()
+        .expect("nothing panicked while it held the child");
+    let status = child.0.wait().map_err(GitError::Pipe)?;
+    Ok((value, End::Exited(status, complaint.unwrap_or_default())))
+}
+
+/// Starts a command; a program that is gone since it was found counts as not installed.
+pub(super) fn spawn(command: &mut Command) -> Result<Child, GitError> {
+    command.spawn().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => GitError::NotInstalled,
+        _ => GitError::Pipe(error),
+    })
+}
+
+/// A child that does not outlive its owner.
+#[derive(Debug)]
+pub(super) struct Killed(pub(super) Child);
+
+impl Killed {
+    pub(super) fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// What git says went wrong, without the word it begins with.
+fn first_line(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("fatal: "))
+        .or(text.lines().next());
+    let line = line.unwrap_or("git ended without saying why");
+    line.strip_prefix("fatal: ")
+        .unwrap_or(line)
+        .chars()
+        .take(200)
+        .collect()
+}

@@ -1,0 +1,271 @@
+//! `git log`: which commits, newest first, and what each changed.
+
+use std::io::BufRead;
+
+use docent_core::date::{Edge, for_git};
+use docent_core::path::RepoPath;
+
+use super::command::{self, stream};
+use super::raw::{Change, change, field, peek};
+use super::{Git, GitError, Repository};
+use crate::deadline::Deadline;
+
+/// Which commits are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// Only those that changed this file, or something in this directory.
+    pub path: Option<RepoPath>,
+    /// A date, or a reference: then the commits that it does not contain.
+    pub since: Option<String>,
+    /// A date, or a reference: then the commits that it contains.
+    pub until: Option<String>,
+    /// Part of an author's name or address.
+    pub author: Option<String>,
+    pub skip: usize,
+    pub count: usize,
+}
+
+/// The commits found.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    pub commits: Vec<Commit>,
+    /// True when there are further ones.
+    pub more: bool,
+    /// True when the repository ends before its history does.
+    pub shallow: bool,
+    /// True when nothing has been committed yet.
+    pub unborn: bool,
+}
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    pub id: String,
+    /// As many digits as it is known by.
+    pub short: String,
+    pub parents: Vec<String>,
+    pub author: String,
+    pub email: String,
+    /// The author's day: `2025-10-09`.
+    pub date: String,
+    pub subject: String,
+    /// What differs from the parent; in a merge, from every parent.
+    pub files: Vec<Change>,
+}
+
+/// The commits between two ends, as git is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    /// Where to begin; nothing where nothing has been committed.
+    pub(super) from: Option<String>,
+    /// What to leave out with all it contains.
+    pub(super) without: Option<String>,
+    /// Seconds since 1970.
+    pub(super) after: Option<i64>,
+    pub(super) before: Option<i64>,
+}
+
+/// The fields of [`Commit`] up to the files, NUL after each.
+pub(super) const FORMAT: &str = "--format=%H%x00%P%x00%aN%x00%aE%x00%as%x00%s%x00";
+
+/// How files that changed are found, whoever asks.
+pub(super) const CHANGES: &[&str] = &[
+    "--raw",
+    "-c",
+    "-M",
+    "-l1000",
+    "-z",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--no-abbrev",
+    "--ignore-submodules=none",
+];
+
+impl Git {
+    /// The commits that `query` asks for.
+    pub fn log(&self, query: &Query, deadline: &Deadline) -> Result<Log, GitError> {
+        let repository = self.repository(deadline)?;
+        let span = repository.span(query, deadline)?;
+        let mut log = Log {
+            shallow: repository.runner.place().is_shallow(),
+            unborn: span.from.is_none(),
+            ..Log::default()
+        };
+        if let Some(from) = &span.from {
+            // One more than wanted tells whether there are more.
+            log.commits = repository.ask_git(query, from, &span, deadline)?;
+        }
+        log.more = log.commits.len() > query.count;
+        log.commits.truncate(query.count);
+        for commit in &mut log.commits {
+            commit.short = repository.short(&commit.id);
+            commit.files = repository.within(std::mem::take(&mut commit.files));
+        }
+        Ok(log)
+    }
+
+    /// True where a commit holds `path` now.
+    pub fn tracks(&self, path: &RepoPath, deadline: &Deadline) -> Result<bool, GitError> {
+        let repository = self.repository(deadline)?;
+        let name = format!("HEAD:{}", repository.path(path));
+        Ok(repository.objects.find(&name, deadline)?.is_some())
+    }
+}
+
+impl Repository {
+    fn span(&self, query: &Query, deadline: &Deadline) -> Result<Span, GitError> {
+        let mut span = Span {
+            from: self.head(deadline)?,
+            ..Span::default()
+        };
+        let mut dates = Vec::new();
+        if let Some(since) = &query.since {
+            match self.moment(since, Edge::Start, deadline)? {
+                Moment::Commit(id) => span.without = Some(id),
+                Moment::Date(text) => dates.push(format!("--since={text}")),
+            }
+        }
+        if let Some(until) = &query.until {
+            match self.moment(until, Edge::End, deadline)? {
+                Moment::Commit(id) => span.from = Some(id),
+                Moment::Date(text) => dates.push(format!("--until={text}")),
+            }
+        }
+        if !dates.is_empty() {
+            // git's own reading of dates, as seconds.
+            let mut parse = self.runner.command("rev-parse");
+            parse.args(&dates);
+            for line in command::text(parse, 1_000, deadline)?.lines() {
+                let number = |prefix| {
+                    line.strip_prefix(prefix)
+                        .and_then(|number: &str| number.parse().ok())
+                };
+                span.after = span.after.or(number("--max-age="));
+                span.before = span.before.or(number("--min-age="));
+            }
+        }
+        Ok(span)
+    }
+
+    /// A branch or tag of that very name, else a date, else whatever git takes for a commit.
+    fn moment(&self, text: &str, edge: Edge, deadline: &Deadline) -> Result<Moment, GitError> {
+        super::check_reference(text)?;
+        let Some(date) = for_git(text, edge) else {
+            let found = self.find(text, deadline)?;
+            return found
+                .map(Moment::Commit)
+                .ok_or_else(|| GitError::UnknownMoment(text.to_owned()));
+        };
+        for kind in ["tags", "heads"] {
+            if let Some(id) = self.find(&format!("refs/{kind}/{text}"), deadline)? {
+                return Ok(Moment::Commit(id));
+            }
+        }
+        Ok(Moment::Date(date))
+    }
+
+    /// Asks git itself.
+    fn ask_git(
+        &self,
+        query: &Query,
+        from: &str,
+        span: &Span,
+        deadline: &Deadline,
+    ) -> Result<Vec<Commit>, GitError> {
+        let mut command = self.runner.command("log");
+        command
+            .args(["--encoding=UTF-8", "--full-diff", FORMAT])
+            .args(CHANGES);
+        command.arg(format!("--max-count={}", query.count + 1));
+        command.arg(format!("--skip={}", query.skip));
+        if let Some(after) = span.after {
+            command.arg(format!("--since=@{after}"));
+        }
+        if let Some(before) = span.before {
+            command.arg(format!("--until=@{before}"));
+        }
+        if let Some(author) = &query.author {
+            command.args(["--use-mailmap", "--fixed-strings", "--regexp-ignore-case"]);
+            command.arg(format!("--author={author}"));
+        }
+        command.arg(from);
+        if let Some(without) = &span.without {
+            command.arg(format!("^{without}"));
+        }
+        command.arg("--").args(self.limit(query.path.as_ref()));
+        stream(command, None, deadline, |out| {
+            let mut commits = Vec::new();
+            while let Some(commit) = read(out)? {
+                commits.push(commit);
+            }
+            Ok(commits)
+        })
+    }
+
+    /// The path to look at: the one asked for, else the project where it is only a part of the repository.
+    pub(super) fn limit(&self, path: Option<&RepoPath>) -> Option<String> {
+        let prefix = &self.runner.place().prefix;
+        path.map(|path| self.path(path))
+            .or_else(|| Some(prefix.trim_end_matches('/').to_owned()).filter(|prefix| !prefix.is_empty()))
+    }
+
+    /// The changes that belong to the project, under the names they have in it.
+    pub(super) fn within(&self, changes: Vec<Change>) -> Vec<Change> {
+        let place = self.runner.place();
+        if place.prefix.is_empty() {
+            return changes;
+        }
+        changes
+            .into_iter()
+            .filter_map(|change| {
+                Some(Change {
+                    path: place.in_project(&change.path)?.to_owned(),
+                    from: change
+                        .from
+                        .as_deref()
+                        .map(|from| place.in_project(from).unwrap_or(from).to_owned()),
+                    ..change
+                })
+            })
+            .collect()
+    }
+}
+
+enum Moment {
+    Commit(String),
+    Date(String),
+}
+
+/// Reads the next commit of a log in [`FORMAT`] with [`CHANGES`]; nothing at the end.
+pub(super) fn read(out: &mut dyn BufRead) -> Result<Option<Commit>, GitError> {
+    if !skip_between(out)? {
+        return Ok(None);
+    }
+    let commit = Commit {
+        id: field(out)?,
+        short: String::new(),
+        parents: field(out)?.split_ascii_whitespace().map(str::to_owned).collect(),
+        author: field(out)?,
+        email: field(out)?,
+        date: field(out)?,
+        subject: field(out)?,
+        files: Vec::new(),
+    };
+    let mut files = Vec::new();
+    while skip_between(out)? && peek(out)? == Some(b':') {
+        files.push(change(out)?);
+    }
+    Ok(Some(Commit { files, ..commit }))
+}
+
+/// Passes over what git puts between records; false at the end.
+fn skip_between(out: &mut dyn BufRead) -> Result<bool, GitError> {
+    loop {
+        match peek(out)? {
+            None => return Ok(false),
+            Some(0 | b'\n') => out.consume(1),
+            Some(_) => return Ok(true),
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The project's history, from the `git` command.
+//!
+//! Speed beyond git's own comes from what a server can keep: a process that answers questions about objects, a
+//! commit graph beside the repository, a table of its commits, and answers that cannot change because they are
+//! named by object ids. Nothing is ever written into the repository.
+
+mod blame;
+mod command;
+mod diff;
+mod log;
+mod objects;
+mod place;
+mod raw;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use docent_core::path::RepoPath;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use crate::clock::Clock;
+use crate::deadline::{Deadline, Expired};
+use crate::files::Root;
+
+pub use blame::{Attribution, Blame, Line, Lines};
+pub use command::Surroundings;
+pub use diff::{Diff, MOST_LINES, Patched, Sides};
+pub use log::{Commit, Log, Query};
+pub use raw::{Change, Status};
+
+use command::Runner;
+use objects::Objects;
+use place::{Place, Stamp};
+
+/// The history of one project. Opened at the first question, and again when the repository has changed under it.
+#[derive(Debug)]
+pub struct Git {
+    root: Root,
+    surroundings: Surroundings,
+    clock: Clock,
+    program: Option<PathBuf>,
+    open: Mutex<Option<Arc<Repository>>>,
+    blamed: Cache<blame::Version, Arc<blame::Known>, Weight>,
+    compared: Cache<diff::Between, Arc<Diff>, Weight>,
+}
+
+/// What a kept answer weighs, in bytes.
+#[derive(Clone, Debug)]
+struct Weight;
+
+impl Weighter<blame::Version, Arc<blame::Known>> for Weight {
+    fn weight(&self, _: &blame::Version, known: &Arc<blame::Known>) -> u64 {
+        known.weight()
+    }
+}
+
+impl Weighter<diff::Between, Arc<Diff>> for Weight {
+    fn weight(&self, _: &diff::Between, diff: &Arc<Diff>) -> u64 {
+        diff.weight()
+    }
+}
+
+/// An open repository.
+#[derive(Debug)]
+struct Repository {
+    runner: Runner,
+    objects: Objects,
+    configuration: Option<Stamp>,
+    /// How many digits of an id are enough to know a commit by.
+    digits: usize,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("git is not installed")]
+    NotInstalled,
+    #[error("git {0} is too old")]
+    TooOld(String),
+    #[error("there is no repository")]
+    NotARepository,
+    #[error("the repository is not followed: {0}")]
+    Refused(&'static str),
+    #[error("the repository cannot be read")]
+    Denied,
+    #[error("the repository has no working tree")]
+    Bare,
+    #[error("no commit is called {0}")]
+    UnknownReference(String),
+    #[error("{0} cannot be a reference")]
+    MalformedReference(String),
+    #[error("{0} is neither a date nor a reference")]
+    UnknownMoment(String),
+    #[error("git does not track {0}")]
+    Untracked(String),
+    #[error("lines {start} to {end} of a file that has {lines}")]
+    LineRange { start: usize, end: usize, lines: usize },
+    #[error("objects are missing")]
+    Incomplete,
+    #[error("{0} is blocked")]
+    Blocked(String),
+    #[error("{0} is binary")]
+    Binary(String),
+    #[error("{0} is too large")]
+    TooLarge(String),
+    #[error(transparent)]
+    Expired(#[from] Expired),
+    #[error("git failed: {0}")]
+    Failed(String),
+    #[error("git cannot be talked to: {0}")]
+    Pipe(io::Error),
+}
+
+/// The first version that takes settings from the environment, which is how filters are switched off.
+const OLDEST: (u32, u32) = (2, 31);
+
+/// Bytes of answers that are kept, of each kind.
+const KEPT: u64 = 8 << 20;
+
+/// Configuration beyond this is no configuration.
+const LARGEST_CONFIGURATION: u64 = 4 << 20;
+
+impl Git {
+    pub fn new(root: Root, surroundings: Surroundings, clock: Clock) -> Self {
+        let program = place::program(&surroundings.search, root.path());
+        Self {
+            root,
+            surroundings,
+            clock,
+            program,
+            open: Mutex::default(),
+            blamed: Cache::with_weighter(200, KEPT, Weight),
+            compared: Cache::with_weighter(200, KEPT, Weight),
+        }
+    }
+
+    /// The repository as it is now. What was learned about it is kept while its configuration stays the same.
+    fn repository(&self, deadline: &Deadline) -> Result<Arc<Repository>, GitError> {
+        let place = Place::find(self.root.path())?;
+        let mut open = self
+            .open
+            .lock()
+            .expect("nothing panics while it holds the repository");
+        if let Some(known) = &*open
+            && *known.runner.place() == place
+            && known.configuration.as_ref() == Some(&place.configuration())
+        {
+            return Ok(known.clone());
+        }
+        let program = self.program.clone().ok_or(GitError::NotInstalled)?;
+        let runner = Runner::new(program, &self.surroundings, place, self.clock);
+        let repository = Arc::new(Repository::open(runner, deadline)?);
+        *open = Some(repository.clone());
+        Ok(repository)
+    }
+}
+
+impl Repository {
+    fn open(runner: Runner, deadline: &Deadline) -> Result<Self, GitError> {
+        recent_enough(&runner, deadline)?;
+        let place = runner.place();
+        let before = place.configuration();
+        let mut list = runner.command("config");
+        list.args(["--list", "-z", "--includes"]);
+        let text = command::text(list, LARGEST_CONFIGURATION, deadline).map_err(|error| match error {
+            GitError::Failed(complaint) if complaint.contains("Permission denied") => GitError::Denied,
+            error => error,
+        })?;
+        let configuration = Configuration::read(&text);
+        configuration.names(place)?;
+        // Included files may change unseen, so nothing is kept where there are any.
+        let stamp = (!configuration.includes).then_some(before);
+        let runner = runner.overriding(configuration.overrides);
+        let objects = Objects::new(runner.clone());
+        let mut repository = Self {
+            runner,
+            objects,
+            configuration: stamp,
+            digits: 7,
+        };
+        if repository.head(deadline)?.is_some() {
+            let mut short = repository.runner.command("rev-parse");
+            short.args(["--short", "HEAD"]);
+            repository.digits = command::text(short, 100, deadline)?.trim_end().len();
+        }
+        Ok(repository)
+    }
+
+    /// The commit checked out, if there is one yet.
+    fn head(&self, deadline: &Deadline) -> Result<Option<String>, GitError> {
+        self.find("HEAD", deadline)
+    }
+
+    /// The commit a caller's reference means.
+    fn commit(&self, reference: &str, deadline: &Deadline) -> Result<String, GitError> {
+        check_reference(reference)?;
+        self.find(reference, deadline)?
+            .ok_or_else(|| GitError::UnknownReference(reference.to_owned()))
+    }
+
+    fn find(&self, reference: &str, deadline: &Deadline) -> Result<Option<String>, GitError> {
+        // A search through messages takes everything up to the end as its pattern.
+        let name = if reference.starts_with(":/") {
+            reference.to_owned()
+        } else {
+            format!("{reference}^{{commit}}")
+        };
+        let found = self.objects.find(&name, deadline)?;
+        Ok(found.filter(|found| found.kind == "commit").map(|found| found.id))
+    }
+
+    /// As much of an id as it is known by.
+    fn short(&self, id: &str) -> String {
+        id.get(..self.digits).unwrap_or(id).to_owned()
+    }
+
+    /// A file of the project as git names it.
+    fn path(&self, path: &RepoPath) -> String {
+        self.runner.place().in_repository(path.as_str())
+    }
+}
+
+/// What could be an option, or more than one line, is no reference.
+fn check_reference(reference: &str) -> Result<(), GitError> {
+    let is_fine =
+        !reference.starts_with('-') && !reference.contains(char::is_control) && reference.len() <= 1_000;
+    if is_fine {
+        Ok(())
+    } else {
+        Err(GitError::MalformedReference(reference.to_owned()))
+    }
+}
+
+fn recent_enough(runner: &Runner, deadline: &Deadline) -> Result<(), GitError> {
+    let text = command::text(runner.command("version"), 1_000, deadline)?;
+    let version = text.trim().strip_prefix("git version ").unwrap_or(text.trim());
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    let (major, minor) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    if (major, minor) < OLDEST {
+        return Err(GitError::TooOld(version.to_owned()));
+    }
+    Ok(())
+}
+
+/// What the repository's configuration says that matters here.
+#[derive(Debug, Default)]
+struct Configuration {
+    work_tree: Option<String>,
+    includes: bool,
+    overrides: Vec<(String, String)>,
+}
+
+impl Configuration {
+    /// `KEY\nVALUE\0` for each entry.
+    fn read(text: &str) -> Self {
+        let mut configuration = Self::default();
+        for entry in text.split_terminator('\0') {
+            let (key, value) = entry.split_once('\n').unwrap_or((entry, ""));
+            if key == "core.worktree" {
+                configuration.work_tree = Some(value.to_owned());
+            } else if key.starts_with("include.") || key.starts_with("includeif.") {
+                configuration.includes = true;
+            } else if let Some(filter) = key.strip_prefix("filter.")
+                && let Some((name, _)) = filter.rsplit_once('.')
+            {
+                for (what, value) in [
+                    ("clean", ""),
+                    ("smudge", ""),
+                    ("process", ""),
+                    ("required", "false"),
+                ] {
+                    configuration
+                        .overrides
+                        .push((format!("filter.{name}.{what}"), value.to_owned()));
+                }
+            }
+        }
+        configuration.overrides.sort();
+        configuration.overrides.dedup();
+        configuration
+    }
+
+    /// A submodule's directory names its work tree; nobody's may name another.
+    fn names(&self, place: &Place) -> Result<(), GitError> {
+        let Some(named) = &self.work_tree else {
+            return if place.needs_worktree {
+                Err(GitError::Refused(
+                    "its .git file leads to a directory that does not belong to it",
+                ))
+            } else {
+                Ok(())
+            };
+        };
+        let end = place.git_dir.join(named).canonicalize().ok();
+        if end.is_some() && end == place.work_tree {
+            Ok(())
+        } else {
+            Err(GitError::Refused("its core.worktree leads to another directory"))
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Where a project's repository is, and whether it may be believed.
+//!
+//! A clone can bring a `.git` of any form along. One that leads git to a directory which does not know this project
+//! would show another repository's history under this project's name, so it is refused.
+//!
+//! Invariant: the directory of a [`Place`] lies in the project (or in a directory above it that has the same owner), or it
+//! names the project back: as a linked worktree or as a submodule.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::GitError;
+
+/// A repository and the project in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// What git calls `GIT_DIR`.
+    pub(super) git_dir: PathBuf,
+    /// Where configuration and objects are; differs in linked worktrees.
+    pub(super) common: PathBuf,
+    /// Nothing in bare repositories.
+    pub(super) work_tree: Option<PathBuf>,
+    /// The project within the work tree: empty, or a path that ends with `/`.
+    pub(super) prefix: String,
+    /// True where only `core.worktree` can say that the directory belongs to this work tree.
+    pub(super) needs_worktree: bool,
+    /// Changes when another repository is put in the same place.
+    identity: Stamp,
+}
+
+/// What tells one state of a file from another without reading it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamp(Vec<u64>);
+
+/// Files that name a directory are short; anything longer is not one.
+const LONGEST_POINTER: u64 = 8_192;
+
+impl Place {
+    /// The repository around `root`, a canonical path.
+    pub(super) fn find(root: &Path) -> Result<Self, GitError> {
+        for directory in root.ancestors() {
+            let dot_git = directory.join(".git");
+            let found = match fs::symlink_metadata(&dot_git) {
+                Ok(metadata) => Self::at(directory, &dot_git, &metadata)?,
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(GitError::Denied),
+                Err(_) if directory == root && is_repository(root) => Some(Self::bare(root)),
+                Err(_) => None,
+            };
+            let Some(mut place) = found else { continue };
+            if directory != root {
+                same_owner(directory, root)?;
+                let below = root.strip_prefix(directory).expect("an ancestor is a prefix");
+                let below = below.to_str().ok_or(GitError::Refused(
+                    "the way from the repository to the project is not UTF-8",
+                ))?;
+                place.prefix = format!("{}/", below.replace('\\', "/"));
+            }
+            place.stays_inside()?;
+            return Ok(place);
+        }
+        Err(GitError::NotARepository)
+    }
+
+    fn at(directory: &Path, dot_git: &Path, metadata: &Metadata) -> Result<Option<Self>, GitError> {
+        if metadata.is_symlink() {
+            return Err(GitError::Refused("its .git is a link to another place"));
+        }
+        if metadata.is_dir() {
+            if fs::read_link(dot_git.join("commondir")).is_ok() || dot_git.join("commondir").exists() {
+                return Err(GitError::Refused(
+                    "its .git directory leads to another repository",
+                ));
+            }
+            fs::metadata(dot_git.join("HEAD"))
+                .map(drop)
+                .or_else(|error| match error.kind() {
+                    ErrorKind::PermissionDenied => Err(GitError::Denied),
+                    _ => Ok(()),
+                })?;
+            return Ok(is_repository(dot_git).then(|| Self::new(dot_git, dot_git, Some(directory))));
+        }
+        if !metadata.is_file() {
+            return Err(GitError::Refused("its .git is neither a directory nor a file"));
+        }
+        Self::follow(directory, dot_git).map(Some)
+    }
+
+    /// A `.git` file: a linked worktree or a submodule, where the other side says so too.
+    fn follow(directory: &Path, dot_git: &Path) -> Result<Self, GitError> {
+        const STRANGER: GitError =
+            GitError::Refused("its .git file leads to a directory that does not belong to it");
+        let text = pointer(dot_git)?;
+        let target = text
+            .strip_prefix("gitdir: ")
+            .ok_or(GitError::Refused("its .git file does not name a directory"))?;
+        let target = directory
+            .join(target)
+            .canonicalize()
+            .map_err(|_| GitError::Refused("its .git file names a directory that is not there"))?;
+        if !target.join("commondir").exists() {
+            let mut place = Self::new(&target, &target, Some(directory));
+            place.needs_worktree = true;
+            return if is_repository(&target) {
+                Ok(place)
+            } else {
+                Err(STRANGER)
+            };
+        }
+        let resolve = |name: &str| target.join(pointer(&target.join(name)).ok()?).canonicalize().ok();
+        let common = resolve("commondir").ok_or(STRANGER)?;
+        let names_us_back = resolve("gitdir").is_some_and(|back| back == dot_git);
+        let is_listed = target
+            .parent()
+            .is_some_and(|parent| parent == common.join("worktrees"));
+        if !(names_us_back && is_listed && is_repository(&common)) {
+            return Err(STRANGER);
+        }
+        Ok(Self::new(&target, &common, Some(directory)))
+    }
+
+    fn bare(root: &Path) -> Self {
+        Self::new(root, root, None)
+    }
+
+    fn new(git_dir: &Path, common: &Path, work_tree: Option<&Path>) -> Self {
+        Self {
+            git_dir: git_dir.to_owned(),
+            common: common.to_owned(),
+            work_tree: work_tree.map(Path::to_owned),
+            prefix: String::new(),
+            needs_worktree: false,
+            identity: Stamp::of_directory(git_dir),
+        }
+    }
+
+    /// Parts of the repository that are links to other places show another repository just as well.
+    fn stays_inside(&self) -> Result<(), GitError> {
+        for (directory, name) in [
+            (&self.git_dir, "HEAD"),
+            (&self.common, "config"),
+            (&self.common, "objects"),
+            (&self.common, "refs"),
+            (&self.common, "packed-refs"),
+            (&self.common, "reftable"),
+        ] {
+            let path = directory.join(name);
+            let is_link = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
+            if is_link && !path.canonicalize().is_ok_and(|end| end.starts_with(&self.common)) {
+                return Err(GitError::Refused(
+                    "parts of its .git directory are links to other places",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The configuration files git reads here, as they are now.
+    pub(super) fn configuration(&self) -> Stamp {
+        let mut stamp = Stamp::default();
+        for file in [self.common.join("config"), self.git_dir.join("config.worktree")] {
+            stamp.add(fs::metadata(file).ok().as_ref());
+        }
+        stamp
+    }
+
+    /// A file's name as git has it, for one as the project has it.
+    pub(super) fn in_repository(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix)
+    }
+
+    /// The other way round; nothing for what is outside the project.
+    pub(super) fn in_project<'a>(&self, path: &'a str) -> Option<&'a str> {
+        path.strip_prefix(&self.prefix)
+    }
+
+    pub(super) fn is_shallow(&self) -> bool {
+        fs::metadata(self.common.join("shallow")).is_ok_and(|metadata| metadata.len() > 0)
+    }
+
+    /// The directory to run git in.
+    pub(super) fn directory(&self) -> &Path {
+        self.work_tree.as_deref().unwrap_or(&self.git_dir)
+    }
+}
+
+impl Stamp {
+    /// Of a directory only which one it is, not what is in it.
+    fn of_directory(path: &Path) -> Self {
+        let mut stamp = Self::default();
+        #[cfg(unix)]
+        if let Ok(metadata) = fs::metadata(path) {
+            use std::os::unix::fs::MetadataExt;
+            stamp.0.extend([metadata.dev(), metadata.ino()]);
+        }
+        #[cfg(not(unix))]
+        let _ = path;
+        stamp
+    }
+
+    fn add(&mut self, metadata: Option<&Metadata>) {
+        let Some(metadata) = metadata else {
+            self.0.push(0);
+            return;
+        };
+        let nanoseconds = |time: SystemTime| time.duration_since(UNIX_EPOCH).ok()?.as_nanos().try_into().ok();
+        let modified = metadata.modified().ok().and_then(nanoseconds).unwrap_or(0);
+        self.0.extend([1, metadata.len(), modified]);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let changed = [metadata.ctime(), metadata.ctime_nsec()].map(i64::unsigned_abs);
+            self.0.push(metadata.ino());
+            self.0.extend(changed);
+        }
+    }
+}
+
+/// What git itself takes for a repository.
+fn is_repository(directory: &Path) -> bool {
+    directory.join("objects").is_dir()
+        && directory.join("refs").exists()
+        && fs::symlink_metadata(directory.join("HEAD")).is_ok()
+}
+
+/// The first line of a file that names a directory.
+fn pointer(path: &Path) -> Result<String, GitError> {
+    const UNREADABLE: GitError = GitError::Refused("its .git file cannot be read");
+    let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+    if !is_file {
+        return Err(UNREADABLE);
+    }
+    let mut text = String::new();
+    open(path)
+        .and_then(|file| file.take(LONGEST_POINTER).read_to_string(&mut text))
+        .map_err(|error| match error.kind() {
+            ErrorKind::PermissionDenied => GitError::Denied,
+            _ => UNREADABLE,
+        })?;
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+#[expect(clippy::disallowed_methods, reason = "git's own files, which are never shown")]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// A repository further up is used only where it is not somebody else's: anyone can make a `.git` in a shared directory.
+#[cfg(unix)]
+fn same_owner(directory: &Path, root: &Path) -> Result<(), GitError> {
+    use std::os::unix::fs::MetadataExt;
+    let owner = |path: &Path| fs::metadata(path).map(|metadata| metadata.uid()).ok();
+    if owner(&directory.join(".git")) == owner(root) {
+        Ok(())
+    } else {
+        Err(GitError::Refused(
+            "the repository around it belongs to another user",
+        ))
+    }
+}
+
+#[cfg(not(unix))]
+fn same_owner(_: &Path, _: &Path) -> Result<(), GitError> {
+    Ok(())
+}
+
+/// The program `git` in the given directories. Relative ones are passed over, and those in the project: what a
+/// clone brings along is not run.
+pub(super) fn program(directories: &[PathBuf], root: &Path) -> Option<PathBuf> {
+    let name = if cfg!(windows) { "git.exe" } else { "git" };
+    directories
+        .iter()
+        .filter(|directory| directory.is_absolute())
+        .filter(|directory| !directory.canonicalize().is_ok_and(|real| real.starts_with(root)))
+        .map(|directory| directory.join(name))
+        .find(|program| is_executable(program))
+}
+
+#[cfg(unix)]
+fn is_executable(program: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(program)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(program: &Path) -> bool {
+    program.is_file()
+}
