@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use docent_engine::git::end_children;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use tokio::runtime::{Builder, Runtime};
@@ -46,7 +47,8 @@ pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<()> {
             () = grace => Ok(()),
         }
     });
-    // A call that did not make it in time is left behind; the process ends now.
+    // A call that did not make it in time is left behind; the process ends now, and no git goes on without it.
+    end_children();
     runtime.shutdown_background();
     outcome.context("the client did not open the session as MCP asks")
 }
@@ -55,6 +57,7 @@ pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<()> {
 pub(crate) fn http(dispatch: Dispatch, address: &str, settings: Http) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(http::serve(dispatch, address, settings));
+    end_children();
     runtime.shutdown_background();
     outcome
 }

@@ -25,6 +25,7 @@ use docent_engine::clock::Clock;
 use docent_engine::files::{FileError, Root};
 use docent_engine::git::Surroundings;
 use toml::Value;
+use uuid::Uuid;
 
 use crate::tools::Tool;
 use crate::tools::dispatch::Limits;
@@ -39,6 +40,8 @@ pub(crate) struct Settings {
     pub(crate) http: Http,
     pub(crate) clock: Clock,
     pub(crate) surroundings: Surroundings,
+    /// Where a server keeps what it has learned about the project; nothing where the user has no home.
+    pub(crate) folder: Option<PathBuf>,
     /// Every setting with its value and origin, for `docent config`.
     pub(crate) entries: Vec<Entry>,
     /// What in the files was passed over, and why.
@@ -147,6 +150,7 @@ impl Settings {
             |tool: &Tool| u32::try_from(number(&format!("limit.{}", tool.name))).unwrap_or(u32::MAX);
         let blocked = list("access.blocked");
         let access = Access::new(blocked.iter().map(String::as_str)).context("access.blocked")?;
+        let folder = cache(environment).map(|cache| cache.join(folder_name(root.path())));
         Ok(Self {
             root: root.with_access(access),
             root_origin,
@@ -168,6 +172,7 @@ impl Settings {
             },
             clock: fixed_clock(environment)?,
             surroundings: surroundings(environment),
+            folder,
             entries,
             warnings,
         })
@@ -366,6 +371,31 @@ fn fixed_clock(environment: Environment<'_>) -> anyhow::Result<Clock> {
             ))
         }
     }
+}
+
+/// docent's part of the user's cache.
+fn cache(environment: Environment<'_>) -> Option<PathBuf> {
+    let directory = |name: &str| {
+        environment(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let cache = directory("XDG_CACHE_HOME")
+        .or_else(|| directory("LOCALAPPDATA"))
+        .or_else(|| Some(directory("HOME")?.join(".cache")))?;
+    Some(cache.join("docent").join("projects"))
+}
+
+/// A project's folder in the cache: its name for people, and a hash of its path, which no other project has.
+fn folder_name(root: &Path) -> String {
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let readable: String = name
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        .take(40)
+        .collect();
+    let hash = Uuid::new_v5(&Uuid::NAMESPACE_URL, root.as_os_str().as_encoded_bytes());
+    format!("{readable}-{}", hash.simple())
 }
 
 /// What git gets to see of the environment.

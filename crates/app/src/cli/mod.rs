@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
+use docent_engine::git::Git;
 use serde_json::Value;
 
 use crate::log::{self, Stderr};
@@ -170,8 +171,15 @@ fn settings(flags: &Flags, tools: &[Tool]) -> anyhow::Result<Settings> {
     Settings::resolve(flags, &variable, tools)
 }
 
+/// How long the process will be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stay {
+    Serving,
+    ForOneCall,
+}
+
 /// Resolves the settings, starts the log and lays the tools ready.
-fn prepare(flags: &Flags, tools: Vec<Tool>, stderr: Stderr) -> anyhow::Result<(Dispatch, Http)> {
+fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispatch, Http)> {
     let Settings {
         root,
         limits,
@@ -179,18 +187,25 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stderr: Stderr) -> anyhow::Result<(D
         http,
         clock,
         surroundings,
+        folder,
         warnings,
         ..
     } = settings(flags, &tools)?;
+    let (stderr, folder) = match stay {
+        Stay::Serving => (Stderr::Log, folder),
+        // One answer is given sooner than anything could be learned for the next.
+        Stay::ForOneCall => (Stderr::Terminal, None),
+    };
     log::start(&log, stderr)?;
     for warning in &warnings {
         tracing::warn!("{warning}");
     }
-    Ok((Dispatch::new(tools, root, surroundings, clock, limits), http))
+    let git = Git::new(root.clone(), surroundings, clock, folder);
+    Ok((Dispatch::new(tools, root, git, clock, limits), http))
 }
 
 fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<ExitCode> {
-    let (dispatch, http) = prepare(flags, tools, Stderr::Log)?;
+    let (dispatch, http) = prepare(flags, tools, Stay::Serving)?;
     let outcome = match given.get_one::<String>("http") {
         None => serve::stdio(dispatch),
         Some(address) => serve::http(dispatch, address, http),
@@ -234,7 +249,7 @@ fn call(
     arguments: Object,
     show: Option<(Show, Page)>,
 ) -> anyhow::Result<ExitCode> {
-    let (mut dispatch, _) = prepare(flags, tools, Stderr::Terminal)?;
+    let (mut dispatch, _) = prepare(flags, tools, Stay::ForOneCall)?;
     if show.is_some() {
         dispatch.limits.answer_chars = usize::MAX;
     }

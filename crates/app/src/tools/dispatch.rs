@@ -12,7 +12,7 @@ use docent_core::redact::redact;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::{Deadline, Expired};
 use docent_engine::files::Root;
-use docent_engine::git::{Git, Surroundings};
+use docent_engine::git::Git;
 use docent_engine::metrics::Metrics;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -57,17 +57,11 @@ pub(crate) struct Answer {
 }
 
 impl Dispatch {
-    pub(crate) fn new(
-        tools: Vec<Tool>,
-        root: Root,
-        surroundings: Surroundings,
-        clock: Clock,
-        limits: Limits,
-    ) -> Self {
+    pub(crate) fn new(tools: Vec<Tool>, root: Root, git: Git, clock: Clock, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(MOST_CALLS));
         Self {
             tools,
-            git: Git::new(root.clone(), surroundings, clock),
+            git,
             root,
             clock,
             limits,
@@ -246,6 +240,7 @@ fn clean(value: &Value) -> Value {
 mod tests {
     use super::*;
     use docent_core::access::Access;
+    use docent_engine::git::Surroundings;
     use schemars::JsonSchema;
     use serde::Deserialize;
     use serde_json::json;
@@ -261,7 +256,8 @@ mod tests {
             call_time: Duration::from_secs(5),
             per_minute: vec![per_minute],
         };
-        Dispatch::new(tools, root, Surroundings::default(), Clock::System, limits)
+        let git = Git::new(root.clone(), Surroundings::default(), Clock::System, None);
+        Dispatch::new(tools, root, git, Clock::System, limits)
     }
 
     fn call(dispatch: &Dispatch, session: &Session, deadline: &Deadline) -> String {

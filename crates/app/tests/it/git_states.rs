@@ -391,9 +391,9 @@ fn what_git_cannot_read_is_a_processing_error() {
     let answer = sandbox.call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }));
     assert!(
         answer.is_error
-            && answer
-                .text
-                .starts_with("Error: ProcessingError\n\nDetails: git failed: "),
+            && answer.text.starts_with(
+                "Error: ProcessingError\n\nDetails: git cannot answer from this repository: objects"
+            ),
         "{answer}"
     );
 }

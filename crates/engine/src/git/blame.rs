@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::BufRead;
 use std::sync::Arc;
 
 use docent_core::path::RepoPath;
@@ -15,6 +14,7 @@ use jiff::tz::Offset;
 
 use super::command::{output, stream};
 use super::objects::{Found, LARGEST_CONTENT};
+use super::raw::{End, until};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 use crate::files::FileError;
@@ -102,6 +102,9 @@ impl Current {
         }
     }
 }
+
+/// Subjects and names beyond this are cut.
+const LONGEST_HEADER: usize = 32 << 10;
 
 /// Characters that stand before a line of the file.
 const MARGIN: usize = 30;
@@ -257,7 +260,7 @@ impl Repository {
         stream(command, input, deadline, |out| {
             let mut line = Vec::new();
             let mut current = None;
-            while next_line(out, &mut line)? {
+            while until(out, b'\n', LONGEST_HEADER, &mut line)? != End::Nothing {
                 if line.first() == Some(&b'\t') {
                     continue;
                 }
@@ -384,6 +387,7 @@ impl Attribution {
 fn day(seconds: &str, zone: &str) -> Option<String> {
     let time = Timestamp::from_second(seconds.parse().ok()?).ok()?;
     let zone: i32 = zone.parse().ok()?;
+    let zone = if zone.abs() <= 9_999 { zone } else { 0 };
     let offset = Offset::from_seconds((zone / 100 * 60 + zone % 100) * 60).unwrap_or(Offset::UTC);
     Some(offset.to_datetime(time).date().to_string())
 }
@@ -416,16 +420,6 @@ fn hash(content: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Reads a line without its end; false when there is none.
-fn next_line(out: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool, GitError> {
-    line.clear();
-    let read = out.read_until(b'\n', line).map_err(GitError::Pipe)?;
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    }
-    Ok(read > 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -436,6 +430,7 @@ mod tests {
         assert_eq!(day("1760043600", "+0300").as_deref(), Some("2025-10-10"));
         assert_eq!(day("1760043600", "-1100").as_deref(), Some("2025-10-09"));
         assert_eq!(day("0", "+9999").as_deref(), Some("1970-01-01"));
+        assert_eq!(day("0", "+2147483647").as_deref(), Some("1970-01-01"));
         assert_eq!(day("x", "+0000"), None);
     }
 

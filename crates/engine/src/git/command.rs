@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -48,9 +48,10 @@ const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",
-    "core.commentChar=#",
+    "core.bigFileThreshold=16m",
     "diff.external=",
     "diff.autoRefreshIndex=true",
+    "diff.suppressBlankEmpty=false",
     "log.showSignature=false",
     "log.showRoot=true",
     "log.follow=false",
@@ -113,6 +114,7 @@ impl Runner {
                 ("GIT_CONFIG_GLOBAL", null()),
                 ("GIT_ATTR_NOSYSTEM", "1"),
                 ("GIT_NO_LAZY_FETCH", "1"),
+                ("GIT_NO_REPLACE_OBJECTS", "1"),
                 ("GIT_TERMINAL_PROMPT", "0"),
                 ("GIT_ALLOW_PROTOCOL", "none"),
             ])
@@ -161,7 +163,7 @@ pub(super) fn stream<T>(
     match end {
         End::Stopped => Ok(value),
         End::Exited(status, _) if status.success() => Ok(value),
-        End::Exited(_, complaint) => Err(GitError::Failed(complaint)),
+        End::Exited(_, complaint) => Err(complaint),
     }
 }
 
@@ -179,7 +181,7 @@ pub(super) fn output(
         Ok(bytes)
     })?;
     if bytes.len() as u64 > limit {
-        return Err(GitError::Failed("git printed more than can be true".into()));
+        return Err(GitError::Failed(TOO_MUCH));
     }
     match end {
         End::Stopped => Ok((bytes, None)),
@@ -188,17 +190,28 @@ pub(super) fn output(
 }
 
 /// The same, where anything but success is a failure.
-pub(super) fn text(command: Command, limit: u64, deadline: &Deadline) -> Result<String, GitError> {
+pub(super) fn whole(command: Command, limit: u64, deadline: &Deadline) -> Result<Vec<u8>, GitError> {
     stream(command, None, deadline, |out| {
         let mut bytes = Vec::new();
-        out.take(limit).read_to_end(&mut bytes).map_err(GitError::Pipe)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        out.take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(GitError::Pipe)?;
+        if bytes.len() as u64 > limit {
+            return Err(GitError::Failed(TOO_MUCH));
+        }
+        Ok(bytes)
     })
+}
+
+/// The same as text.
+pub(super) fn text(command: Command, limit: u64, deadline: &Deadline) -> Result<String, GitError> {
+    let bytes = whole(command, limit, deadline)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// How a command ended: by itself, with what it complained about, or because nobody wanted more.
 enum End {
-    Exited(ExitStatus, String),
+    Exited(ExitStatus, GitError),
     Stopped,
 }
 
@@ -221,7 +234,8 @@ fn supervise<T>(
     let stdin = child.stdin.take();
     let mut stdout = BufReader::with_capacity(64 << 10, child.stdout.take().expect("it was piped"));
     let stderr = child.stderr.take().expect("it was piped");
-    let child = Mutex::new(Killed(child));
+    let child = Arc::new(Mutex::new(Killed(child)));
+    remember(&child);
     let (finished, watched) = mpsc::channel::<()>();
     let (outcome, complaint) = thread::scope(|scope| {
         scope.spawn(|| {
@@ -241,7 +255,7 @@ fn supervise<T>(
             // What is beyond the limit is read and dropped, so that git does not wait for a reader.
             let _ = stderr.by_ref().take(COMPLAINT).read_to_end(&mut kept);
             let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-            first_line(&kept)
+            kept
         });
         if let (Some(mut stdin), Some(input)) = (stdin, input) {
             // A reader that has seen enough closes its end; what it says then is in its answer.
@@ -260,23 +274,84 @@ fn supervise<T>(
         (outcome.map(|value| (value, is_done)), complaint.join())
     });
     deadline.check()?;
-    let (value, is_done) = outcome?;
+    let complaint = complaint.unwrap_or_default();
+    let (value, is_done) = outcome.map_err(|error| match error {
+        // An answer that breaks off is explained by what git said.
+        GitError::BrokenOff => reason(&complaint),
+        error => error,
+    })?;
     if !is_done {
         return Ok((value, End::Stopped));
     }
-    let mut child = child
-        .into_inner()
-        .expect("nothing panicked while it held the child");
-    let status = child.0.wait().map_err(GitError::Pipe)?;
-    Ok((value, End::Exited(status, complaint.unwrap_or_default())))
+    let status = child
+        .lock()
+        .expect("nothing panics while it holds the child")
+        .0
+        .wait()
+        .map_err(GitError::Pipe)?;
+    Ok((value, End::Exited(status, reason(&complaint))))
 }
 
 /// Starts a command; a program that is gone since it was found counts as not installed.
 pub(super) fn spawn(command: &mut Command) -> Result<Child, GitError> {
-    command.spawn().map_err(|error| match error.kind() {
+    let child = command.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => GitError::NotInstalled,
         _ => GitError::Pipe(error),
-    })
+    })?;
+    bound(&child);
+    Ok(child)
+}
+
+/// What a command may cost, whatever the repository makes it do, and even if docent is killed meanwhile.
+#[cfg(target_os = "linux")]
+fn bound(child: &Child) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    // Memory of its own; packs are mapped and do not count.
+    const BYTES: u64 = 3 << 30;
+    const SECONDS: u64 = 1_800;
+    let limit = |most| Rlimit {
+        current: Some(most),
+        maximum: Some(most),
+    };
+    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // It may have ended already.
+        let _ = prlimit(Some(pid), Resource::Data, limit(BYTES));
+        let _ = prlimit(Some(pid), Resource::Cpu, limit(SECONDS));
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn bound(_: &Child) {}
+
+/// The commands that run now, so that none outlives the process; nothing once the process is about to end.
+static RUNNING: Mutex<Option<Vec<Weak<Mutex<Killed>>>>> = Mutex::new(Some(Vec::new()));
+
+pub(super) fn remember(child: &Arc<Mutex<Killed>>) {
+    let mut running = RUNNING.lock().expect("nothing panics while it holds the list");
+    match &mut *running {
+        Some(running) => {
+            running.retain(|other| other.strong_count() > 0);
+            running.push(Arc::downgrade(child));
+        }
+        None => child
+            .lock()
+            .expect("nothing panics while it holds the child")
+            .kill(),
+    }
+}
+
+/// Ends every command that runs, and those that would still be started: the process is about to go.
+pub fn end_children() {
+    let running = RUNNING
+        .lock()
+        .expect("nothing panics while it holds the list")
+        .take();
+    for child in running.into_iter().flatten().filter_map(|child| child.upgrade()) {
+        child
+            .lock()
+            .expect("nothing panics while it holds the child")
+            .kill();
+    }
 }
 
 /// A child that does not outlive its owner.
@@ -297,17 +372,40 @@ impl Drop for Killed {
     }
 }
 
-/// What git says went wrong, without the word it begins with.
-fn first_line(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("fatal: "))
-        .or(text.lines().next());
-    let line = line.unwrap_or("git ended without saying why");
-    line.strip_prefix("fatal: ")
-        .unwrap_or(line)
-        .chars()
-        .take(200)
-        .collect()
+const TOO_MUCH: &str = "it says more than can be true";
+
+/// Why git gave up, in our words: its own may quote files that nobody should see.
+fn reason(complaint: &[u8]) -> GitError {
+    let text = String::from_utf8_lossy(complaint).to_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+    if says(&["permission denied"]) {
+        return GitError::Denied;
+    }
+    GitError::Failed(
+        if says(&["bad config", "config file", "config line", "config variable"]) {
+            "its configuration cannot be read"
+        } else if says(&["index file", "bad index", "index uses"]) {
+            "its index cannot be read"
+        } else if says(&[
+            "repository format",
+            "unknown repository extension",
+            "unknown extension",
+        ]) {
+            "it has a form that this git does not know"
+        } else if says(&["out of memory", "memory exhausted", "malloc", "mmap failed"]) {
+            "it takes more memory than is allowed"
+        } else if says(&[
+            "object",
+            "unable to read",
+            "could not read",
+            "cannot read",
+            "corrupt",
+            "pack",
+            "bad tree",
+        ]) {
+            "objects are missing or broken"
+        } else {
+            "git gave up for a reason of its own"
+        },
+    )
 }

@@ -12,8 +12,8 @@ use docent_core::access::Access;
 use docent_core::path::RepoPath;
 
 use super::command::stream;
-use super::raw::{Change, Status, change, field, peek};
-use super::{Git, GitError, Repository};
+use super::raw::{Change, End, MOST_CHANGES, Status, change, field, peek, until};
+use super::{Git, GitError, Repository, place};
 use crate::deadline::Deadline;
 
 /// What is compared, as the caller named it.
@@ -61,8 +61,11 @@ pub(super) struct Between {
 /// Patches with more changed lines than this are summed up.
 pub const MOST_LINES: u64 = 1_000;
 
+/// Files in conflict whose versions are shown.
+const MOST_CONFLICTS: usize = 50;
+
 /// Longer lines are cut.
-const LONGEST_LINE: usize = 2_000;
+const LONGEST_LINE: usize = 4_000;
 
 /// How files are compared, whoever asks; what the repository's configuration says about it does not count.
 const COMPARE: &[&str] = &[
@@ -77,6 +80,7 @@ const COMPARE: &[&str] = &[
     "--no-textconv",
     "--no-color",
     "--no-relative",
+    "--no-prefix",
     "--submodule=short",
     // Looking into a submodule would run git there, under that repository's configuration.
     "--ignore-submodules=dirty",
@@ -107,15 +111,10 @@ impl Git {
             (None, Some(to)) => ends.extend(["-R", to.as_str()]),
             (None, None) => {}
         }
-        let mut diff = repository.diff(
-            &ends,
-            limit.as_deref(),
-            sides.patches,
-            self.root.access(),
-            deadline,
-        )?;
+        let access = self.root.access();
+        let mut diff = repository.diff(&ends, limit.as_deref(), sides.patches, access, deadline)?;
         if ends.is_empty() {
-            repository.add_conflicts(&mut diff, limit.as_deref(), self.root.access(), deadline)?;
+            repository.add_conflicts(&mut diff, sides.patches, deadline)?;
         }
         Ok(Arc::new(diff))
     }
@@ -173,31 +172,43 @@ impl Repository {
             .args(COMPARE)
             .arg(if patches { "-U3" } else { "--numstat" });
         command.args(ends).arg("--").args(path);
+        let is_here = ends.len() < 2 || ends[0] == "-R";
         stream(command, None, deadline, |out| {
+            let mut files = Vec::new();
+            while peek(out)? == Some(b':') {
+                if files.len() == MOST_CHANGES {
+                    return Err(GitError::Failed("more files differ than can be true"));
+                }
+                files.push(self.patched(change(out)?, is_here, access)?);
+            }
             let mut diff = Diff {
-                has_patches: patches,
+                // A line end in a name could pass for a line of a patch.
+                has_patches: patches
+                    && !files
+                        .iter()
+                        .any(|file| file.names().any(|name| name.contains('\n'))),
+                files,
                 ..Diff::default()
             };
-            while peek(out)? == Some(b':') {
-                diff.files.extend(self.patched(change(out)?, access));
-            }
-            if patches {
-                read_patches(out, &mut diff)?;
-            } else {
+            if !patches {
                 read_numbers(out, &mut diff)?;
+            } else if diff.has_patches {
+                read_patches(out, &mut diff)?;
             }
-            diff.files.retain(|file| !file.change.path.is_empty());
+            diff.files = diff
+                .files
+                .into_iter()
+                .filter_map(|file| self.in_project(file))
+                .collect();
+            diff.sum();
             Ok(diff)
         })
     }
 
-    /// A change with nothing known about its lines yet.
-    fn patched(&self, change: Change, access: &Access) -> Option<Patched> {
+    /// A change with nothing known about its lines yet, under the names git has for it.
+    fn patched(&self, change: Change, is_here: bool, access: &Access) -> Result<Patched, GitError> {
         let is_unmerged = change.parents > 1 || change.status == Status::Unmerged;
-        let change = self.within(vec![change]).pop()?;
-        let allows = |path: &str| RepoPath::parse(path).is_ok_and(|path| access.allows(&path));
-        let withheld = !allows(&change.path) || change.from.as_deref().is_some_and(|from| !allows(from));
-        Some(Patched {
+        let mut file = Patched {
             change: Change {
                 status: if is_unmerged {
                     Status::Unmerged
@@ -209,87 +220,116 @@ impl Repository {
             insertions: 0,
             deletions: 0,
             binary: false,
-            withheld,
+            withheld: false,
             patch: String::new(),
-        })
+        };
+        // What is left of a path without its prefix is what the rules of the project are about.
+        let place = self.runner.place();
+        let allows = |name: &str| {
+            let name = place.in_project(name).unwrap_or(name);
+            RepoPath::parse(name).is_ok_and(|name| access.allows(&name))
+        };
+        let is_allowed = file.names().all(allows);
+        file.withheld = !is_allowed;
+        if file
+            .names()
+            .any(|name| name.starts_with('/') || name.split('/').any(|part| part == ".."))
+        {
+            return Err(GitError::Refused("its index names files outside the project"));
+        }
+        let is_submodule = [&file.change.old_mode, &file.change.new_mode].contains(&&"160000".to_owned());
+        if is_here && is_submodule && !self.has_submodule(&file.change.path) {
+            file.withheld = true;
+        }
+        Ok(file)
+    }
+
+    /// Whether the directory is a submodule as git makes them: inside, or in the repository's own `modules`.
+    fn has_submodule(&self, path: &str) -> bool {
+        let place = self.runner.place();
+        let dot_git = place.directory().join(path).join(".git");
+        let Ok(end) = dot_git.canonicalize() else {
+            return false;
+        };
+        if end != dot_git {
+            return false;
+        }
+        match place::target(&dot_git) {
+            None => dot_git.is_dir() && !dot_git.join("commondir").exists(),
+            Some(target) => target.starts_with(place.common.join("modules")),
+        }
+    }
+
+    /// The same file by its names in the project; nothing if it is outside.
+    fn in_project(&self, file: Patched) -> Option<Patched> {
+        let change = self.within(vec![file.change]).pop()?;
+        Some(Patched { change, ..file })
     }
 
     /// Files in conflict have three versions, which git shows in a form of their own and only alone.
     fn add_conflicts(
         &self,
         diff: &mut Diff,
-        path: Option<&str>,
-        access: &Access,
+        with_patches: bool,
         deadline: &Deadline,
     ) -> Result<(), GitError> {
-        if !diff
-            .files
-            .iter()
-            .any(|file| file.change.status == Status::Unmerged)
-        {
-            return Ok(());
-        }
-        let mut command = self.runner.command("diff");
-        command.args(
-            COMPARE
-                .iter()
-                .filter(|option| !matches!(**option, "--raw" | "-z")),
-        );
-        command.args(["-U3", "-z", "--diff-filter=U", "--"]).args(path);
-        let mut files = stream(command, None, deadline, |out| {
-            let mut files: Vec<Patched> = Vec::new();
-            let mut line = Vec::new();
-            let mut in_hunk = false;
-            while next_line(out, &mut line)? {
-                let text = String::from_utf8_lossy(&line);
-                if let Some(path) = text.strip_prefix("diff --cc ") {
-                    in_hunk = false;
-                    let change = Change {
-                        status: Status::Unmerged,
-                        path: path.to_owned(),
-                        from: None,
-                        old_mode: String::new(),
-                        new_mode: String::new(),
-                        parents: 2,
-                    };
-                    files.extend(self.patched(change, access));
-                    continue;
-                }
-                in_hunk |= text.starts_with("@@@");
-                let Some(file) = files.last_mut().filter(|_| in_hunk) else {
-                    continue;
-                };
-                let sides = text.get(..2).unwrap_or_default();
-                file.insertions += u64::from(sides.contains('+'));
-                file.deletions += u64::from(sides.contains('-'));
-                if !file.withheld && file.patch.len() < 100_000 {
-                    file.patch.push_str(&text);
-                    file.patch.push('\n');
-                }
-            }
-            Ok(files)
-        })?;
-        // git lists a file in conflict once more for what it is on disk.
         let conflicted: HashSet<String> = diff
             .files
             .iter()
             .filter(|file| file.change.status == Status::Unmerged)
             .map(|file| file.change.path.clone())
             .collect();
-        diff.files
-            .retain(|file| file.change.status == Status::Unmerged || !conflicted.contains(&file.change.path));
-        (diff.insertions, diff.deletions) = (0, 0);
-        for file in &mut diff.files {
-            if let Some(at) = files
-                .iter()
-                .position(|found| found.change.path == file.change.path)
-            {
-                *file = files.swap_remove(at);
+        // git lists a file in conflict once more for what it is on disk.
+        let mut listed = HashSet::new();
+        diff.files.retain(|file| {
+            let path = &file.change.path;
+            !conflicted.contains(path)
+                || (file.change.status == Status::Unmerged && listed.insert(path.clone()))
+        });
+        let is_shown = |file: &&mut Patched| file.change.status == Status::Unmerged && !file.withheld;
+        for file in diff.files.iter_mut().filter(is_shown).take(MOST_CONFLICTS) {
+            self.add_conflict(file, deadline)?;
+            if !with_patches {
+                file.patch.clear();
             }
-            diff.insertions += file.insertions;
-            diff.deletions += file.deletions;
         }
+        diff.sum();
         Ok(())
+    }
+
+    fn add_conflict(&self, file: &mut Patched, deadline: &Deadline) -> Result<(), GitError> {
+        const MOST_BYTES: usize = 100_000;
+        let path = self.runner.place().in_repository(&file.change.path);
+        let mut command = self.runner.command("diff");
+        command.args(COMPARE.iter().filter(|option| **option != "--raw"));
+        command.args(["-U3", "--diff-filter=U", "--", &path]);
+        let header = format!("diff --cc {path}");
+        stream(command, None, deadline, |out| {
+            let mut line = Vec::new();
+            let mut in_file = false;
+            let mut in_hunk = false;
+            while next_line(out, &mut line)? {
+                let text = String::from_utf8_lossy(&line);
+                if text.starts_with("diff --") {
+                    (in_file, in_hunk) = (text == header, false);
+                    continue;
+                }
+                in_hunk |= in_file && text.starts_with("@@@");
+                if !in_hunk {
+                    continue;
+                }
+                if !text.starts_with("@@@") {
+                    let sides = text.get(..2).unwrap_or_default();
+                    file.insertions += u64::from(sides.contains('+'));
+                    file.deletions += u64::from(sides.contains('-'));
+                }
+                if file.patch.len() < MOST_BYTES {
+                    file.patch.push_str(&text);
+                    file.patch.push('\n');
+                }
+            }
+            Ok(())
+        })
     }
 }
 
@@ -327,6 +367,11 @@ impl Diff {
             .sum::<usize>() as u64
     }
 
+    fn sum(&mut self) {
+        self.insertions = self.files.iter().map(|file| file.insertions).sum();
+        self.deletions = self.files.iter().map(|file| file.deletions).sum();
+    }
+
     fn drop_patches(&mut self) {
         self.has_patches = false;
         for file in &mut self.files {
@@ -335,42 +380,58 @@ impl Diff {
     }
 }
 
+impl Patched {
+    /// What it is called, and what it was called before.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        [Some(self.change.path.as_str()), self.change.from.as_deref()]
+            .into_iter()
+            .flatten()
+    }
+
+    /// Whether a patch with that header is about this file.
+    fn has_header(&self, line: &[u8]) -> bool {
+        let new = &self.change.path;
+        let old = self.change.from.as_ref().unwrap_or(new);
+        let header = format!("diff --git {old} {new}");
+        // Headers of very long names are cut, and then tell nothing.
+        self.change.status != Status::Unmerged
+            && header.len() <= LONGEST_LINE
+            && String::from_utf8_lossy(line) == header
+    }
+}
+
 /// `INSERTED\tDELETED\tPATH\0` for each file, `-` for binary ones; renames have an empty path and two more fields.
 fn read_numbers(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
-    let mut at = 0;
+    // git lists files in the same order both times; a file in conflict may be among them or not.
+    let mut files = diff.files.iter_mut();
     while peek(out)?.is_some() {
         let text = field(out)?;
         let mut parts = text.splitn(3, '\t');
         let (Some(inserted), Some(deleted), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
             continue;
         };
-        if path.is_empty() {
+        let path = if path.is_empty() {
             field(out)?;
-            field(out)?;
-        }
-        while diff
-            .files
-            .get(at)
-            .is_some_and(|file| file.change.status == Status::Unmerged)
-        {
-            at += 1;
-        }
-        let Some(file) = diff.files.get_mut(at) else { break };
-        at += 1;
+            field(out)?
+        } else {
+            path.to_owned()
+        };
+        let Some(file) = files.find(|file| file.change.path == path) else {
+            return Err(GitError::BrokenOff);
+        };
         file.binary = inserted == "-";
         file.insertions = inserted.parse().unwrap_or(0);
         file.deletions = deleted.parse().unwrap_or(0);
-        diff.insertions += file.insertions;
-        diff.deletions += file.deletions;
     }
     Ok(())
 }
 
-/// Patches, in the order of the files. A file that changed its type has two: one that ends and one that begins.
+/// Patches, in the order of the files, each with a header that names its file. A file that changed its type has two:
+/// one that ends and one that begins.
 fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
-    let mut files = 0..diff.files.len();
+    let mut ahead = 0..diff.files.len();
     let mut at = None;
-    let mut is_second = false;
+    let mut changed = 0;
     // Lines left in the hunk, of the old and of the new side: inside, nothing is a header.
     let mut left = (0_u64, 0_u64);
     let mut line = Vec::new();
@@ -379,16 +440,18 @@ fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> 
     }
     while next_line(out, &mut line)? {
         if left == (0, 0) && line.starts_with(b"diff --git ") {
-            let is_split = at.is_some_and(|at: usize| diff.files[at].change.status == Status::TypeChanged);
-            if is_split && !is_second {
-                is_second = true;
-                continue;
+            let names = |at: usize| diff.files[at].has_header(&line);
+            let is_second =
+                at.is_some_and(|at: usize| diff.files[at].change.status == Status::TypeChanged && names(at));
+            if !is_second {
+                at = ahead.find(|at| names(*at));
             }
-            is_second = false;
-            at = files.find(|at| diff.files[*at].change.status != Status::Unmerged);
+            if at.is_none() {
+                return Err(GitError::BrokenOff);
+            }
             continue;
         }
-        let Some(file) = at.and_then(|at| diff.files.get_mut(at)) else {
+        let Some(file) = at.map(|at| &mut diff.files[at]) else {
             continue;
         };
         if left == (0, 0) {
@@ -405,12 +468,12 @@ fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> 
                 Some(b'+') => {
                     left.1 = left.1.saturating_sub(1);
                     file.insertions += 1;
-                    diff.insertions += 1;
+                    changed += 1;
                 }
                 Some(b'-') => {
                     left.0 = left.0.saturating_sub(1);
                     file.deletions += 1;
-                    diff.deletions += 1;
+                    changed += 1;
                 }
                 Some(b'\\') => {}
                 _ => left = (left.0.saturating_sub(1), left.1.saturating_sub(1)),
@@ -419,7 +482,7 @@ fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> 
         if diff.has_patches && !file.withheld {
             file.patch.push_str(&String::from_utf8_lossy(&line));
             file.patch.push('\n');
-            if diff.insertions + diff.deletions > MOST_LINES {
+            if changed > MOST_LINES {
                 diff.drop_patches();
             }
         }
@@ -442,30 +505,11 @@ fn hunk(line: &[u8]) -> Option<(u64, u64)> {
 
 /// Reads a line without its end, cut where it is too long to be shown; false when there is none.
 fn next_line(out: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool, GitError> {
-    line.clear();
-    let mut is_cut = false;
-    let mut has_read = false;
-    loop {
-        let part = out.fill_buf().map_err(GitError::Pipe)?;
-        if part.is_empty() {
-            break;
-        }
-        has_read = true;
-        let end = part.iter().position(|byte| *byte == b'\n');
-        let text = &part[..end.unwrap_or(part.len())];
-        let room = LONGEST_LINE.saturating_sub(line.len());
-        is_cut |= text.len() > room;
-        line.extend_from_slice(&text[..text.len().min(room)]);
-        let used = end.map_or(part.len(), |end| end + 1);
-        out.consume(used);
-        if end.is_some() {
-            break;
-        }
-    }
-    if is_cut {
+    let end = until(out, b'\n', LONGEST_LINE, line)?;
+    if end == End::Cut {
         line.extend_from_slice(" … (line cut)".as_bytes());
     }
-    Ok(has_read)
+    Ok(end != End::Nothing || !line.is_empty())
 }
 
 #[cfg(test)]
@@ -486,7 +530,7 @@ mod tests {
         let mut out = std::io::BufReader::with_capacity(1_000, text.as_bytes());
         let mut line = Vec::new();
         assert!(next_line(&mut out, &mut line).unwrap());
-        assert!(line.len() < 2_100 && line.ends_with("(line cut)".as_bytes()));
+        assert!(line.len() < 4_100 && line.ends_with("(line cut)".as_bytes()));
         assert!(next_line(&mut out, &mut line).unwrap());
         assert_eq!(line, b"short");
         assert!(!next_line(&mut out, &mut line).unwrap());

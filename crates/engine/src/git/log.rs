@@ -6,7 +6,7 @@ use docent_core::date::{Edge, for_git};
 use docent_core::path::RepoPath;
 
 use super::command::{self, stream};
-use super::raw::{Change, change, field, peek};
+use super::raw::{Change, changes, field, skip_between};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 
@@ -94,7 +94,14 @@ impl Git {
         };
         if let Some(from) = &span.from {
             // One more than wanted tells whether there are more.
-            log.commits = repository.ask_git(query, from, &span, deadline)?;
+            let kept = match &self.history {
+                Some(history) => history.log(&repository, query, &span, deadline)?,
+                None => None,
+            };
+            log.commits = match kept {
+                Some(commits) => commits,
+                None => repository.ask_git(query, from, &span, deadline)?,
+            };
         }
         log.more = log.commits.len() > query.count;
         log.commits.truncate(query.count);
@@ -238,11 +245,19 @@ enum Moment {
 }
 
 /// Reads the next commit of a log in [`FORMAT`] with [`CHANGES`]; nothing at the end.
-pub(super) fn read(out: &mut dyn BufRead) -> Result<Option<Commit>, GitError> {
+fn read(out: &mut dyn BufRead) -> Result<Option<Commit>, GitError> {
+    Ok(read_with(out, |_| Ok(()))?.map(|(commit, ())| commit))
+}
+
+/// The same where further fields follow those of the format.
+pub(super) fn read_with<T>(
+    out: &mut dyn BufRead,
+    more: impl FnOnce(&mut dyn BufRead) -> Result<T, GitError>,
+) -> Result<Option<(Commit, T)>, GitError> {
     if !skip_between(out)? {
         return Ok(None);
     }
-    let commit = Commit {
+    let mut commit = Commit {
         id: field(out)?,
         short: String::new(),
         parents: field(out)?.split_ascii_whitespace().map(str::to_owned).collect(),
@@ -252,20 +267,7 @@ pub(super) fn read(out: &mut dyn BufRead) -> Result<Option<Commit>, GitError> {
         subject: field(out)?,
         files: Vec::new(),
     };
-    let mut files = Vec::new();
-    while skip_between(out)? && peek(out)? == Some(b':') {
-        files.push(change(out)?);
-    }
-    Ok(Some(Commit { files, ..commit }))
-}
-
-/// Passes over what git puts between records; false at the end.
-fn skip_between(out: &mut dyn BufRead) -> Result<bool, GitError> {
-    loop {
-        match peek(out)? {
-            None => return Ok(false),
-            Some(0 | b'\n') => out.consume(1),
-            Some(_) => return Ok(true),
-        }
-    }
+    let more = more(out)?;
+    commit.files = changes(out)?;
+    Ok(Some((commit, more)))
 }

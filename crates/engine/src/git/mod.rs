@@ -7,10 +7,13 @@
 mod blame;
 mod command;
 mod diff;
+mod graph;
+mod history;
 mod log;
 mod objects;
 mod place;
 mod raw;
+mod table;
 
 use std::io;
 use std::path::PathBuf;
@@ -25,12 +28,13 @@ use crate::deadline::{Deadline, Expired};
 use crate::files::Root;
 
 pub use blame::{Attribution, Blame, Line, Lines};
-pub use command::Surroundings;
+pub use command::{Surroundings, end_children};
 pub use diff::{Diff, MOST_LINES, Patched, Sides};
 pub use log::{Commit, Log, Query};
 pub use raw::{Change, Status};
 
 use command::Runner;
+use history::History;
 use objects::Objects;
 use place::{Place, Stamp};
 
@@ -42,6 +46,8 @@ pub struct Git {
     clock: Clock,
     program: Option<PathBuf>,
     open: Mutex<Option<Arc<Repository>>>,
+    /// Only where a process stays long enough to profit from it.
+    history: Option<Arc<History>>,
     blamed: Cache<blame::Version, Arc<blame::Known>, Weight>,
     compared: Cache<diff::Between, Arc<Diff>, Weight>,
 }
@@ -108,7 +114,9 @@ pub enum GitError {
     #[error(transparent)]
     Expired(#[from] Expired),
     #[error("git failed: {0}")]
-    Failed(String),
+    Failed(&'static str),
+    #[error("git stopped in the middle of its answer")]
+    BrokenOff,
     #[error("git cannot be talked to: {0}")]
     Pipe(io::Error),
 }
@@ -123,7 +131,8 @@ const KEPT: u64 = 8 << 20;
 const LARGEST_CONFIGURATION: u64 = 4 << 20;
 
 impl Git {
-    pub fn new(root: Root, surroundings: Surroundings, clock: Clock) -> Self {
+    /// `folder` is where a server keeps what it learns; without one, every question goes to git.
+    pub fn new(root: Root, surroundings: Surroundings, clock: Clock, folder: Option<PathBuf>) -> Self {
         let program = place::program(&surroundings.search, root.path());
         Self {
             root,
@@ -131,6 +140,7 @@ impl Git {
             clock,
             program,
             open: Mutex::default(),
+            history: folder.map(|folder| Arc::new(History::new(folder))),
             blamed: Cache::with_weighter(200, KEPT, Weight),
             compared: Cache::with_weighter(200, KEPT, Weight),
         }
@@ -150,7 +160,8 @@ impl Git {
             return Ok(known.clone());
         }
         let program = self.program.clone().ok_or(GitError::NotInstalled)?;
-        let runner = Runner::new(program, &self.surroundings, place, self.clock);
+        let graph = self.history.as_ref().and_then(|history| history.commit_graph());
+        let runner = Runner::new(program, &self.surroundings, place, self.clock).with_graph(graph);
         let repository = Arc::new(Repository::open(runner, deadline)?);
         *open = Some(repository.clone());
         Ok(repository)
@@ -164,12 +175,10 @@ impl Repository {
         let before = place.configuration();
         let mut list = runner.command("config");
         list.args(["--list", "-z", "--includes"]);
-        let text = command::text(list, LARGEST_CONFIGURATION, deadline).map_err(|error| match error {
-            GitError::Failed(complaint) if complaint.contains("Permission denied") => GitError::Denied,
-            error => error,
-        })?;
-        let configuration = Configuration::read(&text);
+        let bytes = command::whole(list, LARGEST_CONFIGURATION, deadline)?;
+        let configuration = Configuration::read(&bytes)?;
         configuration.names(place)?;
+        place.has_no_links_out()?;
         // Included files may change unseen, so nothing is kept where there are any.
         let stamp = (!configuration.includes).then_some(before);
         let runner = runner.overriding(configuration.overrides);
@@ -254,12 +263,15 @@ struct Configuration {
 
 impl Configuration {
     /// `KEY\nVALUE\0` for each entry.
-    fn read(text: &str) -> Self {
+    fn read(bytes: &[u8]) -> Result<Self, GitError> {
         let mut configuration = Self::default();
-        for entry in text.split_terminator('\0') {
-            let (key, value) = entry.split_once('\n').unwrap_or((entry, ""));
+        for entry in bytes.split(|byte| *byte == 0) {
+            let key = entry.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            let value = String::from_utf8_lossy(entry.get(key.len() + 1..).unwrap_or_default());
+            // A name that is not text could not be switched off by name.
+            let key = str::from_utf8(key).map_err(|_| GitError::Refused("its configuration is not UTF-8"))?;
             if key == "core.worktree" {
-                configuration.work_tree = Some(value.to_owned());
+                configuration.work_tree = Some(value.into_owned());
             } else if key.starts_with("include.") || key.starts_with("includeif.") {
                 configuration.includes = true;
             } else if let Some(filter) = key.strip_prefix("filter.")
@@ -279,7 +291,7 @@ impl Configuration {
         }
         configuration.overrides.sort();
         configuration.overrides.dedup();
-        configuration
+        Ok(configuration)
     }
 
     /// A submodule's directory names its work tree; nobody's may name another.

@@ -5,13 +5,13 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use super::GitError;
-use super::command::{Killed, Runner, spawn};
+use super::command::{Killed, Runner, remember, spawn};
 use crate::deadline::Deadline;
 
 /// The object database of one repository.
@@ -33,7 +33,7 @@ pub(super) struct Found {
 /// A running `cat-file` and the thread that reads from it.
 #[derive(Debug)]
 struct Batch {
-    _child: Killed,
+    child: Arc<Mutex<Killed>>,
     stdin: ChildStdin,
     replies: Receiver<(String, Vec<u8>)>,
 }
@@ -130,11 +130,13 @@ impl Batch {
                 header.clear();
             }
         });
-        Ok(Self {
-            _child: child,
+        let batch = Self {
+            child: Arc::new(Mutex::new(child)),
             stdin,
             replies,
-        })
+        };
+        remember(&batch.child);
+        Ok(batch)
     }
 
     fn ask(&mut self, name: &str, deadline: &Deadline) -> Result<(String, Vec<u8>), GitError> {

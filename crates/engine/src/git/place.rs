@@ -34,6 +34,9 @@ pub(super) struct Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp(Vec<u64>);
 
+/// References and logs that are looked at.
+const MOST_ENTRIES: u32 = 200_000;
+
 /// Files that name a directory are short; anything longer is not one.
 const LONGEST_POINTER: u64 = 8_192;
 
@@ -45,7 +48,10 @@ impl Place {
             let found = match fs::symlink_metadata(&dot_git) {
                 Ok(metadata) => Self::at(directory, &dot_git, &metadata)?,
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(GitError::Denied),
-                Err(_) if directory == root && is_repository(root) => Some(Self::bare(root)),
+                Err(_) if directory == root && is_repository(root) => {
+                    no_common_directory(root)?;
+                    Some(Self::new(root, root, None))
+                }
                 Err(_) => None,
             };
             let Some(mut place) = found else { continue };
@@ -57,7 +63,6 @@ impl Place {
                 ))?;
                 place.prefix = format!("{}/", below.replace('\\', "/"));
             }
-            place.stays_inside()?;
             return Ok(place);
         }
         Err(GitError::NotARepository)
@@ -68,11 +73,7 @@ impl Place {
             return Err(GitError::Refused("its .git is a link to another place"));
         }
         if metadata.is_dir() {
-            if fs::read_link(dot_git.join("commondir")).is_ok() || dot_git.join("commondir").exists() {
-                return Err(GitError::Refused(
-                    "its .git directory leads to another repository",
-                ));
-            }
+            no_common_directory(dot_git)?;
             fs::metadata(dot_git.join("HEAD"))
                 .map(drop)
                 .or_else(|error| match error.kind() {
@@ -120,10 +121,6 @@ impl Place {
         Ok(Self::new(&target, &common, Some(directory)))
     }
 
-    fn bare(root: &Path) -> Self {
-        Self::new(root, root, None)
-    }
-
     fn new(git_dir: &Path, common: &Path, work_tree: Option<&Path>) -> Self {
         Self {
             git_dir: git_dir.to_owned(),
@@ -136,21 +133,39 @@ impl Place {
     }
 
     /// Parts of the repository that are links to other places show another repository just as well.
-    fn stays_inside(&self) -> Result<(), GitError> {
+    pub(super) fn has_no_links_out(&self) -> Result<(), GitError> {
+        let mut left = MOST_ENTRIES;
+        for directory in [&self.git_dir, &self.common] {
+            self.no_links_in(directory, 1, &mut left)?;
+        }
+        // References and what they were; a link anywhere in them names commits of another repository.
         for (directory, name) in [
-            (&self.git_dir, "HEAD"),
-            (&self.common, "config"),
-            (&self.common, "objects"),
             (&self.common, "refs"),
-            (&self.common, "packed-refs"),
+            (&self.common, "logs"),
             (&self.common, "reftable"),
+            (&self.git_dir, "refs"),
+            (&self.git_dir, "logs"),
         ] {
-            let path = directory.join(name);
-            let is_link = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
-            if is_link && !path.canonicalize().is_ok_and(|end| end.starts_with(&self.common)) {
-                return Err(GitError::Refused(
-                    "parts of its .git directory are links to other places",
-                ));
+            self.no_links_in(&directory.join(name), 20, &mut left)?;
+        }
+        self.no_links_in(&self.common.join("objects"), 1, &mut left)?;
+        self.no_links_in(&self.common.join("objects/info"), 1, &mut left)
+    }
+
+    fn no_links_in(&self, directory: &Path, depth: u32, left: &mut u32) -> Result<(), GitError> {
+        const OUT: GitError = GitError::Refused("parts of its .git directory are links to other places");
+        for entry in list(directory) {
+            *left = left
+                .checked_sub(1)
+                .ok_or(GitError::Refused("it has more references than can be checked"))?;
+            let (Ok(kind), path) = (entry.file_type(), entry.path()) else {
+                return Err(OUT);
+            };
+            if kind.is_symlink() && !path.canonicalize().is_ok_and(|end| end.starts_with(&self.common)) {
+                return Err(OUT);
+            }
+            if kind.is_dir() && depth > 1 {
+                self.no_links_in(&path, depth - 1, left)?;
             }
         }
         Ok(())
@@ -175,6 +190,19 @@ impl Place {
         path.strip_prefix(&self.prefix)
     }
 
+    /// The file that says who is who, as it is now.
+    pub(super) fn mailmap(&self) -> Stamp {
+        let mut stamp = Stamp::default();
+        let path = self.directory().join(".mailmap");
+        stamp.add(fs::symlink_metadata(path).ok().as_ref());
+        stamp
+    }
+
+    /// True where history is not what the commits say, or where the mailmap is in a commit: git alone knows then.
+    pub(super) fn rewrites_history(&self) -> bool {
+        self.work_tree.is_none() || self.common.join("info/grafts").exists() || self.is_shallow()
+    }
+
     pub(super) fn is_shallow(&self) -> bool {
         fs::metadata(self.common.join("shallow")).is_ok_and(|metadata| metadata.len() > 0)
     }
@@ -186,6 +214,11 @@ impl Place {
 }
 
 impl Stamp {
+    /// False for a file that is not there.
+    pub(super) fn exists(&self) -> bool {
+        self.0 != [0]
+    }
+
     /// Of a directory only which one it is, not what is in it.
     fn of_directory(path: &Path) -> Self {
         let mut stamp = Self::default();
@@ -217,11 +250,39 @@ impl Stamp {
     }
 }
 
+/// Only a linked worktree has its objects somewhere else.
+fn no_common_directory(git_dir: &Path) -> Result<(), GitError> {
+    match fs::symlink_metadata(git_dir.join("commondir")) {
+        Ok(_) => Err(GitError::Refused(
+            "its .git directory leads to another repository",
+        )),
+        Err(_) => Ok(()),
+    }
+}
+
 /// What git itself takes for a repository.
 fn is_repository(directory: &Path) -> bool {
     directory.join("objects").is_dir()
         && directory.join("refs").exists()
         && fs::symlink_metadata(directory.join("HEAD")).is_ok()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "git's own directories, which are never shown"
+)]
+fn list(directory: &Path) -> impl Iterator<Item = fs::DirEntry> {
+    fs::read_dir(directory).into_iter().flatten().flatten()
+}
+
+/// The directory that a `.git` file names.
+pub(super) fn target(dot_git: &Path) -> Option<PathBuf> {
+    let text = pointer(dot_git).ok()?;
+    dot_git
+        .parent()?
+        .join(text.strip_prefix("gitdir: ")?)
+        .canonicalize()
+        .ok()
 }
 
 /// The first line of a file that names a directory.

@@ -46,18 +46,34 @@ impl Status {
     }
 
     fn of(letters: &str) -> Self {
-        let mut each = letters.chars();
-        let first = each.next();
-        let all_same = each.all(|letter| Some(letter) == first);
-        match first {
-            Some('A') if all_same => Self::Added,
-            Some('D') if all_same => Self::Deleted,
-            Some('R') if letters.len() == 1 => Self::Renamed,
-            Some('C') if letters.len() == 1 => Self::Copied,
-            Some('T') if all_same => Self::TypeChanged,
-            Some('U') => Self::Unmerged,
+        let all = |known: &[char]| letters.chars().all(|letter| known.contains(&letter));
+        match letters {
+            "R" => Self::Renamed,
+            "C" => Self::Copied,
+            "U" => Self::Unmerged,
+            // Compared with each parent alone, what was renamed is new.
+            _ if all(&['A', 'R', 'C']) => Self::Added,
+            _ if all(&['D']) => Self::Deleted,
+            _ if all(&['T']) => Self::TypeChanged,
             _ => Self::Modified,
         }
+    }
+
+    /// The letter git has for it.
+    pub(super) fn letter(self) -> char {
+        match self {
+            Self::Added => 'A',
+            Self::Modified => 'M',
+            Self::Deleted => 'D',
+            Self::Renamed => 'R',
+            Self::Copied => 'C',
+            Self::TypeChanged => 'T',
+            Self::Unmerged => 'U',
+        }
+    }
+
+    pub(super) fn from_letter(letter: char) -> Self {
+        Self::of(letter.encode_utf8(&mut [0; 4]))
     }
 
     /// True where two names belong to the change.
@@ -100,15 +116,80 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<Change, GitError> {
     })
 }
 
+/// A commit that changes more files is made to be costly.
+pub(super) const MOST_CHANGES: usize = 200_000;
+
+/// Reads changes for as long as there are any.
+pub(super) fn changes(out: &mut dyn BufRead) -> Result<Vec<Change>, GitError> {
+    let mut changes = Vec::new();
+    while skip_between(out)? && peek(out)? == Some(b':') {
+        let change = change(out)?;
+        if changes.len() == MOST_CHANGES {
+            return Err(GitError::Failed("a commit changes more files than can be true"));
+        }
+        changes.push(change);
+    }
+    Ok(changes)
+}
+
+/// Passes over what git puts between records; false at the end.
+pub(super) fn skip_between(out: &mut dyn BufRead) -> Result<bool, GitError> {
+    loop {
+        match peek(out)? {
+            None => return Ok(false),
+            Some(0 | b'\n') => out.consume(1),
+            Some(_) => return Ok(true),
+        }
+    }
+}
+
 /// Reads up to the next NUL.
 pub(super) fn field(out: &mut dyn BufRead) -> Result<String, GitError> {
     let mut bytes = Vec::new();
-    out.read_until(0, &mut bytes).map_err(GitError::Pipe)?;
-    if bytes.pop() != Some(0) {
-        return Err(GitError::Failed("git stopped in the middle of its answer".into()));
+    let end = until(out, 0, LONGEST_FIELD, &mut bytes)?;
+    if end == End::Nothing {
+        return Err(GitError::BrokenOff);
     }
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// How what was read ended: with the byte that ends it, after having been cut, or with the end of everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Whole,
+    Cut,
+    Nothing,
+}
+
+/// Fields beyond this are cut: whoever wrote them did not mean them to be read.
+const LONGEST_FIELD: usize = 32 << 10;
+
+/// Reads up to the next `end`, which is passed over, and keeps at most `most` bytes of it.
+pub(super) fn until(
+    out: &mut dyn BufRead,
+    end: u8,
+    most: usize,
+    kept: &mut Vec<u8>,
+) -> Result<End, GitError> {
+    kept.clear();
+    let mut is_cut = false;
+    loop {
+        let part = out.fill_buf().map_err(GitError::Pipe)?;
+        if part.is_empty() {
+            return Ok(End::Nothing);
+        }
+        let found = part.iter().position(|byte| *byte == end);
+        let text = &part[..found.unwrap_or(part.len())];
+        let room = most.saturating_sub(kept.len());
+        is_cut |= text.len() > room;
+        kept.extend_from_slice(&text[..text.len().min(room)]);
+        let used = text.len() + usize::from(found.is_some());
+        out.consume(used);
+        if found.is_some() {
+            return Ok(if is_cut { End::Cut } else { End::Whole });
+        }
+    }
 }
 
 /// The next byte, left where it is; nothing at the end.

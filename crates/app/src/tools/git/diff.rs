@@ -222,7 +222,7 @@ fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
         // A new file is shown as it is, without the marks that every line of it would have.
         let text = match (is_new, line.as_bytes().first()) {
             (true, Some(b'@' | b'\\')) => None,
-            (true, _) => Some(&line[1..]),
+            (true, _) => Some(line.get(1..).unwrap_or_default()),
             _ => Some(*line),
         };
         if let Some(text) = text {

@@ -5,6 +5,11 @@ use docent_core::reveal::reveal_part;
 /// Text for the middle of a line: nothing invisible, no line ends, not endless.
 pub(super) fn inline(text: &str) -> String {
     const MOST: usize = 500;
+    // Cut first: what is written out takes more, and the rest of an endless text is not looked at.
+    let text = text
+        .char_indices()
+        .nth(MOST + 1)
+        .map_or(text, |(end, _)| &text[..end]);
     let mut shown = String::new();
     for (at, c) in reveal_part(text).chars().enumerate() {
         if at == MOST {

@@ -75,10 +75,12 @@ fn refused(error: GitError, reference: &str) -> Failure {
         GitError::TooLarge(path) => Failure::new(Kind::TooLarge, format!("File too large: {}", brief(&path)))
             .hint("git_log shows the file's commits"),
         GitError::Expired(expired) => expired.into(),
-        GitError::Failed(complaint) => {
-            Failure::new(Kind::Internal, format!("git failed: {}", markdown::inline(&complaint)))
+        GitError::Failed(reason) => {
+            Failure::new(Kind::Internal, format!("git cannot answer from this repository: {reason}"))
                 .hint("Try the same with git on the command line; git fsck finds broken objects")
         }
+        GitError::BrokenOff => Failure::new(Kind::Internal, "git stopped in the middle of its answer")
+            .hint("Try again; git fsck finds broken objects"),
         GitError::Pipe(error) => Failure::new(Kind::Internal, format!("git cannot be run: {error}"))
             .hint("Try again; if it stays, run git on the command line"),
     }

@@ -1,0 +1,371 @@
+//! The commits of a repository as numbers, and the walk through them that `git log` makes.
+//!
+//! The walk is git's own, rule by rule: newest first by commit time, and where a path is given, history is simplified as
+//! git does it. A merge that is the same as one of its parents leads to that parent only; the other side did not matter
+//! for the path.
+//!
+//! Invariant: a commit's number is higher than those of its parents.
+
+use std::collections::{BinaryHeap, HashMap};
+
+use super::GitError;
+use crate::deadline::Deadline;
+
+/// The shape of history: for each commit its time, its author and its parents.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graph {
+    times: Vec<i64>,
+    authors: Vec<u32>,
+    first_parents: Vec<u32>,
+    /// The parents of merges, all of them.
+    merges: HashMap<u32, Vec<u32>>,
+}
+
+/// What is wanted of a walk.
+pub(super) struct Walk<'a> {
+    pub(super) start: u32,
+    /// Left out with everything it contains.
+    pub(super) without: Option<u32>,
+    /// Seconds since 1970, inclusive.
+    pub(super) after: Option<i64>,
+    pub(super) before: Option<i64>,
+    /// By author number, whether it is one of those wanted.
+    pub(super) authors: Option<&'a [bool]>,
+    /// By commit number, whether it changed the path.
+    pub(super) touched: Option<&'a [bool]>,
+    pub(super) skip: usize,
+    pub(super) count: usize,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Graph {
+    pub(super) fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Adds a commit, whose parents are there already.
+    pub(super) fn push(&mut self, time: i64, author: u32, parents: &[u32]) {
+        let number = number(self.len());
+        self.times.push(time);
+        self.authors.push(author);
+        self.first_parents.push(parents.first().copied().unwrap_or(NONE));
+        if parents.len() > 1 {
+            self.merges.insert(number, parents.to_vec());
+        }
+    }
+
+    pub(super) fn parents(&self, commit: u32) -> &[u32] {
+        match self.merges.get(&commit) {
+            Some(parents) => parents,
+            None => match &self.first_parents[commit as usize] {
+                &NONE => &[],
+                first => std::slice::from_ref(first),
+            },
+        }
+    }
+
+    /// Commits that no other one has as its parent.
+    pub(super) fn tips(&self) -> Vec<u32> {
+        let mut is_parent = vec![false; self.len()];
+        for commit in 0..self.len() {
+            for parent in self.parents(number(commit)) {
+                is_parent[*parent as usize] = true;
+            }
+        }
+        (0..self.len())
+            .filter(|commit| !is_parent[*commit])
+            .map(number)
+            .collect()
+    }
+
+    /// The commits that `walk` asks for, in git's order. `same` says whether the path is the same in two commits, and is
+    /// asked only where the graph cannot tell.
+    pub(super) fn walk<E: From<GitError>>(
+        &self,
+        walk: &Walk<'_>,
+        deadline: &Deadline,
+        mut same: impl FnMut(u32, u32) -> Result<bool, E>,
+    ) -> Result<Vec<u32>, E> {
+        let excluded = walk.without.map(|commit| self.contained(commit));
+        let is_excluded = |commit: u32| {
+            excluded
+                .as_ref()
+                .is_some_and(|excluded| excluded[commit as usize])
+        };
+        let versions = walk.touched.map(|touched| self.versions(touched));
+        let mut found = Vec::new();
+        let mut skip = walk.skip;
+        let mut queue = Queue::default();
+        let mut seen = vec![false; self.len()];
+        if !is_excluded(walk.start) {
+            seen[walk.start as usize] = true;
+            queue.push(self.times[walk.start as usize], walk.start);
+        }
+        let mut steps = 0_u32;
+        while let Some(commit) = queue.pop() {
+            steps += 1;
+            if steps.is_multiple_of(4_096) {
+                deadline.check().map_err(GitError::from)?;
+            }
+            let time = self.times[commit as usize];
+            if walk.after.is_some_and(|after| time < after) {
+                continue;
+            }
+            let parents = self.parents(commit);
+            let (is_interesting, follow) = match (&versions, walk.touched) {
+                (Some(versions), Some(touched)) if parents.len() > 1 => {
+                    if touched[commit as usize] {
+                        (true, parents)
+                    } else {
+                        match same_parent(versions, commit, parents, &mut same)? {
+                            Some(at) => (false, &parents[at..=at]),
+                            None => (true, parents),
+                        }
+                    }
+                }
+                (_, Some(touched)) => (touched[commit as usize], parents),
+                _ => (true, parents),
+            };
+            for parent in follow {
+                if !seen[*parent as usize] && !is_excluded(*parent) {
+                    seen[*parent as usize] = true;
+                    queue.push(self.times[*parent as usize], *parent);
+                }
+            }
+            let is_wanted = is_interesting
+                && walk.before.is_none_or(|before| time <= before)
+                && walk
+                    .authors
+                    .is_none_or(|authors| authors[self.authors[commit as usize] as usize]);
+            if is_wanted && skip > 0 {
+                skip -= 1;
+            } else if is_wanted {
+                found.push(commit);
+                if found.len() == walk.count {
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// By number, whether a commit is `commit` or one that it contains.
+    fn contained(&self, commit: u32) -> Vec<bool> {
+        let mut contained = vec![false; self.len()];
+        contained[commit as usize] = true;
+        // Parents have lower numbers.
+        for at in (0..=commit as usize).rev() {
+            if contained[at] {
+                for parent in self.parents(number(at)) {
+                    contained[*parent as usize] = true;
+                }
+            }
+        }
+        contained
+    }
+
+    /// For each commit the one that last changed the path before it: commits with the same number here have the same
+    /// content. A merge of different versions may be either, and counts as one of its own.
+    fn versions(&self, touched: &[bool]) -> Vec<u32> {
+        let mut versions = vec![NONE; self.len()];
+        for commit in 0..self.len() {
+            let parents = self.parents(number(commit));
+            let mut of_parents = parents.iter().map(|parent| versions[*parent as usize]);
+            versions[commit] = match of_parents.next() {
+                _ if touched[commit] => number(commit),
+                None => NONE,
+                Some(first) if of_parents.all(|version| version == first) => first,
+                Some(_) => number(commit),
+            };
+        }
+        versions
+    }
+}
+
+/// The first parent of a merge that has the path as the merge has it.
+fn same_parent<E>(
+    versions: &[u32],
+    merge: u32,
+    parents: &[u32],
+    mut same: impl FnMut(u32, u32) -> Result<bool, E>,
+) -> Result<Option<usize>, E> {
+    let version = |commit: u32| versions[commit as usize];
+    if parents
+        .iter()
+        .all(|parent| version(*parent) == version(parents[0]))
+    {
+        return Ok(Some(0));
+    }
+    for (at, parent) in parents.iter().enumerate() {
+        if same(merge, *parent)? {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}
+
+pub(super) fn number(at: usize) -> u32 {
+    u32::try_from(at).expect("fewer commits than that")
+}
+
+/// Commits by time, the newest first; of the same time the one that came first.
+#[derive(Default)]
+struct Queue {
+    heap: BinaryHeap<(i64, std::cmp::Reverse<u32>, u32)>,
+    arrived: u32,
+}
+
+impl Queue {
+    fn push(&mut self, time: i64, commit: u32) {
+        self.heap.push((time, std::cmp::Reverse(self.arrived), commit));
+        self.arrived += 1;
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        self.heap.pop().map(|(_, _, commit)| commit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 0 ─ 1 ─ 3 ─ 4, and 2 beside 1: 3 merges them.
+    fn diamond() -> Graph {
+        let mut graph = Graph::default();
+        graph.push(10, 0, &[]);
+        graph.push(20, 1, &[0]);
+        graph.push(30, 0, &[0]);
+        graph.push(40, 1, &[1, 2]);
+        graph.push(50, 0, &[3]);
+        graph
+    }
+
+    fn everything(start: u32) -> Walk<'static> {
+        Walk {
+            start,
+            without: None,
+            after: None,
+            before: None,
+            authors: None,
+            touched: None,
+            skip: 0,
+            count: usize::MAX,
+        }
+    }
+
+    fn check(walk: &Walk<'_>, same: &[(u32, u32)], expected: &[u32]) {
+        let found = diamond().walk(walk, &Deadline::default(), |merge, parent| {
+            Ok::<_, GitError>(same.contains(&(merge, parent)))
+        });
+        assert_eq!(found.unwrap(), expected);
+    }
+
+    #[test]
+    fn commits_come_by_time() {
+        check(&everything(4), &[], &[4, 3, 2, 1, 0]);
+        check(&everything(1), &[], &[1, 0]);
+        check(
+            &Walk {
+                skip: 1,
+                count: 2,
+                ..everything(4)
+            },
+            &[],
+            &[3, 2],
+        );
+    }
+
+    #[test]
+    fn filters_apply() {
+        check(
+            &Walk {
+                without: Some(1),
+                ..everything(4)
+            },
+            &[],
+            &[4, 3, 2],
+        );
+        check(
+            &Walk {
+                after: Some(30),
+                ..everything(4)
+            },
+            &[],
+            &[4, 3, 2],
+        );
+        check(
+            &Walk {
+                before: Some(30),
+                ..everything(4)
+            },
+            &[],
+            &[2, 1, 0],
+        );
+        check(
+            &Walk {
+                authors: Some(&[false, true]),
+                ..everything(4)
+            },
+            &[],
+            &[3, 1],
+        );
+    }
+
+    #[test]
+    fn a_merge_that_is_like_one_parent_leads_there_only() {
+        // 1 and 2 both changed the path, and the merge took what 2 had.
+        let touched = [true, true, true, false, false];
+        check(
+            &Walk {
+                touched: Some(&touched),
+                ..everything(4)
+            },
+            &[(3, 2)],
+            &[2, 0],
+        );
+        check(
+            &Walk {
+                touched: Some(&touched),
+                ..everything(4)
+            },
+            &[(3, 1)],
+            &[1, 0],
+        );
+        check(
+            &Walk {
+                touched: Some(&touched),
+                ..everything(4)
+            },
+            &[],
+            &[3, 2, 1, 0],
+        );
+        let touched = [true, true, true, true, false];
+        check(
+            &Walk {
+                touched: Some(&touched),
+                ..everything(4)
+            },
+            &[(3, 1)],
+            &[3, 2, 1, 0],
+        );
+        // Neither changed it: the first parent is as good as any, and nobody has to be asked.
+        let touched = [true, false, false, false, true];
+        check(
+            &Walk {
+                touched: Some(&touched),
+                ..everything(4)
+            },
+            &[],
+            &[4, 0],
+        );
+    }
+
+    #[test]
+    fn tips_have_no_children() {
+        assert_eq!(diamond().tips(), [4]);
+        assert_eq!(diamond().parents(3), [1, 2]);
+        assert_eq!(diamond().parents(0), []);
+    }
+}
