@@ -384,3 +384,208 @@ fn a_directory_replaced_by_a_link_is_not_followed() {
         assert!(!answer.text.contains("hunter2"), "{answer}");
     }
 }
+
+#[test]
+fn a_configuration_that_cannot_be_read_whole_is_refused() {
+    let (sandbox, program) = hostile();
+    let config = sandbox.root().join(".git/config");
+    let honest = fs::read(&config).unwrap();
+    fs::write(
+        sandbox.root().join(".git/info/attributes"),
+        b"*.txt filter=ev\xffil\n",
+    )
+    .unwrap();
+    let named = [
+        b"[filter \"ev\xffil\"]\n\tclean = ",
+        program.as_bytes(),
+        b" odd\n",
+    ]
+    .concat();
+    fs::write(&config, [honest.clone(), named].concat()).unwrap();
+    nothing_runs(&sandbox);
+    assert_snapshot!(sandbox.call("git_diff", json!({})), @"
+    [isError] Error: PermissionError
+
+    Details: Cannot access git repository (its configuration is not UTF-8)
+
+    Suggestion: docent follows .git only to a repository that names this project as its own
+    ");
+    fs::write(
+        sandbox.root().join(".git/info/attributes"),
+        b"*.txt filter=evil\n",
+    )
+    .unwrap();
+    let padding = format!("[pad]\n\tx = {}\n", "y".repeat(1_000_000)).repeat(5);
+    let late = format!("[filter \"evil\"]\n\tclean = {program} late\n");
+    fs::write(
+        &config,
+        [honest, padding.into_bytes(), late.into_bytes()].concat(),
+    )
+    .unwrap();
+    nothing_runs(&sandbox);
+}
+
+#[test]
+fn patches_stay_with_the_files_they_are_about() {
+    // git prints no patch for a file whose replaced versions are the same.
+    let sandbox = sandbox()
+        .repository()
+        .file("!a.txt", "one\n")
+        .file(".env", "K=1\n")
+        .file("b.txt", "1\n");
+    sandbox.commit("2025-10-08", JOHN, "one");
+    let before = sandbox.git(&["rev-parse", "HEAD:!a.txt"]);
+    for (name, text) in [("!a.txt", "two\n"), (".env", "K=hunter2\n"), ("b.txt", "2\n")] {
+        sandbox.write(name, text);
+    }
+    sandbox.commit("2025-10-09", JOHN, "two");
+    let after = sandbox.git(&["rev-parse", "HEAD:!a.txt"]);
+    sandbox.git(&["replace", &before, &after]);
+    let answer = sandbox
+        .call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }))
+        .text;
+    assert!(!answer.contains("hunter2") && answer.contains("+two"), "{answer}");
+    // The project was a file of the repository once.
+    let sandbox = crate::sandbox().repository().file("sub", "x\n");
+    sandbox.commit("2025-10-08", JOHN, "one");
+    fs::remove_file(sandbox.root().join("sub")).unwrap();
+    sandbox.write("sub/.env", "API_KEY=hunter2\n");
+    sandbox.write("sub/a.txt", "hi\n");
+    sandbox.commit("2025-10-09", JOHN, "two");
+    let arguments = r#"{"ref1":"HEAD~1","ref2":"HEAD"}"#;
+    let answer = sandbox
+        .run(&["--root", "sub", "call", "git_diff", arguments])
+        .stdout;
+    assert!(
+        !answer.contains("hunter2") && answer.contains("\nhi\n"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_conflict_with_a_forged_name_shows_nothing() {
+    let sandbox = sandbox().repository().file(".env", "K=1\n").file("b.txt", "1\n");
+    sandbox.commit("2025-10-08", JOHN, "one");
+    let blob = sandbox.git(&["rev-parse", "HEAD:b.txt"]);
+    for (name, text) in [(".env", "K=hunter2\n"), ("b.txt", "1\n2\n")] {
+        sandbox.write(name, text);
+    }
+    for forged in [
+        "\ndiff --git .env .env",
+        "\n@@ -1,99 +1,99 @@",
+        "!\ndiff --git b.txt b.txt",
+    ] {
+        let mut index = std::process::Command::new("git")
+            .args(["update-index", "-z", "--index-info"])
+            .current_dir(sandbox.root())
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let line = format!("100644 {blob} 1\t{forged}\0");
+        std::io::Write::write_all(&mut index.stdin.take().unwrap(), line.as_bytes()).unwrap();
+        assert!(index.wait().unwrap().success());
+        let answer = sandbox.call("git_diff", json!({}));
+        assert!(!answer.text.contains("hunter2"), "{forged:?}: {answer}");
+    }
+}
+
+#[test]
+fn links_inside_git_that_lead_out_are_refused() {
+    let (victim, _) = hostile();
+    let git_dir = victim.root().join(".git");
+    for part in [
+        "refs/heads",
+        "refs/heads/main",
+        "HEAD",
+        "index",
+        "logs",
+        "packed-refs",
+        "objects/info/alternates",
+        "sharedindex.x",
+    ] {
+        let (sandbox, _) = hostile();
+        let path = sandbox.root().join(".git").join(part);
+        let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+        symlink(git_dir.join(part), &path).unwrap();
+        let answer = sandbox.call("git_log", json!({}));
+        assert!(
+            answer.text.starts_with("Error: PermissionError"),
+            "{part}: {answer}"
+        );
+    }
+    // A bare layout is made of plain files, which a clone can bring along.
+    let sandbox = sandbox()
+        .file("HEAD", "ref: refs/heads/main\n")
+        .file("refs/x", "")
+        .file("objects/x", "");
+    sandbox.write("commondir", git_dir.display().to_string());
+    assert!(sandbox.call("git_log", json!({})).is_error);
+}
+
+#[test]
+fn a_submodule_that_leads_to_a_stranger_does_not_show_where_it_is() {
+    let (victim, _) = hostile();
+    let (sandbox, _) = hostile();
+    let head = sandbox.git(&["rev-parse", "HEAD"]);
+    sandbox.git(&[
+        "update-index",
+        "--add",
+        "--cacheinfo",
+        &format!("160000,{head},sub"),
+    ]);
+    sandbox.write(
+        "sub/.git",
+        format!("gitdir: {}\n", victim.root().join(".git").display()),
+    );
+    let secret =
+        victim.git(&["commit", "-q", "--allow-empty", "-m", "private"]) + &victim.git(&["rev-parse", "HEAD"]);
+    let answer = sandbox.call("git_diff", json!({}));
+    assert!(
+        answer.text.contains("## File: sub") && !answer.text.contains(&secret),
+        "{answer}"
+    );
+}
+
+#[test]
+fn what_git_complains_about_is_not_repeated() {
+    let (sandbox, _) = hostile();
+    let outside = sandbox.outside().join("outside.txt");
+    fs::write(&outside, "hunter2 is the password\n").unwrap();
+    sandbox.git(&["config", "blame.ignoreRevsFile", outside.to_str().unwrap()]);
+    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "f.txt" })), @"
+    [isError] Error: ProcessingError
+
+    Details: git cannot answer from this repository: objects are missing or broken
+
+    Suggestion: Try the same with git on the command line; git fsck finds broken objects
+    ");
+}
+
+#[test]
+fn odd_commits_are_only_odd() {
+    let (sandbox, _) = hostile();
+    let tree = sandbox.git(&["rev-parse", "HEAD^{tree}"]);
+    for (zone, message) in [
+        ("+2147483647", "hi".to_owned()),
+        ("-9959", "x".repeat(3_000_000)),
+        ("", "\u{1b}[2J".to_owned()),
+    ] {
+        let text = format!(
+            "tree {tree}\nauthor a <a@b> 1700000000 {zone}\ncommitter a <a@b> 1700000000 +0000\n\n{message}\n"
+        );
+        sandbox.write("commit", text);
+        let id = sandbox.git(&["hash-object", "-t", "commit", "-w", "--literally", "commit"]);
+        sandbox.git(&["update-ref", "refs/heads/main", &id]);
+        for (tool, arguments) in [
+            ("git_log", json!({})),
+            ("git_blame", json!({ "filePath": "f.txt" })),
+        ] {
+            let answer = sandbox.call(tool, arguments);
+            assert!(
+                !answer.is_error && answer.text.chars().count() < 2_000,
+                "{answer}"
+            );
+            assert!(!answer.text.contains('\u{1b}'));
+        }
+    }
+}

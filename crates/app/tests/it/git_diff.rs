@@ -528,3 +528,42 @@ fn a_fence_in_the_text_does_not_end_the_block() {
     ````
     ");
 }
+
+#[test]
+fn names_of_every_kind_have_their_patches() {
+    let names = [
+        "größe/名.txt",
+        "a b.txt",
+        "quo\"te.txt",
+        "tab\there.txt",
+        "emoji 🦀.rs",
+        "-dash",
+        "a => b",
+        ":colon",
+    ];
+    let sandbox = sandbox().repository();
+    for name in names {
+        sandbox.write(name, "old\n");
+    }
+    sandbox.commit("2025-10-08", JOHN, "one");
+    for name in names {
+        sandbox.write(name, "old\nnew\n");
+    }
+    sandbox.commit("2025-10-09", JOHN, "two");
+    let text = sandbox
+        .call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }))
+        .text;
+    assert_eq!(text.matches("\n+new\n").count(), names.len() - 1, "{text}");
+    // What read_file cannot name it does not show; here neither.
+    assert_eq!(text.matches("Content not shown").count(), 1, "{text}");
+    for name in ["größe/名.txt", "-dash", "a => b", ":colon"] {
+        let text = sandbox
+            .call(
+                "git_diff",
+                json!({ "ref1": "HEAD~1", "ref2": "HEAD", "filePath": name }),
+            )
+            .text;
+        assert!(text.contains("\n+new\n"), "{text}");
+        assert!(!sandbox.call("git_blame", json!({ "filePath": name })).is_error);
+    }
+}

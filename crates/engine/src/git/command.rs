@@ -49,6 +49,7 @@ const SETTINGS: &[&str] = &[
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",
     "core.bigFileThreshold=16m",
+    "core.quotePath=false",
     "diff.external=",
     "diff.autoRefreshIndex=true",
     "diff.suppressBlankEmpty=false",

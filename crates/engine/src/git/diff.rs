@@ -4,6 +4,7 @@
 //!
 //! Invariant: the content of a file that the access rules block, under its new or its old name, is never kept.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::BufRead;
 use std::sync::Arc;
@@ -303,7 +304,7 @@ impl Repository {
         let mut command = self.runner.command("diff");
         command.args(COMPARE.iter().filter(|option| **option != "--raw"));
         command.args(["-U3", "--diff-filter=U", "--", &path]);
-        let header = format!("diff --cc {path}");
+        let header = format!("diff --cc {}", quoted(&path));
         stream(command, None, deadline, |out| {
             let mut line = Vec::new();
             let mut in_file = false;
@@ -392,7 +393,7 @@ impl Patched {
     fn has_header(&self, line: &[u8]) -> bool {
         let new = &self.change.path;
         let old = self.change.from.as_ref().unwrap_or(new);
-        let header = format!("diff --git {old} {new}");
+        let header = format!("diff --git {} {}", quoted(old), quoted(new));
         // Headers of very long names are cut, and then tell nothing.
         self.change.status != Status::Unmerged
             && header.len() <= LONGEST_LINE
@@ -490,6 +491,31 @@ fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> 
     Ok(())
 }
 
+/// A name as git writes it in headers: in quotes where it has characters that need them.
+fn quoted(name: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| !(c.is_ascii_control() || matches!(c, '"' | '\\'));
+    if name.chars().all(is_plain) {
+        return name.into();
+    }
+    let mut quoted = String::from('"');
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\t' => quoted.push_str("\\t"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\x07' => quoted.push_str("\\a"),
+            '\x08' => quoted.push_str("\\b"),
+            '\x0b' => quoted.push_str("\\v"),
+            '\x0c' => quoted.push_str("\\f"),
+            c if is_plain(c) => quoted.push(c),
+            c => quoted.push_str(&format!("\\{:03o}", u32::from(c))),
+        }
+    }
+    quoted.push('"');
+    quoted.into()
+}
+
 /// How many lines of either side follow `@@ -1,2 +3,4 @@`.
 fn hunk(line: &[u8]) -> Option<(u64, u64)> {
     let text = str::from_utf8(line.strip_prefix(b"@@ -")?.split(|byte| *byte == b'@').next()?).ok()?;
@@ -522,6 +548,12 @@ mod tests {
         assert_eq!(hunk(b"@@ -0,0 +1 @@"), Some((0, 1)));
         assert_eq!(hunk(b"@@ broken"), None);
         assert_eq!(hunk(b"--- a/x"), None);
+    }
+
+    #[test]
+    fn names_are_quoted_as_git_does() {
+        assert_eq!(quoted("a b/größe"), "a b/größe");
+        assert_eq!(quoted("t\tab\"\\\u{1}"), r#""t\tab\"\\\001""#);
     }
 
     #[test]
