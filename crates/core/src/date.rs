@@ -2,47 +2,64 @@
 //! looked at before git gets it.
 //!
 //! Invariant: every word of a date that is let through is one git knows, and its digits can be a date or a time. A
-//! day without a time is the whole day: git would put the present time of day in, and answer differently at noon
-//! and at night.
+//! day without a time is a value of its own, the whole day: git would put the present time of day in, and answer
+//! differently at noon and at night.
 
-/// Which end of a day is meant where no time is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
-    Start,
-    End,
+/// A moment in time as somebody wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Date {
+    /// A day and no time: the whole of it.
+    Day {
+        year: i16,
+        month: i8,
+        day: i8,
+    },
+    Today,
+    /// So many seconds before now.
+    Ago(i64),
+    /// Something that git reads.
+    Text(String),
 }
 
-/// `text` as git reads it reliably; nothing if it is no date.
-pub fn for_git(text: &str, edge: Edge) -> Option<String> {
-    let text = text.trim();
-    if text.len() > 100
-        || text
-            .chars()
-            .any(|c| !c.is_ascii_alphanumeric() && !" -/.:,+@_".contains(c))
-    {
-        return None;
-    }
-    match whole_day(text) {
-        Day::Real(day) => {
-            let time = match edge {
-                Edge::Start => "00:00:00",
-                Edge::End => "23:59:59",
-            };
-            return Some(format!("{day} {time}"));
+impl Date {
+    /// Nothing if `text` is no date.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_usual = |c: char| c.is_ascii_alphanumeric() || " -/.:,+@_".contains(c);
+        if text.len() > 100 || !text.chars().all(is_usual) {
+            return None;
         }
-        Day::Impossible => return None,
-        Day::Other => {}
+        match whole_day(text) {
+            Day::Real(year, month, day) => return Some(Self::Day { year, month, day }),
+            Day::Impossible => return None,
+            Day::Other => {}
+        }
+        if text.eq_ignore_ascii_case("today") {
+            return Some(Self::Today);
+        }
+        ago(text).or_else(|| is_date(text).then(|| Self::Text(text.to_owned())))
     }
-    if text.eq_ignore_ascii_case("today") {
-        return Some(if edge == Edge::Start { "midnight" } else { "now" }.into());
-    }
-    is_date(text).then(|| text.to_owned())
+}
+
+/// `30 days ago`, where the length of a unit does not depend on the calendar.
+fn ago(text: &str) -> Option<Date> {
+    let mut words = text.split([' ', '.']).filter(|word| !word.is_empty());
+    let (count, unit, last) = (words.next()?, words.next()?, words.next()?);
+    let seconds = match unit.to_ascii_lowercase().trim_end_matches('s') {
+        "second" => 1,
+        "minute" => 60,
+        "hour" => 3_600,
+        "day" => 86_400,
+        "week" => 604_800,
+        _ => return None,
+    };
+    let count: i64 = count.parse().ok().filter(|count| (0..100_000).contains(count))?;
+    (last.eq_ignore_ascii_case("ago") && words.next().is_none()).then_some(Date::Ago(count * seconds))
 }
 
 /// What a text is, taken for a day and nothing else.
 enum Day {
-    /// As `2025-01-31`.
-    Real(String),
+    Real(i16, i8, i8),
     /// Written like a day, and in no calendar.
     Impossible,
     Other,
@@ -63,17 +80,19 @@ fn whole_day(text: &str) -> Day {
     if year.len() != 4 || !has_digits(year, 4) || !has_digits(month, 2) || !has_digits(day, 2) {
         return Day::Other;
     }
-    let number = |text: &str| text.parse::<u32>().unwrap_or(0);
+    let number = |text: &str| text.parse::<i16>().unwrap_or(0);
     let (year, month, day) = (number(year), number(month), number(day));
-    if is_day(year, month, day) {
-        Day::Real(format!("{year:04}-{month:02}-{day:02}"))
+    if is_day(year, month, day)
+        && let (Ok(month), Ok(day)) = (month.try_into(), day.try_into())
+    {
+        Day::Real(year, month, day)
     } else {
         Day::Impossible
     }
 }
 
-fn is_day(year: u32, month: u32, day: u32) -> bool {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+fn is_day(year: i16, month: i16, day: i16) -> bool {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 if is_leap => 29,
         2 => 28,
@@ -118,7 +137,7 @@ fn is_date(text: &str) -> bool {
     let has = |word| words.contains(&word);
     for part in text.split([' ', 'T', 't', ',']) {
         match whole_day(part) {
-            Day::Real(_) => return !has(Word::Unit),
+            Day::Real(..) => return !has(Word::Unit),
             Day::Impossible => return false,
             Day::Other => {}
         }
@@ -192,27 +211,36 @@ fn word(word: &str) -> Option<Word> {
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: Option<&str>) {
-        assert_eq!(for_git(text, Edge::Start).as_deref(), expected, "{text:?}");
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "`check(text, Some(…))` reads better"
+    )]
+    fn check(text: &str, expected: Option<Date>) {
+        assert_eq!(Date::parse(text), expected, "{text:?}");
     }
 
     #[test]
     fn a_day_is_the_whole_day() {
-        check("2025-01-31", Some("2025-01-31 00:00:00"));
-        check("2025/1/3", Some("2025-01-03 00:00:00"));
-        check("20250131", Some("2025-01-31 00:00:00"));
-        assert_eq!(
-            for_git("2025-01-31", Edge::End).as_deref(),
-            Some("2025-01-31 23:59:59")
-        );
-        check("today", Some("midnight"));
+        let day = |year, month, day| Some(Date::Day { year, month, day });
+        check("2025-01-31", day(2025, 1, 31));
+        check("2025/1/3", day(2025, 1, 3));
+        check("20250131", day(2025, 1, 31));
+        check("2024-02-29", day(2024, 2, 29));
+        check("today", Some(Date::Today));
+    }
+
+    #[test]
+    fn simple_times_ago_are_counted() {
+        check("30 days ago", Some(Date::Ago(30 * 86_400)));
+        check("2.weeks.ago", Some(Date::Ago(14 * 86_400)));
+        check("1 Hour ago", Some(Date::Ago(3_600)));
     }
 
     #[test]
     fn what_git_knows_is_passed_on() {
         for text in [
-            "30 days ago",
-            "2.weeks.ago",
+            "3 months ago",
+            "30 days",
             "yesterday",
             "last month",
             "one year ago",
@@ -228,7 +256,7 @@ mod tests {
             "1700000000",
             "tea time",
         ] {
-            check(text, Some(text));
+            check(text, Some(Date::Text(text.into())));
         }
     }
 

@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::GitError;
 use super::place::Place;
 use crate::clock::{Clock, rfc3339};
@@ -83,6 +85,10 @@ impl Runner {
 
     pub(super) fn place(&self) -> &Place {
         &self.place
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// `2026-01-31`, where the clock is.

@@ -6,7 +6,7 @@
 //!
 //! Invariant: a commit's number is higher than those of its parents.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use super::GitError;
 use crate::deadline::Deadline;
@@ -16,9 +16,9 @@ use crate::deadline::Deadline;
 pub(super) struct Graph {
     times: Vec<i64>,
     authors: Vec<u32>,
-    first_parents: Vec<u32>,
-    /// The parents of merges, all of them.
-    merges: HashMap<u32, Vec<u32>>,
+    /// Everyone's parents, one after the other, and where those of each commit end.
+    parents: Vec<u32>,
+    ends: Vec<u32>,
 }
 
 /// What is wanted of a walk.
@@ -31,13 +31,14 @@ pub(super) struct Walk<'a> {
     pub(super) before: Option<i64>,
     /// By author number, whether it is one of those wanted.
     pub(super) authors: Option<&'a [bool]>,
-    /// By commit number, whether it changed the path.
+    /// By commit number, whether the path is another than in its first parent.
     pub(super) touched: Option<&'a [bool]>,
     pub(super) skip: usize,
     pub(super) count: usize,
 }
 
-const NONE: u32 = u32::MAX;
+/// No commit.
+pub(super) const NONE: u32 = u32::MAX;
 
 impl Graph {
     pub(super) fn len(&self) -> usize {
@@ -46,23 +47,17 @@ impl Graph {
 
     /// Adds a commit, whose parents are there already.
     pub(super) fn push(&mut self, time: i64, author: u32, parents: &[u32]) {
-        let number = number(self.len());
         self.times.push(time);
         self.authors.push(author);
-        self.first_parents.push(parents.first().copied().unwrap_or(NONE));
-        if parents.len() > 1 {
-            self.merges.insert(number, parents.to_vec());
-        }
+        self.parents.extend(parents);
+        self.ends.push(number(self.parents.len()));
     }
 
     pub(super) fn parents(&self, commit: u32) -> &[u32] {
-        match self.merges.get(&commit) {
-            Some(parents) => parents,
-            None => match &self.first_parents[commit as usize] {
-                &NONE => &[],
-                first => std::slice::from_ref(first),
-            },
-        }
+        let start = (commit as usize)
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before]);
+        &self.parents[start as usize..self.ends[commit as usize] as usize]
     }
 
     /// Commits that no other one has as its parent.
@@ -79,8 +74,8 @@ impl Graph {
             .collect()
     }
 
-    /// The commits that `walk` asks for, in git's order. `same` says whether the path is the same in two commits, and is
-    /// asked only where the graph cannot tell.
+    /// The commits that `walk` asks for, in git's order. `same` says whether the path is the same in a merge and
+    /// in a commit that last changed it, [`NONE`] where nobody did.
     pub(super) fn walk<E: From<GitError>>(
         &self,
         walk: &Walk<'_>,
@@ -113,20 +108,22 @@ impl Graph {
                 continue;
             }
             let parents = self.parents(commit);
-            let (is_interesting, follow) = match (&versions, walk.touched) {
-                (Some(versions), Some(touched)) if parents.len() > 1 => {
-                    if touched[commit as usize] {
-                        (true, parents)
-                    } else {
-                        match same_parent(versions, commit, parents, &mut same)? {
-                            Some(at) => (false, &parents[at..=at]),
-                            None => (true, parents),
+            let mut is_interesting = walk.touched.is_none_or(|touched| touched[commit as usize]);
+            let mut follow = parents;
+            if let (Some(versions), [first, others @ ..]) = (&versions, parents)
+                && !others.is_empty()
+            {
+                if is_interesting {
+                    for (at, parent) in others.iter().enumerate() {
+                        if same(commit, versions[*parent as usize])? {
+                            (is_interesting, follow) = (false, &others[at..=at]);
+                            break;
                         }
                     }
+                } else {
+                    follow = std::slice::from_ref(first);
                 }
-                (_, Some(touched)) => (touched[commit as usize], parents),
-                _ => (true, parents),
-            };
+            }
             for parent in follow {
                 if !seen[*parent as usize] && !is_excluded(*parent) {
                     seen[*parent as usize] = true;
@@ -165,44 +162,19 @@ impl Graph {
         contained
     }
 
-    /// For each commit the one that last changed the path before it: commits with the same number here have the same
-    /// content. A merge of different versions may be either, and counts as one of its own.
+    /// For each commit the one that last changed the path on the way of first parents: what has the same number here has
+    /// the same content.
     fn versions(&self, touched: &[bool]) -> Vec<u32> {
         let mut versions = vec![NONE; self.len()];
         for commit in 0..self.len() {
-            let parents = self.parents(number(commit));
-            let mut of_parents = parents.iter().map(|parent| versions[*parent as usize]);
-            versions[commit] = match of_parents.next() {
+            versions[commit] = match self.parents(number(commit)).first() {
                 _ if touched[commit] => number(commit),
+                Some(parent) => versions[*parent as usize],
                 None => NONE,
-                Some(first) if of_parents.all(|version| version == first) => first,
-                Some(_) => number(commit),
             };
         }
         versions
     }
-}
-
-/// The first parent of a merge that has the path as the merge has it.
-fn same_parent<E>(
-    versions: &[u32],
-    merge: u32,
-    parents: &[u32],
-    mut same: impl FnMut(u32, u32) -> Result<bool, E>,
-) -> Result<Option<usize>, E> {
-    let version = |commit: u32| versions[commit as usize];
-    if parents
-        .iter()
-        .all(|parent| version(*parent) == version(parents[0]))
-    {
-        return Ok(Some(0));
-    }
-    for (at, parent) in parents.iter().enumerate() {
-        if same(merge, *parent)? {
-            return Ok(Some(at));
-        }
-    }
-    Ok(None)
 }
 
 pub(super) fn number(at: usize) -> u32 {
@@ -256,8 +228,8 @@ mod tests {
     }
 
     fn check(walk: &Walk<'_>, same: &[(u32, u32)], expected: &[u32]) {
-        let found = diamond().walk(walk, &Deadline::default(), |merge, parent| {
-            Ok::<_, GitError>(same.contains(&(merge, parent)))
+        let found = diamond().walk(walk, &Deadline::default(), |merge, version| {
+            Ok::<_, GitError>(same.contains(&(merge, version)))
         });
         assert_eq!(found.unwrap(), expected);
     }
@@ -315,51 +287,19 @@ mod tests {
 
     #[test]
     fn a_merge_that_is_like_one_parent_leads_there_only() {
-        // 1 and 2 both changed the path, and the merge took what 2 had.
-        let touched = [true, true, true, false, false];
-        check(
-            &Walk {
-                touched: Some(&touched),
+        let check = |touched: &[bool], same: &[(u32, u32)], expected: &[u32]| {
+            let walk = Walk {
+                touched: Some(touched),
                 ..everything(4)
-            },
-            &[(3, 2)],
-            &[2, 0],
-        );
-        check(
-            &Walk {
-                touched: Some(&touched),
-                ..everything(4)
-            },
-            &[(3, 1)],
-            &[1, 0],
-        );
-        check(
-            &Walk {
-                touched: Some(&touched),
-                ..everything(4)
-            },
-            &[],
-            &[3, 2, 1, 0],
-        );
-        let touched = [true, true, true, true, false];
-        check(
-            &Walk {
-                touched: Some(&touched),
-                ..everything(4)
-            },
-            &[(3, 1)],
-            &[3, 2, 1, 0],
-        );
-        // Neither changed it: the first parent is as good as any, and nobody has to be asked.
-        let touched = [true, false, false, false, true];
-        check(
-            &Walk {
-                touched: Some(&touched),
-                ..everything(4)
-            },
-            &[],
-            &[4, 0],
-        );
+            };
+            check(&walk, same, expected);
+        };
+        // 1 and 2 both changed the path. The merge took what 2 had, what 1 had, or made something new.
+        check(&[true, true, true, true, false], &[(3, 2)], &[2, 0]);
+        check(&[true, true, true, false, false], &[], &[1, 0]);
+        check(&[true, true, true, true, false], &[], &[3, 2, 1, 0]);
+        // Neither changed it: the first parent is as good as any.
+        check(&[true, false, false, false, true], &[], &[4, 0]);
     }
 
     #[test]

@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::command::{Runner, stream};
-use super::graph::{Graph, Walk};
+use super::fill::fill;
+use super::graph::{Graph, NONE, Walk};
 use super::log::{Query, Span};
 use super::place::Stamp;
-use super::table::{Table, TableError, lock};
-use super::{Commit, GitError, Repository};
+use super::table::{Table, TableError, Touched, lock};
+use super::{Commit, GitError, Repository, raw};
 use crate::deadline::Deadline;
 
 /// What is kept about one repository.
@@ -123,10 +124,10 @@ impl History {
             },
         };
         let limit = repository.limit(query.path.as_ref());
-        let touched = match &limit {
-            None => None,
+        let (touched, mut contents) = match &limit {
+            None => (None, HashMap::new()),
             Some(path) => match table.touched(path, graph.len())? {
-                Some(touched) => Some(touched),
+                Some(Touched { by_number, contents }) => (Some(by_number), contents),
                 None => return Ok(None),
             },
         };
@@ -147,21 +148,23 @@ impl History {
             count: query.count + 1,
         };
         let path = limit.unwrap_or_default();
-        let mut contents: HashMap<u32, Option<String>> = HashMap::new();
-        let mut content = |commit: u32| -> Result<Option<String>, TableError> {
+        let mut content = |commit: u32| -> Result<u64, TableError> {
             if let Some(known) = contents.get(&commit) {
-                return Ok(known.clone());
+                return Ok(*known);
             }
-            let id = table.id(commit)?;
-            let found = repository
-                .objects
-                .find(&format!("{id}:{path}"), deadline)?
-                .map(|found| found.id);
-            contents.insert(commit, found.clone());
+            let name = format!("{}:{path}", table.id(commit)?);
+            let found = repository.objects.find(&name, deadline)?;
+            let found = found.map_or(0, |found| raw::content(&found.id));
+            contents.insert(commit, found);
             Ok(found)
         };
-        let numbers = graph.walk(&walk, deadline, |merge, parent| {
-            Ok::<_, TableError>(content(merge)? == content(parent)?)
+        let numbers = graph.walk(&walk, deadline, |merge, version| {
+            let before = match version {
+                NONE => 0,
+                // The same, and of a single file it is known.
+                version => content(version)?,
+            };
+            Ok::<_, TableError>(content(merge)? == before)
         })?;
         let mut commits = Vec::new();
         for number in numbers {
@@ -243,7 +246,13 @@ impl History {
             }
             let before = graph.len();
             table.extend(&mut graph)?;
-            table.fill(&repository.runner, &head, &graph, &Deadline::default())?;
+            fill(
+                &mut table,
+                &repository.runner,
+                &head,
+                &graph,
+                &Deadline::default(),
+            )?;
             table.extend(&mut graph)?;
             self.publish(&graph, None);
             if self.commit_graph().is_none() || graph.len() - before > MOST_OUTSIDE_GRAPH {

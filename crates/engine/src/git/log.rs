@@ -2,8 +2,10 @@
 
 use std::io::BufRead;
 
-use docent_core::date::{Edge, for_git};
+use docent_core::date::Date;
 use docent_core::path::RepoPath;
+use jiff::civil;
+use jiff::tz::TimeZone;
 
 use super::command::{self, stream};
 use super::raw::{Change, changes, field, skip_between};
@@ -126,39 +128,52 @@ impl Repository {
             from: self.head(deadline)?,
             ..Span::default()
         };
-        let mut dates = Vec::new();
         if let Some(since) = &query.since {
-            match self.moment(since, Edge::Start, deadline)? {
+            match self.moment(since, deadline)? {
                 Moment::Commit(id) => span.without = Some(id),
-                Moment::Date(text) => dates.push(format!("--since={text}")),
+                Moment::Date(date) => span.after = Some(self.seconds(&date, Edge::Start, deadline)?),
             }
         }
         if let Some(until) = &query.until {
-            match self.moment(until, Edge::End, deadline)? {
+            match self.moment(until, deadline)? {
                 Moment::Commit(id) => span.from = Some(id),
-                Moment::Date(text) => dates.push(format!("--until={text}")),
-            }
-        }
-        if !dates.is_empty() {
-            // git's own reading of dates, as seconds.
-            let mut parse = self.runner.command("rev-parse");
-            parse.args(&dates);
-            for line in command::text(parse, 1_000, deadline)?.lines() {
-                let number = |prefix| {
-                    line.strip_prefix(prefix)
-                        .and_then(|number: &str| number.parse().ok())
-                };
-                span.after = span.after.or(number("--max-age="));
-                span.before = span.before.or(number("--min-age="));
+                Moment::Date(date) => span.before = Some(self.seconds(&date, Edge::End, deadline)?),
             }
         }
         Ok(span)
     }
 
+    /// Seconds since 1970; of a whole day the first or the last one, where this machine is.
+    fn seconds(&self, date: &Date, edge: Edge, deadline: &Deadline) -> Result<i64, GitError> {
+        let now = self.runner.now();
+        let day = match date {
+            Date::Ago(seconds) => return Ok(now.as_second() - seconds),
+            Date::Text(text) => {
+                // git's own reading.
+                let mut parse = self.runner.command("rev-parse");
+                parse.arg(format!("--since={text}"));
+                let line = command::text(parse, 1_000, deadline)?;
+                let seconds = line
+                    .trim()
+                    .strip_prefix("--max-age=")
+                    .and_then(|number| number.parse().ok());
+                return seconds.ok_or_else(|| GitError::UnknownMoment(text.clone()));
+            }
+            Date::Today => now.to_zoned(TimeZone::system()).date(),
+            Date::Day { year, month, day } => civil::date(*year, *month, *day),
+        };
+        let time = match edge {
+            Edge::Start => civil::time(0, 0, 0, 0),
+            Edge::End => civil::time(23, 59, 59, 0),
+        };
+        let moment = day.to_datetime(time).to_zoned(TimeZone::system());
+        Ok(moment.map_or(now.as_second(), |moment| moment.timestamp().as_second()))
+    }
+
     /// A branch or tag of that very name, else a date, else whatever git takes for a commit.
-    fn moment(&self, text: &str, edge: Edge, deadline: &Deadline) -> Result<Moment, GitError> {
+    fn moment(&self, text: &str, deadline: &Deadline) -> Result<Moment, GitError> {
         super::check_reference(text)?;
-        let Some(date) = for_git(text, edge) else {
+        let Some(date) = Date::parse(text) else {
             let found = self.find(text, deadline)?;
             return found
                 .map(Moment::Commit)
@@ -241,7 +256,14 @@ impl Repository {
 
 enum Moment {
     Commit(String),
-    Date(String),
+    Date(Date),
+}
+
+/// Which end of a day is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edge {
+    Start,
+    End,
 }
 
 /// Reads the next commit of a log in [`FORMAT`] with [`CHANGES`]; nothing at the end.

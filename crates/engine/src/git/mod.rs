@@ -7,6 +7,7 @@
 mod blame;
 mod command;
 mod diff;
+mod fill;
 mod graph;
 mod history;
 mod log;

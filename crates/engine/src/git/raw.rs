@@ -16,6 +16,8 @@ pub struct Change {
     pub new_mode: String,
     /// How many versions it is compared with; more than one in merges.
     pub parents: usize,
+    /// What tells its content from another; 0 where it has none.
+    pub(super) content: u64,
 }
 
 /// What happened to it.
@@ -77,7 +79,7 @@ impl Status {
     }
 
     /// True where two names belong to the change.
-    fn has_two_names(self) -> bool {
+    pub(super) fn has_two_names(self) -> bool {
         matches!(self, Self::Renamed | Self::Copied)
     }
 }
@@ -92,6 +94,7 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<Change, GitError> {
         .nth(parents.saturating_sub(1))
         .unwrap_or_default()
         .to_owned();
+    let content = words.nth(parents).map_or(0, content);
     let letters: String = header
         .rsplit(' ')
         .next()
@@ -113,7 +116,15 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<Change, GitError> {
         old_mode,
         new_mode,
         parents,
+        content,
     })
+}
+
+/// The first digits of an object id, which are enough to tell contents apart; 0 for no object.
+pub(super) fn content(id: &str) -> u64 {
+    id.get(..16)
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+        .unwrap_or(0)
 }
 
 /// A commit that changes more files is made to be costly.
@@ -265,6 +276,26 @@ mod tests {
             "f",
             None,
         );
+    }
+
+    #[test]
+    fn the_content_is_the_last_id() {
+        let id = |digit: &str| digit.repeat(40);
+        let check = |text: String, expected: u64| {
+            assert_eq!(change(&mut text.as_bytes()).unwrap().content, expected, "{text}");
+        };
+        check(
+            format!(":100644 100644 {} {} M\0f\0", id("1"), id("2")),
+            0x2222_2222_2222_2222,
+        );
+        check(format!(":100644 000000 {} {} D\0f\0", id("1"), id("0")), 0);
+        let merged = format!(
+            "::100644 100644 100644 {} {} {} MM\0f\0",
+            id("1"),
+            id("2"),
+            id("3")
+        );
+        check(merged, 0x3333_3333_3333_3333);
     }
 
     #[test]

@@ -9,17 +9,34 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::command::{Runner, stream};
 use super::graph::{Graph, number};
-use super::log::{CHANGES, FORMAT};
-use super::raw::{Change, Status, field, skip_between};
-use super::{Commit, GitError, log};
-use crate::deadline::Deadline;
+use super::raw::{Change, Status};
+use super::{Commit, GitError};
 
 /// The table, open.
 #[derive(Debug)]
 pub(super) struct Table {
     connection: Connection,
+}
+
+/// A commit as the table takes it.
+pub(super) struct Row {
+    pub(super) commit: Commit,
+    /// The author's own name and address, before any mailmap.
+    pub(super) name: String,
+    pub(super) email: String,
+    /// When it was committed, in seconds since 1970.
+    pub(super) time: i64,
+    pub(super) body: String,
+    /// What a merge changed as its first parent sees it.
+    pub(super) from_first_parent: Option<Vec<Change>>,
+}
+
+/// The commits that changed a path, as their first parents see it.
+pub(super) struct Touched {
+    pub(super) by_number: Vec<bool>,
+    /// Of a single file, what each of them made of it.
+    pub(super) contents: HashMap<u32, u64>,
 }
 
 /// Something is wrong with the table; git is asked instead.
@@ -34,26 +51,18 @@ pub(super) enum TableError {
 }
 
 /// Another number means another form: the table is made anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 4;
 
 const SCHEMA: &str = "
     CREATE TABLE authors (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, UNIQUE (name, email));
     CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
     CREATE TABLE commits (
         id INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, time INTEGER NOT NULL, author INTEGER NOT NULL,
-        date TEXT NOT NULL, subject TEXT NOT NULL, body TEXT NOT NULL, parents BLOB NOT NULL);
-    CREATE TABLE changes (
-        commit_id INTEGER NOT NULL, position INTEGER NOT NULL, path INTEGER NOT NULL, status INTEGER NOT NULL,
-        origin INTEGER, PRIMARY KEY (commit_id, position)) WITHOUT ROWID;
-    CREATE INDEX changes_path ON changes (path, commit_id);
-    CREATE INDEX changes_origin ON changes (origin, commit_id) WHERE origin IS NOT NULL;
+        date TEXT NOT NULL, subject TEXT NOT NULL, body TEXT NOT NULL, parents BLOB NOT NULL, files BLOB NOT NULL);
+    CREATE TABLE touched (
+        path INTEGER NOT NULL, commit_id INTEGER NOT NULL, content INTEGER NOT NULL,
+        PRIMARY KEY (path, commit_id)) WITHOUT ROWID;
 ";
-
-/// Commits written at once.
-const BATCH: usize = 2_000;
-
-/// Messages are kept up to this many bytes.
-const LONGEST_BODY: usize = 20_000;
 
 /// More paths than this below a directory, and git answers sooner.
 const MOST_PATHS: i64 = 2_000;
@@ -137,8 +146,8 @@ impl Table {
         Ok(hex(&oid))
     }
 
-    /// By number, which commits changed `path` or something below it; nothing where too much is below it.
-    pub(super) fn touched(&self, path: &str, commits: usize) -> Result<Option<Vec<bool>>, TableError> {
+    /// Which of the first `commits` changed `path` or something below it; nothing where too much is below it.
+    pub(super) fn touched(&self, path: &str, commits: usize) -> Result<Option<Touched>, TableError> {
         const BELOW: &str = "path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0')";
         let mut count = self.connection.prepare_cached(&format!(
             "SELECT count(*) FROM (SELECT 1 FROM paths WHERE {BELOW} LIMIT {MOST_PATHS})"
@@ -147,17 +156,26 @@ impl Table {
         if paths == MOST_PATHS {
             return Ok(None);
         }
-        let mut touched = vec![false; commits];
-        for column in ["path", "origin"] {
-            let mut statement = self.connection.prepare_cached(&format!(
-                "SELECT commit_id FROM changes WHERE {column} IN (SELECT id FROM paths WHERE {BELOW})"
-            ))?;
-            let mut rows = statement.query([path])?;
-            while let Some(row) = rows.next()? {
-                let id: u32 = row.get(0)?;
-                // Later ones came while this was asked.
-                if let Some(place) = touched.get_mut(id as usize - 1) {
-                    *place = true;
+        let mut exact = self
+            .connection
+            .prepare_cached("SELECT 1 FROM paths WHERE path = ?1")?;
+        let is_file = paths == 1 && exact.exists([path])?;
+        let mut touched = Touched {
+            by_number: vec![false; commits],
+            contents: HashMap::new(),
+        };
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT commit_id, content FROM touched WHERE path IN (SELECT id FROM paths WHERE {BELOW})"
+        ))?;
+        let mut rows = statement.query([path])?;
+        while let Some(row) = rows.next()? {
+            let id: u32 = row.get(0)?;
+            // Later ones came while this was asked.
+            if let Some(place) = touched.by_number.get_mut(id as usize - 1) {
+                *place = true;
+                if is_file {
+                    let content: i64 = row.get(1)?;
+                    touched.contents.insert(id - 1, content.cast_unsigned());
                 }
             }
         }
@@ -185,96 +203,35 @@ impl Table {
     pub(super) fn commit(&self, number: u32) -> Result<(Commit, usize), TableError> {
         let mut statement = self
             .connection
-            .prepare_cached("SELECT oid, author, date, subject FROM commits WHERE id = ?1")?;
-        let (mut commit, author) = statement.query_row([number + 1], |row| {
-            let oid: Vec<u8> = row.get(0)?;
+            .prepare_cached("SELECT oid, author, date, subject, files FROM commits WHERE id = ?1")?;
+        Ok(statement.query_row([number + 1], |row| {
             let author: u32 = row.get(1)?;
             let commit = Commit {
-                id: hex(&oid),
+                id: hex(row.get_ref(0)?.as_blob()?),
                 short: String::new(),
                 parents: Vec::new(),
                 author: String::new(),
                 email: String::new(),
                 date: row.get(2)?,
                 subject: row.get(3)?,
-                files: Vec::new(),
+                files: unpack(row.get_ref(4)?.as_blob()?),
             };
             Ok((commit, author as usize - 1))
-        })?;
-        let mut statement = self.connection.prepare_cached(
-            "SELECT paths.path, changes.status, origins.path FROM changes
-             JOIN paths ON paths.id = changes.path LEFT JOIN paths AS origins ON origins.id = changes.origin
-             WHERE commit_id = ?1 ORDER BY position",
-        )?;
-        let changes = statement.query_map([number + 1], |row| {
-            let status: u8 = row.get(1)?;
-            Ok(Change {
-                status: Status::from_letter(status.into()),
-                path: row.get(0)?,
-                from: row.get(2)?,
-                old_mode: String::new(),
-                new_mode: String::new(),
-                parents: 1,
-            })
-        })?;
-        commit.files = changes.collect::<Result<_, _>>()?;
-        Ok((commit, author))
+        })?)
     }
 
-    /// Adds every commit that `head` contains and `graph`, which is what the table has, does not.
-    pub(super) fn fill(
-        &mut self,
-        runner: &Runner,
-        head: &str,
-        graph: &Graph,
-        deadline: &Deadline,
-    ) -> Result<(), TableError> {
-        let mut known = String::new();
-        for tip in graph.tips() {
-            known += &format!("^{}\n", self.id(tip)?);
-        }
-        let mut command = runner.command("log");
-        command.args([
-            "--reverse",
-            "--topo-order",
-            "--encoding=UTF-8",
-            "--ignore-missing",
-            "--stdin",
-        ]);
-        command.arg(format!("{FORMAT}{MORE}"));
-        command.args(
-            CHANGES
-                .iter()
-                .filter(|option| !option.starts_with("-M") && !option.starts_with("-l")),
-        );
-        command.arg("--no-renames");
-        command.arg(head);
-        let mut outcome = Ok(());
-        stream(command, Some(known.as_bytes()), deadline, |out| {
-            let mut batch = Vec::new();
-            loop {
-                let commit = log::read_with(out, |out| {
-                    Ok((field(out)?, field(out)?, field(out)?, field(out)?))
-                })?;
-                let is_last = commit.is_none();
-                batch.extend(commit);
-                if batch.len() >= BATCH || is_last {
-                    deadline.check()?;
-                    find_renames(runner, &mut batch, deadline)?;
-                    outcome = self.write(&batch);
-                    batch.clear();
-                }
-                if is_last || outcome.is_err() {
-                    return Ok(());
-                }
-            }
-        })?;
-        outcome
-    }
-
-    fn write(&mut self, batch: &[Row]) -> Result<(), TableError> {
+    /// Adds commits, parents first.
+    pub(super) fn write(&mut self, batch: &[Row]) -> Result<(), TableError> {
         let transaction = self.connection.transaction()?;
-        for (commit, (name, email, time, body)) in batch {
+        for row in batch {
+            let Row {
+                commit,
+                name,
+                email,
+                time,
+                body,
+                ..
+            } = row;
             let mut parents = Vec::new();
             for parent in &commit.parents {
                 let mut statement = transaction.prepare_cached("SELECT id FROM commits WHERE oid = ?1")?;
@@ -285,15 +242,9 @@ impl Table {
                 .prepare_cached("INSERT OR IGNORE INTO authors (name, email) VALUES (?1, ?2)")?
                 .execute([name, email])?;
             let mut statement = transaction.prepare_cached(
-                "INSERT OR IGNORE INTO commits (oid, time, author, date, subject, body, parents)
-                 VALUES (?1, ?2, (SELECT id FROM authors WHERE name = ?3 AND email = ?4), ?5, ?6, ?7, ?8)",
+                "INSERT OR IGNORE INTO commits (oid, time, author, date, subject, body, parents, files)
+                 VALUES (?1, ?2, (SELECT id FROM authors WHERE name = ?3 AND email = ?4), ?5, ?6, ?7, ?8, ?9)",
             )?;
-            let time: i64 = time.parse().unwrap_or(0);
-            let end = body
-                .char_indices()
-                .map(|(at, _)| at)
-                .find(|at| *at >= LONGEST_BODY)
-                .unwrap_or(body.len());
             let new = statement.execute(params![
                 bytes(&commit.id),
                 time,
@@ -301,35 +252,31 @@ impl Table {
                 email,
                 commit.date,
                 commit.subject,
-                &body[..end],
-                parents
+                body,
+                parents,
+                pack(&commit.files)
             ])?;
             if new == 0 {
                 continue;
             }
             let id = transaction.last_insert_rowid();
-            for (position, change) in (0_i64..).zip(&commit.files) {
-                let path = path_id(&transaction, &change.path)?;
-                let origin = change
-                    .from
-                    .as_deref()
-                    .map(|from| path_id(&transaction, from))
-                    .transpose()?;
-                transaction
-                    .prepare_cached("INSERT INTO changes VALUES (?1, ?2, ?3, ?4, ?5)")?
-                    .execute(params![id, position, path, change.status.letter() as u8, origin])?;
+            for change in row.from_first_parent.as_ref().unwrap_or(&commit.files) {
+                let origin = change.from.as_ref().map(|from| (from, 0));
+                for (name, content) in [Some((&change.path, change.content)), origin]
+                    .into_iter()
+                    .flatten()
+                {
+                    let path = path_id(&transaction, name)?;
+                    transaction
+                        .prepare_cached("INSERT OR REPLACE INTO touched VALUES (?1, ?2, ?3)")?
+                        .execute([path, id, content.cast_signed()])?;
+                }
             }
         }
         transaction.commit()?;
         Ok(())
     }
 }
-
-/// A commit with its author's own name and address, its time and its message.
-type Row = (Commit, (String, String, String, String));
-
-/// What the table keeps beyond a [`Commit`].
-const MORE: &str = "%an%x00%ae%x00%ct%x00%b%x00";
 
 fn path_id(connection: &Connection, path: &str) -> Result<i64, TableError> {
     let mut find = connection.prepare_cached("SELECT id FROM paths WHERE path = ?1")?;
@@ -342,36 +289,39 @@ fn path_id(connection: &Connection, path: &str) -> Result<i64, TableError> {
     Ok(connection.last_insert_rowid())
 }
 
-/// Renames are looked for only where a commit both adds and deletes. In merges, git would compare everything that was
-/// merged, and what a merge shows does not name them.
-fn find_renames(runner: &Runner, batch: &mut [Row], deadline: &Deadline) -> Result<(), GitError> {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut input = String::new();
-    for (at, (commit, _)) in batch.iter().enumerate() {
-        let has = |status| commit.files.iter().any(|change| change.status == status);
-        if commit.parents.len() == 1 && has(Status::Added) && has(Status::Deleted) {
-            places.insert(commit.id.clone(), at);
-            input += &commit.id;
-            input.push('\n');
+/// Changes as the table keeps them: the letter and the path, for renames the old one too, each with a NUL.
+fn pack(changes: &[Change]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for change in changes {
+        packed.push(change.status.letter() as u8);
+        for name in [Some(&change.path), change.from.as_ref()].into_iter().flatten() {
+            packed.extend_from_slice(name.as_bytes());
+            packed.push(0);
         }
     }
-    if places.is_empty() {
-        return Ok(());
+    packed
+}
+
+fn unpack(mut packed: &[u8]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    while let Some((letter, rest)) = packed.split_first() {
+        let status = Status::from_letter((*letter).into());
+        let mut fields = rest.splitn(if status.has_two_names() { 3 } else { 2 }, |byte| *byte == 0);
+        let mut name = || String::from_utf8_lossy(fields.next().unwrap_or_default()).into_owned();
+        let path = name();
+        let from = status.has_two_names().then(&mut name);
+        packed = fields.next().unwrap_or_default();
+        changes.push(Change {
+            status,
+            path,
+            from,
+            old_mode: String::new(),
+            new_mode: String::new(),
+            parents: 1,
+            content: 0,
+        });
     }
-    let mut command = runner.command("diff-tree");
-    command
-        .args(["--stdin", "-r"])
-        .args(CHANGES.iter().filter(|option| **option != "-c"));
-    stream(command, Some(input.as_bytes()), deadline, |out| {
-        while skip_between(out)? {
-            let id = field(out)?;
-            let files = super::raw::changes(out)?;
-            if let Some(at) = places.get(&id) {
-                batch[*at].0.files = files;
-            }
-        }
-        Ok(())
-    })
+    changes
 }
 
 /// The right to write; nothing while another process has it. It ends with the process.
@@ -408,4 +358,36 @@ fn to_number(bytes: &[u8]) -> u32 {
         .iter()
         .rev()
         .fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_survive_being_kept() {
+        let change = |status, path: &str, from: Option<&str>| Change {
+            status,
+            path: path.into(),
+            from: from.map(str::to_owned),
+            old_mode: String::new(),
+            new_mode: String::new(),
+            parents: 1,
+            content: 0,
+        };
+        let changes = vec![
+            change(Status::Added, "a b", None),
+            change(Status::Renamed, "größe", Some("old")),
+            change(Status::Deleted, "x", None),
+        ];
+        assert_eq!(unpack(&pack(&changes)), changes);
+        assert_eq!(unpack(&[]), []);
+    }
+
+    #[test]
+    fn ids_are_bytes_and_back() {
+        let id = "00ff10".repeat(7);
+        assert_eq!(hex(&bytes(&id)), id);
+        assert_eq!(to_number(&7_000_000_u32.to_le_bytes()), 7_000_000);
+    }
 }
