@@ -178,7 +178,15 @@ impl Git {
                 Err(FileError::Io(error)) => return Err(GitError::Pipe(error)),
             },
         };
+        // The same bytes were compared before; that saves asking git for them again.
+        let content = match content {
+            Some(content) if self.contents.get(&committed.id) == Some(hash(&content)) => {
+                return Ok(Current::committed(content));
+            }
+            content => content,
+        };
         let before = repository.objects.content(&committed.id, deadline)?;
+        self.contents.insert(committed.id.clone(), hash(&before));
         match content {
             Some(content) if content != before => {
                 // What git keeps of a link is where it leads, and that is what it blames.

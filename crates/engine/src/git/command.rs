@@ -8,7 +8,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, Weak};
@@ -81,6 +81,10 @@ impl Runner {
             overrides: Vec::new(),
             graph: None,
         }
+    }
+
+    pub(super) fn graph(&self) -> Option<&Path> {
+        self.graph.as_deref()
     }
 
     pub(super) fn place(&self) -> &Place {

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::GitError;
 use super::command::{Runner, stream};
 use super::graph::Graph;
 use super::log::{self, CHANGES, FORMAT};
 use super::raw::{Change, Status, changes, field, skip_between};
 use super::table::{Row, Table, TableError};
+use super::{Commit, GitError};
 use crate::deadline::Deadline;
 
 /// Commits written at once, or fewer that change so many files together.
@@ -39,9 +39,7 @@ pub(super) fn fill(
         "--stdin",
     ]);
     command.arg(format!("{FORMAT}{MORE}"));
-    command
-        .args(without(&["-M", "-l1000"]))
-        .args(["--no-renames", head]);
+    command.args(CHANGES).args(["--no-renames", head]);
     let mut outcome = Ok(());
     stream(command, Some(known.as_bytes()), deadline, |out| {
         let mut batch = Vec::new();
@@ -52,7 +50,11 @@ pub(super) fn fill(
             files += row.as_ref().map_or(0, |row| row.commit.files.len());
             batch.extend(row);
             if is_last || batch.len() >= MOST_COMMITS || files >= MOST_FILES {
-                find_renames(runner, &mut batch, deadline)?;
+                find_renames(
+                    runner,
+                    batch.iter_mut().map(|row: &mut Row| &mut row.commit),
+                    deadline,
+                )?;
                 compare_with_first_parents(runner, &mut batch, deadline)?;
                 outcome = table.write(&batch);
                 (batch, files) = (Vec::new(), 0);
@@ -78,68 +80,80 @@ fn read(out: &mut dyn BufRead) -> Result<Option<Row>, GitError> {
     }))
 }
 
-/// Renames are looked for only where a commit both adds and deletes. In merges, git would compare everything that was
-/// merged, and what a merge shows does not name them.
-fn find_renames(runner: &Runner, batch: &mut [Row], deadline: &Deadline) -> Result<(), GitError> {
-    let is_candidate = |row: &Row| {
-        let has = |status| row.commit.files.iter().any(|change| change.status == status);
-        row.commit.parents.len() == 1 && has(Status::Added) && has(Status::Deleted)
-    };
-    let found = compare(runner, batch, is_candidate, &without(&["-c"]), deadline)?;
-    for (at, files) in found {
-        batch[at].commit.files = files;
-    }
-    Ok(())
-}
-
 /// What a merge brought to its first parent; a path that is not among it is the same in both.
 fn compare_with_first_parents(
     runner: &Runner,
     batch: &mut [Row],
     deadline: &Deadline,
 ) -> Result<(), GitError> {
-    let is_merge = |row: &Row| row.commit.parents.len() > 1;
-    let mut options = without(&["-c", "-M", "-l1000"]);
-    options.push("--no-renames");
-    let found = compare(runner, batch, is_merge, &options, deadline)?;
-    for row in batch.iter_mut().filter(|row| is_merge(row)) {
-        row.from_first_parent = Some(Vec::new());
-    }
-    for (at, files) in found {
-        batch[at].from_first_parent = Some(files);
+    let mut merges: Vec<&mut Row> = batch
+        .iter_mut()
+        .filter(|row| row.commit.parents.len() > 1)
+        .collect();
+    let options = [&without(&["-c"])[..], &["--no-renames"]].concat();
+    let found = compare(runner, merges.iter().map(|row| &row.commit), &options, deadline)?;
+    for (row, files) in merges.iter_mut().zip(found) {
+        row.from_first_parent = Some(files);
     }
     Ok(())
 }
 
-/// What differs between the commits chosen and their first parents, by their place in the batch.
-fn compare(
+/// Renames are looked for only where a commit both adds and deletes, and not in merges: git would compare everything that
+/// was merged with everything that was not, and a merge's own changes have no old names.
+pub(super) fn find_renames<'a>(
     runner: &Runner,
-    batch: &[Row],
-    is_chosen: impl Fn(&Row) -> bool,
+    commits: impl Iterator<Item = &'a mut Commit>,
+    deadline: &Deadline,
+) -> Result<(), GitError> {
+    let is_candidate = |commit: &&mut Commit| {
+        let has = |status| commit.files.iter().any(|change| change.status == status);
+        commit.parents.len() == 1 && has(Status::Added) && has(Status::Deleted)
+    };
+    let mut candidates: Vec<&mut Commit> = commits.filter(is_candidate).collect();
+    let options = [&without(&["-c"])[..], &["-M", "-l1000"]].concat();
+    let found = compare(
+        runner,
+        candidates.iter().map(|commit| &**commit),
+        &options,
+        deadline,
+    )?;
+    for (commit, files) in candidates.iter_mut().zip(found) {
+        commit.files = files;
+    }
+    Ok(())
+}
+
+/// What differs between commits and their first parents, in the order of the commits.
+fn compare<'a>(
+    runner: &Runner,
+    commits: impl Iterator<Item = &'a Commit>,
     options: &[&str],
     deadline: &Deadline,
-) -> Result<Vec<(usize, Vec<Change>)>, GitError> {
+) -> Result<Vec<Vec<Change>>, GitError> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut input = String::new();
-    for (at, row) in batch.iter().enumerate().filter(|(_, row)| is_chosen(row)) {
-        places.insert(&row.commit.id, at);
+    for (at, commit) in commits.enumerate() {
+        places.insert(&commit.id, at);
         // Whoever is named after a commit counts as its parent.
-        input += &format!("{} {}\n", row.commit.id, row.commit.parents[0]);
+        input += &format!("{} {}\n", commit.id, commit.parents[0]);
     }
+    let mut found = vec![Vec::new(); places.len()];
     if places.is_empty() {
-        return Ok(Vec::new());
+        return Ok(found);
     }
     let mut command = runner.command("diff-tree");
     command.args(["--stdin", "-r"]).args(options);
     stream(command, Some(input.as_bytes()), deadline, |out| {
-        let mut found = Vec::new();
         while skip_between(out)? {
             let id = field(out)?;
             let files = changes(out)?;
-            found.extend(places.get(id.as_str()).map(|at| (*at, files)));
+            if let Some(at) = places.get(id.as_str()) {
+                found[*at] = files;
+            }
         }
-        Ok(found)
-    })
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// How changes are found, without some of the options.

@@ -327,3 +327,200 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use docent_core::access::Access;
+    use docent_core::path::RepoPath;
+
+    use crate::clock::Clock;
+    use crate::files::Root;
+    use crate::git::{Git, Surroundings};
+
+    /// Numbers that look random and are the same every time.
+    struct Dice(u64);
+
+    impl Dice {
+        fn roll(&mut self, sides: u64) -> u64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % sides
+        }
+    }
+
+    /// A history with many merges over few files of few contents, so that sides often agree by chance, for `git
+    /// fast-import`.
+    fn history(seed: u64, commits: u64) -> String {
+        let mut dice = Dice(seed);
+        let mut text = String::new();
+        for number in 1..=commits {
+            let time = 1_700_000_000 + number * 100 - dice.roll(350);
+            let (name, email) = [("Ann", "ann@x"), ("Bob", "bob@x"), ("ann", "old@x")]
+                [usize::try_from(dice.roll(3)).unwrap()];
+            write!(
+                text,
+                "commit refs/heads/main\nmark :{number}\nauthor {name} <{email}> {time} +0200\n"
+            )
+            .unwrap();
+            write!(
+                text,
+                "committer C <c@x> {time} +0000\ndata 3\nc{:02}\n",
+                number % 100
+            )
+            .unwrap();
+            if number > 1 {
+                let near = |dice: &mut Dice| number - 1 - dice.roll(number.min(6) - 1).min(number - 2);
+                let first = near(&mut dice);
+                writeln!(text, "from :{first}").unwrap();
+                let mut parents = vec![first];
+                for _ in 0..dice.roll(3) {
+                    let other = near(&mut dice);
+                    if !parents.contains(&other) {
+                        parents.push(other);
+                        writeln!(text, "merge :{other}").unwrap();
+                    }
+                }
+            }
+            for _ in 0..dice.roll(3) {
+                let path = ["a", "b", "d/x", "d/y", "d/e/z"][usize::try_from(dice.roll(5)).unwrap()];
+                match dice.roll(6) {
+                    0 => writeln!(text, "D {path}").unwrap(),
+                    content => write!(text, "M 100644 inline {path}\ndata 2\n{content}\n\n").unwrap(),
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn program(name: &str) -> Command {
+        let mut command = Command::new(name);
+        command
+            .env_remove("GIT_DIR")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command
+    }
+
+    fn import(root: &Path, history: &str) {
+        assert!(
+            program("git")
+                .args(["init", "-q", "-b", "main"])
+                .arg(root)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let mut import = program("git")
+            .args(["fast-import", "--quiet"])
+            .current_dir(root)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        import
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(history.as_bytes())
+            .unwrap();
+        assert!(import.wait().unwrap().success());
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "git is where it is on this machine")]
+    fn search_path() -> Vec<PathBuf> {
+        std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect()
+    }
+
+    /// The table's answers are git's, whatever history looks like.
+    #[test]
+    fn the_table_answers_as_git_does() {
+        let deadline = Deadline::default();
+        for seed in 0..12 {
+            let directory = tempfile::tempdir().unwrap();
+            let root = directory.path().join("project");
+            import(&root, &history(seed, 120));
+            fs::write(root.join(".mailmap"), "Ann <ann@x> <old@x>\n").unwrap();
+            let surroundings = Surroundings {
+                search: search_path(),
+                variables: Vec::new(),
+            };
+            let root = Root::open(&root, Access::new([]).unwrap()).unwrap();
+            let git = Git::new(
+                root,
+                surroundings,
+                Clock::System,
+                Some(directory.path().join("cache")),
+            );
+            let repository = git.repository(&deadline).unwrap();
+            let kept = git.history.clone().unwrap();
+            kept.catch_up(&repository).unwrap();
+            for path in [
+                None,
+                Some("a"),
+                Some("b"),
+                Some("d"),
+                Some("d/x"),
+                Some("d/e"),
+                Some("d/e/z"),
+                Some("none"),
+            ] {
+                for (author, since, until) in [
+                    (None, None, None),
+                    (Some("ann"), None, None),
+                    (Some("BOB <bob"), Some("@1700004000"), None),
+                    (None, Some("@1700003000"), Some("@1700009000")),
+                    (None, None, Some("HEAD~3")),
+                    (None, Some("HEAD~7"), None),
+                ] {
+                    let query = Query {
+                        path: path.map(|path| RepoPath::parse(path).unwrap()),
+                        since: since.map(str::to_owned),
+                        until: until.map(str::to_owned),
+                        author: author.map(str::to_owned),
+                        skip: usize::from(author.is_some()),
+                        count: 100,
+                    };
+                    let span = repository.span(&query, &deadline).unwrap();
+                    let answer = kept.answer(&repository, &query, &span, &deadline).unwrap();
+                    let expected = repository
+                        .ask_git(&query, span.from.as_ref().unwrap(), &span, &deadline)
+                        .unwrap();
+                    let Some(answer) = answer else {
+                        assert!(
+                            path.is_some() && since == Some("HEAD~7"),
+                            "{query:?} was left to git"
+                        );
+                        continue;
+                    };
+                    let facts = |commits: &[Commit]| -> Vec<_> {
+                        let names = |commit: &Commit| -> Vec<_> {
+                            commit
+                                .files
+                                .iter()
+                                .map(|file| (file.status, file.path.clone(), file.from.clone()))
+                                .collect()
+                        };
+                        let fact = |commit: &Commit| Commit {
+                            files: Vec::new(),
+                            ..commit.clone()
+                        };
+                        commits
+                            .iter()
+                            .map(|commit| (fact(commit), names(commit)))
+                            .collect()
+                    };
+                    let (answer, expected) = (facts(&answer), facts(&expected));
+                    let differs = answer.iter().zip(&expected).find(|(ours, gits)| ours != gits);
+                    assert_eq!(differs, None, "seed {seed}, {query:?}");
+                    assert_eq!(answer.len(), expected.len(), "seed {seed}, {query:?}");
+                }
+            }
+        }
+    }
+}

@@ -8,6 +8,7 @@ use jiff::civil;
 use jiff::tz::TimeZone;
 
 use super::command::{self, stream};
+use super::fill::find_renames;
 use super::raw::{Change, changes, field, skip_between};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
@@ -70,12 +71,10 @@ pub(super) struct Span {
 /// The fields of [`Commit`] up to the files, NUL after each.
 pub(super) const FORMAT: &str = "--format=%H%x00%P%x00%aN%x00%aE%x00%as%x00%s%x00";
 
-/// How files that changed are found, whoever asks.
+/// How files that changed are found, whoever asks; renames are looked for afterwards.
 pub(super) const CHANGES: &[&str] = &[
     "--raw",
     "-c",
-    "-M",
-    "-l1000",
     "-z",
     "--no-ext-diff",
     "--no-textconv",
@@ -123,7 +122,7 @@ impl Git {
 }
 
 impl Repository {
-    fn span(&self, query: &Query, deadline: &Deadline) -> Result<Span, GitError> {
+    pub(super) fn span(&self, query: &Query, deadline: &Deadline) -> Result<Span, GitError> {
         let mut span = Span {
             from: self.head(deadline)?,
             ..Span::default()
@@ -188,7 +187,7 @@ impl Repository {
     }
 
     /// Asks git itself.
-    fn ask_git(
+    pub(super) fn ask_git(
         &self,
         query: &Query,
         from: &str,
@@ -197,7 +196,7 @@ impl Repository {
     ) -> Result<Vec<Commit>, GitError> {
         let mut command = self.runner.command("log");
         command
-            .args(["--encoding=UTF-8", "--full-diff", FORMAT])
+            .args(["--encoding=UTF-8", "--full-diff", "--no-renames", FORMAT])
             .args(CHANGES);
         command.arg(format!("--max-count={}", query.count + 1));
         command.arg(format!("--skip={}", query.skip));
@@ -216,13 +215,15 @@ impl Repository {
             command.arg(format!("^{without}"));
         }
         command.arg("--").args(self.limit(query.path.as_ref()));
-        stream(command, None, deadline, |out| {
+        let mut commits = stream(command, None, deadline, |out| {
             let mut commits = Vec::new();
             while let Some(commit) = read(out)? {
                 commits.push(commit);
             }
             Ok(commits)
-        })
+        })?;
+        find_renames(&self.runner, commits.iter_mut(), deadline)?;
+        Ok(commits)
     }
 
     /// The path to look at: the one asked for, else the project where it is only a part of the repository.

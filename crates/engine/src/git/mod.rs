@@ -51,6 +51,8 @@ pub struct Git {
     history: Option<Arc<History>>,
     blamed: Cache<blame::Version, Arc<blame::Known>, Weight>,
     compared: Cache<diff::Between, Arc<Diff>, Weight>,
+    /// By object id, a hash of what it holds.
+    contents: Cache<String, u64>,
 }
 
 /// What a kept answer weighs, in bytes.
@@ -144,24 +146,26 @@ impl Git {
             history: folder.map(|folder| Arc::new(History::new(folder))),
             blamed: Cache::with_weighter(200, KEPT, Weight),
             compared: Cache::with_weighter(200, KEPT, Weight),
+            contents: Cache::new(1_000),
         }
     }
 
     /// The repository as it is now. What was learned about it is kept while its configuration stays the same.
     fn repository(&self, deadline: &Deadline) -> Result<Arc<Repository>, GitError> {
         let place = Place::find(self.root.path())?;
+        let graph = self.history.as_ref().and_then(|history| history.commit_graph());
         let mut open = self
             .open
             .lock()
             .expect("nothing panics while it holds the repository");
         if let Some(known) = &*open
             && *known.runner.place() == place
+            && known.runner.graph() == graph.as_deref()
             && known.configuration.as_ref() == Some(&place.configuration())
         {
             return Ok(known.clone());
         }
         let program = self.program.clone().ok_or(GitError::NotInstalled)?;
-        let graph = self.history.as_ref().and_then(|history| history.commit_graph());
         let runner = Runner::new(program, &self.surroundings, place, self.clock).with_graph(graph);
         let repository = Arc::new(Repository::open(runner, deadline)?);
         *open = Some(repository.clone());
