@@ -567,3 +567,33 @@ fn names_of_every_kind_have_their_patches() {
         assert!(!sandbox.call("git_blame", json!({ "filePath": name })).is_error);
     }
 }
+
+#[test]
+fn line_ends_are_shown_where_they_are_the_difference() {
+    let sandbox = sandbox()
+        .repository()
+        .file("crlf.txt", "one\r\ntwo\r\n")
+        .file("turned.txt", "one\r\n");
+    sandbox.commit("2025-10-08", JOHN, "one");
+    sandbox.write("crlf.txt", "one\r\n2\r\n");
+    sandbox.write("turned.txt", "one\n");
+    sandbox.commit("2025-10-09", JOHN, "two");
+    let text = sandbox
+        .call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }))
+        .text;
+    assert!(text.contains("\n one\n-two\n+2\n"), "{text}");
+    assert!(text.contains("\n-one\\u{D}\n+one\n"), "{text}");
+}
+
+#[test]
+fn a_binary_file_that_was_only_moved_is_the_same_in_full_and_in_summary() {
+    let sandbox = sandbox().repository().file("old.png", b"\x89PNG\0\x01");
+    sandbox.commit("2025-10-08", JOHN, "one");
+    sandbox.git(&["mv", "old.png", "new.png"]);
+    sandbox.commit("2025-10-09", JOHN, "two");
+    let summary = json!({ "ref1": "HEAD~1", "ref2": "HEAD", "summary": true });
+    let fresh = sandbox.call("git_diff", summary.clone()).text;
+    assert!(fresh.contains("- new.png (from old.png, +0 -0)"), "{fresh}");
+    sandbox.call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }));
+    assert_eq!(sandbox.call("git_diff", summary).text, fresh);
+}

@@ -288,7 +288,7 @@ fn supervise<T>(
     let complaint = complaint.unwrap_or_default();
     let (value, is_done) = outcome.map_err(|error| match error {
         // An answer that breaks off is explained by what git said.
-        GitError::BrokenOff => reason(&complaint),
+        GitError::BrokenOff if !complaint.is_empty() => reason(&complaint),
         error => error,
     })?;
     if !is_done {

@@ -420,7 +420,8 @@ fn read_numbers(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> 
         let Some(file) = files.find(|file| file.change.path == path) else {
             return Err(GitError::BrokenOff);
         };
-        file.binary = inserted == "-";
+        // A binary file that was only moved has not changed as one.
+        file.binary = inserted == "-" && !file.change.same_content;
         file.insertions = inserted.parse().unwrap_or(0);
         file.deletions = deleted.parse().unwrap_or(0);
     }

@@ -16,6 +16,8 @@ pub struct Change {
     pub new_mode: String,
     /// How many versions it is compared with; more than one in merges.
     pub parents: usize,
+    /// True where only its name or mode changed.
+    pub same_content: bool,
     /// What tells its content from another; 0 where it has none.
     pub(super) content: u64,
 }
@@ -94,7 +96,8 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<Change, GitError> {
         .nth(parents.saturating_sub(1))
         .unwrap_or_default()
         .to_owned();
-    let content = words.nth(parents).map_or(0, content);
+    let old = words.next().unwrap_or_default();
+    let new = words.nth(parents.saturating_sub(1)).unwrap_or_default();
     let letters: String = header
         .rsplit(' ')
         .next()
@@ -116,7 +119,8 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<Change, GitError> {
         old_mode,
         new_mode,
         parents,
-        content,
+        same_content: parents == 1 && old == new,
+        content: content(new),
     })
 }
 

@@ -318,6 +318,7 @@ fn unpack(mut packed: &[u8]) -> Vec<Change> {
             old_mode: String::new(),
             new_mode: String::new(),
             parents: 1,
+            same_content: false,
             content: 0,
         });
     }
@@ -373,6 +374,7 @@ mod tests {
             old_mode: String::new(),
             new_mode: String::new(),
             parents: 1,
+            same_content: false,
             content: 0,
         };
         let changes = vec![

@@ -133,7 +133,7 @@ fn full(title: &str, diff: &Diff, offset: usize, room: usize) -> String {
     let mut used = 0;
     let mut passed = 0;
     for (at, file) in diff.files.iter().enumerate() {
-        let lines: Vec<&str> = file.patch.lines().collect();
+        let lines = lines(&file.patch);
         let first = passed;
         passed += lines.len().max(1);
         if passed <= offset {
@@ -165,6 +165,24 @@ fn full(title: &str, diff: &Diff, offset: usize, room: usize) -> String {
         ));
     }
     text
+}
+
+/// The lines of a patch. A file whose lines all end in CR LF is shown without the CR; where only some do, that is part of
+/// the difference.
+fn lines(patch: &str) -> Vec<&str> {
+    let is_text = |line: &&str| !line.starts_with(['@', '\\']);
+    let lines: Vec<&str> = patch.split_terminator('\n').collect();
+    if lines
+        .iter()
+        .filter(|line| is_text(line))
+        .all(|line| line.ends_with('\r'))
+    {
+        return lines
+            .into_iter()
+            .map(|line| line.strip_suffix('\r').unwrap_or(line))
+            .collect();
+    }
+    lines
 }
 
 fn cut(diff: &Diff, at: usize, next: usize) -> String {
