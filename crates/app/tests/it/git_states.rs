@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use docent_testkit::{JANE, JOHN, Sandbox};
+use docent_testkit::{Era, JANE, JOHN, Sandbox, StdioClient};
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -396,4 +396,37 @@ fn what_git_cannot_read_is_a_processing_error() {
             ),
         "{answer}"
     );
+}
+
+#[test]
+fn nothing_is_written_into_the_repository() {
+    let outside = sandbox();
+    let root = outside.outside().join("odd:name");
+    std::fs::rename(two_commits().root(), &root).unwrap();
+    let listing = || outside.git_in(&root, &["ls-files", "--others", "--cached", "--stage"]);
+    let inside = || {
+        let mut names: Vec<_> = ["", "objects", "objects/info", "info", "logs", "refs"]
+            .iter()
+            .flat_map(|part| fs::read_dir(root.join(".git").join(part)).into_iter().flatten())
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        names.sort();
+        names
+    };
+    let before = (listing(), inside());
+    let client = StdioClient::start(
+        {
+            let mut command = outside.docent();
+            command.env("DOCENT_ROOT", &root);
+            command
+        },
+        Era::Handshake,
+    );
+    for _ in 0..20 {
+        assert!(!client.call("git_log", json!({})).is_error);
+        assert!(!client.call("git_blame", json!({ "filePath": "a.txt" })).is_error);
+        assert!(!client.call("git_diff", json!({ "ref1": "HEAD~1" })).is_error);
+    }
+    drop(client);
+    assert_eq!(before, (listing(), inside()));
 }

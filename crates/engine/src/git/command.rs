@@ -137,10 +137,9 @@ impl Runner {
             command.env("GIT_TEST_DATE_NOW", now.as_second().to_string());
         }
         if let Some(graph) = &self.graph {
-            command.env("GIT_OBJECT_DIRECTORY", graph).env(
-                "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-                self.place.common.join("objects"),
-            );
+            command
+                .env("GIT_OBJECT_DIRECTORY", graph)
+                .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.place.objects());
         }
         // Names of filters may hold any character; only these variables take them without splitting.
         command.env("GIT_CONFIG_COUNT", self.overrides.len().to_string());

@@ -58,7 +58,8 @@ impl History {
     /// The directory with our commit graph, once there is one.
     pub(super) fn commit_graph(&self) -> Option<PathBuf> {
         let objects = self.folder.join("objects");
-        objects.join("info/commit-graph").exists().then_some(objects)
+        let is_there = objects.join("info/commit-graph").exists();
+        is_there.then_some(objects)
     }
 
     /// The commits that `query` asks for, one more than wanted; nothing where git has to be asked.
@@ -255,7 +256,8 @@ impl History {
             )?;
             table.extend(&mut graph)?;
             self.publish(&graph, None);
-            if self.commit_graph().is_none() || graph.len() - before > MOST_OUTSIDE_GRAPH {
+            let is_old = self.commit_graph().is_none() || graph.len() - before > MOST_OUTSIDE_GRAPH;
+            if is_old && repository.runner.place().is_listable() {
                 self.write_commit_graph(&repository.runner)?;
             }
         }

@@ -154,6 +154,7 @@ impl Git {
     fn repository(&self, deadline: &Deadline) -> Result<Arc<Repository>, GitError> {
         let place = Place::find(self.root.path())?;
         let graph = self.history.as_ref().and_then(|history| history.commit_graph());
+        let graph = graph.filter(|_| place.is_listable());
         let mut open = self
             .open
             .lock()

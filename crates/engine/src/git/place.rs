@@ -190,6 +190,20 @@ impl Place {
         path.strip_prefix(&self.prefix)
     }
 
+    pub(super) fn objects(&self) -> PathBuf {
+        self.common.join("objects")
+    }
+
+    /// False where the objects' directory cannot stand in a list of directories, because its name has a separator in it.
+    pub(super) fn is_listable(&self) -> bool {
+        let separators: &[char] = if cfg!(windows) {
+            &[';', '"']
+        } else {
+            &[':', '"', '\n']
+        };
+        !self.objects().to_string_lossy().contains(separators)
+    }
+
     /// The file that says who is who, as it is now.
     pub(super) fn mailmap(&self) -> Stamp {
         let mut stamp = Stamp::default();
