@@ -430,3 +430,38 @@ fn nothing_is_written_into_the_repository() {
     drop(client);
     assert_eq!(before, (listing(), inside()));
 }
+
+#[test]
+fn a_broken_table_is_made_anew_and_never_answers() {
+    let sandbox = two_commits();
+    let folder = sandbox.outside().join("home/cache/docent/projects");
+    let table = || {
+        let project = fs::read_dir(&folder).ok()?.next()?.ok()?.path();
+        Some(project.join("history.db")).filter(|table| table.exists())
+    };
+    let is_whole = || {
+        table().is_some_and(|table| fs::read(table).is_ok_and(|bytes| bytes.starts_with(b"SQLite format 3")))
+    };
+    for damage in [
+        &b"garbage, and not a little of it, so that it cannot be taken for an empty file"[..],
+        b"SQLite format 3\0 cut",
+    ] {
+        // Each server makes the table beside its calls.
+        let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+        while !is_whole() {
+            let answer = client.call("git_log", json!({}));
+            assert!(!answer.is_error && answer.text.contains("second"), "{answer}");
+        }
+        drop(client);
+        let table = table().unwrap();
+        for suffix in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{suffix}", table.display()));
+        }
+        fs::write(&table, damage).unwrap();
+        let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+        for _ in 0..20 {
+            let answer = client.call("git_log", json!({ "filePath": "a.txt" }));
+            assert!(!answer.is_error && answer.text.contains("second"), "{answer}");
+        }
+    }
+}

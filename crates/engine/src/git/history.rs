@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use rusqlite::ErrorCode;
+
 use super::command::{Runner, stream};
 use super::fill::fill;
 use super::graph::{Graph, NONE, Walk};
@@ -24,11 +26,29 @@ use crate::deadline::Deadline;
 #[derive(Debug)]
 pub(super) struct History {
     folder: PathBuf,
-    table: Mutex<Option<Table>>,
-    graph: Mutex<Arc<Graph>>,
-    identities: Mutex<Option<(Stamp, Arc<Vec<Identity>>)>>,
+    kept: Mutex<Option<Kept>>,
     /// A worker is on its way.
     busy: AtomicBool,
+    /// There are more commits than are kept.
+    too_many: AtomicBool,
+}
+
+/// The table and what was read from it. A new one takes its place; it is never changed but for the names.
+#[derive(Debug)]
+struct Kept {
+    table: Table,
+    graph: Graph,
+    /// Everyone who committed, by the number the table gives them, as the mailmap of that stamp calls them.
+    identities: Option<(Stamp, Vec<Identity>)>,
+}
+
+/// What the table says.
+enum Answer {
+    Commits(Vec<Commit>),
+    /// It has the commit asked about, and git knows better.
+    AskGit,
+    /// It has to be brought up to date first.
+    NotYet,
 }
 
 /// An author as the mailmap has it.
@@ -48,10 +68,9 @@ impl History {
     pub(super) fn new(folder: PathBuf) -> Self {
         Self {
             folder,
-            table: Mutex::default(),
-            graph: Mutex::default(),
-            identities: Mutex::default(),
+            kept: Mutex::default(),
             busy: AtomicBool::new(false),
+            too_many: AtomicBool::new(false),
         }
     }
 
@@ -73,55 +92,152 @@ impl History {
         if repository.runner.place().rewrites_history() {
             return Ok(None);
         }
-        match self.answer(repository, query, span, deadline) {
-            Ok(Some(commits)) => Ok(Some(commits)),
-            Err(TableError::Git(error)) => Err(error),
-            Ok(None) => {
-                self.nudge(repository);
-                Ok(None)
-            }
+        let mut kept = self
+            .kept
+            .lock()
+            .expect("nothing panics while it holds what is kept");
+        let answer = match &mut *kept {
+            Some(kept) => kept.answer(repository, query, span, deadline),
+            None => Ok(Answer::NotYet),
+        };
+        match answer {
+            Ok(Answer::Commits(commits)) => return Ok(Some(commits)),
+            Ok(Answer::AskGit) => return Ok(None),
+            Err(TableError::Git(error)) => return Err(error),
+            Ok(Answer::NotYet) => {}
             // A broken table is no reason to break the answer.
-            Err(TableError::Sqlite(_) | TableError::Io(_)) => {
-                *self
-                    .table
-                    .lock()
-                    .expect("nothing panics while it holds the table") = None;
-                self.nudge(repository);
-                Ok(None)
+            Err(TableError::Sqlite(_) | TableError::Io(_) | TableError::Busy) => *kept = None,
+        }
+        drop(kept);
+        self.nudge(repository);
+        Ok(None)
+    }
+
+    /// Brings everything up to date beside the calls, unless that is under way.
+    fn nudge(self: &Arc<Self>, repository: &Arc<Repository>) {
+        if self.too_many.load(Ordering::Acquire) || self.busy.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (history, repository) = (self.clone(), repository.clone());
+        thread::spawn(move || {
+            let _done = Done(&history.busy);
+            // What fails here is tried again at the next call; git answers until then.
+            if let Err(TableError::Sqlite(error)) = history.catch_up(&repository)
+                && let Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) = error.sqlite_error_code()
+            {
+                let _ = Table::remove(&history.folder);
             }
+        });
+    }
+
+    fn catch_up(&self, repository: &Repository) -> Result<(), TableError> {
+        let deadline = Deadline::default();
+        make_private(&self.folder)?;
+        let mut table = Table::open(&self.folder)?;
+        let mut graph = self.graph_of(&table);
+        table.extend(&mut graph)?;
+        let Some(head) = repository.head(&deadline)? else {
+            return Ok(());
+        };
+        if table.number(&head)?.is_none()
+            && let Some(_lock) = lock(&self.folder)?
+        {
+            if count(&repository.runner, &head, &deadline)? > MOST_COMMITS {
+                self.too_many.store(true, Ordering::Release);
+                return Ok(());
+            }
+            let before = graph.len();
+            table.extend(&mut graph)?;
+            fill(&mut table, &repository.runner, &head, &graph, &deadline)?;
+            table.extend(&mut graph)?;
+            // Beside the calls as well, which can have the table meanwhile.
+            self.keep(table, graph.clone());
+            let is_old = self.commit_graph().is_none() || graph.len() - before > MOST_OUTSIDE_GRAPH;
+            if is_old && repository.runner.place().is_listable() {
+                self.write_commit_graph(&repository.runner)?;
+            }
+        } else {
+            self.keep(table, graph);
+        }
+        Ok(())
+    }
+
+    /// What was read from this very table before; another one may have been made in its place.
+    fn graph_of(&self, table: &Table) -> Graph {
+        let kept = self
+            .kept
+            .lock()
+            .expect("nothing panics while it holds what is kept");
+        match &*kept {
+            Some(kept) if kept.table.identity() == table.identity() => kept.graph.clone(),
+            _ => Graph::default(),
         }
     }
 
+    fn keep(&self, table: Table, graph: Graph) {
+        let kept = Kept {
+            table,
+            graph,
+            identities: None,
+        };
+        *self
+            .kept
+            .lock()
+            .expect("nothing panics while it holds what is kept") = Some(kept);
+    }
+
+    /// Has git write a commit graph into our folder, as if that were the repository's object directory.
+    fn write_commit_graph(&self, runner: &Runner) -> Result<(), TableError> {
+        let objects = self.folder.join("objects");
+        fs::create_dir_all(objects.join("info"))?;
+        let mut command = runner.clone().with_graph(Some(objects)).command("commit-graph");
+        command.args(["write", "--reachable", "--changed-paths", "--no-progress"]);
+        stream(command, None, &Deadline::default(), |_| Ok(()))?;
+        Ok(())
+    }
+}
+
+/// Says that a worker is done, however it ended.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl Kept {
     fn answer(
-        &self,
+        &mut self,
         repository: &Repository,
         query: &Query,
         span: &Span,
         deadline: &Deadline,
-    ) -> Result<Option<Vec<Commit>>, TableError> {
-        let graph = self
-            .graph
-            .lock()
-            .expect("nothing panics while it holds the graph")
-            .clone();
-        let table = self
-            .table
-            .lock()
-            .expect("nothing panics while it holds the table");
-        let (Some(table), Some(from)) = (&*table, &span.from) else {
-            return Ok(None);
-        };
+    ) -> Result<Answer, TableError> {
+        self.name_authors(repository, deadline)?;
+        let (table, graph) = (&self.table, &self.graph);
+        let identities = self
+            .identities
+            .as_ref()
+            .map_or(&[][..], |(_, identities)| identities);
         let known = |number: Option<u32>| number.filter(|number| (*number as usize) < graph.len());
-        let Some(start) = known(table.number(from)?) else {
-            return Ok(None);
+        let Some(start) = span
+            .from
+            .as_ref()
+            .map(|from| table.number(from))
+            .transpose()?
+            .and_then(known)
+        else {
+            return Ok(Answer::NotYet);
         };
         let without = match &span.without {
             None => None,
             // git simplifies differently at the edge of what is left out.
-            Some(_) if query.path.is_some() || span.after.is_some() => return Ok(None),
+            Some(_) if query.path.is_some() || span.after.is_some() => return Ok(Answer::AskGit),
             Some(id) => match known(table.number(id)?) {
                 Some(number) => Some(number),
-                None => return Ok(None),
+                // On another branch, perhaps, which is not kept.
+                None => return Ok(Answer::AskGit),
             },
         };
         let limit = repository.limit(query.path.as_ref());
@@ -129,10 +245,9 @@ impl History {
             None => (None, HashMap::new()),
             Some(path) => match table.touched(path, graph.len())? {
                 Some(Touched { by_number, contents }) => (Some(by_number), contents),
-                None => return Ok(None),
+                None => return Ok(Answer::AskGit),
             },
         };
-        let identities = self.identities(table, repository, deadline)?;
         let authors = query.author.as_ref().map(|wanted| {
             let wanted = wanted.to_ascii_lowercase();
             let is_wanted = |who: &Identity| who.full().to_ascii_lowercase().contains(&wanted);
@@ -170,121 +285,30 @@ impl History {
         let mut commits = Vec::new();
         for number in numbers {
             let (mut commit, author) = table.commit(number)?;
-            let who = &identities[author];
-            commit.author.clone_from(&who.name);
-            commit.email.clone_from(&who.email);
+            if let Some(who) = identities.get(author) {
+                commit.author.clone_from(&who.name);
+                commit.email.clone_from(&who.email);
+            }
             for parent in graph.parents(number) {
                 commit.parents.push(table.id(*parent)?);
             }
             commits.push(commit);
         }
-        Ok(Some(commits))
+        Ok(Answer::Commits(commits))
     }
 
-    /// Everyone who committed, by the number the table gives them, as the mailmap of now calls them.
-    fn identities(
-        &self,
-        table: &Table,
-        repository: &Repository,
-        deadline: &Deadline,
-    ) -> Result<Arc<Vec<Identity>>, TableError> {
+    /// Learns the names again if the mailmap has changed.
+    fn name_authors(&mut self, repository: &Repository, deadline: &Deadline) -> Result<(), TableError> {
         let stamp = repository.runner.place().mailmap();
-        let mut known = self
-            .identities
-            .lock()
-            .expect("nothing panics while it holds the names");
-        let authors = table.author_count()?;
-        if let Some((of, identities)) = &*known
-            && *of == stamp
-            && identities.len() >= authors
-        {
-            return Ok(identities.clone());
+        if self.identities.as_ref().is_some_and(|(of, _)| *of == stamp) {
+            return Ok(());
         }
-        let mut identities: Vec<Identity> = table
-            .authors()?
-            .into_iter()
-            .map(|(name, email)| Identity { name, email })
-            .collect();
+        let named = self.table.authors()?.into_iter();
+        let mut identities: Vec<Identity> = named.map(|(name, email)| Identity { name, email }).collect();
         if stamp.exists() {
             map(&repository.runner, &mut identities, deadline)?;
         }
-        let identities = Arc::new(identities);
-        *known = Some((stamp, identities.clone()));
-        Ok(identities)
-    }
-
-    /// Brings everything up to date beside the calls, unless that is under way.
-    fn nudge(self: &Arc<Self>, repository: &Arc<Repository>) {
-        if self.busy.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let (history, repository) = (self.clone(), repository.clone());
-        thread::spawn(move || {
-            // What fails here is tried again at the next call, which git answers.
-            let _ = history.catch_up(&repository);
-            history.busy.store(false, Ordering::Release);
-        });
-    }
-
-    fn catch_up(&self, repository: &Repository) -> Result<(), TableError> {
-        make_private(&self.folder)?;
-        let mut table = Table::open(&self.folder)?;
-        let mut graph = (**self
-            .graph
-            .lock()
-            .expect("nothing panics while it holds the graph"))
-        .clone();
-        table.extend(&mut graph)?;
-        self.publish(&graph, None);
-        let Some(head) = repository.head(&Deadline::default())? else {
-            return Ok(());
-        };
-        if table.number(&head)?.is_none()
-            && let Some(_lock) = lock(&self.folder)?
-        {
-            if count(&repository.runner, &head, &Deadline::default())? > MOST_COMMITS {
-                return Ok(());
-            }
-            let before = graph.len();
-            table.extend(&mut graph)?;
-            fill(
-                &mut table,
-                &repository.runner,
-                &head,
-                &graph,
-                &Deadline::default(),
-            )?;
-            table.extend(&mut graph)?;
-            self.publish(&graph, None);
-            let is_old = self.commit_graph().is_none() || graph.len() - before > MOST_OUTSIDE_GRAPH;
-            if is_old && repository.runner.place().is_listable() {
-                self.write_commit_graph(&repository.runner)?;
-            }
-        }
-        self.publish(&graph, Some(table));
-        Ok(())
-    }
-
-    fn publish(&self, graph: &Graph, table: Option<Table>) {
-        *self
-            .graph
-            .lock()
-            .expect("nothing panics while it holds the graph") = Arc::new(graph.clone());
-        if table.is_some() {
-            *self
-                .table
-                .lock()
-                .expect("nothing panics while it holds the table") = table;
-        }
-    }
-
-    /// Has git write a commit graph into our folder, as if that were the repository's object directory.
-    fn write_commit_graph(&self, runner: &Runner) -> Result<(), TableError> {
-        let objects = self.folder.join("objects");
-        fs::create_dir_all(objects.join("info"))?;
-        let mut command = runner.clone().with_graph(Some(objects)).command("commit-graph");
-        command.args(["write", "--reachable", "--changed-paths", "--no-progress"]);
-        stream(command, None, &Deadline::default(), |_| Ok(()))?;
+        self.identities = Some((stamp, identities));
         Ok(())
     }
 }
@@ -489,11 +513,16 @@ mod tests {
                         count: 100,
                     };
                     let span = repository.span(&query, &deadline).unwrap();
-                    let answer = kept.answer(&repository, &query, &span, &deadline).unwrap();
+                    let answer = kept.kept.lock().unwrap().as_mut().unwrap().answer(
+                        &repository,
+                        &query,
+                        &span,
+                        &deadline,
+                    );
                     let expected = repository
                         .ask_git(&query, span.from.as_ref().unwrap(), &span, &deadline)
                         .unwrap();
-                    let Some(answer) = answer else {
+                    let Answer::Commits(answer) = answer.unwrap() else {
                         assert!(
                             path.is_some() && since == Some("HEAD~7"),
                             "{query:?} was left to git"

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -17,6 +19,7 @@ use super::{Commit, GitError};
 #[derive(Debug)]
 pub(super) struct Table {
     connection: Connection,
+    identity: i64,
 }
 
 /// A commit as the table takes it.
@@ -48,12 +51,16 @@ pub(super) enum TableError {
     Git(#[from] GitError),
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    #[error("another process writes")]
+    Busy,
 }
 
 /// Another number means another form: the table is made anew.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 const SCHEMA: &str = "
+    CREATE TABLE identity (id INTEGER NOT NULL);
+    INSERT INTO identity VALUES (random());
     CREATE TABLE authors (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, UNIQUE (name, email));
     CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
     CREATE TABLE commits (
@@ -70,42 +77,33 @@ const MOST_PATHS: i64 = 2_000;
 impl Table {
     /// Opens the table in `folder`, or makes it.
     pub(super) fn open(folder: &Path) -> Result<Self, TableError> {
-        let path = folder.join("history.db");
-        let table = Self::connect(&path)?;
-        let version: i64 = table
-            .connection
-            .query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if version == VERSION {
-            return Ok(table);
-        }
-        let Some(_lock) = lock(folder)? else {
-            return Ok(table); // Somebody makes it just now.
-        };
-        let version: i64 = table
-            .connection
-            .query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        let table = if version == 0 || version == VERSION {
-            table
-        } else {
-            drop(table);
-            for suffix in ["", "-wal", "-shm"] {
-                let _ = fs::remove_file(folder.join(format!("history.db{suffix}")));
+        let mut connection = connect(folder)?;
+        if version(&connection)? != VERSION {
+            // Whoever has the right to write makes it; the others come again.
+            let _lock = lock(folder)?.ok_or(TableError::Busy)?;
+            if !matches!(version(&connection)?, 0 | VERSION) {
+                drop(connection);
+                remove_files(folder)?;
+                connection = connect(folder)?;
             }
-            Self::connect(&path)?
-        };
-        if version != VERSION {
-            table.connection.execute_batch(&format!(
-                "BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;"
-            ))?;
+            if version(&connection)? != VERSION {
+                let make = format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;");
+                connection.execute_batch(&make)?;
+            }
         }
-        Ok(table)
+        let identity = connection.query_row("SELECT id FROM identity", [], |row| row.get(0))?;
+        Ok(Self { connection, identity })
     }
 
-    fn connect(path: &PathBuf) -> Result<Self, TableError> {
-        let connection = Connection::open(path)?;
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
-        Ok(Self { connection })
+    /// Throws a broken table away.
+    pub(super) fn remove(folder: &Path) -> Result<(), TableError> {
+        let _lock = lock(folder)?.ok_or(TableError::Busy)?;
+        Ok(remove_files(folder)?)
+    }
+
+    /// Tells this table from one that is made in its place.
+    pub(super) fn identity(&self) -> i64 {
+        self.identity
     }
 
     /// Reads into `graph` what the table has beyond it.
@@ -180,14 +178,6 @@ impl Table {
             }
         }
         Ok(Some(touched))
-    }
-
-    pub(super) fn author_count(&self) -> Result<usize, TableError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT coalesce(max(id), 0) FROM authors")?;
-        let count: u32 = statement.query_row([], |row| row.get(0))?;
-        Ok(count as usize)
     }
 
     /// Everyone who committed, as they called themselves.
@@ -276,6 +266,27 @@ impl Table {
         transaction.commit()?;
         Ok(())
     }
+}
+
+fn connect(folder: &Path) -> Result<Connection, TableError> {
+    let connection = Connection::open(folder.join("history.db"))?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
+    Ok(connection)
+}
+
+fn version(connection: &Connection) -> Result<i64, TableError> {
+    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+}
+
+fn remove_files(folder: &Path) -> std::io::Result<()> {
+    for suffix in ["-wal", "-shm", ""] {
+        match fs::remove_file(folder.join(format!("history.db{suffix}"))) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn path_id(connection: &Connection, path: &str) -> Result<i64, TableError> {
