@@ -154,8 +154,10 @@ def hot_file(options, bare, kept):
     """A file with very many revisions; docent asks git only about lines that the answer has room for."""
     name = options.hot
     times = {"git blame": [], "git_blame, nothing kept": [], "git_blame": [], "git_blame, repeated": []}
+    with open(os.path.join(options.repository, name), "rb") as file:
+        lines = file.read().count(b"\n")
     for at in range(6):
-        first = 1 + 600 * at
+        first = 1 + lines * at // 6
         arguments = {"filePath": name, "startLine": first}
         times["git blame"].append(git(options.repository, BLAME + [f"-L{first},", "HEAD", "--", name]))
         times["git_blame, nothing kept"].append(bare.call("git_blame", arguments))

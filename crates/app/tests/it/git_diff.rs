@@ -310,7 +310,7 @@ fn one_file() {
     assert_snapshot!(changes.call("git_diff", json!({ "ref1": "v1.0.0", "ref2": "v2.0.0", "filePath": "absent" })), @"
     # Git Diff: v1.0.0...v2.0.0
 
-    No differences in absent.
+    No differences: git does not track absent; check the spelling.
     ");
 }
 
@@ -364,7 +364,8 @@ fn over_five_hundred_files_the_first_fifty_are_named() {
         let text = sandbox.call("git_diff", arguments).text;
         assert_eq!(text.matches("- file_").count(), 50, "{text}");
         assert!(
-            text.contains("### Added Files (501):\n") && text.contains("\n- … and 451 more\n"),
+            text.contains("### Added Files (501):\n")
+                && text.contains("\n- … and 451 more; filePath lists those of one directory\n"),
             "{text}"
         );
     }

@@ -92,7 +92,7 @@ fn filter_by_dates() {
     assert_snapshot!(sandbox.call("git_log", json!({ "since": "yesterday", "author": "John" })), @"
     # Git Log
 
-    No commits found: none matches since, author.
+    No commits found: this project has commits, and none matches since, author.
     ");
 }
 
@@ -161,7 +161,7 @@ fn ten_commits_unless_told_otherwise_and_a_hundred_at_most() {
     assert_snapshot!(sandbox.call("git_log", json!({ "skip": 99 })), @"
     # Git Log
 
-    No commits found: there are no more than 99 that match.
+    No commits found: this project has commits, and none matches skip.
     ");
 }
 

@@ -12,6 +12,7 @@ mod cli;
 mod git_attacks;
 mod git_blame;
 mod git_diff;
+mod git_limits;
 mod git_log;
 mod git_states;
 mod grep_codebase;

@@ -14,6 +14,7 @@ use jiff::tz::Offset;
 
 use super::command::{output, stream};
 use super::objects::{Found, LARGEST_CONTENT};
+use super::place::Stamp;
 use super::raw::{End, until};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
@@ -73,6 +74,7 @@ pub(super) struct Version {
     commit: String,
     path: String,
     content: Option<u64>,
+    circumstances: Stamp,
 }
 
 /// What is known about a version's lines.
@@ -105,6 +107,9 @@ impl Current {
 
 /// Subjects and names beyond this are cut.
 const LONGEST_HEADER: usize = 32 << 10;
+
+/// Characters of a line that are shown at most, whoever shows it.
+const MOST_CHARACTERS: usize = 1_000;
 
 /// Characters that stand before a line of the file.
 const MARGIN: usize = 30;
@@ -141,6 +146,7 @@ impl Git {
             commit: head,
             path: name,
             content: current.is_changed.then(|| hash(text)),
+            circumstances: repository.runner.place().circumstances(),
         };
         let known = self.known(
             &repository,
@@ -151,6 +157,13 @@ impl Git {
         )?;
         let mut blame = known.part(start, &texts[start - 1..last - 1], texts.len(), end);
         blame.modified |= current.is_gone;
+        let today = repository.runner.today();
+        for commit in &mut blame.commits {
+            commit.short = repository.short(&commit.id);
+            if commit.uncommitted {
+                today.clone_into(&mut commit.date);
+            }
+        }
         Ok(blame)
     }
 
@@ -233,7 +246,7 @@ impl Git {
         if let Some((from, to)) = wanted {
             repository.blame(version, text, (from, to), &mut next, deadline)?;
         }
-        next.modified = version.content.is_some() && repository.is_modified(&version.path, deadline)?;
+        next.modified = version.content.is_some() && repository.is_modified(version, deadline)?;
         let next = Arc::new(next);
         self.blamed.insert(version.clone(), next.clone());
         Ok(next)
@@ -283,7 +296,6 @@ impl Repository {
                     let at = *places.entry(word.to_owned()).or_insert_with(|| {
                         known.commits.push(Attribution {
                             id: word.to_owned(),
-                            short: self.short(word),
                             uncommitted: word.bytes().all(|byte| byte == b'0'),
                             ..Attribution::default()
                         });
@@ -301,27 +313,23 @@ impl Repository {
         })?;
         // git calls a root commit a boundary too.
         let is_shallow = self.runner.place().is_shallow();
-        let today = self.runner.today();
         for commit in &mut known.commits {
             commit.boundary &= is_shallow;
-            if commit.uncommitted {
-                today.clone_into(&mut commit.date);
-            }
         }
         Ok(())
     }
 
     /// Whether git sees a difference, line ends and filters considered.
-    fn is_modified(&self, path: &str, deadline: &Deadline) -> Result<bool, GitError> {
+    fn is_modified(&self, version: &Version, deadline: &Deadline) -> Result<bool, GitError> {
         let mut command = self.runner.command("diff");
         command.args([
             "--quiet",
             "--no-ext-diff",
             "--no-textconv",
             "--ignore-submodules=dirty",
-            "HEAD",
+            &version.commit,
             "--",
-            path,
+            &version.path,
         ]);
         Ok(output(command, 1_000, deadline)?.1 != Some(0))
     }
@@ -416,7 +424,7 @@ fn fitting(lines: &[&[u8]], room: usize) -> usize {
     let mut used = 0_usize;
     let fits = |line: &&&[u8]| {
         let is_first = used == 0;
-        used = used.saturating_add(MARGIN + line.len() / 4);
+        used = used.saturating_add(MARGIN + line.len().min(MOST_CHARACTERS) / 4);
         is_first || used <= room
     };
     lines.iter().take_while(fits).count()

@@ -152,6 +152,10 @@ impl Runner {
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
+        // In a bare repository the mailmap is in a commit, by default.
+        if self.place.work_tree.is_some() {
+            command.args(["-c", "mailmap.blob="]);
+        }
         command.arg(subcommand);
         command
     }

@@ -4,17 +4,17 @@
 //!
 //! Invariant: the content of a file that the access rules block, under its new or its old name, is never kept.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::BufRead;
 use std::sync::Arc;
 
 use docent_core::access::Access;
 use docent_core::path::RepoPath;
 
 use super::command::stream;
-use super::raw::{Change, End, MOST_CHANGES, Status, change, field, peek, until};
-use super::{Git, GitError, Repository, place};
+use super::patch::{next_line, quoted, read_numbers, read_patches};
+use super::place::{self, Stamp};
+use super::raw::{Change, MOST_CHANGES, Status, change, peek};
+use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 
 /// What is compared, as the caller named it.
@@ -33,8 +33,20 @@ pub struct Diff {
     pub files: Vec<Patched>,
     pub insertions: u64,
     pub deletions: u64,
-    /// False where the patches were not asked for, or are too long to be kept.
-    pub has_patches: bool,
+    pub detail: Detail,
+}
+
+/// How much is known about the lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    Patches,
+    /// Their numbers; nobody asked for more.
+    #[default]
+    Numbers,
+    /// Their numbers; they are too many.
+    TooLong,
+    /// Their numbers; a name with a line end could pass for a part of a patch.
+    OddNames,
 }
 
 /// A file that differs.
@@ -57,6 +69,7 @@ pub(super) struct Between {
     to: String,
     path: Option<String>,
     patches: bool,
+    circumstances: Stamp,
 }
 
 /// Patches with more changed lines than this are summed up.
@@ -64,9 +77,6 @@ pub const MOST_LINES: u64 = 1_000;
 
 /// Files in conflict whose versions are shown.
 const MOST_CONFLICTS: usize = 50;
-
-/// Longer lines are cut.
-const LONGEST_LINE: usize = 4_000;
 
 /// How files are compared, whoever asks; what the repository's configuration says about it does not count.
 const COMPARE: &[&str] = &[
@@ -100,6 +110,7 @@ impl Git {
                 to,
                 path: limit,
                 patches: sides.patches,
+                circumstances: repository.runner.place().circumstances(),
             };
             return self.between(&repository, between, deadline);
         }
@@ -118,6 +129,21 @@ impl Git {
             repository.add_conflicts(&mut diff, sides.patches, deadline)?;
         }
         Ok(Arc::new(diff))
+    }
+
+    /// Whether one of the sides has `path`; the working tree has what the last commit has.
+    pub fn knows(&self, path: &RepoPath, sides: Sides<'_>, deadline: &Deadline) -> Result<bool, GitError> {
+        let repository = self.repository(deadline)?;
+        let name = repository.path(path);
+        for side in [sides.from, sides.to] {
+            let found = repository
+                .objects
+                .find(&format!("{}:{name}", side.unwrap_or("HEAD")), deadline)?;
+            if found.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The difference of two commits, from what was seen before where that is enough.
@@ -178,22 +204,25 @@ impl Repository {
             let mut files = Vec::new();
             while peek(out)? == Some(b':') {
                 if files.len() == MOST_CHANGES {
-                    return Err(GitError::Failed("more files differ than can be true"));
+                    return Err(GitError::TooManyFiles);
                 }
                 files.push(self.patched(change(out)?, is_here, access)?);
             }
+            let is_odd = files
+                .iter()
+                .any(|file| file.names().any(|name| name.contains('\n')));
             let mut diff = Diff {
-                // A line end in a name could pass for a line of a patch.
-                has_patches: patches
-                    && !files
-                        .iter()
-                        .any(|file| file.names().any(|name| name.contains('\n'))),
+                detail: match (patches, is_odd) {
+                    (false, _) => Detail::Numbers,
+                    (true, false) => Detail::Patches,
+                    (true, true) => Detail::OddNames,
+                },
                 files,
                 ..Diff::default()
             };
             if !patches {
                 read_numbers(out, &mut diff)?;
-            } else if diff.has_patches {
+            } else if diff.detail == Detail::Patches {
                 read_patches(out, &mut diff)?;
             }
             diff.files = diff
@@ -203,6 +232,16 @@ impl Repository {
                 .collect();
             diff.sum();
             Ok(diff)
+        })
+        .and_then(|diff| {
+            if diff.detail != Detail::OddNames {
+                return Ok(diff);
+            }
+            let numbers = self.diff(ends, path, false, access, deadline)?;
+            Ok(Diff {
+                detail: Detail::OddNames,
+                ..numbers
+            })
         })
     }
 
@@ -295,6 +334,9 @@ impl Repository {
             }
         }
         diff.sum();
+        if diff.detail == Detail::Patches && diff.insertions + diff.deletions > MOST_LINES {
+            diff.drop_patches();
+        }
         Ok(())
     }
 
@@ -341,7 +383,7 @@ impl Diff {
         let below = format!("{path}/");
         let is_about = |name: &str| name == path || name.starts_with(&below);
         let mut part = Self {
-            has_patches: self.has_patches,
+            detail: self.detail,
             ..Self::default()
         };
         for file in &self.files {
@@ -357,7 +399,7 @@ impl Diff {
             part.files.push(file.clone());
         }
         // What was too long as a whole may be short enough alone.
-        self.has_patches.then_some(part)
+        (self.detail == Detail::Patches).then_some(part)
     }
 
     /// Roughly the bytes it takes.
@@ -373,8 +415,8 @@ impl Diff {
         self.deletions = self.files.iter().map(|file| file.deletions).sum();
     }
 
-    fn drop_patches(&mut self) {
-        self.has_patches = false;
+    pub(super) fn drop_patches(&mut self) {
+        self.detail = Detail::TooLong;
         for file in &mut self.files {
             file.patch = String::new();
         }
@@ -383,189 +425,9 @@ impl Diff {
 
 impl Patched {
     /// What it is called, and what it was called before.
-    fn names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         [Some(self.change.path.as_str()), self.change.from.as_deref()]
             .into_iter()
             .flatten()
-    }
-
-    /// Whether a patch with that header is about this file.
-    fn has_header(&self, line: &[u8]) -> bool {
-        let new = &self.change.path;
-        let old = self.change.from.as_ref().unwrap_or(new);
-        let header = format!("diff --git {} {}", quoted(old), quoted(new));
-        // Headers of very long names are cut, and then tell nothing.
-        self.change.status != Status::Unmerged
-            && header.len() <= LONGEST_LINE
-            && String::from_utf8_lossy(line) == header
-    }
-}
-
-/// `INSERTED\tDELETED\tPATH\0` for each file, `-` for binary ones; renames have an empty path and two more fields.
-fn read_numbers(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
-    // git lists files in the same order both times; a file in conflict may be among them or not.
-    let mut files = diff.files.iter_mut();
-    while peek(out)?.is_some() {
-        let text = field(out)?;
-        let mut parts = text.splitn(3, '\t');
-        let (Some(inserted), Some(deleted), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
-            continue;
-        };
-        let path = if path.is_empty() {
-            field(out)?;
-            field(out)?
-        } else {
-            path.to_owned()
-        };
-        let Some(file) = files.find(|file| file.change.path == path) else {
-            return Err(GitError::BrokenOff);
-        };
-        // A binary file that was only moved has not changed as one.
-        file.binary = inserted == "-" && !file.change.same_content;
-        file.insertions = inserted.parse().unwrap_or(0);
-        file.deletions = deleted.parse().unwrap_or(0);
-    }
-    Ok(())
-}
-
-/// Patches, in the order of the files, each with a header that names its file. A file that changed its type has two:
-/// one that ends and one that begins.
-fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
-    let mut ahead = 0..diff.files.len();
-    let mut at = None;
-    let mut changed = 0;
-    // Lines left in the hunk, of the old and of the new side: inside, nothing is a header.
-    let mut left = (0_u64, 0_u64);
-    let mut line = Vec::new();
-    if peek(out)? == Some(0) {
-        out.consume(1);
-    }
-    while next_line(out, &mut line)? {
-        if left == (0, 0) && line.starts_with(b"diff --git ") {
-            let names = |at: usize| diff.files[at].has_header(&line);
-            let is_second =
-                at.is_some_and(|at: usize| diff.files[at].change.status == Status::TypeChanged && names(at));
-            if !is_second {
-                at = ahead.find(|at| names(*at));
-            }
-            if at.is_none() {
-                return Err(GitError::BrokenOff);
-            }
-            continue;
-        }
-        let Some(file) = at.map(|at| &mut diff.files[at]) else {
-            continue;
-        };
-        if left == (0, 0) {
-            if let Some(counts) = hunk(&line) {
-                left = counts;
-            } else {
-                file.binary |= line.starts_with(b"Binary files ");
-                if !line.starts_with(b"\\") {
-                    continue;
-                }
-            }
-        } else {
-            match line.first() {
-                Some(b'+') => {
-                    left.1 = left.1.saturating_sub(1);
-                    file.insertions += 1;
-                    changed += 1;
-                }
-                Some(b'-') => {
-                    left.0 = left.0.saturating_sub(1);
-                    file.deletions += 1;
-                    changed += 1;
-                }
-                Some(b'\\') => {}
-                _ => left = (left.0.saturating_sub(1), left.1.saturating_sub(1)),
-            }
-        }
-        if diff.has_patches && !file.withheld {
-            file.patch.push_str(&String::from_utf8_lossy(&line));
-            file.patch.push('\n');
-            if changed > MOST_LINES {
-                diff.drop_patches();
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A name as git writes it in headers: in quotes where it has characters that need them.
-fn quoted(name: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| !(c.is_ascii_control() || matches!(c, '"' | '\\'));
-    if name.chars().all(is_plain) {
-        return name.into();
-    }
-    let mut quoted = String::from('"');
-    for c in name.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            '\t' => quoted.push_str("\\t"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\x07' => quoted.push_str("\\a"),
-            '\x08' => quoted.push_str("\\b"),
-            '\x0b' => quoted.push_str("\\v"),
-            '\x0c' => quoted.push_str("\\f"),
-            c if is_plain(c) => quoted.push(c),
-            c => quoted.push_str(&format!("\\{:03o}", u32::from(c))),
-        }
-    }
-    quoted.push('"');
-    quoted.into()
-}
-
-/// How many lines of either side follow `@@ -1,2 +3,4 @@`.
-fn hunk(line: &[u8]) -> Option<(u64, u64)> {
-    let text = str::from_utf8(line.strip_prefix(b"@@ -")?.split(|byte| *byte == b'@').next()?).ok()?;
-    let mut sides = text
-        .trim_end()
-        .split(" +")
-        .map(|side| match side.split_once(',') {
-            Some((_, count)) => count.parse().ok(),
-            None => Some(1),
-        });
-    Some((sides.next()??, sides.next()??))
-}
-
-/// Reads a line without its end, cut where it is too long to be shown; false when there is none.
-fn next_line(out: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool, GitError> {
-    let end = until(out, b'\n', LONGEST_LINE, line)?;
-    if end == End::Cut {
-        line.extend_from_slice(" … (line cut)".as_bytes());
-    }
-    Ok(end != End::Nothing || !line.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hunks_say_how_long_they_are() {
-        assert_eq!(hunk(b"@@ -10,7 +10,12 @@ fn x() {"), Some((7, 12)));
-        assert_eq!(hunk(b"@@ -0,0 +1 @@"), Some((0, 1)));
-        assert_eq!(hunk(b"@@ broken"), None);
-        assert_eq!(hunk(b"--- a/x"), None);
-    }
-
-    #[test]
-    fn names_are_quoted_as_git_does() {
-        assert_eq!(quoted("a b/größe"), "a b/größe");
-        assert_eq!(quoted("t\tab\"\\\u{1}"), r#""t\tab\"\\\001""#);
-    }
-
-    #[test]
-    fn a_long_line_is_cut_and_the_next_one_is_whole() {
-        let text = format!("{}\nshort\n", "x".repeat(100_000));
-        let mut out = std::io::BufReader::with_capacity(1_000, text.as_bytes());
-        let mut line = Vec::new();
-        assert!(next_line(&mut out, &mut line).unwrap());
-        assert!(line.len() < 4_100 && line.ends_with("(line cut)".as_bytes()));
-        assert!(next_line(&mut out, &mut line).unwrap());
-        assert_eq!(line, b"short");
-        assert!(!next_line(&mut out, &mut line).unwrap());
     }
 }

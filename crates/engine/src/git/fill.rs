@@ -14,9 +14,13 @@ use crate::deadline::Deadline;
 /// Commits written at once, or fewer that change so many files together.
 const MOST_COMMITS: usize = 2_000;
 const MOST_FILES: usize = 100_000;
+const MOST_MERGES: usize = 200;
+
+/// Files that may differ in one comparison of a batch; a history with more is left to git.
+const MOST_FOUND: usize = 500_000;
 
 /// What the table keeps beyond a commit.
-const MORE: &str = "%an%x00%ae%x00%ct%x00%b%x00";
+const MORE: &str = "%an%x00%ae%x00%ct%x00";
 
 /// Adds every commit that `head` contains and `graph`, which is what the table has, does not.
 pub(super) fn fill(
@@ -44,12 +48,18 @@ pub(super) fn fill(
     stream(command, Some(known.as_bytes()), deadline, |out| {
         let mut batch = Vec::new();
         let mut files = 0;
+        let mut merges = 0;
         loop {
+            deadline.check()?;
             let row = read(out)?;
+            if row.as_ref().is_some_and(|row| row.commit.unlisted > 0) {
+                return Err(GitError::TooManyFiles);
+            }
             let is_last = row.is_none();
             files += row.as_ref().map_or(0, |row| row.commit.files.len());
             batch.extend(row);
-            if is_last || batch.len() >= MOST_COMMITS || files >= MOST_FILES {
+            merges += usize::from(batch.last().is_some_and(|row: &Row| row.commit.parents.len() > 1));
+            if is_last || batch.len() >= MOST_COMMITS || merges >= MOST_MERGES || files >= MOST_FILES {
                 find_renames(
                     runner,
                     batch.iter_mut().map(|row: &mut Row| &mut row.commit),
@@ -57,7 +67,7 @@ pub(super) fn fill(
                 )?;
                 compare_with_first_parents(runner, &mut batch, deadline)?;
                 outcome = table.write(&batch);
-                (batch, files) = (Vec::new(), 0);
+                (batch, files, merges) = (Vec::new(), 0, 0);
             }
             if is_last || outcome.is_err() {
                 return Ok(());
@@ -68,14 +78,13 @@ pub(super) fn fill(
 }
 
 fn read(out: &mut dyn BufRead) -> Result<Option<Row>, GitError> {
-    let more = |out: &mut dyn BufRead| Ok((field(out)?, field(out)?, field(out)?, field(out)?));
+    let more = |out: &mut dyn BufRead| Ok((field(out)?, field(out)?, field(out)?));
     let read = log::read_with(out, more)?;
-    Ok(read.map(|(commit, (name, email, time, body))| Row {
+    Ok(read.map(|(commit, (name, email, time))| Row {
         commit,
         name,
         email,
         time: time.parse().unwrap_or(0),
-        body,
         from_first_parent: None,
     }))
 }
@@ -143,10 +152,15 @@ fn compare<'a>(
     }
     let mut command = runner.command("diff-tree");
     command.args(["--stdin", "-r"]).args(options);
+    let mut total = 0;
     stream(command, Some(input.as_bytes()), deadline, |out| {
         while skip_between(out)? {
             let id = field(out)?;
-            let files = changes(out)?;
+            let (files, unlisted) = changes(out)?;
+            total += files.len();
+            if unlisted > 0 || total > MOST_FOUND {
+                return Err(GitError::TooManyFiles);
+            }
             if let Some(at) = places.get(id.as_str()) {
                 found[*at] = files;
             }

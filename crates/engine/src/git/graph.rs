@@ -134,7 +134,7 @@ impl Graph {
                 && walk.before.is_none_or(|before| time <= before)
                 && walk
                     .authors
-                    .is_none_or(|authors| authors[self.authors[commit as usize] as usize]);
+                    .is_none_or(|authors| authors.get(self.authors[commit as usize] as usize) == Some(&true));
             if is_wanted && skip > 0 {
                 skip -= 1;
             } else if is_wanted {

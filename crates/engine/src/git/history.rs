@@ -8,10 +8,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-
-use rusqlite::ErrorCode;
+use std::time::Duration;
 
 use super::command::{Runner, stream};
 use super::fill::fill;
@@ -26,21 +25,26 @@ use crate::deadline::Deadline;
 #[derive(Debug)]
 pub(super) struct History {
     folder: PathBuf,
-    kept: Mutex<Option<Kept>>,
+    kept: Mutex<Option<Arc<Kept>>>,
     /// A worker is on its way.
     busy: AtomicBool,
-    /// There are more commits than are kept.
-    too_many: AtomicBool,
+    /// The head that could not be brought into the table; it is not tried again.
+    given_up: Mutex<Option<String>>,
 }
 
 /// The table and what was read from it. A new one takes its place; it is never changed but for the names.
 #[derive(Debug)]
 struct Kept {
-    table: Table,
+    /// Connections to the table that nobody uses just now.
+    tables: Mutex<Vec<Table>>,
+    identity: i64,
+    folder: PathBuf,
     graph: Graph,
-    /// Everyone who committed, by the number the table gives them, as the mailmap of that stamp calls them.
-    identities: Option<(Stamp, Vec<Identity>)>,
+    names: Mutex<Option<Names>>,
 }
+
+/// Everyone who committed, by the number the table gives them, as the mailmap of that stamp calls them.
+type Names = (Stamp, Arc<Vec<Identity>>);
 
 /// What the table says.
 enum Answer {
@@ -61,6 +65,9 @@ struct Identity {
 /// Histories beyond this are left to git.
 const MOST_COMMITS: u64 = 400_000;
 
+/// Beyond this the worker gives up.
+const LONGEST_WORK: Duration = Duration::from_hours(1);
+
 /// So many commits that the commit graph does not have are no reason to write it anew.
 const MOST_OUTSIDE_GRAPH: usize = 1_000;
 
@@ -70,7 +77,7 @@ impl History {
             folder,
             kept: Mutex::default(),
             busy: AtomicBool::new(false),
-            too_many: AtomicBool::new(false),
+            given_up: Mutex::default(),
         }
     }
 
@@ -92,11 +99,7 @@ impl History {
         if repository.runner.place().rewrites_history() {
             return Ok(None);
         }
-        let mut kept = self
-            .kept
-            .lock()
-            .expect("nothing panics while it holds what is kept");
-        let answer = match &mut *kept {
+        let answer = match self.kept() {
             Some(kept) => kept.answer(repository, query, span, deadline),
             None => Ok(Answer::NotYet),
         };
@@ -106,24 +109,27 @@ impl History {
             Err(TableError::Git(error)) => return Err(error),
             Ok(Answer::NotYet) => {}
             // A broken table is no reason to break the answer.
-            Err(TableError::Sqlite(_) | TableError::Io(_) | TableError::Busy) => *kept = None,
+            Err(_) => *locked(&self.kept) = None,
         }
-        drop(kept);
         self.nudge(repository);
         Ok(None)
     }
 
+    fn kept(&self) -> Option<Arc<Kept>> {
+        locked(&self.kept).clone()
+    }
+
     /// Brings everything up to date beside the calls, unless that is under way.
     fn nudge(self: &Arc<Self>, repository: &Arc<Repository>) {
-        if self.too_many.load(Ordering::Acquire) || self.busy.swap(true, Ordering::AcqRel) {
+        if self.busy.swap(true, Ordering::AcqRel) {
             return;
         }
         let (history, repository) = (self.clone(), repository.clone());
         thread::spawn(move || {
             let _done = Done(&history.busy);
-            // What fails here is tried again at the next call; git answers until then.
-            if let Err(TableError::Sqlite(error)) = history.catch_up(&repository)
-                && let Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) = error.sqlite_error_code()
+            // git answers until this is done, and where it cannot be.
+            if let Err(error) = history.catch_up(&repository)
+                && error.is_damage()
             {
                 let _ = Table::remove(&history.folder);
             }
@@ -131,70 +137,68 @@ impl History {
     }
 
     fn catch_up(&self, repository: &Repository) -> Result<(), TableError> {
-        let deadline = Deadline::default();
-        make_private(&self.folder)?;
-        let mut table = Table::open(&self.folder)?;
-        let mut graph = self.graph_of(&table);
-        table.extend(&mut graph)?;
+        let deadline = Deadline::after(LONGEST_WORK);
         let Some(head) = repository.head(&deadline)? else {
             return Ok(());
         };
-        if table.number(&head)?.is_none()
-            && let Some(_lock) = lock(&self.folder)?
-        {
-            if count(&repository.runner, &head, &deadline)? > MOST_COMMITS {
-                self.too_many.store(true, Ordering::Release);
-                return Ok(());
-            }
-            let before = graph.len();
+        if locked(&self.given_up).as_ref() == Some(&head) {
+            return Ok(());
+        }
+        make_private(&self.folder)?;
+        let mut table = Table::open(&self.folder)?;
+        let mut graph = match self.kept() {
+            // Another table may have been made in the place of the one that was read.
+            Some(kept) if kept.identity == table.identity() => kept.graph.clone(),
+            _ => Graph::default(),
+        };
+        table.extend(&mut graph)?;
+        let lock = match table.number(&head)? {
+            Some(_) => None,
+            None => lock(&self.folder)?,
+        };
+        if lock.is_some() {
             table.extend(&mut graph)?;
-            fill(&mut table, &repository.runner, &head, &graph, &deadline)?;
-            table.extend(&mut graph)?;
-            // Beside the calls as well, which can have the table meanwhile.
-            self.keep(table, graph.clone());
-            let is_old = self.commit_graph().is_none() || graph.len() - before > MOST_OUTSIDE_GRAPH;
-            if is_old && repository.runner.place().is_listable() {
-                self.write_commit_graph(&repository.runner)?;
+            let filled = match count(&repository.runner, &head, &deadline)? {
+                0..=MOST_COMMITS => fill(&mut table, &repository.runner, &head, &graph, &deadline),
+                _ => Err(TableError::TooMany),
+            };
+            if let Err(error) = filled {
+                *locked(&self.given_up) = Some(head);
+                return Err(error);
             }
-        } else {
-            self.keep(table, graph);
+            table.extend(&mut graph)?;
+        }
+        let commits = graph.len();
+        let in_commit_graph = table.in_commit_graph()?;
+        *locked(&self.kept) = Some(Arc::new(Kept {
+            identity: table.identity(),
+            tables: Mutex::new(vec![table]),
+            folder: self.folder.clone(),
+            graph,
+            names: Mutex::default(),
+        }));
+        let is_old = self.commit_graph().is_none() || commits > in_commit_graph + MOST_OUTSIDE_GRAPH;
+        if lock.is_some() && is_old && repository.runner.place().is_listable() {
+            self.write_commit_graph(&repository.runner, &deadline)?;
+            Table::open(&self.folder)?.set_in_commit_graph(commits)?;
         }
         Ok(())
     }
 
-    /// What was read from this very table before; another one may have been made in its place.
-    fn graph_of(&self, table: &Table) -> Graph {
-        let kept = self
-            .kept
-            .lock()
-            .expect("nothing panics while it holds what is kept");
-        match &*kept {
-            Some(kept) if kept.table.identity() == table.identity() => kept.graph.clone(),
-            _ => Graph::default(),
-        }
-    }
-
-    fn keep(&self, table: Table, graph: Graph) {
-        let kept = Kept {
-            table,
-            graph,
-            identities: None,
-        };
-        *self
-            .kept
-            .lock()
-            .expect("nothing panics while it holds what is kept") = Some(kept);
-    }
-
     /// Has git write a commit graph into our folder, as if that were the repository's object directory.
-    fn write_commit_graph(&self, runner: &Runner) -> Result<(), TableError> {
+    fn write_commit_graph(&self, runner: &Runner, deadline: &Deadline) -> Result<(), TableError> {
         let objects = self.folder.join("objects");
         fs::create_dir_all(objects.join("info"))?;
         let mut command = runner.clone().with_graph(Some(objects)).command("commit-graph");
         command.args(["write", "--reachable", "--changed-paths", "--no-progress"]);
-        stream(command, None, &Deadline::default(), |_| Ok(()))?;
+        stream(command, None, deadline, |_| Ok(()))?;
         Ok(())
     }
+}
+
+/// What a mutex holds. A call that panicked has left it as good as it was: everything in them is replaced whole.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Says that a worker is done, however it ended.
@@ -207,40 +211,48 @@ impl Drop for Done<'_> {
 }
 
 impl Kept {
+    /// Answers with a connection of its own, so that calls do not wait for each other.
     fn answer(
-        &mut self,
+        &self,
         repository: &Repository,
         query: &Query,
         span: &Span,
         deadline: &Deadline,
     ) -> Result<Answer, TableError> {
-        self.name_authors(repository, deadline)?;
-        let (table, graph) = (&self.table, &self.graph);
-        let identities = self
-            .identities
-            .as_ref()
-            .map_or(&[][..], |(_, identities)| identities);
+        let idle = locked(&self.tables).pop();
+        let table = match idle {
+            Some(table) => table,
+            None => Table::open(&self.folder)?,
+        };
+        if table.identity() != self.identity {
+            return Ok(Answer::NotYet);
+        }
+        let answer = self.answer_from(&table, repository, query, span, deadline)?;
+        locked(&self.tables).push(table);
+        Ok(answer)
+    }
+
+    fn answer_from(
+        &self,
+        table: &Table,
+        repository: &Repository,
+        query: &Query,
+        span: &Span,
+        deadline: &Deadline,
+    ) -> Result<Answer, TableError> {
+        let graph = &self.graph;
         let known = |number: Option<u32>| number.filter(|number| (*number as usize) < graph.len());
-        let Some(start) = span
-            .from
-            .as_ref()
-            .map(|from| table.number(from))
-            .transpose()?
-            .and_then(known)
-        else {
+        let number_of = |id: &String| table.number(id).map(known);
+        let Some(start) = span.from.as_ref().map(number_of).transpose()?.flatten() else {
             return Ok(Answer::NotYet);
         };
-        let without = match &span.without {
-            None => None,
-            // git simplifies differently at the edge of what is left out.
-            Some(_) if query.path.is_some() || span.after.is_some() => return Ok(Answer::AskGit),
-            Some(id) => match known(table.number(id)?) {
-                Some(number) => Some(number),
-                // On another branch, perhaps, which is not kept.
-                None => return Ok(Answer::AskGit),
-            },
-        };
         let limit = repository.limit(query.path.as_ref());
+        let without = span.without.as_ref().map(number_of).transpose()?;
+        // git simplifies differently at the edge of what is left out; and that may be on a branch which is not kept.
+        if without.is_some_and(|number| number.is_none() || limit.is_some()) {
+            return Ok(Answer::AskGit);
+        }
+        let identities = self.names(table, repository, deadline)?;
         let (touched, mut contents) = match &limit {
             None => (None, HashMap::new()),
             Some(path) => match table.touched(path, graph.len())? {
@@ -255,7 +267,7 @@ impl Kept {
         });
         let walk = Walk {
             start,
-            without,
+            without: without.flatten(),
             after: span.after,
             before: span.before,
             authors: authors.as_deref(),
@@ -270,7 +282,8 @@ impl Kept {
             }
             let name = format!("{}:{path}", table.id(commit)?);
             let found = repository.objects.find(&name, deadline)?;
-            let found = found.map_or(0, |found| raw::content(&found.id));
+            // Of a single file everything is known, so this is a directory.
+            let found = found.map_or(0, |found| raw::content("040000", &found.id));
             contents.insert(commit, found);
             Ok(found)
         };
@@ -297,19 +310,26 @@ impl Kept {
         Ok(Answer::Commits(commits))
     }
 
-    /// Learns the names again if the mailmap has changed.
-    fn name_authors(&mut self, repository: &Repository, deadline: &Deadline) -> Result<(), TableError> {
+    fn names(
+        &self,
+        table: &Table,
+        repository: &Repository,
+        deadline: &Deadline,
+    ) -> Result<Arc<Vec<Identity>>, TableError> {
         let stamp = repository.runner.place().mailmap();
-        if self.identities.as_ref().is_some_and(|(of, _)| *of == stamp) {
-            return Ok(());
+        if let Some((of, names)) = &*locked(&self.names)
+            && *of == stamp
+        {
+            return Ok(names.clone());
         }
-        let named = self.table.authors()?.into_iter();
+        let named = table.authors()?.into_iter();
         let mut identities: Vec<Identity> = named.map(|(name, email)| Identity { name, email }).collect();
         if stamp.exists() {
             map(&repository.runner, &mut identities, deadline)?;
         }
-        self.identities = Some((stamp, identities));
-        Ok(())
+        let identities = Arc::new(identities);
+        *locked(&self.names) = Some((stamp, identities.clone()));
+        Ok(identities)
     }
 }
 
@@ -418,7 +438,11 @@ mod tests {
                 let path = ["a", "b", "d/x", "d/y", "d/e/z"][usize::try_from(dice.roll(5)).unwrap()];
                 match dice.roll(6) {
                     0 => writeln!(text, "D {path}").unwrap(),
-                    content => write!(text, "M 100644 inline {path}\ndata 2\n{content}\n\n").unwrap(),
+                    content => {
+                        let mode = if dice.roll(4) == 0 { "100755" } else { "100644" };
+                        write!(text, "M {mode} inline {path}\ndata 2\n{content}\n\n")
+                    }
+                    .unwrap(),
                 }
             }
             text.push('\n');

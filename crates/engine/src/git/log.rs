@@ -54,6 +54,8 @@ pub struct Commit {
     pub subject: String,
     /// What differs from the parent; in a merge, from every parent.
     pub files: Vec<Change>,
+    /// How many there are beyond `files`.
+    pub unlisted: usize,
 }
 
 /// The commits between two ends, as git is told.
@@ -111,13 +113,6 @@ impl Git {
             commit.files = repository.within(std::mem::take(&mut commit.files));
         }
         Ok(log)
-    }
-
-    /// True where a commit holds `path` now.
-    pub fn tracks(&self, path: &RepoPath, deadline: &Deadline) -> Result<bool, GitError> {
-        let repository = self.repository(deadline)?;
-        let name = format!("HEAD:{}", repository.path(path));
-        Ok(repository.objects.find(&name, deadline)?.is_some())
     }
 }
 
@@ -289,8 +284,9 @@ pub(super) fn read_with<T>(
         date: field(out)?,
         subject: field(out)?,
         files: Vec::new(),
+        unlisted: 0,
     };
     let more = more(out)?;
-    commit.files = changes(out)?;
+    (commit.files, commit.unlisted) = changes(out)?;
     Ok(Some((commit, more)))
 }

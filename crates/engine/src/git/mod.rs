@@ -12,6 +12,7 @@ mod graph;
 mod history;
 mod log;
 mod objects;
+mod patch;
 mod place;
 mod raw;
 mod table;
@@ -30,7 +31,7 @@ use crate::files::Root;
 
 pub use blame::{Attribution, Blame, Line, Lines};
 pub use command::{Surroundings, end_children};
-pub use diff::{Diff, MOST_LINES, Patched, Sides};
+pub use diff::{Detail, Diff, MOST_LINES, Patched, Sides};
 pub use log::{Commit, Log, Query};
 pub use raw::{Change, Status};
 
@@ -116,6 +117,8 @@ pub enum GitError {
     TooLarge(String),
     #[error(transparent)]
     Expired(#[from] Expired),
+    #[error("too many files")]
+    TooManyFiles,
     #[error("git failed: {0}")]
     Failed(&'static str),
     #[error("git stopped in the middle of its answer")]
@@ -216,14 +219,26 @@ impl Repository {
     }
 
     fn find(&self, reference: &str, deadline: &Deadline) -> Result<Option<String>, GitError> {
-        // A search through messages takes everything up to the end as its pattern.
-        let name = if reference.starts_with(":/") {
-            reference.to_owned()
-        } else {
-            format!("{reference}^{{commit}}")
-        };
+        if reference.contains(":/") || reference.contains("{/") {
+            return self.search(reference, deadline);
+        }
+        let name = format!("{reference}^{{commit}}");
         let found = self.objects.find(&name, deadline)?;
         Ok(found.filter(|found| found.kind == "commit").map(|found| found.id))
+    }
+
+    /// A search through messages takes its time, so it gets a process of its own.
+    fn search(&self, reference: &str, deadline: &Deadline) -> Result<Option<String>, GitError> {
+        let mut command = self.runner.command("rev-parse");
+        command.args(["--verify", "--quiet", "--end-of-options", reference]);
+        let (id, code) = command::output(command, 1_000, deadline)?;
+        let id = String::from_utf8_lossy(&id).trim().to_owned();
+        let found = if code == Some(0) && objects::is_id(&id) {
+            self.objects.find(&format!("{id}^{{commit}}"), deadline)?
+        } else {
+            None
+        };
+        Ok(found.map(|found| found.id))
     }
 
     /// As much of an id as it is known by.

@@ -31,7 +31,7 @@ pub(super) struct Place {
 }
 
 /// What tells one state of a file from another without reading it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Stamp(Vec<u64>);
 
 /// References and logs that are looked at.
@@ -61,7 +61,17 @@ impl Place {
                 let below = below.to_str().ok_or(GitError::Refused(
                     "the way from the repository to the project is not UTF-8",
                 ))?;
-                place.prefix = format!("{}/", below.replace('\\', "/"));
+                if below.contains(char::is_control) {
+                    return Err(GitError::Refused(
+                        "the way from the repository to the project has control characters",
+                    ));
+                }
+                let below = if cfg!(windows) {
+                    below.replace('\\', "/")
+                } else {
+                    below.to_owned()
+                };
+                place.prefix = format!("{below}/");
             }
             return Ok(place);
         }
@@ -202,6 +212,20 @@ impl Place {
             &[':', '"', '\n']
         };
         !self.objects().to_string_lossy().contains(separators)
+    }
+
+    /// What beside commits has a say in an answer, as it is now: names, attributes, settings, where history ends.
+    pub(super) fn circumstances(&self) -> Stamp {
+        let mut stamp = self.configuration();
+        for file in [
+            self.directory().join(".mailmap"),
+            self.directory().join(".gitattributes"),
+            self.common.join("info/attributes"),
+            self.common.join("shallow"),
+        ] {
+            stamp.add(fs::symlink_metadata(file).ok().as_ref());
+        }
+        stamp
     }
 
     /// The file that says who is who, as it is now.

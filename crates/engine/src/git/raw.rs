@@ -105,6 +105,7 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<Change, GitError> {
         .chars()
         .filter(char::is_ascii_uppercase)
         .collect();
+    let content = content(&new_mode, new);
     let status = Status::of(&letters);
     let first = field(out)?;
     let (path, from) = if status.has_two_names() {
@@ -120,31 +121,37 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<Change, GitError> {
         new_mode,
         parents,
         same_content: parents == 1 && old == new,
-        content: content(new),
+        content,
     })
 }
 
-/// The first digits of an object id, which are enough to tell contents apart; 0 for no object.
-pub(super) fn content(id: &str) -> u64 {
-    id.get(..16)
-        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
-        .unwrap_or(0)
+/// The first digits of an object id, which are enough to tell contents apart, mixed with the mode; 0 for no object.
+pub(super) fn content(mode: &str, id: &str) -> u64 {
+    let digits = id
+        .get(..16)
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let mode = u64::from_str_radix(mode, 8).unwrap_or(0);
+    digits
+        .filter(|digits| *digits != 0)
+        .map_or(0, |digits| digits ^ mode.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// A commit that changes more files is made to be costly.
-pub(super) const MOST_CHANGES: usize = 200_000;
+/// Of more files than this only the number is kept.
+pub(super) const MOST_CHANGES: usize = 300_000;
 
-/// Reads changes for as long as there are any.
-pub(super) fn changes(out: &mut dyn BufRead) -> Result<Vec<Change>, GitError> {
+/// Reads changes for as long as there are any, and how many there are beyond those kept.
+pub(super) fn changes(out: &mut dyn BufRead) -> Result<(Vec<Change>, usize), GitError> {
     let mut changes = Vec::new();
+    let mut unlisted = 0;
     while skip_between(out)? && peek(out)? == Some(b':') {
         let change = change(out)?;
-        if changes.len() == MOST_CHANGES {
-            return Err(GitError::Failed("a commit changes more files than can be true"));
+        if changes.len() < MOST_CHANGES {
+            changes.push(change);
+        } else {
+            unlisted += 1;
         }
-        changes.push(change);
     }
-    Ok(changes)
+    Ok((changes, unlisted))
 }
 
 /// Passes over what git puts between records; false at the end.
@@ -290,8 +297,9 @@ mod tests {
         };
         check(
             format!(":100644 100644 {} {} M\0f\0", id("1"), id("2")),
-            0x2222_2222_2222_2222,
+            content("100644", &id("2")),
         );
+        assert_ne!(content("100644", &id("2")), content("100755", &id("2")));
         check(format!(":100644 000000 {} {} D\0f\0", id("1"), id("0")), 0);
         let merged = format!(
             "::100644 100644 100644 {} {} {} MM\0f\0",
@@ -299,7 +307,7 @@ mod tests {
             id("2"),
             id("3")
         );
-        check(merged, 0x3333_3333_3333_3333);
+        check(merged, content("100644", &id("3")));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::graph::{Graph, number};
 use super::raw::{Change, Status};
@@ -30,7 +30,6 @@ pub(super) struct Row {
     pub(super) email: String,
     /// When it was committed, in seconds since 1970.
     pub(super) time: i64,
-    pub(super) body: String,
     /// What a merge changed as its first parent sees it.
     pub(super) from_first_parent: Option<Vec<Change>>,
 }
@@ -53,19 +52,37 @@ pub(super) enum TableError {
     Io(#[from] std::io::Error),
     #[error("another process writes")]
     Busy,
+    #[error("it says what cannot be")]
+    Broken,
+    #[error("there are too many commits")]
+    TooMany,
+}
+
+impl TableError {
+    /// True where only a new table helps.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+            ),
+            Self::Broken => true,
+            Self::Git(_) | Self::Io(_) | Self::Busy | Self::TooMany => false,
+        }
+    }
 }
 
 /// Another number means another form: the table is made anew.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 
 const SCHEMA: &str = "
-    CREATE TABLE identity (id INTEGER NOT NULL);
-    INSERT INTO identity VALUES (random());
+    CREATE TABLE identity (id INTEGER NOT NULL, in_commit_graph INTEGER NOT NULL);
+    INSERT INTO identity VALUES (random(), 0);
     CREATE TABLE authors (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, UNIQUE (name, email));
     CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
     CREATE TABLE commits (
         id INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, time INTEGER NOT NULL, author INTEGER NOT NULL,
-        date TEXT NOT NULL, subject TEXT NOT NULL, body TEXT NOT NULL, parents BLOB NOT NULL, files BLOB NOT NULL);
+        date TEXT NOT NULL, subject TEXT NOT NULL, parents BLOB NOT NULL, files BLOB NOT NULL);
     CREATE TABLE touched (
         path INTEGER NOT NULL, commit_id INTEGER NOT NULL, content INTEGER NOT NULL,
         PRIMARY KEY (path, commit_id)) WITHOUT ROWID;
@@ -101,6 +118,23 @@ impl Table {
         Ok(remove_files(folder)?)
     }
 
+    /// How many commits there were when the commit graph was last written.
+    pub(super) fn in_commit_graph(&self) -> Result<usize, TableError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT in_commit_graph FROM identity")?;
+        let commits: u32 = statement.query_row([], |row| row.get(0))?;
+        Ok(commits as usize)
+    }
+
+    pub(super) fn set_in_commit_graph(&self, commits: usize) -> Result<(), TableError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("UPDATE identity SET in_commit_graph = ?1")?;
+        statement.execute([number(commits)])?;
+        Ok(())
+    }
+
     /// Tells this table from one that is made in its place.
     pub(super) fn identity(&self) -> i64 {
         self.identity
@@ -121,7 +155,12 @@ impl Table {
                 .map(to_number)
                 .collect();
             let author: u32 = row.get(1)?;
-            graph.push(row.get(0)?, author - 1, &parents);
+            let is_right = parents.iter().all(|parent| (*parent as usize) < graph.len());
+            let author = author
+                .checked_sub(1)
+                .filter(|_| is_right)
+                .ok_or(TableError::Broken)?;
+            graph.push(row.get(0)?, author, &parents);
         }
         Ok(())
     }
@@ -205,6 +244,7 @@ impl Table {
                 date: row.get(2)?,
                 subject: row.get(3)?,
                 files: unpack(row.get_ref(4)?.as_blob()?),
+                unlisted: 0,
             };
             Ok((commit, author as usize - 1))
         })?)
@@ -219,7 +259,6 @@ impl Table {
                 name,
                 email,
                 time,
-                body,
                 ..
             } = row;
             let mut parents = Vec::new();
@@ -232,8 +271,8 @@ impl Table {
                 .prepare_cached("INSERT OR IGNORE INTO authors (name, email) VALUES (?1, ?2)")?
                 .execute([name, email])?;
             let mut statement = transaction.prepare_cached(
-                "INSERT OR IGNORE INTO commits (oid, time, author, date, subject, body, parents, files)
-                 VALUES (?1, ?2, (SELECT id FROM authors WHERE name = ?3 AND email = ?4), ?5, ?6, ?7, ?8, ?9)",
+                "INSERT OR IGNORE INTO commits (oid, time, author, date, subject, parents, files)
+                 VALUES (?1, ?2, (SELECT id FROM authors WHERE name = ?3 AND email = ?4), ?5, ?6, ?7, ?8)",
             )?;
             let new = statement.execute(params![
                 bytes(&commit.id),
@@ -242,7 +281,6 @@ impl Table {
                 email,
                 commit.date,
                 commit.subject,
-                body,
                 parents,
                 pack(&commit.files)
             ])?;
@@ -271,7 +309,9 @@ impl Table {
 fn connect(folder: &Path) -> Result<Connection, TableError> {
     let connection = Connection::open(folder.join("history.db"))?;
     connection.busy_timeout(Duration::from_secs(5))?;
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 500000;",
+    )?;
     Ok(connection)
 }
 

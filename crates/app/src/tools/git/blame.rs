@@ -11,7 +11,7 @@ use docent_engine::git::{Attribution, Blame, Line, Lines};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::markdown::{fence, inline, length, note};
+use super::markdown::{cut, fence, inline, inline_to, length, note, whole};
 use super::{path, refused};
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::{Call, Group, Reply, Tool};
@@ -72,7 +72,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         return Ok(Reply::Text(text));
     }
     text += &body(&path, &blame, room);
-    Ok(Reply::Text(text))
+    Ok(Reply::Text(whole(&text, call.room)))
 }
 
 /// As many lines as there is room for, and the commits they come from.
@@ -87,7 +87,14 @@ fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
     let mut lines = String::new();
     let mut commits = String::new();
     let mut listed = 0;
-    let mut used = 0;
+    // The fence is as long as the longest run of backticks, which may be a line's.
+    let fences = blame
+        .lines
+        .iter()
+        .map(|line| fence(&line.text).len())
+        .max()
+        .unwrap_or(3);
+    let mut used = 2 * fences.min(LONGEST_LINE + 1);
     let mut last = 0;
     for line in &blame.lines {
         let commit = &blame.commits[line.commit];
@@ -130,9 +137,7 @@ fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
 
 /// `15  abc1234 (John Doe    2025-10-09) the line`
 fn row(line: &Line, commit: &Attribution, digits: usize, width: usize) -> String {
-    let text = reveal_part(&line.text);
-    let cut = text.char_indices().nth(LONGEST_LINE).map(|(end, _)| end);
-    let text = cut.map_or_else(|| text.to_string(), |end| format!("{}… (line cut)", &text[..end]));
+    let text = cut(&reveal_part(&line.text), LONGEST_LINE, "… (line cut)");
     let row = format!(
         "{:>digits$}  {} ({:<width$}  {}) {text}",
         line.number,
@@ -144,7 +149,7 @@ fn row(line: &Line, commit: &Attribution, digits: usize, width: usize) -> String
 }
 
 fn name(commit: &Attribution) -> String {
-    inline(&commit.author).chars().take(LONGEST_NAME).collect()
+    inline_to(&commit.author, LONGEST_NAME)
 }
 
 fn section(commit: &Attribution) -> String {

@@ -8,11 +8,11 @@ use std::time::Duration;
 use docent_core::language::language_of;
 use docent_core::path::RepoPath;
 use docent_core::reveal::reveal_part;
-use docent_engine::git::{Diff, MOST_LINES, Patched, Sides, Status};
+use docent_engine::git::{Detail, Diff, MOST_LINES, Patched, Sides, Status};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::markdown::{count, fence, inline, length, note};
+use super::markdown::{count, cut as cut_to, fence, inline, inline_to, length, note, whole};
 use super::{given, path, refused};
 use crate::tools::failure::Failure;
 use crate::tools::{Call, Group, Reply, Tool};
@@ -44,12 +44,16 @@ struct Args {
     summary: bool,
     /// Diff lines to leave out at the start, to read on
     #[serde(default)]
+    #[schemars(range(max = 10_000_000))]
     offset: usize,
 }
 
 /// More files than this are not all listed, but so many.
 const MOST_FILES: usize = 500;
 const FIRST_FILES: usize = 50;
+
+/// Characters of a line.
+const LONGEST_LINE: usize = 4_000;
 
 /// Room kept for what ends an answer.
 const FRAME: usize = 600;
@@ -69,15 +73,14 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         .map_err(|error| refused(error, "git reference"))?;
     let title = title(from, to);
     if diff.files.is_empty() {
-        let place = path
-            .map(|path| format!(" in {}", inline(path.as_str())))
-            .unwrap_or_default();
-        return Ok(Reply::Text(format!(
-            "# Git Diff: {title}\n\nNo differences{place}.\n"
+        let reason = unchanged(call, sides)?;
+        return Ok(Reply::Text(whole(
+            &format!("# Git Diff: {title}\n\n{reason}\n"),
+            call.room,
         )));
     }
-    let is_long = diff.files.len() > MOST_FILES || !diff.has_patches;
-    Ok(Reply::Text(if args.summary || is_long {
+    let is_long = diff.files.len() > MOST_FILES || diff.detail != Detail::Patches;
+    let text = if args.summary || is_long {
         let mut text = summary(&title, &diff, call.room);
         if !args.summary {
             text += &note(&switched(&diff, path.as_ref()));
@@ -85,7 +88,25 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         text
     } else {
         full(&title, &diff, args.offset, call.room)
-    }))
+    };
+    Ok(Reply::Text(whole(&text, call.room)))
+}
+
+/// Nothing differs; a path that neither side has is said to be one.
+fn unchanged(call: &Call<'_>, sides: Sides<'_>) -> Result<String, Failure> {
+    let Some(path) = sides.path else {
+        return Ok("No differences.".into());
+    };
+    let place = inline(path.as_str());
+    let is_known = call
+        .git
+        .knows(path, sides, call.deadline)
+        .map_err(|error| refused(error, "git reference"))?;
+    Ok(if is_known {
+        format!("No differences in {place}.")
+    } else {
+        format!("No differences: git does not track {place}; check the spelling.")
+    })
 }
 
 /// What is compared, as the caller named it.
@@ -95,19 +116,21 @@ fn title(from: Option<&str>, to: Option<&str>) -> String {
         (None, None) => "unstaged changes".into(),
         (from, to) => format!(
             "{}...{}",
-            inline(from.unwrap_or(HERE)),
-            inline(to.unwrap_or(HERE))
+            inline_to(from.unwrap_or(HERE), 100),
+            inline_to(to.unwrap_or(HERE), 100)
         ),
     }
 }
 
 /// Why there is a summary where nobody asked for one.
 fn switched(diff: &Diff, path: Option<&RepoPath>) -> String {
-    let reason = if diff.files.len() > MOST_FILES {
-        format!("{} files changed", count(diff.files.len() as u64))
-    } else {
-        let lines = count(diff.insertions + diff.deletions);
-        format!("{lines} lines changed, over the limit of {}", count(MOST_LINES))
+    let reason = match diff.detail {
+        Detail::OddNames => "A file's name has a line end in it".to_owned(),
+        _ if diff.files.len() > MOST_FILES => format!("{} files changed", count(diff.files.len() as u64)),
+        _ => {
+            let lines = count(diff.insertions + diff.deletions);
+            format!("{lines} lines changed, over the limit of {}", count(MOST_LINES))
+        }
     };
     let narrower = match path {
         None => "ask for one file with filePath",
@@ -236,6 +259,7 @@ fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
     let mut kept = String::new();
     let mut used = 20;
     let mut shown = 0;
+    let mut fences = 3;
     for line in lines {
         // A new file is shown as it is, without the marks that every line of it would have.
         let text = match (is_new, line.as_bytes().first()) {
@@ -244,9 +268,15 @@ fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
             _ => Some(*line),
         };
         if let Some(text) = text {
-            let text = reveal_part(text);
+            let text = cut_to(
+                &reveal_part(text),
+                LONGEST_LINE.min(room / 3).max(80),
+                " … (line cut)",
+            );
             used += length(&text) + 1;
-            if used > room && (shown > 0 || room < 100) {
+            // Both fences grow with the longest run of backticks.
+            fences = fences.max(fence(&text).len());
+            if used + 2 * fences > room && shown > 0 {
                 break;
             }
             kept.push_str(&text);
@@ -295,7 +325,8 @@ fn summary(title: &str, diff: &Diff, room: usize) -> String {
             let row = format!("- {}\n", row(file));
             used += length(&row);
             if listed == most || used > room {
-                text += &format!("- … and {} more\n", count((files.len() - at) as u64));
+                let more = count((files.len() - at) as u64);
+                text += &format!("- … and {more} more; filePath lists those of one directory\n");
                 break;
             }
             text += &row;

@@ -9,9 +9,9 @@ use docent_engine::git::{Change, Commit, Log, Query, Status};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::markdown::{inline, length, note};
+use super::markdown::{inline, inline_to, length, note, whole};
 use super::{given, path, refused};
-use crate::tools::failure::Failure;
+use crate::tools::failure::{Failure, Kind};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Get git commit history for files or the repository, newest first, with the files each commit changed. \
@@ -45,6 +45,7 @@ struct Args {
     max_count: usize,
     /// Commits to leave out at the start, to read on
     #[serde(default)]
+    #[schemars(range(max = 10_000_000))]
     skip: usize,
 }
 
@@ -55,6 +56,9 @@ fn ten() -> usize {
 /// Files listed per commit.
 const MOST_FILES: usize = 50;
 
+/// Parents listed of a merge.
+const MOST_PARENTS: usize = 8;
+
 /// Room kept for notes.
 const NOTES: usize = 600;
 
@@ -63,7 +67,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         path: path(args.file_path.as_deref())?,
         since: given(args.since.as_deref()).map(str::to_owned),
         until: given(args.until.as_deref()).map(str::to_owned),
-        author: given(args.author.as_deref()).map(str::to_owned),
+        author: author(args.author.as_deref())?,
         skip: args.skip,
         count: args.max_count,
     };
@@ -82,11 +86,13 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     for commit in &log.commits {
         let separator = if shown == 0 { "\n" } else { "\n---\n\n" };
         let room = call.room.saturating_sub(used + separator.len());
-        let Some(section) = [MOST_FILES, 10, 0]
-            .into_iter()
-            .take(if shown == 0 { 3 } else { 1 })
-            .map(|most| section(commit, most))
+        // The first one is shown, if only in short.
+        let forms = [(MOST_FILES, 500), (10, 300), (0, 60)];
+        let Some(section) = forms[..if shown == 0 { 3 } else { 1 }]
+            .iter()
+            .map(|(files, text)| section(commit, *files, *text))
             .find(|section| length(section) <= room || call.room == usize::MAX)
+            .or_else(|| (shown == 0).then(|| section(commit, 0, 60)))
         else {
             break;
         };
@@ -106,10 +112,11 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     } else if let Some(sentence) = end_of_history(&query, &log) {
         text += &note(&sentence);
     }
-    Ok(Reply::Text(text))
+    Ok(Reply::Text(whole(&text, call.room)))
 }
 
-fn section(commit: &Commit, most: usize) -> String {
+fn section(commit: &Commit, most: usize, characters: usize) -> String {
+    let inline = |text: &str| inline_to(text, characters);
     let mut text = format!(
         "## Commit: {} ({})\n**Author**: {} <{}>  \n",
         commit.short,
@@ -119,17 +126,15 @@ fn section(commit: &Commit, most: usize) -> String {
     );
     let digits = commit.short.len();
     if commit.parents.len() > 1 {
-        let parents: Vec<&str> = commit
-            .parents
-            .iter()
-            .map(|id| &id[..digits.min(id.len())])
-            .collect();
+        let short = |id: &String| id[..digits.min(id.len())].to_owned();
+        let mut parents: Vec<String> = commit.parents.iter().take(MOST_PARENTS).map(short).collect();
+        parents.extend((commit.parents.len() > MOST_PARENTS).then(|| "…".to_owned()));
         text += &format!("**Merge**: {}  \n", parents.join(" "));
     }
     text += &format!(
         "**Message**: {}\n\n**Files Changed** ({})",
         inline(&commit.subject),
-        commit.files.len()
+        commit.files.len() + commit.unlisted
     );
     if commit.files.is_empty() {
         text += if commit.parents.len() > 1 {
@@ -143,8 +148,10 @@ fn section(commit: &Commit, most: usize) -> String {
     for file in commit.files.iter().take(most) {
         text += &format!("- {}\n", changed(file));
     }
-    if let Some(more) = commit.files.len().checked_sub(most).filter(|more| *more > 0) {
-        text += &format!("- … and {more} more\n");
+    let more = commit.files.len().saturating_sub(most) + commit.unlisted;
+    if more > 0 {
+        let id = &commit.short;
+        text += &format!("- … and {more} more (git_diff of {id}~1 and {id} names them)\n");
     }
     text
 }
@@ -158,38 +165,59 @@ fn changed(file: &Change) -> String {
     }
 }
 
+/// Part of a name or an address; git would take lines for alternatives.
+fn author(text: Option<&str>) -> Result<Option<String>, Failure> {
+    let text = given(text);
+    if text.is_some_and(|text| text.contains(char::is_control)) {
+        return Err(
+            Failure::new(Kind::Invalid, "Invalid author: it has control characters")
+                .hint("Give part of a name or an email address"),
+        );
+    }
+    Ok(text.map(str::to_owned))
+}
+
 /// Why there is nothing to show.
 fn nothing(call: &Call<'_>, query: &Query, log: &Log) -> Result<String, Failure> {
     if log.unborn {
         return Ok("nothing has been committed yet.".into());
     }
-    if query.skip > 0 {
-        return Ok(format!("there are no more than {} that match.", query.skip));
-    }
-    let filters = [
-        ("since", query.since.is_some()),
-        ("until", query.until.is_some()),
-        ("author", query.author.is_some()),
-    ];
-    let names: Vec<&str> = filters
-        .iter()
-        .filter(|(_, is_set)| *is_set)
-        .map(|(name, _)| *name)
-        .collect();
-    let Some(path) = &query.path else {
-        return Ok(format!("none matches {}.", names.join(", ")));
+    let without_filters = Query {
+        path: query.path.clone(),
+        count: 1,
+        ..Query::default()
     };
-    let is_tracked = call
+    let any = call
         .git
-        .tracks(path, call.deadline)
+        .log(&without_filters, call.deadline)
         .map_err(|error| refused(error, "commit reference"))?;
-    let shown = inline(path.as_str());
-    Ok(if is_tracked && !names.is_empty() {
-        format!("{shown} has commits, and none matches {}.", names.join(", "))
-    } else if call.root.file(path).is_ok() {
-        format!("{shown} is not tracked by git (untracked or ignored).")
-    } else {
-        format!("no commit of this branch touches {shown}; check the spelling.")
+    let place = query
+        .path
+        .as_ref()
+        .map_or_else(|| "this project".to_owned(), |path| inline(path.as_str()));
+    if !any.commits.is_empty() {
+        let filters = [
+            ("since", query.since.is_some()),
+            ("until", query.until.is_some()),
+            ("author", query.author.is_some()),
+            ("skip", query.skip > 0),
+        ];
+        let names: Vec<&str> = filters
+            .iter()
+            .filter(|(_, is_set)| *is_set)
+            .map(|(name, _)| *name)
+            .collect();
+        return Ok(format!(
+            "{place} has commits, and none matches {}.",
+            names.join(", ")
+        ));
+    }
+    Ok(match &query.path {
+        Some(path) if call.root.file(path).is_ok() => {
+            format!("{place} is not tracked by git (untracked or ignored).")
+        }
+        Some(_) => format!("no commit of this branch touches {place}; check the spelling."),
+        None => "no commit of this branch touches this directory.".into(),
     })
 }
 

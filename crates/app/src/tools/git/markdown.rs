@@ -4,26 +4,35 @@ use docent_core::reveal::reveal_part;
 
 /// Text for the middle of a line: nothing invisible, no line ends, not endless.
 pub(super) fn inline(text: &str) -> String {
-    const MOST: usize = 500;
-    // Cut first: what is written out takes more, and the rest of an endless text is not looked at.
-    let text = text
+    inline_to(text, 500)
+}
+
+/// The same with at most so many characters.
+pub(super) fn inline_to(text: &str, most: usize) -> String {
+    // Cut first: the rest of an endless text is not looked at.
+    let start = text
         .char_indices()
-        .nth(MOST + 1)
+        .nth(most + 1)
         .map_or(text, |(end, _)| &text[..end]);
-    let mut shown = String::new();
-    for (at, c) in reveal_part(text).chars().enumerate() {
-        if at == MOST {
-            shown.push('…');
-            break;
-        }
-        match c {
-            '\n' => shown.push_str("\\n"),
-            '\r' => shown.push_str("\\r"),
-            '\t' => shown.push_str("\\t"),
-            c => shown.push(c),
-        }
+    let shown = reveal_part(start)
+        .replace('\n', "\\n")
+        .replace('\r', "\\r")
+        .replace('\t', "\\t");
+    cut(&shown, most, "…")
+}
+
+/// Text of at most so many characters, the mark where it is cut among them.
+pub(super) fn cut(text: &str, most: usize, mark: &str) -> String {
+    if length(text) <= most {
+        return text.to_owned();
     }
-    shown
+    let kept: String = text.chars().take(most.saturating_sub(length(mark))).collect();
+    kept + mark
+}
+
+/// An answer that keeps to its size whatever was put into it.
+pub(super) fn whole(text: &str, room: usize) -> String {
+    cut(text, room, "\n> Note: The answer is cut here; ask for less\n")
 }
 
 /// A fence that nothing in `text` closes: longer than the longest run of backticks in it.
@@ -63,7 +72,8 @@ mod tests {
     fn quoted_text_stays_on_its_line() {
         assert_eq!(inline("a\n## Commit: x\tb\r"), r"a\n## Commit: x\tb\u{D}");
         assert_eq!(inline("x\u{202e}y"), r"x\u{202E}y");
-        assert_eq!(inline(&"é".repeat(600)).chars().count(), 501);
+        assert_eq!(inline(&"é".repeat(600)).chars().count(), 500);
+        assert_eq!(inline_to(&"\t".repeat(600), 10), "\\t\\t\\t\\t\\…");
     }
 
     #[test]

@@ -74,6 +74,8 @@ fn refused(error: GitError, reference: &str) -> Failure {
             .hint("Lines have authors in text files only; git_log shows the file's commits"),
         GitError::TooLarge(path) => Failure::new(Kind::TooLarge, format!("File too large: {}", brief(&path)))
             .hint("git_log shows the file's commits"),
+        GitError::TooManyFiles => Failure::new(Kind::TooLarge, "More files differ than docent counts")
+            .hint("Name a directory with filePath, or references that are closer"),
         GitError::Expired(expired) => expired.into(),
         GitError::Failed(reason) => {
             Failure::new(Kind::Internal, format!("git cannot answer from this repository: {reason}"))
