@@ -151,7 +151,11 @@ fn section(commit: &Commit, most: usize, characters: usize) -> String {
     let more = commit.files.len().saturating_sub(most) + commit.unlisted;
     if more > 0 {
         let id = &commit.short;
-        text += &format!("- … and {more} more (git_diff of {id}~1 and {id} names them)\n");
+        text += &if commit.parents.is_empty() {
+            format!("- … and {more} more\n")
+        } else {
+            format!("- … and {more} more (git_diff of {id}~1 and {id} names them)\n")
+        };
     }
     text
 }
