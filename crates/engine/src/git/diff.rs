@@ -136,9 +136,11 @@ impl Git {
         let repository = self.repository(deadline)?;
         let name = repository.path(path);
         for side in [sides.from, sides.to] {
-            let found = repository
-                .objects
-                .find(&format!("{}:{name}", side.unwrap_or("HEAD")), deadline)?;
+            let commit = match side {
+                Some(reference) => repository.commit(reference, deadline)?,
+                None => "HEAD".to_owned(),
+            };
+            let found = repository.objects.find(&format!("{commit}:{name}"), deadline)?;
             if found.is_some() {
                 return Ok(true);
             }
