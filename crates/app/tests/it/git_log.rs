@@ -27,8 +27,7 @@ fn example() -> Sandbox {
 fn subjects(sandbox: &Sandbox, arguments: Value) -> Vec<String> {
     let answer = sandbox.call("git_log", arguments);
     assert!(!answer.is_error, "{answer}");
-    let subject = |line: &str| Some(line.strip_prefix("**Message**: ")?.to_owned());
-    answer.text.lines().filter_map(subject).collect()
+    crate::subjects(&answer)
 }
 
 #[test]

@@ -40,8 +40,7 @@ fn clone(options: &'static [&'static str]) -> Sandbox {
 fn subjects(sandbox: &Sandbox) -> Vec<String> {
     let answer = sandbox.call("git_log", json!({}));
     assert!(!answer.is_error, "{answer}");
-    let subject = |line: &str| Some(line.strip_prefix("**Message**: ")?.to_owned());
-    answer.text.lines().filter_map(subject).collect()
+    crate::subjects(&answer)
 }
 
 /// That all three tools answer, and the log with these commits.

@@ -24,8 +24,14 @@ mod read_file;
 mod read_repo_file;
 mod tidy;
 
-use docent_testkit::Sandbox;
+use docent_testkit::{Answer, Sandbox};
 
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_docent"))
+}
+
+/// The subjects of the commits that a `git_log` answer lists.
+fn subjects(answer: &Answer) -> Vec<String> {
+    let subject = |line: &str| Some(line.strip_prefix("**Message**: ")?.to_owned());
+    answer.text.lines().filter_map(subject).collect()
 }

@@ -66,7 +66,7 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// How often a running command is held against its deadline.
-const TICK: Duration = Duration::from_millis(10);
+pub(super) const TICK: Duration = Duration::from_millis(10);
 
 /// What is kept of git's complaints.
 const COMPLAINT: u64 = 4_096;
@@ -256,10 +256,7 @@ fn supervise<T>(
             let watched = watched;
             while watched.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if deadline.check().is_err() {
-                    child
-                        .lock()
-                        .expect("nothing panics while it holds the child")
-                        .kill();
+                    kill(&child);
                 }
             }
         });
@@ -279,10 +276,7 @@ fn supervise<T>(
         let is_done = outcome.is_ok() && stdout.fill_buf().is_ok_and(<[u8]>::is_empty);
         drop(stdout);
         if !is_done {
-            child
-                .lock()
-                .expect("nothing panics while it holds the child")
-                .kill();
+            kill(&child);
         }
         drop(finished);
         (outcome.map(|value| (value, is_done)), complaint.join())
@@ -347,10 +341,7 @@ pub(super) fn remember(child: &Arc<Mutex<Killed>>) {
             running.retain(|other| other.strong_count() > 0);
             running.push(Arc::downgrade(child));
         }
-        None => child
-            .lock()
-            .expect("nothing panics while it holds the child")
-            .kill(),
+        None => kill(child),
     }
 }
 
@@ -361,11 +352,15 @@ pub fn end_children() {
         .expect("nothing panics while it holds the list")
         .take();
     for child in running.into_iter().flatten().filter_map(|child| child.upgrade()) {
-        child
-            .lock()
-            .expect("nothing panics while it holds the child")
-            .kill();
+        kill(&child);
     }
+}
+
+fn kill(child: &Mutex<Killed>) {
+    child
+        .lock()
+        .expect("nothing panics while it holds the child")
+        .kill();
 }
 
 /// A child that does not outlive its owner.

@@ -212,7 +212,7 @@ impl Repository {
             }
             let is_odd = files
                 .iter()
-                .any(|file| file.names().any(|name| name.contains('\n')));
+                .any(|file| file.change.names().any(|name| name.contains('\n')));
             let mut diff = Diff {
                 detail: match (patches, is_odd) {
                     (false, _) => Detail::Numbers,
@@ -271,15 +271,18 @@ impl Repository {
             let name = place.in_project(name).unwrap_or(name);
             RepoPath::parse(name).is_ok_and(|name| access.allows(&name))
         };
-        let is_allowed = file.names().all(allows);
+        let is_allowed = file.change.names().all(allows);
         file.withheld = !is_allowed;
         if file
+            .change
             .names()
             .any(|name| name.starts_with('/') || name.split('/').any(|part| part == ".."))
         {
             return Err(GitError::Refused("its index names files outside the project"));
         }
-        let is_submodule = [&file.change.old_mode, &file.change.new_mode].contains(&&"160000".to_owned());
+        let is_submodule = [&file.change.old_mode, &file.change.new_mode]
+            .iter()
+            .any(|mode| *mode == "160000");
         if is_here && is_submodule && !self.has_submodule(&file.change.path) {
             file.withheld = true;
         }
@@ -389,17 +392,15 @@ impl Diff {
             ..Self::default()
         };
         for file in &self.files {
-            let names = [Some(&file.change.path), file.change.from.as_ref()];
-            if !names.into_iter().flatten().any(|name| is_about(name)) {
+            if !file.change.names().any(is_about) {
                 continue;
             }
             if file.change.from.is_some() {
                 return None;
             }
-            part.insertions += file.insertions;
-            part.deletions += file.deletions;
             part.files.push(file.clone());
         }
+        part.sum();
         // What was too long as a whole may be short enough alone.
         (self.detail == Detail::Patches).then_some(part)
     }
@@ -422,14 +423,5 @@ impl Diff {
         for file in &mut self.files {
             file.patch = String::new();
         }
-    }
-}
-
-impl Patched {
-    /// What it is called, and what it was called before.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        [Some(self.change.path.as_str()), self.change.from.as_deref()]
-            .into_iter()
-            .flatten()
     }
 }

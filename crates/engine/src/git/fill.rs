@@ -43,7 +43,7 @@ pub(super) fn fill(
         "--stdin",
     ]);
     command.arg(format!("{FORMAT}{MORE}"));
-    command.args(CHANGES).args(["--no-renames", head]);
+    command.args(CHANGES).args(["-c", "--no-renames", head]);
     let mut outcome = Ok(());
     stream(command, Some(known.as_bytes()), deadline, |out| {
         let mut batch = Vec::new();
@@ -99,8 +99,12 @@ fn compare_with_first_parents(
         .iter_mut()
         .filter(|row| row.commit.parents.len() > 1)
         .collect();
-    let options = [&without(&["-c"])[..], &["--no-renames"]].concat();
-    let found = compare(runner, merges.iter().map(|row| &row.commit), &options, deadline)?;
+    let found = compare(
+        runner,
+        merges.iter().map(|row| &row.commit),
+        &["--no-renames"],
+        deadline,
+    )?;
     for (row, files) in merges.iter_mut().zip(found) {
         row.from_first_parent = Some(files);
     }
@@ -119,11 +123,10 @@ pub(super) fn find_renames<'a>(
         commit.parents.len() == 1 && has(Status::Added) && has(Status::Deleted)
     };
     let mut candidates: Vec<&mut Commit> = commits.filter(is_candidate).collect();
-    let options = [&without(&["-c"])[..], &["-M", "-l1000"]].concat();
     let found = compare(
         runner,
         candidates.iter().map(|commit| &**commit),
-        &options,
+        &["-M", "-l1000"],
         deadline,
     )?;
     for (commit, files) in candidates.iter_mut().zip(found) {
@@ -136,7 +139,7 @@ pub(super) fn find_renames<'a>(
 fn compare<'a>(
     runner: &Runner,
     commits: impl Iterator<Item = &'a Commit>,
-    options: &[&str],
+    renames: &[&str],
     deadline: &Deadline,
 ) -> Result<Vec<Vec<Change>>, GitError> {
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -151,7 +154,7 @@ fn compare<'a>(
         return Ok(found);
     }
     let mut command = runner.command("diff-tree");
-    command.args(["--stdin", "-r"]).args(options);
+    command.args(["--stdin", "-r"]).args(CHANGES).args(renames);
     let mut total = 0;
     stream(command, Some(input.as_bytes()), deadline, |out| {
         while skip_between(out)? {
@@ -168,13 +171,4 @@ fn compare<'a>(
         Ok(())
     })?;
     Ok(found)
-}
-
-/// How changes are found, without some of the options.
-fn without(options: &[&str]) -> Vec<&'static str> {
-    CHANGES
-        .iter()
-        .copied()
-        .filter(|option| !options.contains(option))
-        .collect()
 }

@@ -76,7 +76,6 @@ pub(super) const FORMAT: &str = "--format=%H%x00%P%x00%aN%x00%aE%x00%as%x00%s%x0
 /// How files that changed are found, whoever asks; renames are looked for afterwards.
 pub(super) const CHANGES: &[&str] = &[
     "--raw",
-    "-c",
     "-z",
     "--no-ext-diff",
     "--no-textconv",
@@ -191,7 +190,7 @@ impl Repository {
     ) -> Result<Vec<Commit>, GitError> {
         let mut command = self.runner.command("log");
         command
-            .args(["--encoding=UTF-8", "--full-diff", "--no-renames", FORMAT])
+            .args(["--encoding=UTF-8", "--full-diff", "-c", "--no-renames", FORMAT])
             .args(CHANGES);
         command.arg(format!("--max-count={}", query.count + 1));
         command.arg(format!("--skip={}", query.skip));

@@ -19,7 +19,7 @@ mod table;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use docent_core::path::RepoPath;
 use quick_cache::Weighter;
@@ -47,6 +47,8 @@ pub struct Git {
     surroundings: Surroundings,
     clock: Clock,
     program: Option<PathBuf>,
+    /// Set once the program has said that it is recent enough.
+    is_recent: OnceLock<()>,
     open: Mutex<Option<Arc<Repository>>>,
     /// Only where a process stays long enough to profit from it.
     history: Option<Arc<History>>,
@@ -145,6 +147,7 @@ impl Git {
             surroundings,
             clock,
             program,
+            is_recent: OnceLock::new(),
             open: Mutex::default(),
             history: folder.map(|folder| Arc::new(History::new(folder))),
             blamed: Cache::with_weighter(200, KEPT, Weight),
@@ -171,6 +174,10 @@ impl Git {
         }
         let program = self.program.clone().ok_or(GitError::NotInstalled)?;
         let runner = Runner::new(program, &self.surroundings, place, self.clock).with_graph(graph);
+        if self.is_recent.get().is_none() {
+            recent_enough(&runner, deadline)?;
+            self.is_recent.get_or_init(|| ());
+        }
         let repository = Arc::new(Repository::open(runner, deadline)?);
         *open = Some(repository.clone());
         Ok(repository)
@@ -179,7 +186,6 @@ impl Git {
 
 impl Repository {
     fn open(runner: Runner, deadline: &Deadline) -> Result<Self, GitError> {
-        recent_enough(&runner, deadline)?;
         let place = runner.place();
         let before = place.configuration();
         let mut list = runner.command("config");
@@ -319,9 +325,7 @@ impl Configuration {
     fn names(&self, place: &Place) -> Result<(), GitError> {
         let Some(named) = &self.work_tree else {
             return if place.needs_worktree {
-                Err(GitError::Refused(
-                    "its .git file leads to a directory that does not belong to it",
-                ))
+                Err(place::STRANGER)
             } else {
                 Ok(())
             };

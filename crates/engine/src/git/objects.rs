@@ -8,10 +8,9 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
 use super::GitError;
-use super::command::{Killed, Runner, remember, spawn};
+use super::command::{Killed, Runner, TICK, remember, spawn};
 use crate::deadline::Deadline;
 
 /// The object database of one repository.
@@ -46,8 +45,6 @@ enum Wanted {
 
 /// Objects larger than this are not asked for.
 pub(super) const LARGEST_CONTENT: u64 = 16 << 20;
-
-const TICK: Duration = Duration::from_millis(10);
 
 impl Objects {
     pub(super) fn new(runner: Runner) -> Self {

@@ -34,6 +34,10 @@ pub(super) struct Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Stamp(Vec<u64>);
 
+/// What is said of a `.git` file whose other side does not know it.
+pub(super) const STRANGER: GitError =
+    GitError::Refused("its .git file leads to a directory that does not belong to it");
+
 /// References and logs that are looked at.
 const MOST_ENTRIES: u32 = 200_000;
 
@@ -100,8 +104,6 @@ impl Place {
 
     /// A `.git` file: a linked worktree or a submodule, where the other side says so too.
     fn follow(directory: &Path, dot_git: &Path) -> Result<Self, GitError> {
-        const STRANGER: GitError =
-            GitError::Refused("its .git file leads to a directory that does not belong to it");
         let text = pointer(dot_git)?;
         let target = text
             .strip_prefix("gitdir: ")

@@ -36,6 +36,15 @@ pub enum Status {
     Unmerged,
 }
 
+impl Change {
+    /// What it is called, and what it was called before.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        [Some(self.path.as_str()), self.from.as_deref()]
+            .into_iter()
+            .flatten()
+    }
+}
+
 impl Status {
     pub fn name(self) -> &'static str {
         match self {

@@ -345,7 +345,7 @@ fn pack(changes: &[Change]) -> Vec<u8> {
     let mut packed = Vec::new();
     for change in changes {
         packed.push(change.status.letter() as u8);
-        for name in [Some(&change.path), change.from.as_ref()].into_iter().flatten() {
+        for name in change.names() {
             packed.extend_from_slice(name.as_bytes());
             packed.push(0);
         }

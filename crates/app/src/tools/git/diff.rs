@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::markdown::{count, cut as cut_to, fence, inline, inline_to, length, note, whole};
-use super::{given, path, refused};
+use super::{changed, given, path, refused};
 use crate::tools::failure::Failure;
 use crate::tools::{Call, Group, Reply, Tool};
 
@@ -217,7 +217,7 @@ fn cut(diff: &Diff, at: usize, next: usize) -> String {
 }
 
 fn heading(file: &Patched) -> String {
-    let mut text = format!("## File: {}\n", named(file));
+    let mut text = format!("## File: {}\n", changed(&file.change));
     if !file.binary {
         text += &format!(
             "**Changes**: +{} -{}\n",
@@ -230,15 +230,6 @@ fn heading(file: &Patched) -> String {
         text += &format!("**Mode**: {old} to {new}\n");
     }
     text
-}
-
-/// `src/new.rs (renamed from src/old.rs)`
-fn named(file: &Patched) -> String {
-    let status = file.change.status.name();
-    match &file.change.from {
-        Some(from) => format!("{} ({status} from {})", inline(&file.change.path), inline(from)),
-        None => format!("{} ({status})", inline(&file.change.path)),
-    }
 }
 
 /// As many of a file's lines as there is room for, and how many that are.

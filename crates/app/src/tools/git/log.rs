@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::markdown::{inline, inline_to, length, note, whole};
-use super::{given, path, refused};
+use super::{changed, given, path, refused};
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::{Call, Group, Reply, Tool};
 
@@ -158,15 +158,6 @@ fn section(commit: &Commit, most: usize, characters: usize) -> String {
         };
     }
     text
-}
-
-/// `src/new.rs (renamed from src/old.rs)`
-fn changed(file: &Change) -> String {
-    let status = file.status.name();
-    match &file.from {
-        Some(from) => format!("{} ({status} from {})", inline(&file.path), inline(from)),
-        None => format!("{} ({status})", inline(&file.path)),
-    }
 }
 
 /// Part of a name or an address; git would take lines for alternatives.

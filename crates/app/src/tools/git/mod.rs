@@ -6,9 +6,10 @@ pub(super) mod log;
 mod markdown;
 
 use docent_core::path::RepoPath;
-use docent_engine::git::GitError;
+use docent_engine::git::{Change, GitError};
 
 use super::failure::{Failure, Kind, brief};
+use markdown::inline;
 
 /// Reads the path a caller wrote. An empty one is none.
 fn path(text: Option<&str>) -> Result<Option<RepoPath>, Failure> {
@@ -26,6 +27,15 @@ fn path(text: Option<&str>) -> Result<Option<RepoPath>, Failure> {
 /// An optional argument: clients send empty text for what they leave out.
 fn given(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// `src/new.rs (renamed from src/old.rs)`
+fn changed(file: &Change) -> String {
+    let (path, status) = (inline(&file.path), file.status.name());
+    match &file.from {
+        Some(from) => format!("{path} ({status} from {})", inline(from)),
+        None => format!("{path} ({status})"),
+    }
 }
 
 /// What a caller is told when there is no answer; `reference` is what the tool calls one.
