@@ -4,11 +4,14 @@
 //! function here can be tested with a literal and fuzzed with random bytes.
 
 pub mod access;
+pub mod coverage;
 pub mod date;
 pub mod glob;
 pub mod language;
+pub mod lcov;
 pub mod module;
 pub mod path;
 pub mod redact;
 pub mod reveal;
 pub mod role;
+pub mod snapshot;

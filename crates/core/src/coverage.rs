@@ -1,0 +1,334 @@
+//! Coverage as it is told: how many lines of which file were reached, and what percentage that makes.
+//!
+//! Invariant: a [`Report`] lists each file once, under the one [`Names`] gives it, and never more lines reached than
+//! there are.
+
+use std::fmt;
+
+/// How much of each file the tests reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// By path.
+    files: Vec<File>,
+    total: Lines,
+}
+
+/// One file of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    pub path: String,
+    pub lines: Lines,
+}
+
+/// Lines that could be reached, and those that were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    pub found: u64,
+    pub hit: u64,
+}
+
+/// A percentage to one decimal, or the difference of two, counted in tenths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Percent {
+    pub tenths: i32,
+}
+
+/// More files than one could be meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} files of the report end in that path", .candidates.len())]
+pub struct Ambiguous {
+    pub candidates: Vec<String>,
+}
+
+impl Report {
+    /// A report of files that are all different.
+    pub(crate) fn new(mut files: Vec<File>) -> Self {
+        files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let total = files.iter().fold(Lines::default(), |sum, file| Lines {
+            found: sum.found.saturating_add(file.lines.found),
+            hit: sum.hit.saturating_add(file.lines.hit),
+        });
+        Self { files, total }
+    }
+
+    pub fn files(&self) -> &[File] {
+        &self.files
+    }
+
+    /// All lines of all files.
+    pub fn total(&self) -> Lines {
+        self.total
+    }
+
+    /// The file a caller means by `asked`, which `names` has normalised: the one of that path; else the one that is called
+    /// so from a directory above the report, whose own paths may begin there; else the only one that ends in it.
+    pub fn find(&self, asked: &str, names: &Names) -> Result<Option<&File>, Ambiguous> {
+        let below = |directory: &str| asked.strip_prefix(directory)?.strip_prefix('/');
+        let known = self
+            .named(asked)
+            .or_else(|| names.above.iter().find_map(|above| self.named(below(above)?)));
+        if known.is_some() || asked.is_empty() {
+            return Ok(known);
+        }
+        let ends = |file: &&File| {
+            file.path
+                .strip_suffix(asked)
+                .is_some_and(|start| start.ends_with('/'))
+        };
+        let meant: Vec<&File> = self.files.iter().filter(ends).collect();
+        match meant.as_slice() {
+            [] => Ok(None),
+            [only] => Ok(Some(only)),
+            several => Err(Ambiguous {
+                candidates: several.iter().map(|file| file.path.clone()).collect(),
+            }),
+        }
+    }
+
+    fn named(&self, path: &str) -> Option<&File> {
+        let at = self
+            .files
+            .binary_search_by(|file| file.path.as_str().cmp(path))
+            .ok()?;
+        Some(&self.files[at])
+    }
+}
+
+impl Lines {
+    /// Rounded half away from zero. Of nothing, nothing is covered.
+    pub fn percent(self) -> Percent {
+        let (found, hit) = (u128::from(self.found), u128::from(self.hit));
+        let tenths = (hit * 2_000 + found).checked_div(found * 2).unwrap_or(0);
+        Percent {
+            tenths: i32::try_from(tenths).expect("what is hit is part of what is found"),
+        }
+    }
+}
+
+impl std::ops::Sub for Percent {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            tenths: self.tenths - other.tenths,
+        }
+    }
+}
+
+impl std::ops::Neg for Percent {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self { tenths: -self.tenths }
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.tenths < 0 { "-" } else { "" };
+        let tenths = self.tenths.unsigned_abs();
+        f.pad(&format!("{sign}{}.{}", tenths / 10, tenths % 10))
+    }
+}
+
+/// What files are called: relative to the project where they are inside it, whatever the report or a caller wrote.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// The project's directory, under every name it has.
+    roots: Vec<String>,
+    /// Directories of the project that the report lies in, the nearest first.
+    above: Vec<String>,
+}
+
+impl Names {
+    /// Names in the project that is found at each of `roots`.
+    pub fn new<'a>(roots: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            roots: roots
+                .into_iter()
+                .map(|root| normal(root).trim_end_matches('/').to_owned())
+                .collect(),
+            above: Vec::new(),
+        }
+    }
+
+    /// The same for a report that lies at `path`.
+    #[must_use]
+    pub fn of_report_at(mut self, path: &str) -> Self {
+        let mut directory = self.name(path);
+        while let Some(end) = directory.rfind('/') {
+            directory.truncate(end);
+            self.above.push(directory.clone());
+        }
+        self
+    }
+
+    /// The one name of the file that `path` means: `/` between components, no `.`, no `..` that can be followed, and
+    /// relative to the project inside of it.
+    pub fn name(&self, path: &str) -> String {
+        let path = normal(path);
+        let inside = self
+            .roots
+            .iter()
+            .find_map(|root| path.strip_prefix(root.as_str())?.strip_prefix('/'));
+        match inside {
+            Some(inside) => inside.to_owned(),
+            None => path,
+        }
+    }
+}
+
+/// The path with `/` between components, without `.`, and without `..` where it leads back.
+fn normal(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let (start, rest) = path.split_at(match path.as_bytes() {
+        drive if has_drive(drive) => 3,
+        [b'/', ..] => 1,
+        _ => 0,
+    });
+    let mut components: Vec<&str> = Vec::new();
+    for component in rest.split('/') {
+        match component {
+            "" | "." => {}
+            ".." if components.last().is_some_and(|&last| last != "..") => drop(components.pop()),
+            ".." if !start.is_empty() => {}
+            name => components.push(name),
+        }
+    }
+    let mut normal = start.to_owned() + &components.join("/");
+    if has_drive(normal.as_bytes()) {
+        normal[..1].make_ascii_uppercase();
+    }
+    normal
+}
+
+/// `C:/`
+fn has_drive(path: &[u8]) -> bool {
+    matches!(path, [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn report(paths: &[&str]) -> Report {
+        let file = |path: &&str| File {
+            path: (*path).to_owned(),
+            lines: Lines { found: 2, hit: 1 },
+        };
+        Report::new(paths.iter().map(file).collect())
+    }
+
+    fn percent(hit: u64, found: u64) -> String {
+        Lines { found, hit }.percent().to_string()
+    }
+
+    #[test]
+    fn percentages_have_one_decimal_and_round_half_away_from_zero() {
+        assert_eq!(percent(0, 0), "0.0");
+        assert_eq!(percent(0, 7), "0.0");
+        assert_eq!(percent(7, 7), "100.0");
+        assert_eq!(percent(2, 3), "66.7");
+        assert_eq!(percent(1, 3), "33.3");
+        assert_eq!(percent(1, 2_000), "0.1");
+        assert_eq!(percent(999, 2_000), "50.0");
+        assert_eq!(percent(997, 2_000), "49.9");
+        assert_eq!(percent(u64::MAX, u64::MAX), "100.0");
+        assert_eq!(
+            (Percent { tenths: 5 } - Percent { tenths: 28 }).to_string(),
+            "-2.3"
+        );
+    }
+
+    #[test]
+    fn a_file_has_one_name() {
+        let names = Names::new(["/home/me/project", r"D:\work\project\"]);
+        for (written, name) in [
+            ("src/a.ts", "src/a.ts"),
+            ("./src//a.ts", "src/a.ts"),
+            (r"src\a.ts", "src/a.ts"),
+            ("src/lib/../a.ts", "src/a.ts"),
+            ("/home/me/project/src/a.ts", "src/a.ts"),
+            ("/home/me/project/../project/./src/a.ts", "src/a.ts"),
+            (r"d:\work\project\src\a.ts", "src/a.ts"),
+            (r"C:\work\project\src\a.ts", "C:/work/project/src/a.ts"),
+            ("/home/me/project2/a.ts", "/home/me/project2/a.ts"),
+            ("../other/a.ts", "../other/a.ts"),
+            ("../../a.ts", "../../a.ts"),
+            ("/../a.ts", "/a.ts"),
+            ("/home/me/project", "/home/me/project"),
+            ("", ""),
+        ] {
+            assert_eq!(names.name(written), name, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_project_at_the_top_of_the_machine_has_names_too() {
+        assert_eq!(Names::new(["/"]).name("/src/a.ts"), "src/a.ts");
+    }
+
+    #[test]
+    fn a_file_is_found_by_its_path_else_by_an_end_only_one_has() {
+        let names = Names::new(["/p"]);
+        let report = report(&["/build/src/b.rs", "a.rs", "lib/a.rs", "src/a.rs", "src/b_b.rs"]);
+        let find = |asked: &str| {
+            report
+                .find(&names.name(asked), &names)
+                .map(|file| file.map(|file| file.path.as_str()))
+        };
+        assert_eq!(find("src/a.rs"), Ok(Some("src/a.rs")));
+        assert_eq!(find("/p/lib/a.rs"), Ok(Some("lib/a.rs")));
+        assert_eq!(
+            find("a.rs"),
+            Ok(Some("a.rs")),
+            "the very path, though others end in it"
+        );
+        assert_eq!(find("src/b.rs"), Ok(Some("/build/src/b.rs")));
+        assert_eq!(
+            find("b.rs"),
+            Ok(Some("/build/src/b.rs")),
+            "`b_b.rs` has another name"
+        );
+        assert_eq!(find("absent.rs"), Ok(None));
+        assert_eq!(
+            find("other/src/a.rs"),
+            Ok(None),
+            "another file, perhaps of another package"
+        );
+        assert_eq!(find(""), Ok(None));
+    }
+
+    #[test]
+    fn an_end_that_several_have_is_ambiguous() {
+        let report = report(&["one/a.rs", "two/a.rs", "three/b.rs"]);
+        let candidates = vec!["one/a.rs".to_owned(), "two/a.rs".to_owned()];
+        assert_eq!(
+            report.find("a.rs", &Names::default()),
+            Err(Ambiguous { candidates })
+        );
+    }
+
+    #[test]
+    fn a_report_inside_a_package_may_begin_its_paths_there() {
+        let report = report(&["src/a.rs"]);
+        let names = Names::new(["/p"]).of_report_at("/p/packages/one/coverage/lcov.info");
+        let found = |asked: &str| report.find(asked, &names).unwrap().is_some();
+        assert!(found("packages/one/src/a.rs"));
+        assert!(
+            !found("packages/two/src/a.rs"),
+            "the report says nothing about it"
+        );
+        assert!(found("src/a.rs"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_is_its_own_name(path in r"([a-c.]{0,3}[/\\:]){0,6}[a-c.]{0,3}") {
+            let names = Names::new(["/a"]);
+            let name = names.name(&path);
+            prop_assert_eq!(names.name(&name), name);
+        }
+    }
+}
