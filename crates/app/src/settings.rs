@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) surroundings: Surroundings,
     /// Where a server keeps what it has learned about the project; nothing where the user has no home.
     pub(crate) folder: Option<PathBuf>,
+    /// The system's directory for what need not last.
+    pub(crate) temporary: PathBuf,
     /// Every setting with its value and origin, for `docent config`.
     pub(crate) entries: Vec<Entry>,
     /// What in the files was passed over, and why.
@@ -173,6 +175,7 @@ impl Settings {
             clock: fixed_clock(environment)?,
             surroundings: surroundings(environment),
             folder,
+            temporary: std::env::temp_dir(),
             entries,
             warnings,
         })

@@ -45,6 +45,17 @@ pub struct Content {
     pub modified: Option<SystemTime>,
 }
 
+/// Tells a file from what it was before: no write leaves this as it was, but for one within the same tick of the file
+/// system's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileVersion {
+    size: u64,
+    modified: Option<SystemTime>,
+    /// Which file it is, and when anything about it was last changed, which a program cannot set back.
+    #[cfg(unix)]
+    identity: (u64, u64, i64, i64),
+}
+
 /// Why a project's directory cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum RootError {
@@ -113,6 +124,18 @@ impl Root {
     /// The directory's canonical path; for naming the project and for walking, not for opening files.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The directory as it was named, which may lead through links.
+    pub fn given(&self) -> &Path {
+        &self.given
+    }
+
+    /// The part of an absolute path that is below the project's directory.
+    pub fn inside<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+        path.strip_prefix(&self.path)
+            .or_else(|_| path.strip_prefix(&self.given))
+            .ok()
     }
 
     pub fn access(&self) -> &Access {
@@ -233,10 +256,7 @@ impl Root {
     /// and points into the project.
     fn steps(&self, target: &Path) -> Result<Vec<String>, FileError> {
         let relative = if target.is_absolute() {
-            let inside = target
-                .strip_prefix(&self.path)
-                .or_else(|_| target.strip_prefix(&self.given));
-            inside.map_err(|_| FileError::Outside)?
+            self.inside(target).ok_or(FileError::Outside)?
         } else {
             target
         };
@@ -253,8 +273,16 @@ impl Root {
     }
 }
 
+/// Opens a regular file anywhere on the machine, by an absolute path. For what a user names and docent does not show.
+pub(crate) fn open_anywhere(path: &Path) -> Result<Opened, FileError> {
+    let mut options = OpenOptions::new();
+    options.read(true).nonblock(true);
+    let file = cap_std::fs::File::open_ambient_with(path, &options, cap_std::ambient_authority())?;
+    Opened::new(file.into_std())
+}
+
 impl Opened {
-    fn new(file: File) -> Result<Self, FileError> {
+    pub(crate) fn new(file: File) -> Result<Self, FileError> {
         let metadata = file.metadata().map_err(FileError::from)?;
         if metadata.is_dir() {
             return Err(FileError::Directory);
@@ -269,7 +297,44 @@ impl Opened {
         })
     }
 
-    fn read(self, limit: u64) -> Result<Content, FileError> {
+    /// Which version of the file this is, as of now.
+    pub(crate) fn version(&self) -> Result<FileVersion, FileError> {
+        let metadata = self.file.metadata()?;
+        Ok(FileVersion {
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            identity: {
+                use std::os::unix::fs::MetadataExt;
+                (
+                    metadata.dev(),
+                    metadata.ino(),
+                    metadata.ctime(),
+                    metadata.ctime_nsec(),
+                )
+            },
+        })
+    }
+
+    /// True when the user who runs docent owns the file.
+    #[cfg(unix)]
+    pub(crate) fn is_own(&self) -> Result<bool, FileError> {
+        use std::os::unix::fs::MetadataExt;
+        Ok(self.file.metadata()?.uid() == rustix::process::geteuid().as_raw())
+    }
+
+    /// Elsewhere, temporary directories belong to one user.
+    #[cfg(not(unix))]
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "as on other systems"
+    )]
+    pub(crate) fn is_own(&self) -> Result<bool, FileError> {
+        Ok(true)
+    }
+
+    pub(crate) fn read(self, limit: u64) -> Result<Content, FileError> {
         let Self { file, size, modified } = self;
         if size > limit {
             return Err(FileError::TooLarge { size, limit });
@@ -284,6 +349,21 @@ impl Opened {
             return Err(FileError::TooLarge { size: read, limit });
         }
         Ok(Content { bytes, modified })
+    }
+}
+
+impl FileVersion {
+    /// When the file was last changed.
+    #[cfg(unix)]
+    pub(crate) fn changed(&self) -> Option<SystemTime> {
+        let (_, _, seconds, nanoseconds) = self.identity;
+        let since = std::time::Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
+        SystemTime::UNIX_EPOCH.checked_add(since)
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn changed(&self) -> Option<SystemTime> {
+        self.modified
     }
 }
 

@@ -44,7 +44,7 @@ impl Sandbox {
     /// An empty project for the given binary.
     pub fn new(binary: &str) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        for name in ["project", "home"] {
+        for name in ["project", "home", "tmp"] {
             fs::create_dir(directory.path().join(name)).expect("a directory in the sandbox");
         }
         Self {
@@ -63,6 +63,11 @@ impl Sandbox {
     /// A place beside the project.
     pub fn outside(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// What docent takes for the system's temporary directory.
+    pub fn temporary(&self) -> PathBuf {
+        self.directory.path().join("tmp")
     }
 
     /// Adds a file to the project.
@@ -97,6 +102,7 @@ impl Sandbox {
             .env("HOME", &home)
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_CACHE_HOME", home.join("cache"))
+            .env("TMPDIR", self.temporary())
             .env("DOCENT_FIXED_TIME", NOW)
             .env("DOCENT_ROOT", self.root())
             .stdin(Stdio::null());
@@ -144,7 +150,8 @@ impl Sandbox {
             .replace("\r\n", "\n")
     }
 
-    /// Calls a tool by command line, stdio and HTTP. The answers must be the same.
+    /// Calls a tool by command line, stdio and HTTP. The answers must be the same, but for ids that were made up. The
+    /// command line's is returned.
     pub fn call(&self, tool: &str, arguments: Value) -> Answer {
         let finished = self.run(&["call", tool, &arguments.to_string()]);
         let by_cli = Answer {
@@ -159,14 +166,14 @@ impl Sandbox {
             .stdio
             .get_or_init(|| StdioClient::start(self.docent(), Era::Handshake));
         assert_eq!(
-            by_cli,
-            by_stdio.call(tool, arguments.clone()),
+            by_cli.without_ids(),
+            by_stdio.call(tool, arguments.clone()).without_ids(),
             "command line and stdio differ"
         );
         let by_http = self.http.get_or_init(|| HttpServer::start(self.docent()));
         assert_eq!(
-            by_cli,
-            by_http.call(Era::Stateless, tool, arguments),
+            by_cli.without_ids(),
+            by_http.call(Era::Stateless, tool, arguments).without_ids(),
             "command line and HTTP differ"
         );
         by_cli
@@ -189,10 +196,32 @@ impl Answer {
         }
     }
 
+    /// The answer with `UUID` in place of each random id.
+    #[must_use]
+    pub fn without_ids(&self) -> Self {
+        let mut text = self.text.clone();
+        let mut from = 0;
+        while let Some(at) = (from..text.len()).find(|&at| is_random_id(&text.as_bytes()[at..])) {
+            text.replace_range(at..at + 36, "UUID");
+            from = at;
+        }
+        Self { text, ..self.clone() }
+    }
+
     /// The text as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {}", self.text))
     }
+}
+
+/// True where `bytes` begin with a version 4 UUID.
+fn is_random_id(bytes: &[u8]) -> bool {
+    const FORM: &[u8; 36] = b"xxxxxxxx-xxxx-4xxx-xxxx-xxxxxxxxxxxx";
+    bytes.len() >= FORM.len()
+        && bytes.iter().zip(FORM).all(|(byte, form)| match form {
+            b'x' => byte.is_ascii_digit() || (b'a'..=b'f').contains(byte),
+            fixed => byte == fixed,
+        })
 }
 
 impl fmt::Display for Answer {

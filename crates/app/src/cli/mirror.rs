@@ -1,4 +1,7 @@
-//! A tool as a command: flags from its schema, arguments back from the flags.
+//! A tool as a command, or as one inside another (`coverage file`): flags from its schema, arguments back from
+//! the flags.
+
+use std::mem;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::Value;
@@ -6,9 +9,44 @@ use serde_json::Value;
 use crate::tools::arguments::required;
 use crate::tools::{Object, Tool};
 
-/// The command of `tool`.
-pub(super) fn command(tool: &Tool) -> Command {
-    let mut command = Command::new(tool.mirror.command)
+/// The commands of all tools.
+pub(super) fn commands(tools: &[Tool]) -> Vec<Command> {
+    let mut commands: Vec<Command> = Vec::new();
+    for tool in tools {
+        let made = command(tool);
+        match tool.mirror.command.split_once(' ') {
+            None => commands.push(made),
+            Some((outer, _)) => {
+                let outer = commands
+                    .iter_mut()
+                    .find(|command| command.get_name() == outer)
+                    .expect("the tool whose command holds others is listed before theirs");
+                *outer = mem::take(outer)
+                    .subcommand(made)
+                    .args_conflicts_with_subcommands(true);
+            }
+        }
+    }
+    commands
+}
+
+/// The tool whose command was given, and what was given to it.
+pub(super) fn find<'a>(tools: &'a [Tool], name: &str, given: &'a ArgMatches) -> (&'a Tool, &'a ArgMatches) {
+    let (command, given) = match given.subcommand() {
+        Some((inner, given)) => (format!("{name} {inner}"), given),
+        None => (name.to_owned(), given),
+    };
+    let tool = tools
+        .iter()
+        .find(|tool| tool.mirror.command == command)
+        .expect("the commands are made from the tools");
+    (tool, given)
+}
+
+/// The command of `tool`, under the last word of its name.
+fn command(tool: &Tool) -> Command {
+    let words = tool.mirror.command;
+    let mut command = Command::new(words.rsplit_once(' ').map_or(words, |(_, last)| last))
         .about(summary(tool.about))
         .long_about(tool.about);
     for (name, property) in properties(tool) {
@@ -22,15 +60,18 @@ pub(super) fn command(tool: &Tool) -> Command {
             Some(at) => arg
                 .index(at + 1)
                 .required(required(&tool.input, name))
-                .value_name(name.to_uppercase()),
+                .value_name(kebab(name).to_uppercase()),
             None => arg.long(kebab(name)).value_name(value_name(property)),
         };
-        arg = if property["type"] == "boolean" {
-            arg.action(ArgAction::SetTrue)
-        } else {
-            arg.allow_hyphen_values(true)
+        arg = match property["type"].as_str() {
+            Some("boolean") => arg.action(ArgAction::SetTrue),
+            Some("array") => arg.action(ArgAction::Append).num_args(1..),
+            _ => arg.allow_hyphen_values(true),
         };
         command = command.arg(arg);
+    }
+    if let Some(completion) = &tool.mirror.completion {
+        command = command.after_help(completion.about);
     }
     command.arg(
         Arg::new("json")
@@ -45,15 +86,17 @@ pub(super) fn command(tool: &Tool) -> Command {
 pub(super) fn arguments(tool: &Tool, given: &ArgMatches) -> Object {
     let mut arguments = Object::new();
     for (name, property) in properties(tool) {
-        let value = if property["type"] == "boolean" {
-            given.get_flag(name).then_some(Value::Bool(true))
-        } else {
-            given
+        let value = match property["type"].as_str() {
+            Some("boolean") => given.get_flag(name).then_some(Value::Bool(true)),
+            Some("array") => given
+                .get_many::<String>(name)
+                .map(|items| items.map(String::as_str).collect()),
+            _ => given
                 .get_one::<String>(name)
                 .map(|text| match text.parse::<i64>() {
                     Ok(number) if property["type"] == "integer" => number.into(),
                     _ => Value::String(text.clone()),
-                })
+                }),
         };
         if let Some(value) = value {
             arguments.insert(name.clone(), value);

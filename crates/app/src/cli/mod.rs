@@ -13,15 +13,16 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
+use docent_engine::coverage::{Coverage, Reach};
 use docent_engine::git::Git;
 use serde_json::Value;
 
 use crate::log::{self, Stderr};
 use crate::serve;
 use crate::settings::{Flags, Http, Settings};
-use crate::tools::dispatch::Dispatch;
+use crate::tools::dispatch::{Dispatch, Project};
 use crate::tools::limit::Session;
-use crate::tools::{self, Object, Tool};
+use crate::tools::{self, Completion, Object, Tool};
 use print::{Colour, Page};
 
 const ABOUT: &str = "A guide to your project, for coding agents and for you";
@@ -37,7 +38,13 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         ("call", given) => {
             let name = given.get_one::<String>("tool").expect("required");
             let arguments = object(given.get_one::<String>("arguments").expect("it has a default"))?;
-            call(&flags, tools, name, arguments, None)
+            let order = Order {
+                tool: name,
+                arguments,
+                completion: None,
+                show: None,
+            };
+            call(&flags, tools, order)
         }
         ("config", _) => configuration::show(&settings(&flags, &tools)?, Page::new(colour)),
         ("completions", given) => {
@@ -52,14 +59,14 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             write(&reference::page(which, &tools, command(&tools)))
         }
         (name, given) => {
-            let tool = tools
-                .iter()
-                .find(|tool| tool.mirror.command == name)
-                .expect("the commands are made from the tools");
-            let arguments = mirror::arguments(tool, given);
-            let show = (!given.get_flag("json")).then(|| (tool.mirror.show, Page::new(colour)));
-            let name = tool.name;
-            call(&flags, tools, name, arguments, show)
+            let (tool, given) = mirror::find(&tools, name, given);
+            let order = Order {
+                tool: tool.name,
+                arguments: mirror::arguments(tool, given),
+                completion: tool.mirror.completion,
+                show: (!given.get_flag("json")).then(|| (tool.mirror.show, Page::new(colour))),
+            };
+            call(&flags, tools, order)
         }
     }
 }
@@ -96,7 +103,7 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
                 .about("Speak MCP to a client, over stdio or HTTP")
                 .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port)),
         )
-        .subcommands(tools.iter().map(mirror::command))
+        .subcommands(mirror::commands(tools))
         .subcommand(
             Command::new("call")
                 .about("Call any tool with JSON arguments and print its exact answer")
@@ -171,10 +178,13 @@ fn settings(flags: &Flags, tools: &[Tool]) -> anyhow::Result<Settings> {
     Settings::resolve(flags, &variable, tools)
 }
 
-/// How long the process will be there.
+/// How long the process will be there, and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stay {
-    Serving,
+    /// As the server of whoever started it.
+    OverStdio,
+    /// As the server of whoever can reach it.
+    OverHttp,
     ForOneCall,
 }
 
@@ -188,11 +198,12 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         clock,
         surroundings,
         folder,
+        temporary,
         warnings,
         ..
     } = settings(flags, &tools)?;
     let (stderr, folder) = match stay {
-        Stay::Serving => (Stderr::Log, folder),
+        Stay::OverStdio | Stay::OverHttp => (Stderr::Log, folder),
         // One answer is given sooner than anything could be learned for the next.
         Stay::ForOneCall => (Stderr::Terminal, None),
     };
@@ -200,13 +211,28 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
     for warning in &warnings {
         tracing::warn!("{warning}");
     }
-    let git = Git::new(root.clone(), surroundings, clock, folder);
-    Ok((Dispatch::new(tools, root, git, clock, limits), http))
+    let reach = match stay {
+        Stay::OverHttp => Reach::Project,
+        Stay::OverStdio | Stay::ForOneCall => Reach::Machine,
+    };
+    let project = Project {
+        git: Git::new(root.clone(), surroundings, clock, folder),
+        coverage: Coverage::new(root.clone(), reach, clock, temporary),
+        root,
+        clock,
+    };
+    Ok((Dispatch::new(tools, project, limits), http))
 }
 
 fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<ExitCode> {
-    let (dispatch, http) = prepare(flags, tools, Stay::Serving)?;
-    let outcome = match given.get_one::<String>("http") {
+    let address = given.get_one::<String>("http");
+    let stay = if address.is_some() {
+        Stay::OverHttp
+    } else {
+        Stay::OverStdio
+    };
+    let (dispatch, http) = prepare(flags, tools, stay)?;
+    let outcome = match address {
         None => serve::stdio(dispatch),
         Some(address) => serve::http(dispatch, address, http),
     };
@@ -228,10 +254,14 @@ fn write(text: &str) -> anyhow::Result<ExitCode> {
 fn manual(mut command: Command, which: Option<&String>) -> anyhow::Result<String> {
     command.build();
     if let Some(name) = which {
-        let Some(sub) = command.find_subcommand(name) else {
-            bail!("there is no command {name}")
-        };
-        let title = format!("docent-{name}");
+        let mut sub = &command;
+        for word in name.split_whitespace() {
+            let Some(inner) = sub.find_subcommand(word) else {
+                bail!("there is no command {name}")
+            };
+            sub = inner;
+        }
+        let title = format!("docent-{}", name.split_whitespace().collect::<Vec<_>>().join("-"));
         command = sub.clone().name(title.clone()).display_name(title);
     }
     let mut page = Vec::new();
@@ -239,21 +269,37 @@ fn manual(mut command: Command, which: Option<&String>) -> anyhow::Result<String
     Ok(String::from_utf8(page)?)
 }
 
+/// A call to make.
+struct Order<'a> {
+    tool: &'a str,
+    arguments: Object,
+    completion: Option<Completion>,
+    /// Lays the answer out for people, who can scroll: it has no size limit. Without, it is printed as it is.
+    show: Option<(Show, Page)>,
+}
+
 type Show = fn(&Value, &mut Page) -> io::Result<()>;
 
-/// Makes one call. With `show` the answer is laid out for people, who can scroll: it has no size limit.
-fn call(
-    flags: &Flags,
-    tools: Vec<Tool>,
-    name: &str,
-    arguments: Object,
-    show: Option<(Show, Page)>,
-) -> anyhow::Result<ExitCode> {
+fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<ExitCode> {
+    let Order {
+        tool,
+        mut arguments,
+        completion,
+        show,
+    } = order;
     let (mut dispatch, _) = prepare(flags, tools, Stay::ForOneCall)?;
     if show.is_some() {
         dispatch.limits.answer_chars = usize::MAX;
     }
-    let answer = dispatch.call(&Session::new(), name, arguments, &dispatch.deadline());
+    match completion.map(|completion| (completion.run)(&dispatch, &mut arguments)) {
+        None | Some(Ok(None)) => {}
+        Some(Ok(Some(taken))) => print::announce(&taken),
+        Some(Err(failure)) => {
+            print::complain(&failure.sentence());
+            return Ok(ExitCode::from(failure.kind.exit_code()));
+        }
+    }
+    let answer = dispatch.call(&Session::new(), tool, arguments, &dispatch.deadline());
     let code = answer
         .failure
         .as_ref()

@@ -28,10 +28,14 @@ const HEADING: Style = AnsiColor::Magenta.on_default().bold();
 const NUMBER: Style = AnsiColor::Green.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
+const MIDDLING: Style = AnsiColor::Yellow.on_default();
 const HUNK: Style = AnsiColor::Cyan.on_default();
 const DIM: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
+
+/// Characters of a bar.
+const BAR: i32 = 20;
 
 impl Colour {
     pub(crate) fn parse(text: &str) -> Self {
@@ -83,6 +87,41 @@ impl Page {
         writeln!(
             self.out,
             "{BOLD}{name:width$}{BOLD:#}  {value}  {DIM}{aside}{DIM:#}"
+        )
+    }
+
+    /// A share of something as a number and a bar, what it is the share of, and whose it is. `tenths` of a percent.
+    pub(crate) fn share(&mut self, tenths: i32, of: &str, whose: &str) -> io::Result<()> {
+        let style = match tenths {
+            ..500 => REMOVED,
+            500..800 => MIDDLING,
+            _ => ADDED,
+        };
+        // Full only when it is all of it, empty only when it is nothing.
+        let filled = (tenths * BAR / 1_000).clamp(i32::from(tenths > 0), BAR);
+        let count = |times: i32| usize::try_from(times).unwrap_or_default();
+        let (bar, rest) = ("█".repeat(count(filled)), "░".repeat(count(BAR - filled)));
+        let (whole, tenth) = (tenths / 10, tenths % 10);
+        let whose = reveal_part(whose);
+        writeln!(
+            self.out,
+            "{style}{whole:>3}.{tenth} %  {bar}{style:#}{DIM}{rest}{DIM:#}  {of}  {whose}"
+        )
+    }
+
+    /// A change of something, with its sign, and whose it is. `tenths` of a percent.
+    pub(crate) fn change(&mut self, tenths: i32, whose: &str, aside: &str) -> io::Result<()> {
+        let (style, sign) = match tenths {
+            ..0 => (REMOVED, '-'),
+            0 => (DIM, ' '),
+            1.. => (ADDED, '+'),
+        };
+        let size = tenths.unsigned_abs();
+        let number = format!("{sign}{}.{}", size / 10, size % 10);
+        let whose = reveal_part(whose);
+        writeln!(
+            self.out,
+            "{style}{number:>6}{style:#}  {whose}  {DIM}{aside}{DIM:#}"
         )
     }
 

@@ -93,19 +93,23 @@ fn cli_page(command: Command) -> String {
     let mut command = command.term_width(100).max_term_width(100);
     command.build();
     let mut page = format!("# Command line\n\n```text\n{}```\n", plain(&mut command));
-    for name in command
-        .get_subcommands()
-        .map(|sub| sub.get_name().to_owned())
-        .collect::<Vec<_>>()
-    {
-        if name == "help" {
-            continue;
-        }
-        let sub = command.find_subcommand_mut(&name).expect("it was listed above");
-        page += &format!("\n## docent {name}\n\n```text\n{}```\n", plain(sub));
+    for sub in command.get_subcommands_mut() {
+        sections(sub, "docent", &mut page);
     }
     page += "\nExit codes: 0 done, 1 failed, 2 wrong usage.\n";
     page
+}
+
+/// A command and the commands inside it.
+fn sections(command: &mut Command, outer: &str, page: &mut String) {
+    if command.get_name() == "help" {
+        return;
+    }
+    let name = format!("{outer} {}", command.get_name());
+    *page += &format!("\n## {name}\n\n```text\n{}```\n", plain(command));
+    for sub in command.get_subcommands_mut() {
+        sections(sub, &name, page);
+    }
 }
 
 fn plain(command: &mut Command) -> String {

@@ -57,7 +57,7 @@ pub(crate) async fn serve(dispatch: Dispatch, address: &str, settings: Http) -> 
     let signal = signal().context("signals cannot be received")?;
     announce(&format!(
         "docent serves {} at http://{local}/mcp",
-        dispatch.root.path().display()
+        dispatch.project.root.path().display()
     ));
     let ended = CancellationToken::new();
     let router = router(Arc::new(dispatch), local, settings, &ended);

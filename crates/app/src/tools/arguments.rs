@@ -1,7 +1,8 @@
 //! Arguments: their schemas, made from Rust types, and the check of a call against them.
 //!
 //! The schema that clients are shown is the one that calls are held against, bounds included, so the two cannot
-//! differ. Only what our schemas use is understood: objects of scalars with bounds, patterns and choices.
+//! differ. Only what our schemas use is understood: objects of scalars with bounds, patterns and choices,
+//! and of lists of such scalars.
 
 use regex::Regex;
 use schemars::JsonSchema;
@@ -76,8 +77,10 @@ fn each(schema: &mut Value, visit: &mut impl FnMut(&mut Object)) {
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         properties.values_mut().for_each(|property| each(property, visit));
     }
-    if let Some(items) = object.get_mut("items") {
-        each(items, visit);
+    for inner in ["items", "additionalProperties"] {
+        if let Some(schema) = object.get_mut(inner) {
+            each(schema, visit);
+        }
     }
 }
 
@@ -103,14 +106,9 @@ pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Ve
             }
             Some(value) => {
                 let value = whole(property, value);
-                match complaint(property, &value) {
+                match problem(name, property, &value) {
                     None => drop(known.insert(name.clone(), value)),
-                    Some(rule) => {
-                        problems.push(Problem {
-                            path: vec![name.clone()],
-                            message: format!("{name} must {rule}"),
-                        });
-                    }
+                    Some(problem) => problems.push(problem),
                 }
             }
         }
@@ -144,6 +142,23 @@ fn whole(property: &Value, value: Value) -> Value {
     }
 }
 
+/// What is wrong with an argument, or with the first item of a list that is not as it should be.
+fn problem(name: &str, property: &Value, value: &Value) -> Option<Problem> {
+    if let Some(rule) = complaint(property, value) {
+        return Some(Problem {
+            path: vec![name.to_owned()],
+            message: format!("{name} must {rule}"),
+        });
+    }
+    value.as_array()?.iter().enumerate().find_map(|(at, item)| {
+        let rule = complaint(&property["items"], item)?;
+        Some(Problem {
+            path: vec![name.to_owned(), at.to_string()],
+            message: format!("{name}[{at}] must {rule}"),
+        })
+    })
+}
+
 /// What the property demands and the value does not fulfil, to follow the word "must".
 fn complaint(property: &Value, value: &Value) -> Option<String> {
     if let Some(choices) = property.get("enum").and_then(Value::as_array) {
@@ -160,6 +175,7 @@ fn complaint(property: &Value, value: &Value) -> Option<String> {
             Some(number) => range(property, number),
         },
         Some("boolean") => (!value.is_boolean()).then(|| "be true or false".into()),
+        Some("array") => (!value.is_array()).then(|| "be an array".into()),
         other => unreachable!("no tool takes an argument of type {other:?}"),
     }
 }
@@ -215,6 +231,9 @@ mod tests {
         deep: bool,
         #[schemars(regex(pattern = "^[a-z]+$"))]
         word: Option<String>,
+        #[serde(default)]
+        #[schemars(inner(length(min = 1)))]
+        names: Vec<String>,
     }
 
     fn five() -> u32 {
@@ -242,6 +261,7 @@ mod tests {
                     "limit": { "type": "integer", "default": 5, "minimum": 1, "maximum": 9 },
                     "deep": { "type": "boolean", "default": false },
                     "word": { "type": "string", "pattern": "^[a-z]+$" },
+                    "names": { "type": "array", "items": { "type": "string", "minLength": 1 }, "default": [] },
                 },
                 "required": ["someText"],
             })
@@ -275,6 +295,18 @@ mod tests {
         assert_eq!(
             problems(&json!({ "someText": "a", "limit": 1e300 })),
             ["limit must be a whole number"]
+        );
+        assert_eq!(
+            problems(&json!({ "someText": "a", "names": "one" })),
+            ["names must be an array"]
+        );
+        assert_eq!(
+            problems(&json!({ "someText": "a", "names": ["one", 2, ""] })),
+            ["names[1] must be a string"]
+        );
+        assert_eq!(
+            problems(&json!({ "someText": "a", "names": [""] })),
+            ["names[0] must have at least 1 character"]
         );
     }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use docent_core::redact::redact;
 use docent_engine::clock::Clock;
+use docent_engine::coverage::Coverage;
 use docent_engine::deadline::{Deadline, Expired};
 use docent_engine::files::Root;
 use docent_engine::git::Git;
@@ -25,13 +26,19 @@ use super::{Call, Group, Object, Reply, Tool, arguments};
 /// The tools of one project, ready to be called.
 pub(crate) struct Dispatch {
     pub(crate) tools: Vec<Tool>,
-    pub(crate) root: Root,
-    pub(crate) git: Git,
-    pub(crate) clock: Clock,
+    pub(crate) project: Project,
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
     /// Room for calls that run at once; more of them wait.
     places: Arc<Semaphore>,
+}
+
+/// What the tools are about.
+pub(crate) struct Project {
+    pub(crate) root: Root,
+    pub(crate) git: Git,
+    pub(crate) coverage: Coverage,
+    pub(crate) clock: Clock,
 }
 
 /// Calls that run at once.
@@ -57,13 +64,11 @@ pub(crate) struct Answer {
 }
 
 impl Dispatch {
-    pub(crate) fn new(tools: Vec<Tool>, root: Root, git: Git, clock: Clock, limits: Limits) -> Self {
+    pub(crate) fn new(tools: Vec<Tool>, project: Project, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(MOST_CALLS));
         Self {
             tools,
-            git,
-            root,
-            clock,
+            project,
             limits,
             metrics: Metrics::default(),
             places,
@@ -176,9 +181,10 @@ impl Dispatch {
     fn run(&self, tool: &Tool, arguments: Object, deadline: &Deadline) -> Result<Reply, Failure> {
         deadline.check()?;
         let call = Call {
-            root: &self.root,
-            git: &self.git,
-            clock: self.clock,
+            root: &self.project.root,
+            git: &self.project.git,
+            coverage: &self.project.coverage,
+            clock: self.project.clock,
             deadline,
             room: self.limits.answer_chars,
         };
@@ -240,6 +246,7 @@ fn clean(value: &Value) -> Value {
 mod tests {
     use super::*;
     use docent_core::access::Access;
+    use docent_engine::coverage::Reach;
     use docent_engine::git::Surroundings;
     use schemars::JsonSchema;
     use serde::Deserialize;
@@ -257,7 +264,14 @@ mod tests {
             per_minute: vec![per_minute],
         };
         let git = Git::new(root.clone(), Surroundings::default(), Clock::System, None);
-        Dispatch::new(tools, root, git, Clock::System, limits)
+        let coverage = Coverage::new(root.clone(), Reach::Machine, Clock::System, std::env::temp_dir());
+        let project = Project {
+            root,
+            git,
+            coverage,
+            clock: Clock::System,
+        };
+        Dispatch::new(tools, project, limits)
     }
 
     fn call(dispatch: &Dispatch, session: &Session, deadline: &Deadline) -> String {

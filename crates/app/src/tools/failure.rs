@@ -28,6 +28,8 @@ pub(crate) enum Kind {
     Denied,
     Missing,
     TooLarge,
+    /// A file that is there is not what it should be.
+    Malformed,
     RateLimited,
     TimedOut,
     Cancelled,
@@ -44,6 +46,7 @@ impl Kind {
             Self::Denied => "denied",
             Self::Missing => "missing",
             Self::TooLarge => "too_large",
+            Self::Malformed => "malformed",
             Self::RateLimited => "rate_limited",
             Self::TimedOut => "timed_out",
             Self::Cancelled => "cancelled",
@@ -58,6 +61,7 @@ impl Kind {
             Self::Denied => 403,
             Self::Missing | Self::UnknownTool | Self::NoRepository => 404,
             Self::TooLarge => 413,
+            Self::Malformed => 422,
             Self::RateLimited => 429,
             Self::TimedOut | Self::Cancelled | Self::Internal => 500,
         }
@@ -70,9 +74,12 @@ impl Kind {
             Self::Invalid | Self::UnknownTool => "InvalidInputError",
             Self::Denied => "PermissionError",
             Self::Missing => "NotFoundError",
-            Self::TooLarge | Self::RateLimited | Self::TimedOut | Self::Cancelled | Self::Internal => {
-                "ProcessingError"
-            }
+            Self::TooLarge
+            | Self::Malformed
+            | Self::RateLimited
+            | Self::TimedOut
+            | Self::Cancelled
+            | Self::Internal => "ProcessingError",
         }
     }
 
@@ -162,6 +169,7 @@ impl Failure {
             Group::Context => self.context_text(),
             Group::Memory => self.memory_text(),
             Group::Git => self.git_text(),
+            Group::Coverage => format!("Error: {}", self.sentence()),
         }
     }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod arguments;
 mod context;
+mod coverage;
 pub(crate) mod dispatch;
 pub(crate) mod failure;
 mod git;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_engine::clock::Clock;
+use docent_engine::coverage::Coverage;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
 use docent_engine::git::Git;
@@ -28,6 +30,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::cli::print::Page;
+use dispatch::Dispatch;
 use failure::Failure;
 
 /// Every tool, in the order clients and people see them.
@@ -40,6 +43,10 @@ pub(crate) fn all() -> Vec<Tool> {
         git::log::tool(),
         git::blame::tool(),
         git::diff::tool(),
+        coverage::overall::tool(),
+        coverage::file::tool(),
+        coverage::start::tool(),
+        coverage::end::tool(),
     ]
 }
 
@@ -58,6 +65,8 @@ pub(crate) struct Tool {
     pub(crate) output: Option<Arc<Object>>,
     /// Calls allowed per session in any minute, unless configured otherwise; 0 for any number.
     pub(crate) per_minute: u32,
+    /// What a call leaves behind.
+    pub(crate) effect: Effect,
     /// A call that takes longer is logged as slow.
     pub(crate) slow_after: Duration,
     pub(crate) mirror: Mirror,
@@ -72,26 +81,53 @@ pub(crate) enum Group {
     Context,
     Memory,
     Git,
+    Coverage,
+}
+
+/// What is different after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Nothing,
+    /// Something was added; nothing that was there is touched.
+    Adds,
 }
 
 /// How a tool looks on the command line.
 pub(crate) struct Mirror {
-    /// The subcommand.
+    /// The subcommand, or one inside another: `coverage file`.
     pub(crate) command: &'static str,
     /// Arguments given by position, in this order.
     pub(crate) positional: &'static [&'static str],
     /// Writes the answer for people.
     pub(crate) show: fn(&Value, &mut Page) -> io::Result<()>,
+    pub(crate) completion: Option<Completion>,
+}
+
+/// How an argument that a person left out is found.
+#[derive(Clone, Copy)]
+pub(crate) struct Completion {
+    /// What the command's help says about it.
+    pub(crate) about: &'static str,
+    /// Adds the argument, and says what was taken.
+    pub(crate) run: fn(&Dispatch, &mut Object) -> Result<Option<String>, Failure>,
 }
 
 /// What a tool gets to see of the world.
 pub(crate) struct Call<'a> {
     pub(crate) root: &'a Root,
     pub(crate) git: &'a Git,
+    pub(crate) coverage: &'a Coverage,
     pub(crate) clock: Clock,
     pub(crate) deadline: &'a Deadline,
     /// How many characters the answer may have.
     pub(crate) room: usize,
+}
+
+impl Call<'_> {
+    /// True when a person will see the answer, laid out by the tool's `show`. Only they have room for everything.
+    pub(crate) fn is_for_a_person(&self) -> bool {
+        self.room == usize::MAX
+    }
 }
 
 /// What a tool answers: a value, which clients get as text and as it is, or text alone.
@@ -126,11 +162,13 @@ impl Tool {
             input: Arc::new(arguments::schema::<A>()),
             output: None,
             per_minute: 0,
+            effect: Effect::Nothing,
             slow_after: Duration::from_secs(5),
             mirror: Mirror {
                 command: name,
                 positional: &[],
                 show: |value, page| page.json(value),
+                completion: None,
             },
             run: Box::new(move |call, arguments| {
                 let arguments =
@@ -156,6 +194,11 @@ impl Tool {
         self
     }
 
+    pub(crate) fn adds(mut self) -> Self {
+        self.effect = Effect::Adds;
+        self
+    }
+
     pub(crate) fn slow_after(mut self, time: Duration) -> Self {
         self.slow_after = time;
         self
@@ -171,7 +214,14 @@ impl Tool {
             command,
             positional,
             show,
+            completion: None,
         };
+        self
+    }
+
+    /// After `cli`: what a person leaves out is found.
+    pub(crate) fn completed(mut self, completion: Completion) -> Self {
+        self.mirror.completion = Some(completion);
         self
     }
 
@@ -189,6 +239,7 @@ impl Group {
             Self::Context => "context",
             Self::Memory => "memory",
             Self::Git => "git",
+            Self::Coverage => "coverage",
         }
     }
 }

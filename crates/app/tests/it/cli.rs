@@ -177,24 +177,28 @@ fn config_shows_every_value_and_where_it_came_from() {
     let finished = Finished::of(&mut docent);
     let root = sandbox.root().canonicalize().unwrap().display().to_string();
     assert_snapshot!(finished.stdout.replace(&root, "ROOT"), @r#"
-    root                  ROOT  DOCENT_ROOT
-    access.blocked        []  default
-    answer.max_chars      5000  ROOT/.context/config.toml
-    call.timeout_seconds  30  default
-    http.allowed_hosts    []  default
-    http.allowed_origins  []  default
-    http.body_seconds     10  default
-    http.max_body_bytes   4194304  default
-    http.token            [set]  DOCENT_HTTP_TOKEN
-    log.file              ""  default
-    log.level             "debug"  --set
-    limit.read_file       100  default
-    limit.grep_codebase   60  default
-    limit.hello           8  DOCENT_LIMIT_HELLO
-    limit.read_repo_file  100  default
-    limit.git_log         0  default
-    limit.git_blame       0  default
-    limit.git_diff        0  default
+    root                           ROOT  DOCENT_ROOT
+    access.blocked                 []  default
+    answer.max_chars               5000  ROOT/.context/config.toml
+    call.timeout_seconds           30  default
+    http.allowed_hosts             []  default
+    http.allowed_origins           []  default
+    http.body_seconds              10  default
+    http.max_body_bytes            4194304  default
+    http.token                     [set]  DOCENT_HTTP_TOKEN
+    log.file                       ""  default
+    log.level                      "debug"  --set
+    limit.read_file                100  default
+    limit.grep_codebase            60  default
+    limit.hello                    8  DOCENT_LIMIT_HELLO
+    limit.read_repo_file           100  default
+    limit.git_log                  0  default
+    limit.git_blame                0  default
+    limit.git_diff                 0  default
+    limit.get_overall_coverage     0  default
+    limit.get_file_coverage        0  default
+    limit.start_coverage_snapshot  0  default
+    limit.end_coverage_snapshot    0  default
     "#);
     assert_snapshot!(finished.stderr.replace(&root, "ROOT"), @"
     warning: ROOT/.context/config.toml: there is no setting what

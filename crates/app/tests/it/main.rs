@@ -9,6 +9,9 @@
 
 mod attacks;
 mod cli;
+mod coverage;
+#[cfg(unix)]
+mod coverage_snapshots;
 mod git_attacks;
 mod git_blame;
 mod git_diff;

@@ -85,13 +85,17 @@ fn every_tool_is_listed_with_schemas_and_all_four_hints() {
     "git_log" {"type":"object","properties":{"filePath":{"type":"string","description":"File or directory, relative to project root","maxLength":4096},"since":{"type":"string","description":"Show commits after this date or tag (e.g. '2025-01-01', '30 days ago', 'v1.0.0')","maxLength":1000},"until":{"type":"string","description":"Show commits before this date or tag","maxLength":1000},"author":{"type":"string","description":"Filter by author name or email","maxLength":1000},"maxCount":{"type":"integer","minimum":1,"description":"Maximum number of commits to return","maximum":100,"default":10},"skip":{"type":"integer","minimum":0,"description":"Commits to leave out at the start, to read on","maximum":10000000,"default":0}}}
     "git_blame" {"type":"object","properties":{"filePath":{"type":"string","description":"File path relative to project root","minLength":1,"maxLength":4096},"startLine":{"type":"integer","minimum":1,"description":"Start line number, counted from 1"},"endLine":{"type":"integer","minimum":1,"description":"End line number, inclusive"}},"required":["filePath"]}
     "git_diff" {"type":"object","properties":{"ref1":{"type":"string","description":"First reference (commit, branch, tag). Leave empty for working directory.","maxLength":1000},"ref2":{"type":"string","description":"Second reference. If omitted, compares ref1 to working directory.","maxLength":1000},"filePath":{"type":"string","description":"File or directory to show the difference of","maxLength":4096},"summary":{"type":"boolean","description":"If true, return summary only (no line-by-line diff)","default":false},"offset":{"type":"integer","minimum":0,"description":"Diff lines to leave out at the start, to read on","maximum":10000000,"default":0}}}
+    "get_overall_coverage" {"type":"object","properties":{"lcovPath":{"type":"string","description":"Path to the LCOV coverage file, absolute or relative, e.g. \"./coverage/lcov.info\"","maxLength":4096}},"required":["lcovPath"]}
+    "get_file_coverage" {"type":"object","properties":{"lcovPath":{"type":"string","description":"Path to the LCOV coverage file","maxLength":4096},"filePaths":{"type":"array","items":{"type":"string","minLength":1},"description":"Files to report, relative or absolute, e.g. `[\"src/parser.ts\"]`"}},"required":["lcovPath","filePaths"]}
+    "start_coverage_snapshot" {"type":"object","properties":{"lcovPath":{"type":"string","description":"Path to the LCOV coverage file to snapshot","maxLength":4096}},"required":["lcovPath"]}
+    "end_coverage_snapshot" {"type":"object","properties":{"snapshotId":{"type":"string","description":"The ID that `start_coverage_snapshot` returned"},"lcovPath":{"type":"string","description":"Path to the current LCOV coverage file","maxLength":4096}},"required":["snapshotId","lcovPath"]}
     "#);
 }
 
 #[test]
 fn an_unknown_tool_is_an_answer_not_a_protocol_error() {
     let answer = sandbox().call("no_such_tool", json!({}));
-    assert_snapshot!(answer, @r#"[isError] {"error":"Unknown tool: no_such_tool","tool":"no_such_tool","suggestion":"The tools are: read_file, grep_codebase, hello, read_repo_file, git_log, git_blame, git_diff"}"#);
+    assert_snapshot!(answer, @r#"[isError] {"error":"Unknown tool: no_such_tool","tool":"no_such_tool","suggestion":"The tools are: read_file, grep_codebase, hello, read_repo_file, git_log, git_blame, git_diff, get_overall_coverage, get_file_coverage, start_coverage_snapshot, end_coverage_snapshot"}"#);
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         let Some(section) = forms[..if shown == 0 { 3 } else { 1 }]
             .iter()
             .map(|(files, text)| section(commit, *files, *text))
-            .find(|section| length(section) <= room || call.room == usize::MAX)
+            .find(|section| length(section) <= room || call.is_for_a_person())
             .or_else(|| (shown == 0).then(|| section(commit, 0, 60)))
         else {
             break;

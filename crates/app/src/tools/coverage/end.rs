@@ -1,0 +1,164 @@
+//! `end_coverage_snapshot`: what has changed since a snapshot was taken.
+//!
+//! Promise: `docs/behaviour.md`, coverage.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io;
+
+use docent_core::reveal::reveal_part;
+use docent_core::snapshot::{Changed, Comparison, Presence};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Number, refused};
+use crate::cli::print::Page;
+use crate::tools::failure::Failure;
+use crate::tools::room::json_length;
+use crate::tools::{Call, Group, Object, Reply, Tool};
+
+const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: the overall change, the change of each file, and \
+    files that are new or gone. Use it after changing code and running the tests again.";
+
+/// Characters of the answer around the files, and of each file's quotes and number.
+const FRAME: usize = 400;
+const FIELDS: usize = 11;
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("end_coverage_snapshot", Group::Coverage, ABOUT, run)
+        .title("Compare with a coverage snapshot")
+        .answers::<Output>()
+        .cli("coverage end", &["snapshotId"], show)
+        .finds_report()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Args {
+    /// The ID that `start_coverage_snapshot` returned
+    snapshot_id: String,
+    /// Path to the current LCOV coverage file
+    #[schemars(length(max = 4096))]
+    lcov_path: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    #[schemars(with = "f64")]
+    overall_change: Number,
+    #[schemars(with = "BTreeMap<String, f64>")]
+    file_changes: Object,
+    new_files: Vec<String>,
+    removed_files: Vec<String>,
+    /// Only where files were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+/// What people get.
+#[derive(Serialize, Deserialize)]
+struct Table {
+    overall: i32,
+    files: Vec<(i32, String, String)>,
+    unchanged: usize,
+}
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let comparison = call
+        .coverage
+        .since(&args.snapshot_id, &args.lcov_path, call.deadline)
+        .map_err(|error| refused(error, &args.lcov_path))?;
+    if call.is_for_a_person() {
+        return Ok(Reply::json(&table(comparison)));
+    }
+    Ok(Reply::json(&output(&comparison, call.room)))
+}
+
+/// The answer. Where not all files fit, those that changed most are in it.
+fn output(comparison: &Comparison, room: usize) -> Output {
+    let mut files: Vec<(&Changed, Cow<'_, str>)> = comparison
+        .files
+        .iter()
+        .map(|file| (file, reveal_part(&file.path)))
+        .collect();
+    let all = files.len();
+    let takes = |(file, name): &(&Changed, Cow<'_, str>)| match file.presence {
+        Presence::Both => FIELDS + json_length(name),
+        Presence::New | Presence::Removed => 2 * (FIELDS + json_length(name)),
+    };
+    let mut notice = None;
+    if files.iter().map(takes).sum::<usize>() + FRAME > room {
+        files.sort_by_key(|(file, _)| Reverse(file.change.tenths.abs()));
+        let mut used = FRAME;
+        let fitting = files.iter().take_while(|file| {
+            used += takes(file);
+            used <= room
+        });
+        let shown = fitting.count();
+        let others = match files[shown].0.change.tenths.abs() {
+            0 => "did not change".to_owned(),
+            tenths => format!("changed by {}.{} at most", tenths / 10, tenths % 10),
+        };
+        files.truncate(shown);
+        files.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+        notice = Some(format!(
+            "{shown} of {all} files are listed, those that changed most; the others {others}. get_file_coverage tells \
+             the coverage of any of them"
+        ));
+    }
+    let of = |presence: Presence| {
+        let those = files.iter().filter(|(file, _)| file.presence == presence);
+        those.map(|(_, name)| name.clone().into_owned()).collect()
+    };
+    Output {
+        overall_change: Number(comparison.overall),
+        new_files: of(Presence::New),
+        removed_files: of(Presence::Removed),
+        file_changes: files
+            .iter()
+            .map(|(file, name)| (name.clone().into_owned(), json!(Number(file.change))))
+            .collect(),
+        notice,
+    }
+}
+
+/// Files that are worse first, then those that are better; those that stayed the same are counted.
+fn table(comparison: Comparison) -> Table {
+    let all = comparison.files.len();
+    let mut files: Vec<(i32, String, String)> = comparison
+        .files
+        .into_iter()
+        .filter(|file| file.change.tenths != 0 || file.presence != Presence::Both)
+        .map(|file| {
+            let aside = match file.presence {
+                Presence::Both => "",
+                Presence::New => "new",
+                Presence::Removed => "removed",
+            };
+            (file.change.tenths, file.path, aside.to_owned())
+        })
+        .collect();
+    files.sort();
+    Table {
+        overall: comparison.overall.tenths,
+        unchanged: all - files.len(),
+        files,
+    }
+}
+
+fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+    let table = Table::deserialize(answer).expect("it was written by `run`");
+    for (tenths, path, aside) in &table.files {
+        page.change(*tenths, path, aside)?;
+    }
+    match table.unchanged {
+        0 => {}
+        1 => page.dim("1 file is as it was")?,
+        files => page.dim(&format!("{files} files are as they were"))?,
+    }
+    page.line("")?;
+    page.change(table.overall, "all files", "")
+}

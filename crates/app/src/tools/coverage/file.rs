@@ -1,0 +1,105 @@
+//! `get_file_coverage`: line coverage of the files a caller names.
+//!
+//! Promise: `docs/behaviour.md`, coverage.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use docent_core::coverage::{Ambiguous, Lines};
+use docent_core::reveal::reveal_part;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Number, Row, refused, width};
+use crate::cli::print::Page;
+use crate::tools::failure::{Failure, Kind, brief};
+use crate::tools::{Call, Group, Object, Reply, Tool};
+
+const ABOUT: &str = "Line coverage of the files you name in percent, from an LCOV report. Use it after changing files. A file \
+    that is not in the report has 0.";
+
+/// Files that an error names.
+const MOST_NAMED: usize = 10;
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("get_file_coverage", Group::Coverage, ABOUT, run)
+        .title("File coverage")
+        .answers::<Output>()
+        .cli("coverage file", &["filePaths"], show)
+        .finds_report()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Args {
+    /// Path to the LCOV coverage file
+    #[schemars(length(max = 4096))]
+    lcov_path: String,
+    /// Files to report, relative or absolute, e.g. "src/parser.ts"
+    #[schemars(inner(length(min = 1)))]
+    file_paths: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    #[schemars(with = "BTreeMap<String, f64>")]
+    files: Object,
+}
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let loaded = call
+        .coverage
+        .load(&args.lcov_path, call.deadline)
+        .map_err(|error| refused(error, &args.lcov_path))?;
+    let mut files = Object::new();
+    let mut rows = Vec::new();
+    for path in &args.file_paths {
+        call.deadline.check()?;
+        let file = loaded.find(path).map_err(|error| ambiguous(path, &error))?;
+        // A file no test has loaded is missing from the report. The contract wants 0 for it, not an error.
+        let lines = file.map_or_else(Lines::default, |file| file.lines);
+        files.insert(path.clone(), json!(Number(lines.percent())));
+        rows.push(Row::new(path, lines));
+    }
+    if call.is_for_a_person() {
+        return Ok(Reply::json(&rows));
+    }
+    let reply = Reply::json(&Output { files });
+    match &reply {
+        Reply::Json(answer) if answer.to_string().chars().count() > call.room => Err(Failure::new(
+            Kind::TooLarge,
+            format!(
+                "The answer has more than {} characters; ask for fewer files",
+                call.room
+            ),
+        )),
+        _ => Ok(reply),
+    }
+}
+
+fn ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure {
+    let named: Vec<String> = candidates
+        .iter()
+        .take(MOST_NAMED)
+        .map(|candidate| brief(&reveal_part(candidate)))
+        .collect();
+    let more = match candidates.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (path, named) = (brief(path), named.join(", "));
+    Failure::new(
+        Kind::Invalid,
+        format!("Ambiguous file path {path}: the report has {named}{more}"),
+    )
+}
+
+fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+    let rows = Vec::<Row>::deserialize(answer).expect("it was written by `run`");
+    let width = width(&rows);
+    for row in &rows {
+        page.share(row.tenths, &row.of(width), &row.path)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Tools that tell how much of the code the tests reach, from LCOV reports.
+//!
+//! Percentages are numbers with one decimal at the most, as short as JSON writes them.
+
+pub(super) mod end;
+pub(super) mod file;
+pub(super) mod overall;
+pub(super) mod start;
+
+use docent_core::coverage::{Lines, Percent};
+use docent_engine::coverage::{CoverageError, USUAL_PLACES};
+use docent_engine::files::FileError;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::dispatch::Dispatch;
+use super::failure::{Failure, Kind, brief};
+use super::{Completion, Object, Tool};
+
+/// A percentage in an answer: `85.4`, and `90` where there is no decimal to tell.
+#[derive(Clone, Copy)]
+struct Number(Percent);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.tenths {
+            tenths if tenths % 10 == 0 => serializer.serialize_i32(tenths / 10),
+            tenths => serializer.serialize_f64(f64::from(tenths) / 10.0),
+        }
+    }
+}
+
+/// A file as a person sees it: a row of a table.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    path: String,
+    tenths: i32,
+    hit: u64,
+    found: u64,
+}
+
+impl Row {
+    fn new(path: &str, lines: Lines) -> Self {
+        Self {
+            path: path.to_owned(),
+            tenths: lines.percent().tenths,
+            hit: lines.hit,
+            found: lines.found,
+        }
+    }
+
+    /// `14/21`, as wide as the widest of a table.
+    fn of(&self, width: usize) -> String {
+        format!("{:>width$}", format!("{}/{}", self.hit, self.found))
+    }
+}
+
+/// The width that the widest `14/21` of a table takes.
+fn width<'a>(rows: impl IntoIterator<Item = &'a Row>) -> usize {
+    rows.into_iter().map(|row| row.of(0).len()).max().unwrap_or(0)
+}
+
+impl Tool {
+    /// On the command line, a report that is not named is looked for.
+    fn finds_report(self) -> Self {
+        self.completed(Completion {
+            about: "Without --lcov-path, the newest report in the usual places is taken, such as coverage/lcov.info.",
+            run: find_report,
+        })
+    }
+}
+
+fn find_report(dispatch: &Dispatch, arguments: &mut Object) -> Result<Option<String>, Failure> {
+    if arguments.contains_key("lcovPath") {
+        return Ok(None);
+    }
+    let Some(path) = dispatch.project.coverage.usual() else {
+        return Err(
+            Failure::new(Kind::Missing, "There is no LCOV report in the usual places")
+                .details(USUAL_PLACES.join(", "))
+                .hint("Let a test run write one, or name it with --lcov-path"),
+        );
+    };
+    arguments.insert("lcovPath".into(), path.into());
+    Ok(Some(format!("Report: {path}")))
+}
+
+/// What a caller is told when the report at `path` gives no answer. Nothing of its content is repeated.
+fn refused(error: CoverageError, path: &str) -> Failure {
+    let (kind, message) = match error {
+        CoverageError::Missing => (
+            Kind::Missing,
+            format!("LCOV file not found at path {}", brief(path)),
+        ),
+        CoverageError::Path(error) => (Kind::Invalid, format!("Cannot read LCOV file: {error}")),
+        CoverageError::Unreadable(FileError::Denied) => {
+            (Kind::Denied, "Cannot read LCOV file: permission denied".into())
+        }
+        CoverageError::Beyond
+        | CoverageError::Unreadable(FileError::Blocked | FileError::Outside | FileError::Special) => {
+            (Kind::Denied, format!("Cannot read LCOV file: {error}"))
+        }
+        CoverageError::Unreadable(error) => (Kind::Invalid, format!("Cannot read LCOV file: {error}")),
+        CoverageError::Malformed(error) => (Kind::Malformed, format!("Failed to parse LCOV file: {error}")),
+        CoverageError::NoSnapshot(id) => (
+            Kind::Missing,
+            format!("Snapshot not found with ID {}", brief(&id)),
+        ),
+        CoverageError::Storage(reason) => (Kind::Internal, format!("Cannot create snapshot: {reason}")),
+        CoverageError::Expired(expired) => return expired.into(),
+    };
+    Failure::new(kind, message)
+}

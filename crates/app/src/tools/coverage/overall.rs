@@ -1,0 +1,100 @@
+//! `get_overall_coverage`: line coverage of the whole project. People get a table beside it, the worst files first.
+//!
+//! Promise: `docs/behaviour.md`, coverage.
+
+use std::cmp::Reverse;
+use std::io;
+
+use docent_core::coverage::Report;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Number, Row, refused, width};
+use crate::cli::print::Page;
+use crate::tools::failure::Failure;
+use crate::tools::{Call, Group, Reply, Tool};
+
+const ABOUT: &str = "Overall line coverage of the project in percent, from an LCOV report. Use it before changing code to \
+    establish a baseline.";
+
+/// Files that people see.
+const ROWS: usize = 20;
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("get_overall_coverage", Group::Coverage, ABOUT, run)
+        .title("Overall coverage")
+        .answers::<Output>()
+        .cli("coverage", &[], show)
+        .finds_report()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Args {
+    /// Path to the LCOV coverage file, absolute or relative, e.g. "./coverage/lcov.info"
+    #[schemars(length(max = 4096))]
+    lcov_path: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    #[schemars(with = "f64")]
+    overall: Number,
+}
+
+/// What people get.
+#[derive(Serialize, Deserialize)]
+struct Table {
+    total: Row,
+    worst: Vec<Row>,
+    /// Files that are not in the table, because they are covered better.
+    better: usize,
+}
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let loaded = call
+        .coverage
+        .load(&args.lcov_path, call.deadline)
+        .map_err(|error| refused(error, &args.lcov_path))?;
+    if call.is_for_a_person() {
+        return Ok(Reply::json(&table(&loaded.report)));
+    }
+    let overall = Number(loaded.report.total().percent());
+    Ok(Reply::json(&Output { overall }))
+}
+
+fn table(report: &Report) -> Table {
+    let mut files: Vec<_> = report
+        .files()
+        .iter()
+        .filter(|file| file.lines.found > 0)
+        .collect();
+    // Of files that are as bad as each other, the one with more to do.
+    files.sort_by_key(|file| {
+        let missed = file.lines.found - file.lines.hit;
+        (file.lines.percent(), Reverse(missed), file.path.as_str())
+    });
+    Table {
+        total: Row::new("all files", report.total()),
+        better: files.len().saturating_sub(ROWS),
+        worst: files
+            .into_iter()
+            .take(ROWS)
+            .map(|file| Row::new(&file.path, file.lines))
+            .collect(),
+    }
+}
+
+fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+    let Table { total, worst, better } = Table::deserialize(answer).expect("it was written by `run`");
+    let width = width(worst.iter().chain([&total]));
+    for row in &worst {
+        page.share(row.tenths, &row.of(width), &row.path)?;
+    }
+    if better > 0 {
+        page.dim(&format!("… and {better} files that are covered better"))?;
+    }
+    page.line("")?;
+    page.share(total.tenths, &total.of(width), &total.path)
+}

@@ -1,0 +1,66 @@
+//! `start_coverage_snapshot`: keeps the coverage of now, to compare with later.
+//!
+//! Promise: `docs/behaviour.md`, coverage.
+
+use std::io;
+
+use docent_engine::coverage::CoverageError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::refused;
+use crate::cli::print::Page;
+use crate::tools::failure::Failure;
+use crate::tools::{Call, Group, Reply, Tool};
+
+const ABOUT: &str = "Keep a snapshot of the coverage in an LCOV report, before changing code. Save the snapshotId for \
+    end_coverage_snapshot.";
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("start_coverage_snapshot", Group::Coverage, ABOUT, run)
+        .title("Start a coverage snapshot")
+        .answers::<Output>()
+        .adds()
+        .cli("coverage start", &[], show)
+        .finds_report()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Args {
+    /// Path to the LCOV coverage file to snapshot
+    #[schemars(length(max = 4096))]
+    lcov_path: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    snapshot_id: String,
+    timestamp: i64,
+}
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let taken = call
+        .coverage
+        .start(&args.lcov_path, call.deadline)
+        .map_err(|error| {
+            let missing = matches!(error, CoverageError::Missing);
+            let mut failure = refused(error, &args.lcov_path);
+            if missing {
+                failure.message = format!("Cannot create snapshot - {}", failure.message);
+            }
+            failure
+        })?;
+    Ok(Reply::json(&Output {
+        snapshot_id: taken.id.to_string(),
+        timestamp: taken.at,
+    }))
+}
+
+fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+    let output = Output::deserialize(answer).expect("it was written by `run`");
+    page.line(&output.snapshot_id)?;
+    page.note("Run the tests again after your change, then: docent coverage end ID")
+}

@@ -1,0 +1,365 @@
+//! Coverage reports on this machine, and snapshots of them.
+//!
+//! A report is read in one pass and never held as text. What was read is kept until the file changes. A snapshot is a
+//! file of its own in the system's temporary directory, written under another name and then renamed: it is there whole or
+//! not at all, whoever else writes there.
+//!
+//! Invariant: nothing a report says gets into an error, and a snapshot is only read if this user took it of this project.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, OpenOptions};
+use docent_core::coverage::{Ambiguous, File, Names, Report};
+use docent_core::lcov::{LcovError, Parser};
+use docent_core::path::{PathError, RepoPath};
+use docent_core::snapshot::{Comparison, Snapshot};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use uuid::{Uuid, Variant, Version};
+
+use crate::clock::Clock;
+use crate::deadline::{Deadline, Expired};
+use crate::files::{self, FileError, FileVersion, Opened, Root};
+
+/// The coverage of one project.
+#[derive(Debug)]
+pub struct Coverage {
+    root: Root,
+    reach: Reach,
+    clock: Clock,
+    /// Where snapshots are put.
+    temporary: PathBuf,
+    kept: Cache<Place, Kept, Weight>,
+}
+
+/// Where a report may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// In the project, for callers who need not be its user.
+    Project,
+    /// Anywhere: the caller is the user.
+    Machine,
+}
+
+/// A report that was read.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub report: Arc<Report>,
+    names: Names,
+}
+
+/// A snapshot that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    pub id: Uuid,
+    /// Milliseconds since 1970.
+    pub at: i64,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CoverageError {
+    #[error("there is no such report")]
+    Missing,
+    #[error("{0}")]
+    Path(PathError),
+    #[error("over HTTP, it must lie inside the project")]
+    Beyond,
+    #[error("{0}")]
+    Unreadable(FileError),
+    #[error("{0}")]
+    Malformed(LcovError),
+    #[error("there is no snapshot {0}")]
+    NoSnapshot(String),
+    #[error("{0}")]
+    Storage(String),
+    #[error(transparent)]
+    Expired(#[from] Expired),
+}
+
+/// Where reports usually are, as their makers have it by default or in their manuals.
+pub const USUAL_PLACES: [&str; 15] = [
+    "coverage/lcov.info",
+    "lcov.info",
+    "target/llvm-cov/lcov.info",
+    "target/lcov.info",
+    "target/coverage/lcov.info",
+    "coverage.lcov",
+    "coverage.info",
+    "coverage/coverage.info",
+    "coverage/lcov/lcov.info",
+    "cover/lcov.info",
+    "build/coverage.info",
+    "build/lcov.info",
+    "build/coverage/lcov.info",
+    "reports/lcov.info",
+    "bazel-out/_coverage/_coverage_report.dat",
+];
+
+/// Bytes of reports kept.
+const KEPT: u64 = 16 << 20;
+
+/// Bytes read at once.
+const PIECE: usize = 128 << 10;
+
+/// Bytes of a snapshot; more than the largest report that is read can make.
+const LARGEST_SNAPSHOT: u64 = 1 << 30;
+
+/// Changes closer together than this can leave the same time on a file.
+const TICK: Duration = Duration::from_millis(20);
+
+/// A report's place: in the project, or beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    Inside(RepoPath),
+    Beside(PathBuf),
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    version: FileVersion,
+    report: Arc<Report>,
+}
+
+#[derive(Clone, Debug)]
+struct Weight;
+
+impl Weighter<Place, Kept> for Weight {
+    fn weight(&self, _: &Place, kept: &Kept) -> u64 {
+        let files = kept.report.files();
+        1 + files
+            .iter()
+            .map(|file| (size_of::<File>() + file.path.len()) as u64)
+            .sum::<u64>()
+    }
+}
+
+impl Coverage {
+    pub fn new(root: Root, reach: Reach, clock: Clock, temporary: PathBuf) -> Self {
+        Self {
+            root,
+            reach,
+            clock,
+            temporary,
+            kept: Cache::with_weighter(20, KEPT, Weight),
+        }
+    }
+
+    /// The report at `path`: relative to the project, or absolute.
+    pub fn load(&self, path: &str, deadline: &Deadline) -> Result<Loaded, CoverageError> {
+        let place = self.place(path)?;
+        let names = self.names();
+        let report = self.report(&place, &names, deadline)?;
+        let names = match place {
+            Place::Inside(path) => names.of_report_at(path.as_str()),
+            Place::Beside(_) => names,
+        };
+        Ok(Loaded { report, names })
+    }
+
+    /// Of the usual places, the one with the newest report.
+    pub fn usual(&self) -> Option<&'static str> {
+        let changed = |path: &&&str| {
+            let path = RepoPath::parse(path).expect("a path of ours");
+            self.open(&Place::Inside(path)).ok()?.modified
+        };
+        let there = USUAL_PLACES.iter().filter(|path| changed(path).is_some());
+        // Of equals, the first.
+        there.rev().max_by_key(changed).copied()
+    }
+
+    /// Takes a snapshot of the report at `path`.
+    pub fn start(&self, path: &str, deadline: &Deadline) -> Result<Taken, CoverageError> {
+        let report = self.load(path, deadline)?.report;
+        let taken = Taken {
+            id: Uuid::new_v4(),
+            at: self.clock.now().as_millisecond(),
+        };
+        let snapshot = Snapshot {
+            taken: taken.at,
+            project: self.project(),
+            report: Arc::unwrap_or_clone(report),
+        };
+        self.store(taken.id, &snapshot.write())
+            .map_err(|error| CoverageError::Storage(storage_problem(&error)))?;
+        Ok(taken)
+    }
+
+    /// What has changed between the snapshot and the report at `path`.
+    pub fn since(&self, id: &str, path: &str, deadline: &Deadline) -> Result<Comparison, CoverageError> {
+        let before = id_of(id)
+            .and_then(|id| self.fetch(id).ok())
+            .and_then(|text| Snapshot::read(&text))
+            .filter(|snapshot| snapshot.project == self.project())
+            .ok_or_else(|| CoverageError::NoSnapshot(id.to_owned()))?;
+        let now = self.load(path, deadline)?;
+        Ok(Comparison::between(&before.report, &now.report))
+    }
+
+    fn names(&self) -> Names {
+        let roots = [self.root.path(), self.root.given()];
+        Names::new(roots.iter().filter_map(|root| root.to_str()))
+    }
+
+    /// The project in a word.
+    fn project(&self) -> String {
+        let root = self.root.path().as_os_str().as_encoded_bytes();
+        Uuid::new_v5(&Uuid::NAMESPACE_URL, root).simple().to_string()
+    }
+
+    fn place(&self, path: &str) -> Result<Place, CoverageError> {
+        match RepoPath::parse(path) {
+            Ok(path) => Ok(Place::Inside(path)),
+            Err(PathError::Absolute) => self.absolute(Path::new(path)),
+            Err(error) => Err(CoverageError::Path(error)),
+        }
+    }
+
+    fn absolute(&self, path: &Path) -> Result<Place, CoverageError> {
+        let relative = |path: &Path| {
+            let text = path.to_str().unwrap_or_default();
+            RepoPath::parse(text.trim_start_matches('/')).map_err(CoverageError::Path)
+        };
+        if let Some(inside) = self.root.inside(path) {
+            return relative(inside).map(Place::Inside);
+        }
+        if self.reach == Reach::Project {
+            return Err(CoverageError::Beyond);
+        }
+        match relative(path) {
+            // Another system's way to be absolute.
+            Err(CoverageError::Path(PathError::Absolute)) => Err(CoverageError::Missing),
+            Ok(guarded) if !self.root.access().allows(&guarded) => {
+                Err(CoverageError::Unreadable(FileError::Blocked))
+            }
+            Ok(_) => Ok(Place::Beside(path.to_owned())),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn open(&self, place: &Place) -> Result<Opened, FileError> {
+        match place {
+            Place::Beside(path) => files::open_anywhere(path),
+            Place::Inside(path) => match self.root.file(path) {
+                // Build directories are often links to a larger disk.
+                Err(FileError::Outside) if self.reach == Reach::Machine => {
+                    files::open_anywhere(&self.root.path().join(path.as_str()))
+                }
+                opened => opened,
+            },
+        }
+    }
+
+    fn report(
+        &self,
+        place: &Place,
+        names: &Names,
+        deadline: &Deadline,
+    ) -> Result<Arc<Report>, CoverageError> {
+        let opened = self.open(place).map_err(CoverageError::from)?;
+        let version = opened.version().map_err(CoverageError::from)?;
+        if let Some(kept) = self.kept.get(place)
+            && kept.version == version
+        {
+            return Ok(kept.report);
+        }
+        let settled = version
+            .changed()
+            .is_some_and(|changed| changed + TICK < SystemTime::now());
+        let report = Arc::new(parse(&opened, names, deadline)?);
+        if settled && opened.version().is_ok_and(|now| now == version) {
+            let report = report.clone();
+            self.kept.insert(place.clone(), Kept { version, report });
+        }
+        Ok(report)
+    }
+
+    /// Writes a snapshot's file.
+    fn store(&self, id: Uuid, text: &str) -> io::Result<()> {
+        let directory = Dir::open_ambient_dir(&self.temporary, cap_std::ambient_authority())?;
+        let unfinished = format!("{}.part", file_name(id));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = directory.open_with(&unfinished, &options)?;
+        let written = file
+            .write_all(text.as_bytes())
+            .and_then(|()| directory.rename(&unfinished, &directory, file_name(id)));
+        if written.is_err() {
+            // Nothing more can be done about a file that cannot be removed either.
+            let _ = directory.remove_file(&unfinished);
+        }
+        written
+    }
+
+    /// Reads a snapshot's file: a regular one, of this user.
+    fn fetch(&self, id: Uuid) -> Result<String, FileError> {
+        let directory = Dir::open_ambient_dir(&self.temporary, cap_std::ambient_authority())?;
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = directory.open_with(file_name(id), &options)?.into_std();
+        let opened = Opened::new(file)?;
+        if !opened.is_own()? {
+            return Err(FileError::Denied);
+        }
+        let content = opened.read(LARGEST_SNAPSHOT)?;
+        String::from_utf8(content.bytes).map_err(|_| FileError::Special)
+    }
+}
+
+impl Loaded {
+    /// The file a caller means; nothing where the report has none like it.
+    pub fn find(&self, path: &str) -> Result<Option<&File>, Ambiguous> {
+        self.report.find(&self.names.name(path), &self.names)
+    }
+}
+
+impl From<FileError> for CoverageError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Missing => Self::Missing,
+            error => Self::Unreadable(error),
+        }
+    }
+}
+
+fn parse(opened: &Opened, names: &Names, deadline: &Deadline) -> Result<Report, CoverageError> {
+    let mut parser = Parser::new(names);
+    let mut piece = vec![0; PIECE];
+    loop {
+        deadline.check()?;
+        match (&opened.file).read(&mut piece) {
+            Ok(0) => return parser.finish().map_err(CoverageError::Malformed),
+            Ok(length) => parser.feed(&piece[..length]).map_err(CoverageError::Malformed)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(FileError::from(error).into()),
+        }
+    }
+}
+
+/// The id a caller wrote, if it is one that [`Coverage::start`] could have given.
+fn id_of(text: &str) -> Option<Uuid> {
+    let id = Uuid::try_parse(text).ok()?;
+    let given =
+        text.len() == 36 && id.get_version() == Some(Version::Random) && id.get_variant() == Variant::RFC4122;
+    given.then_some(id)
+}
+
+fn file_name(id: Uuid) -> String {
+    format!("docent-coverage-{id}.lcov")
+}
+
+fn storage_problem(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "temp dir does not exist".into(),
+        io::ErrorKind::NotADirectory => "temp dir is not a directory".into(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "temp dir not writable".into(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "temp dir is full".into(),
+        _ => format!("temp dir cannot be used: {error}"),
+    }
+}
