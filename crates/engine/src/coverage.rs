@@ -215,6 +215,7 @@ impl Coverage {
         match RepoPath::parse(path) {
             Ok(path) => Ok(Place::Inside(path)),
             Err(PathError::Absolute) => self.absolute(Path::new(path)),
+            Err(PathError::Empty) if !path.is_empty() => Err(CoverageError::Unreadable(FileError::Directory)),
             Err(error) => Err(CoverageError::Path(error)),
         }
     }

@@ -119,10 +119,11 @@ impl Page {
         let size = tenths.unsigned_abs();
         let number = format!("{sign}{}.{}", size / 10, size % 10);
         let whose = reveal_part(whose);
-        writeln!(
-            self.out,
-            "{style}{number:>6}{style:#}  {whose}  {DIM}{aside}{DIM:#}"
-        )
+        write!(self.out, "{style}{number:>6}{style:#}  {whose}")?;
+        if !aside.is_empty() {
+            write!(self.out, "  {DIM}{aside}{DIM:#}")?;
+        }
+        writeln!(self.out)
     }
 
     /// A line of a file; dim unless it is the one that matters.

@@ -10,6 +10,8 @@
 mod attacks;
 mod cli;
 mod coverage;
+mod coverage_cli;
+mod coverage_reports;
 #[cfg(unix)]
 mod coverage_snapshots;
 mod git_attacks;

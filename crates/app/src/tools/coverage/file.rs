@@ -60,7 +60,10 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         // A file no test has loaded is missing from the report. The contract wants 0 for it, not an error.
         let lines = file.map_or_else(Lines::default, |file| file.lines);
         files.insert(path.clone(), json!(Number(lines.percent())));
-        rows.push(Row::new(path, lines));
+        rows.push(match file {
+            Some(_) => Row::new(path, lines),
+            None => Row::new(&format!("{path} (not in the report)"), lines),
+        });
     }
     if call.is_for_a_person() {
         return Ok(Reply::json(&rows));

@@ -62,5 +62,8 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
     let output = Output::deserialize(answer).expect("it was written by `run`");
     page.line(&output.snapshot_id)?;
-    page.note("Run the tests again after your change, then: docent coverage end ID")
+    page.note(&format!(
+        "After your change and another run of the tests: docent coverage end {}",
+        output.snapshot_id
+    ))
 }

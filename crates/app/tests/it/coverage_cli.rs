@@ -1,0 +1,166 @@
+//! `docent coverage` and the commands inside it, as people see them.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use docent_testkit::Sandbox;
+use insta::assert_snapshot;
+
+use crate::coverage::lcov;
+use crate::sandbox;
+
+fn project() -> Sandbox {
+    let files = [
+        ("src/good.ts", 99, 100),
+        ("src/middling.ts", 13, 20),
+        ("src/bad.ts", 1, 40),
+        ("src/untouched.ts", 0, 7),
+        ("src/all.ts", 3, 3),
+        ("src/nothing.ts", 0, 0),
+    ];
+    sandbox().file("coverage/lcov.info", lcov(&files))
+}
+
+#[test]
+fn a_table_has_the_worst_files_first() {
+    let finished = project().run(&["coverage"]);
+    assert_snapshot!(finished.stdout, @"
+      0.0 %  ░░░░░░░░░░░░░░░░░░░░      0/7  src/untouched.ts
+      2.5 %  █░░░░░░░░░░░░░░░░░░░     1/40  src/bad.ts
+     65.0 %  █████████████░░░░░░░    13/20  src/middling.ts
+     99.0 %  ███████████████████░   99/100  src/good.ts
+    100.0 %  ████████████████████      3/3  src/all.ts
+
+     68.2 %  █████████████░░░░░░░  116/170  all files
+    ");
+    assert_eq!(finished.stderr, "Report: coverage/lcov.info\n");
+    assert_eq!(finished.code, 0);
+}
+
+#[test]
+fn a_terminal_has_colours() {
+    assert_snapshot!(project().on_terminal(&["coverage"]).replace('\u{1b}', "␛"), @"
+    Report: coverage/lcov.info
+    ␛[31m  0.0 %  ␛[0m␛[2m░░░░░░░░░░░░░░░░░░░░␛[0m      0/7  src/untouched.ts
+    ␛[31m  2.5 %  █␛[0m␛[2m░░░░░░░░░░░░░░░░░░░␛[0m     1/40  src/bad.ts
+    ␛[33m 65.0 %  █████████████␛[0m␛[2m░░░░░░░␛[0m    13/20  src/middling.ts
+    ␛[32m 99.0 %  ███████████████████␛[0m␛[2m░␛[0m   99/100  src/good.ts
+    ␛[32m100.0 %  ████████████████████␛[0m␛[2m␛[0m      3/3  src/all.ts
+
+    ␛[33m 68.2 %  █████████████␛[0m␛[2m░░░░░░░␛[0m  116/170  all files
+    ");
+}
+
+#[test]
+fn a_long_table_is_cut() {
+    let names: Vec<String> = (0..50).map(|number| format!("file{number:02}.ts")).collect();
+    let files: Vec<_> = (1..)
+        .zip(&names)
+        .map(|(hit, name)| (name.as_str(), hit, 50))
+        .collect();
+    let sandbox = sandbox().file("lcov.info", lcov(&files));
+    let shown = sandbox.run(&["coverage"]).stdout;
+    assert_eq!(shown.lines().count(), 23);
+    assert!(
+        shown.contains("… and 30 files that are covered better"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn files_are_shown_as_they_were_asked_for() {
+    let finished = project().run(&["coverage", "file", "src/good.ts", "src/absent.ts", "bad.ts"]);
+    assert_snapshot!(finished.stdout, @"
+    99.0 %  ███████████████████░  99/100  src/good.ts
+     0.0 %  ░░░░░░░░░░░░░░░░░░░░     0/0  src/absent.ts (not in the report)
+     2.5 %  █░░░░░░░░░░░░░░░░░░░    1/40  bad.ts
+    ");
+}
+
+#[test]
+fn a_change_is_shown_from_worst_to_best() {
+    let sandbox = project();
+    let started = sandbox.run(&["coverage", "start"]);
+    let id = started.stdout.trim();
+    assert_snapshot!(started.stderr.replace(id, "ID"), @"
+    Report: coverage/lcov.info
+    After your change and another run of the tests: docent coverage end ID
+    ");
+    let after = [
+        ("src/good.ts", 80, 100),
+        ("src/middling.ts", 13, 20),
+        ("src/bad.ts", 3, 40),
+        ("src/untouched.ts", 0, 7),
+        ("src/fresh.ts", 1, 2),
+    ];
+    sandbox.write("coverage/lcov.info", lcov(&after));
+    assert_snapshot!(sandbox.run(&["coverage", "end", id]).stdout, @"
+    -100.0  src/all.ts  removed
+     -19.0  src/good.ts
+       0.0  src/nothing.ts  removed
+      +5.0  src/bad.ts
+     +50.0  src/fresh.ts  new
+    2 files are as they were
+
+     -10.8  all files
+    ");
+}
+
+#[test]
+fn the_newest_report_of_the_usual_places_is_taken() {
+    let sandbox = project().file("target/llvm-cov/lcov.info", lcov(&[("src/new.rs", 1, 2)]));
+    let newer = fs::File::options()
+        .write(true)
+        .open(sandbox.root().join("target/llvm-cov/lcov.info"))
+        .unwrap();
+    newer
+        .set_modified(SystemTime::now() + Duration::from_hours(1))
+        .unwrap();
+    assert_eq!(
+        sandbox.run(&["coverage"]).stderr,
+        "Report: target/llvm-cov/lcov.info\n"
+    );
+    let named = sandbox.run(&["coverage", "--lcov-path", "coverage/lcov.info"]);
+    assert_eq!(named.stderr, "");
+    assert!(named.stdout.contains("src/bad.ts"));
+}
+
+#[test]
+fn without_a_report_the_places_are_named() {
+    let finished = sandbox().run(&["coverage"]);
+    assert_snapshot!(finished.stderr, @"error: There is no LCOV report in the usual places (coverage/lcov.info, lcov.info, target/llvm-cov/lcov.info, target/lcov.info, target/coverage/lcov.info, coverage.lcov, coverage.info, coverage/coverage.info, coverage/lcov/lcov.info, cover/lcov.info, build/coverage.info, build/lcov.info, build/coverage/lcov.info, reports/lcov.info, bazel-out/_coverage/_coverage_report.dat). Let a test run write one, or name it with --lcov-path");
+    assert_eq!(finished.code, 1);
+    assert_eq!(sandbox().run(&["coverage", "start", "--json"]).code, 1);
+}
+
+#[test]
+fn json_is_what_clients_get() {
+    let sandbox = project();
+    assert_snapshot!(sandbox.run(&["coverage", "--json"]).stdout, @r#"{"overall":68.2}"#);
+    assert_snapshot!(sandbox.run(&["coverage", "file", "src/good.ts", "--json"]).stdout, @r#"{"files":{"src/good.ts":99}}"#);
+}
+
+#[test]
+fn commands_inside_a_command_have_help_and_a_manual() {
+    let sandbox = project();
+    assert!(
+        sandbox
+            .run(&["coverage", "--help"])
+            .stdout
+            .contains("coverage/lcov.info")
+    );
+    assert!(
+        sandbox
+            .run(&["coverage", "end", "--help"])
+            .stdout
+            .contains("<SNAPSHOT-ID>")
+    );
+    assert!(
+        sandbox
+            .run(&["man", "coverage file"])
+            .stdout
+            .contains(".TH docent-coverage-file")
+    );
+    assert_eq!(sandbox.run(&["coverage", "file"]).code, 2, "a file must be named");
+    assert_eq!(sandbox.run(&["coverage", "other"]).code, 2);
+}

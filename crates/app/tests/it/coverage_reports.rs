@@ -1,0 +1,327 @@
+//! Coverage reports as they come: of real tools, of every form, in every place, and things that are no reports.
+
+use std::fs;
+use std::path::Path;
+
+use docent_testkit::{Answer, Era, HttpServer, Sandbox, StdioClient};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::coverage::lcov;
+use crate::sandbox;
+
+/// A report in the fixtures: `tests/fixtures/lcov/README.md` says how each was made and what the tool's own total is.
+fn made_by(tool: &str) -> Vec<u8> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lcov");
+    fs::read(fixtures.join(tool).join("lcov.info")).unwrap()
+}
+
+/// What `get_overall_coverage` says about a report.
+fn overall(report: impl AsRef<[u8]>) -> Answer {
+    let sandbox = sandbox().file("lcov.info", report);
+    sandbox.call("get_overall_coverage", json!({ "lcovPath": "lcov.info" }))
+}
+
+fn percentage(report: impl AsRef<[u8]>) -> Value {
+    let answer = overall(report);
+    assert!(!answer.is_error, "{answer}");
+    answer.json()["overall"].clone()
+}
+
+/// What `get_file_coverage` says, with a report of two halves here and there.
+fn files(sandbox: &Sandbox, paths: &[&str]) -> Answer {
+    sandbox.call(
+        "get_file_coverage",
+        json!({ "lcovPath": "lcov.info", "filePaths": paths }),
+    )
+}
+
+#[test]
+fn percentages_are_the_tools_own() {
+    for (tool, its_total) in [
+        ("cargo-llvm-cov", 66.7),
+        ("c8", 68.2),
+        ("nyc", 57.9),
+        ("coveragepy", 66.7),
+        ("coveragepy-branch", 66.7),
+        ("lcov", 55.2),
+        ("lcov-merged", 50.0),
+        ("lcov2", 55.2),
+        ("gcovr", 55.2),
+        ("gcov2lcov", 47.8),
+        ("simplecov", 53.8),
+    ] {
+        assert_eq!(percentage(made_by(tool)).as_f64(), Some(its_total), "{tool}");
+    }
+}
+
+/// cargo-llvm-cov adds up lines of functions, and counts the one where a closure begins twice: 14 of 18. What it
+/// lists is 13 of 17.
+#[test]
+fn listed_lines_are_the_truth_where_a_tool_counts_another_way() {
+    assert_eq!(percentage(made_by("cargo-llvm-cov-closure")), json!(76.5));
+}
+
+#[test]
+fn files_of_real_reports_are_found_by_their_path_in_the_project() {
+    for (tool, path, percent) in [
+        ("cargo-llvm-cov", "src/stock.rs", json!(77.3)),
+        ("nyc", "src/stock.js", json!(66.7)),
+        ("coveragepy", "shop/stock.py", json!(78.6)),
+        ("lcov", "src/shop.h", json!(75)),
+        ("gcovr", "src/stock.c", json!(40)),
+        ("simplecov", "lib/stock.rb", json!(75)),
+    ] {
+        let sandbox = sandbox().file("lcov.info", made_by(tool));
+        assert_eq!(files(&sandbox, &[path]).json()["files"][path], percent, "{tool}");
+        // The same report, made in this very project.
+        let here = String::from_utf8(made_by(tool)).unwrap();
+        sandbox.write(
+            "lcov.info",
+            here.replace("/shop/", &format!("{}/", sandbox.root().display())),
+        );
+        assert_eq!(
+            files(&sandbox, &[path]).json()["files"][path],
+            percent,
+            "{tool}, here"
+        );
+    }
+}
+
+#[test]
+fn every_form_of_report_is_read() {
+    let listed = "SF:a\nDA:1,1\nDA:2,0\nDA:3,1\nDA:4,1\nend_of_record\n";
+    for (form, report, expected) in [
+        ("lines only", listed.to_owned(), json!(75)),
+        (
+            "totals only",
+            "SF:a\nLF:8\nLH:2\nend_of_record\n".into(),
+            json!(25),
+        ),
+        (
+            "disagreeing totals",
+            listed.replace("end", "LF:9\nLH:9\nend"),
+            json!(75),
+        ),
+        (
+            "sections of one file",
+            format!("{listed}SF:a\nDA:1,0\nDA:2,5\nend_of_record\n"),
+            json!(100),
+        ),
+        (
+            "sections named differently",
+            format!("{listed}SF:./x/../a\nDA:2,5\nend_of_record\n"),
+            json!(100),
+        ),
+        ("Windows line ends", listed.replace('\n', "\r\n"), json!(75)),
+        ("a byte order mark", format!("\u{feff}{listed}"), json!(75)),
+        (
+            "records of its own",
+            format!("hello\nTN:x,diff\n{}", listed.replace("end", "ZZ:1\n\nend")),
+            json!(75),
+        ),
+        ("no line end at the end", listed.trim_end().to_owned(), json!(75)),
+        ("nothing to cover", "SF:a\nend_of_record\n".into(), json!(0)),
+        ("one line of 2,000", lcov(&[("a", 1, 2_000)]), json!(0.1)),
+    ] {
+        assert_eq!(percentage(report), expected, "{form}");
+    }
+}
+
+#[test]
+fn what_is_no_report_is_refused_with_the_reason() {
+    assert_snapshot!(overall(""), @"[isError] Error: Failed to parse LCOV file: invalid format: the file is empty");
+    assert_snapshot!(overall("SF:a\nDA:1,1\n"), @"[isError] Error: Failed to parse LCOV file: invalid format: it ends in the middle of a record, line 2; perhaps it is still being written");
+    assert_snapshot!(overall("SF:a\nDA:1,1\nend_of_record\nSF:b\nDA:1"), @"[isError] Error: Failed to parse LCOV file: invalid format in line 5: DA without a line number and a count");
+    assert_snapshot!(overall("{\"total\": 5}"), @"[isError] Error: Failed to parse LCOV file: invalid format: there is no coverage record in it");
+    assert_snapshot!(overall(b"\x7fELF\x02\x01\x01\0\0\0\xff\xfe\n\0\0"), @"[isError] Error: Failed to parse LCOV file: invalid format: there is no coverage record in it");
+    assert_snapshot!(overall(b"\xff\xfeS\0F\0:\0a\0\n\0"), @"[isError] Error: Failed to parse LCOV file: invalid format: it is UTF-16; write it as UTF-8");
+    assert_snapshot!(overall("SF:a\nDA:one,1\nend_of_record\n"), @"[isError] Error: Failed to parse LCOV file: invalid format in line 2: DA without a line number and a count");
+}
+
+#[test]
+fn what_is_no_file_is_refused_with_the_reason() {
+    let sandbox = sandbox()
+        .file("secrets/lcov.info", lcov(&[("a", 1, 2)]))
+        .file(".env", "SF:a\nDA:1,1\nend_of_record\n");
+    let call = |path: &str| sandbox.call("get_overall_coverage", json!({ "lcovPath": path }));
+    assert_snapshot!(call("."), @"[isError] Error: Cannot read LCOV file: the path is a directory");
+    assert_snapshot!(call("secrets"), @"[isError] Error: Cannot read LCOV file: the path is blocked because it may hold secrets or machinery");
+    assert_snapshot!(call("secrets/lcov.info"), @"[isError] Error: Cannot read LCOV file: the path is blocked because it may hold secrets or machinery");
+    assert_snapshot!(call(".env"), @"[isError] Error: Cannot read LCOV file: the path is blocked because it may hold secrets or machinery");
+    assert_snapshot!(call("absent/lcov.info"), @"[isError] Error: LCOV file not found at path absent/lcov.info");
+    fs::create_dir(sandbox.root().join("coverage")).unwrap();
+    assert_snapshot!(call("coverage"), @"[isError] Error: Cannot read LCOV file: the path is a directory");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_at_once() {
+    let sandbox = sandbox();
+    let pipe = sandbox.root().join("lcov.info");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let call = |path: &str| sandbox.call("get_overall_coverage", json!({ "lcovPath": path }));
+    assert_snapshot!(call("lcov.info"), @"[isError] Error: Cannot read LCOV file: the path is not a regular file");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_report_without_permission_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = sandbox().file("lcov.info", lcov(&[("a", 1, 2)]));
+    let finished = crate::coverage_snapshots::as_nobody_special(&sandbox, |sandbox| {
+        let nobody = fs::Permissions::from_mode(0o000);
+        fs::set_permissions(sandbox.root().join("lcov.info"), nobody).unwrap();
+        vec![
+            "call".into(),
+            "get_overall_coverage".into(),
+            r#"{"lcovPath":"lcov.info"}"#.into(),
+        ]
+    });
+    assert_snapshot!(finished.stdout, @"Error: Cannot read LCOV file: permission denied");
+    assert_eq!(finished.code, 1);
+}
+
+#[test]
+fn nothing_of_a_file_gets_into_an_error() {
+    let sandbox = sandbox();
+    let secret = "hunter2hunter2";
+    for text in [
+        format!("password={secret}\n"),
+        format!("SF:{secret}\nDA:{secret},1\nend_of_record\n"),
+        format!("SF:a\nLF:{secret}\n"),
+        format!("SF:{secret}\nSF:{secret}\n"),
+        format!("DA:{secret}"),
+    ] {
+        sandbox.write("lcov.info", text);
+        let answer = sandbox.call("get_overall_coverage", json!({ "lcovPath": "lcov.info" }));
+        assert!(answer.is_error && !answer.text.contains(secret), "{answer}");
+    }
+}
+
+#[test]
+fn a_report_beside_the_project_is_for_its_user_only() {
+    let sandbox = sandbox().file("inside.info", lcov(&[("a", 1, 2)]));
+    let beside = sandbox.outside().join("lcov.info");
+    fs::write(&beside, lcov(&[("a", 1, 4)])).unwrap();
+    let arguments = |path: &Path| json!({ "lcovPath": path.to_str().unwrap() });
+    let stdio = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let http = HttpServer::start(sandbox.docent());
+    let by_http = |path: &Path| http.call(Era::Stateless, "get_overall_coverage", arguments(path));
+
+    let elsewhere = Path::new(r"C:\coverage\lcov.info");
+    assert_snapshot!(stdio.call("get_overall_coverage", arguments(elsewhere)), @r"[isError] Error: LCOV file not found at path C:\coverage\lcov.info");
+    assert_snapshot!(stdio.call("get_overall_coverage", arguments(&beside)), @r#"{"overall":25}"#);
+    assert_snapshot!(by_http(&beside), @"[isError] Error: Cannot read LCOV file: over HTTP, it must lie inside the project");
+    // Whether something is there is not told either.
+    assert_eq!(by_http(&sandbox.outside().join("absent")), by_http(&beside));
+    assert_snapshot!(by_http(&sandbox.root().join("inside.info")), @r#"{"overall":50}"#);
+    assert_snapshot!(by_http(&sandbox.root().join("../lcov.info")), @"[isError] Error: Cannot read LCOV file: `..` is not allowed; name the file relative to the project root");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_project_is_followed_for_its_user_only() {
+    let sandbox = sandbox();
+    fs::create_dir(sandbox.outside().join("target")).unwrap();
+    fs::write(sandbox.outside().join("target/lcov.info"), lcov(&[("a", 1, 4)])).unwrap();
+    std::os::unix::fs::symlink(sandbox.outside().join("target"), sandbox.root().join("target")).unwrap();
+    let arguments = json!({ "lcovPath": "target/lcov.info" });
+    let stdio = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let http = HttpServer::start(sandbox.docent());
+    assert_snapshot!(stdio.call("get_overall_coverage", arguments.clone()), @r#"{"overall":25}"#);
+    assert_snapshot!(http.call(Era::Stateless, "get_overall_coverage", arguments), @"[isError] Error: Cannot read LCOV file: the path leads outside the project");
+}
+
+#[test]
+fn a_file_is_found_however_its_path_is_written() {
+    let sandbox = sandbox();
+    let root = sandbox.root().display().to_string();
+    let report = format!(
+        "{}{}",
+        lcov(&[
+            ("./src/a.ts", 1, 2),
+            (r"src\b.ts", 1, 4),
+            ("/elsewhere/lib/c.ts", 3, 4)
+        ]),
+        lcov(&[(&format!("{root}/src/d.ts"), 1, 5), (r"C:\work\lib\e.ts", 2, 5)])
+    );
+    sandbox.write("lcov.info", report);
+    let here = format!("{root}/src/a.ts");
+    let asked = [
+        "src/a.ts",
+        "./src/a.ts",
+        r"src\a.ts",
+        &here,
+        "a.ts",
+        "src/b.ts",
+        "lib/c.ts",
+        "/elsewhere/lib/c.ts",
+        "src/d.ts",
+        "lib/e.ts",
+        "other/a.ts",
+        "ts",
+    ];
+    let answer = files(&sandbox, &asked).text.replace(&root, "ROOT");
+    assert_snapshot!(answer, @r#"{"files":{"src/a.ts":50,"./src/a.ts":50,"src\\a.ts":50,"ROOT/src/a.ts":50,"a.ts":50,"src/b.ts":25,"lib/c.ts":75,"/elsewhere/lib/c.ts":75,"src/d.ts":20,"lib/e.ts":40,"other/a.ts":0,"ts":0}}"#);
+}
+
+#[test]
+fn a_path_that_several_files_end_in_is_ambiguous_and_they_are_named() {
+    let sandbox = sandbox().file(
+        "lcov.info",
+        lcov(&[("one/src/a.ts", 1, 2), ("two/src/a.ts", 1, 4), ("src/b.ts", 1, 1)]),
+    );
+    assert_snapshot!(files(&sandbox, &["src/b.ts", "src/a.ts"]), @"[isError] Error: Ambiguous file path src/a.ts: the report has one/src/a.ts, two/src/a.ts");
+    assert_snapshot!(files(&sandbox, &["two/src/a.ts"]), @r#"{"files":{"two/src/a.ts":25}}"#);
+    let many: Vec<String> = (0..30)
+        .map(|number| format!("package{number:02}/index.ts"))
+        .collect();
+    let many: Vec<_> = many.iter().map(|path| (path.as_str(), 1, 2)).collect();
+    sandbox.write("lcov.info", lcov(&many));
+    assert_snapshot!(files(&sandbox, &["index.ts"]), @"[isError] Error: Ambiguous file path index.ts: the report has package00/index.ts, package01/index.ts, package02/index.ts, package03/index.ts, package04/index.ts, package05/index.ts, package06/index.ts, package07/index.ts, package08/index.ts, package09/index.ts and 20 more");
+}
+
+#[test]
+fn a_packages_own_report_knows_its_files_by_their_path_in_the_project() {
+    let sandbox = sandbox().file("packages/one/coverage/lcov.info", lcov(&[("src/index.ts", 1, 2)]));
+    let arguments = json!({
+        "lcovPath": "packages/one/coverage/lcov.info",
+        "filePaths": ["packages/one/src/index.ts", "packages/two/src/index.ts", "src/index.ts"],
+    });
+    assert_snapshot!(sandbox.call("get_file_coverage", arguments), @r#"{"files":{"packages/one/src/index.ts":50,"packages/two/src/index.ts":0,"src/index.ts":50}}"#);
+}
+
+#[test]
+fn names_cannot_hide_anything() {
+    let sandbox = sandbox().file("lcov.info", lcov(&[("src/\u{202e}a\u{200b}.ts", 1, 2)]));
+    let started = sandbox.call("start_coverage_snapshot", json!({ "lcovPath": "lcov.info" }));
+    let arguments = json!({ "snapshotId": crate::coverage::id(&started), "lcovPath": "lcov.info" });
+    assert_snapshot!(sandbox.call("end_coverage_snapshot", arguments), @r#"{"overallChange":0,"fileChanges":{"src/\\u{202E}a\\u{200B}.ts":0},"newFiles":[],"removedFiles":[]}"#);
+}
+
+#[test]
+fn a_change_is_seen_at_once_even_if_the_file_looks_the_same() {
+    let sandbox = sandbox();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let call = || {
+        client
+            .call("get_overall_coverage", json!({ "lcovPath": "lcov.info" }))
+            .json()["overall"]
+            .clone()
+    };
+    for round in 0..50 {
+        let hit = round % 10;
+        // As long as before, and with the same time of change.
+        sandbox.write("lcov.info", lcov(&[("a.ts", hit, 10)]));
+        assert_eq!(call(), json!(hit * 10), "round {round}");
+        assert_eq!(call(), json!(hit * 10), "round {round}, again");
+    }
+}
