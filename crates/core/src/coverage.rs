@@ -35,7 +35,7 @@ pub struct Percent {
 
 /// More files than one could be meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{} files of the report end in that path", .candidates.len())]
+#[error("several files of the report end in that path")]
 pub struct Ambiguous {
     pub candidates: Vec<String>,
 }
@@ -60,13 +60,15 @@ impl Report {
         self.total
     }
 
-    /// The file a caller means by `asked`, which `names` has normalised: the one of that path; else the one that is called
-    /// so from a directory above the report, whose own paths may begin there; else the only one that ends in it.
+    /// The file a caller means by `asked`, which `names` has normalised: the one of that path; else the one of that path
+    /// from where the report's own paths may begin; else the only one that ends in it.
     pub fn find(&self, asked: &str, names: &Names) -> Result<Option<&File>, Ambiguous> {
-        let below = |directory: &str| asked.strip_prefix(directory)?.strip_prefix('/');
-        let known = self
-            .named(asked)
-            .or_else(|| names.above.iter().find_map(|above| self.named(below(above)?)));
+        let from = |start: &String| {
+            // A report with paths below that directory has written them from further up.
+            let below = asked.strip_prefix(start.as_str())?.strip_prefix('/')?;
+            self.named(below).filter(|_| !self.has_below(start))
+        };
+        let known = self.named(asked).or_else(|| names.starts.iter().find_map(from));
         if known.is_some() || asked.is_empty() {
             return Ok(known);
         }
@@ -83,6 +85,14 @@ impl Report {
                 candidates: several.iter().map(|file| file.path.clone()).collect(),
             }),
         }
+    }
+
+    fn has_below(&self, directory: &str) -> bool {
+        let start = format!("{directory}/");
+        let first = self.files.partition_point(|file| file.path < start);
+        self.files
+            .get(first)
+            .is_some_and(|file| file.path.starts_with(&start))
     }
 
     fn named(&self, path: &str) -> Option<&File> {
@@ -136,9 +146,28 @@ impl fmt::Display for Percent {
 pub struct Names {
     /// The project's directory, under every name it has.
     roots: Vec<String>,
-    /// Directories of the project that the report lies in, the nearest first.
-    above: Vec<String>,
+    /// Directories where relative paths of the report may begin, beside the project's own.
+    starts: Vec<String>,
 }
+
+/// Where reports usually are, as their makers have it by default or in their manuals.
+pub const USUAL_PLACES: [&str; 15] = [
+    "coverage/lcov.info",
+    "lcov.info",
+    "target/llvm-cov/lcov.info",
+    "target/lcov.info",
+    "target/coverage/lcov.info",
+    "coverage.lcov",
+    "coverage.info",
+    "coverage/coverage.info",
+    "coverage/lcov/lcov.info",
+    "cover/lcov.info",
+    "build/coverage.info",
+    "build/lcov.info",
+    "build/coverage/lcov.info",
+    "reports/lcov.info",
+    "bazel-out/_coverage/_coverage_report.dat",
+];
 
 impl Names {
     /// Names in the project that is found at each of `roots`.
@@ -148,18 +177,31 @@ impl Names {
                 .into_iter()
                 .map(|root| normal(root).trim_end_matches('/').to_owned())
                 .collect(),
-            above: Vec::new(),
+            starts: Vec::new(),
         }
     }
 
-    /// The same for a report that lies at `path`.
+    /// The same for a report that lies at `path`. A package of a larger project has a report of its own, with paths that
+    /// begin in the package: the directory where `path` would be a usual place, else any directory above.
     #[must_use]
     pub fn of_report_at(mut self, path: &str) -> Self {
-        let mut directory = self.name(path);
-        while let Some(end) = directory.rfind('/') {
-            directory.truncate(end);
-            self.above.push(directory.clone());
-        }
+        let path = self.name(path);
+        let before = |usual: &&str| {
+            let before = path.strip_suffix(usual)?;
+            (before.is_empty() || before.ends_with('/')).then_some(before)
+        };
+        self.starts = match USUAL_PLACES
+            .iter()
+            .filter_map(before)
+            .min_by_key(|before| before.len())
+        {
+            Some("") => Vec::new(),
+            Some(package) => vec![package.trim_end_matches('/').to_owned()],
+            None => path
+                .rmatch_indices('/')
+                .map(|(end, _)| path[..end].to_owned())
+                .collect(),
+        };
         self
     }
 
@@ -182,7 +224,7 @@ impl Names {
 fn normal(path: &str) -> String {
     let path = path.replace('\\', "/");
     let (start, rest) = path.split_at(match path.as_bytes() {
-        drive if has_drive(drive) => 3,
+        [letter, b':', b'/', ..] if letter.is_ascii_alphabetic() => 3,
         [b'/', ..] => 1,
         _ => 0,
     });
@@ -195,16 +237,7 @@ fn normal(path: &str) -> String {
             name => components.push(name),
         }
     }
-    let mut normal = start.to_owned() + &components.join("/");
-    if has_drive(normal.as_bytes()) {
-        normal[..1].make_ascii_uppercase();
-    }
-    normal
-}
-
-/// `C:/`
-fn has_drive(path: &[u8]) -> bool {
-    matches!(path, [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
+    start.to_ascii_uppercase() + &components.join("/")
 }
 
 #[cfg(test)]
@@ -320,12 +353,28 @@ mod tests {
             !found("packages/two/src/a.rs"),
             "the report says nothing about it"
         );
+        assert!(
+            !found("packages/one/coverage/src/a.rs"),
+            "reports lie there, not code"
+        );
         assert!(found("src/a.rs"));
+
+        let names = Names::new(["/p"]).of_report_at("/p/coverage/lcov.info");
+        assert_eq!(report.find("coverage/src/a.rs", &names), Ok(None));
+        let names = Names::new(["/p"]).of_report_at("/p/packages/one/out/x.info");
+        assert!(report.find("packages/one/src/a.rs", &names).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_report_inside_a_package_may_begin_its_paths_at_the_top() {
+        let report = report(&["packages/one/src/b.rs", "src/a.rs"]);
+        let names = Names::new(["/p"]).of_report_at("/p/packages/one/coverage/lcov.info");
+        assert_eq!(report.find("packages/one/src/a.rs", &names), Ok(None));
     }
 
     proptest! {
         #[test]
-        fn a_name_is_its_own_name(path in r"([a-c.]{0,3}[/\\:]){0,6}[a-c.]{0,3}") {
+        fn a_name_is_its_own_name(path in r"([a-c.]{0,3}[/\\]){0,6}[a-c.]{0,3}") {
             let names = Names::new(["/a"]);
             let name = names.name(&path);
             prop_assert_eq!(names.name(&name), name);

@@ -161,11 +161,10 @@ impl<'a> Parser<'a> {
         if self.section.is_some() {
             return self.malformed("SF inside a record; the end_of_record before it is missing");
         }
-        let path = String::from_utf8_lossy(path.trim_ascii_end());
-        if path.is_empty() {
+        let name = self.names.name(text(path).trim_end());
+        if name.is_empty() {
             return self.malformed("SF names no file");
         }
-        let name = self.names.name(&path);
         let (name, mut gathered) = self.files.remove_entry(&name).unwrap_or_else(|| {
             self.held += FILE_COST + name.len();
             (name, Gathered::default())
@@ -312,6 +311,18 @@ impl Gathered {
     fn held(&self) -> usize {
         self.words.len() * size_of::<Word>()
     }
+}
+
+/// A path as text. Bytes that are none are written as `%FF`, so that two paths stay two.
+fn text(path: &[u8]) -> String {
+    let mut text = String::with_capacity(path.len());
+    for chunk in path.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text += &format!("%{byte:02X}");
+        }
+    }
+    text
 }
 
 /// `DA:12,3` and a line end at the start of `bytes`: the line, whether it was hit, and what follows.

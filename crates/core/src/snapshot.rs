@@ -1,13 +1,13 @@
 //! Snapshots of coverage: how one is written down, and what has changed since.
 //!
-//! A snapshot is written as LCOV itself, with totals instead of lines and one record of our own at each end: the
-//! parser is there, and every LCOV tool can look into one. The record at the end makes a torn file recognisable.
+//! A snapshot has a line for each file, with its name as it is: nothing that a report can hold is read back as anything
+//! else. The number of files at the end makes a torn snapshot recognisable.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
+use std::sync::Arc;
 
-use crate::coverage::{File, Lines, Names, Percent, Report};
-use crate::lcov::Parser;
+use crate::coverage::{File, Lines, Percent, Report};
 
 /// Coverage at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Snapshot {
     pub taken: i64,
     /// The project it is of: a word, compared and not read.
     pub project: String,
-    pub report: Report,
+    pub report: Arc<Report>,
 }
 
 /// What is different between two reports.
@@ -42,37 +42,47 @@ pub enum Presence {
     Removed,
 }
 
-const HEAD: &str = "docent-snapshot:1,";
-const FOOT: &str = "docent-files:";
+const HEAD: &str = "docent-snapshot 1";
 
 impl Snapshot {
     /// The snapshot as text.
     pub fn write(&self) -> String {
-        let mut text = format!("{HEAD}{},{}\n", self.taken, self.project);
-        for File { path, lines } in self.report.files() {
+        let Self {
+            taken,
+            project,
+            report,
+        } = self;
+        let mut text = format!("{HEAD}\n{taken} {project}\n");
+        for File { path, lines } in report.files() {
             let Lines { found, hit } = lines;
-            writeln!(text, "SF:{path}\nLF:{found}\nLH:{hit}\nend_of_record")
-                .expect("writing to a String does not fail");
+            writeln!(text, "{hit} {found} {path}").expect("writing to a String does not fail");
         }
-        text + &format!("{FOOT}{}\n", self.report.files().len())
+        text + &format!("{} files\n", report.files().len())
     }
 
     /// Reads a snapshot. Nothing for anything else.
     pub fn read(text: &str) -> Option<Self> {
-        let (taken, rest) = text.strip_prefix(HEAD)?.split_once(',')?;
-        let (project, _) = rest.split_once('\n')?;
-        let names = Names::default();
-        let mut parser = Parser::new(&names);
-        // An empty report cannot be parsed, and never is written.
-        parser.feed(text.as_bytes()).ok()?;
-        let report = parser.finish().ok()?;
-        text.ends_with(&format!("\n{FOOT}{}\n", report.files().len()))
-            .then_some(Self {
-                taken: taken.parse().ok()?,
-                project: project.to_owned(),
-                report,
-            })
+        let (head, rest) = text.split_once('\n')?;
+        let (about, rest) = rest.split_once('\n')?;
+        let (taken, project) = about.split_once(' ')?;
+        let (files, foot) = rest.strip_suffix(" files\n")?.rsplit_once('\n')?;
+        let files: Vec<File> = files.split('\n').map(file).collect::<Option<_>>()?;
+        (head == HEAD && foot.parse() == Ok(files.len())).then_some(Self {
+            taken: taken.parse().ok()?,
+            project: project.to_owned(),
+            report: Arc::new(Report::new(files)),
+        })
     }
+}
+
+/// `3 4 src/a.rs`: three of four lines were hit.
+fn file(line: &str) -> Option<File> {
+    let mut fields = line.splitn(3, ' ');
+    let mut count = || fields.next()?.parse().ok();
+    let (hit, found) = (count()?, count()?);
+    let path = fields.next()?.to_owned();
+    let lines = Lines { found, hit };
+    (hit <= found).then_some(File { path, lines })
 }
 
 impl Comparison {
@@ -130,7 +140,11 @@ mod tests {
         Snapshot {
             taken: 1_729_533_600_000,
             project: "a1b2".into(),
-            report: report(&[("src/a,b.rs", 3, 4), ("/out/ä.rs", 0, 0)]),
+            report: Arc::new(report(&[
+                ("src/a, b.rs", 3, 4),
+                ("/out/ä.rs\r", 0, 0),
+                (" ", 1, 1),
+            ])),
         }
     }
 
@@ -146,9 +160,18 @@ mod tests {
             let torn = text.get(..end).and_then(Snapshot::read);
             assert_eq!(torn, None, "{end}");
         }
-        assert_eq!(Snapshot::read("SF:a\nDA:1,1\nend_of_record\n"), None);
+        for other in [
+            "SF:a\nDA:1,1\nend_of_record\n",
+            "docent-snapshot 1\n1 a\n5 4 x\n1 files\n",
+        ] {
+            assert_eq!(Snapshot::read(other), None, "{other}");
+        }
         assert_eq!(
-            Snapshot::read(&text.replacen("end_of_record\n", "end_of_record\nSF:c\nend_of_record\n", 1)),
+            Snapshot::read(&text.replacen("\n1 1", "\n1 1 more\n1 1", 1)),
+            None
+        );
+        assert_eq!(
+            Snapshot::read(&text.replacen("snapshot 1", "snapshot 2", 1)),
             None
         );
     }

@@ -4,16 +4,17 @@
 //! file of its own in the system's temporary directory, written under another name and then renamed: it is there whole or
 //! not at all, whoever else writes there.
 //!
-//! Invariant: nothing a report says gets into an error, and a snapshot is only read if this user took it of this project.
+//! Invariant: of a report, nothing but the names of its files gets out, and a snapshot is only read if this user took it
+//! of this project.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
-use docent_core::coverage::{Ambiguous, File, Names, Report};
+use docent_core::coverage::{Ambiguous, File, Names, Report, USUAL_PLACES};
 use docent_core::lcov::{LcovError, Parser};
 use docent_core::path::{PathError, RepoPath};
 use docent_core::snapshot::{Comparison, Snapshot};
@@ -23,7 +24,7 @@ use uuid::{Uuid, Variant, Version};
 
 use crate::clock::Clock;
 use crate::deadline::{Deadline, Expired};
-use crate::files::{self, FileError, FileVersion, Opened, Root};
+use crate::files::{FileError, FileVersion, Opened, Root};
 
 /// The coverage of one project.
 #[derive(Debug)]
@@ -67,8 +68,10 @@ pub enum CoverageError {
     Missing,
     #[error("{0}")]
     Path(PathError),
-    #[error("over HTTP, it must lie inside the project")]
-    Beyond,
+    #[error("it lies outside the project")]
+    Outside,
+    #[error("it changed while it was read")]
+    Changing,
     #[error("{0}")]
     Unreadable(FileError),
     #[error("{0}")]
@@ -81,25 +84,6 @@ pub enum CoverageError {
     Expired(#[from] Expired),
 }
 
-/// Where reports usually are, as their makers have it by default or in their manuals.
-pub const USUAL_PLACES: [&str; 15] = [
-    "coverage/lcov.info",
-    "lcov.info",
-    "target/llvm-cov/lcov.info",
-    "target/lcov.info",
-    "target/coverage/lcov.info",
-    "coverage.lcov",
-    "coverage.info",
-    "coverage/coverage.info",
-    "coverage/lcov/lcov.info",
-    "cover/lcov.info",
-    "build/coverage.info",
-    "build/lcov.info",
-    "build/coverage/lcov.info",
-    "reports/lcov.info",
-    "bazel-out/_coverage/_coverage_report.dat",
-];
-
 /// Bytes of reports kept.
 const KEPT: u64 = 16 << 20;
 
@@ -109,14 +93,12 @@ const PIECE: usize = 128 << 10;
 /// Bytes of a snapshot; more than the largest report that is read can make.
 const LARGEST_SNAPSHOT: u64 = 1 << 30;
 
-/// Changes closer together than this can leave the same time on a file.
-const TICK: Duration = Duration::from_millis(20);
-
-/// A report's place: in the project, or beside it.
+/// Where a report is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Place {
     Inside(RepoPath),
-    Beside(PathBuf),
+    /// An absolute path.
+    Outside(PathBuf),
 }
 
 #[derive(Clone, Debug)]
@@ -156,20 +138,25 @@ impl Coverage {
         let report = self.report(&place, &names, deadline)?;
         let names = match place {
             Place::Inside(path) => names.of_report_at(path.as_str()),
-            Place::Beside(_) => names,
+            Place::Outside(_) => names,
         };
         Ok(Loaded { report, names })
     }
 
     /// Of the usual places, the one with the newest report.
     pub fn usual(&self) -> Option<&'static str> {
-        let changed = |path: &&&str| {
-            let path = RepoPath::parse(path).expect("a path of ours");
-            self.open(&Place::Inside(path)).ok()?.modified
-        };
-        let there = USUAL_PLACES.iter().filter(|path| changed(path).is_some());
+        let there = USUAL_PLACES.iter().filter_map(|path| {
+            let place = Place::Inside(RepoPath::parse(path).expect("a path of ours"));
+            match self.open(&place) {
+                Ok(opened) => Some((opened.modified, *path)),
+                Err(FileError::Missing) => None,
+                // What is wrong with it is worth hearing, if there is no other.
+                Err(_) => Some((None, *path)),
+            }
+        });
         // Of equals, the first.
-        there.rev().max_by_key(changed).copied()
+        let newest = there.rev().max_by_key(|(changed, _)| *changed);
+        newest.map(|(_, path)| path)
     }
 
     /// Takes a snapshot of the report at `path`.
@@ -182,7 +169,7 @@ impl Coverage {
         let snapshot = Snapshot {
             taken: taken.at,
             project: self.project(),
-            report: Arc::unwrap_or_clone(report),
+            report,
         };
         self.store(taken.id, &snapshot.write())
             .map_err(|error| CoverageError::Storage(storage_problem(&error)))?;
@@ -212,43 +199,38 @@ impl Coverage {
     }
 
     fn place(&self, path: &str) -> Result<Place, CoverageError> {
-        match RepoPath::parse(path) {
+        let inside = match Path::new(path) {
+            absolute if absolute.is_absolute() => match self.root.inside(absolute) {
+                Some(inside) => inside.to_str().expect("a part of text at its separators"),
+                None if self.reach == Reach::Project => return Err(CoverageError::Outside),
+                None => {
+                    let relative = path.trim_start_matches('/');
+                    return match RepoPath::parse(relative) {
+                        Err(error @ (PathError::Control | PathError::Traversal)) => {
+                            Err(CoverageError::Path(error))
+                        }
+                        _ => Ok(Place::Outside(absolute.to_owned())),
+                    };
+                }
+            },
+            _ => path,
+        };
+        match RepoPath::parse(inside) {
             Ok(path) => Ok(Place::Inside(path)),
-            Err(PathError::Absolute) => self.absolute(Path::new(path)),
+            // Another system's way to be absolute.
+            Err(PathError::Absolute) => Err(CoverageError::Missing),
             Err(PathError::Empty) if !path.is_empty() => Err(CoverageError::Unreadable(FileError::Directory)),
             Err(error) => Err(CoverageError::Path(error)),
         }
     }
 
-    fn absolute(&self, path: &Path) -> Result<Place, CoverageError> {
-        let relative = |path: &Path| {
-            let text = path.to_str().unwrap_or_default();
-            RepoPath::parse(text.trim_start_matches('/')).map_err(CoverageError::Path)
-        };
-        if let Some(inside) = self.root.inside(path) {
-            return relative(inside).map(Place::Inside);
-        }
-        if self.reach == Reach::Project {
-            return Err(CoverageError::Beyond);
-        }
-        match relative(path) {
-            // Another system's way to be absolute.
-            Err(CoverageError::Path(PathError::Absolute)) => Err(CoverageError::Missing),
-            Ok(guarded) if !self.root.access().allows(&guarded) => {
-                Err(CoverageError::Unreadable(FileError::Blocked))
-            }
-            Ok(_) => Ok(Place::Beside(path.to_owned())),
-            Err(error) => Err(error),
-        }
-    }
-
     fn open(&self, place: &Place) -> Result<Opened, FileError> {
         match place {
-            Place::Beside(path) => files::open_anywhere(path),
+            Place::Outside(path) => self.root.anywhere(path),
             Place::Inside(path) => match self.root.file(path) {
                 // Build directories are often links to a larger disk.
                 Err(FileError::Outside) if self.reach == Reach::Machine => {
-                    files::open_anywhere(&self.root.path().join(path.as_str()))
+                    self.root.anywhere(Path::new(path.as_str()))
                 }
                 opened => opened,
             },
@@ -261,22 +243,29 @@ impl Coverage {
         names: &Names,
         deadline: &Deadline,
     ) -> Result<Arc<Report>, CoverageError> {
-        let opened = self.open(place).map_err(CoverageError::from)?;
-        let version = opened.version().map_err(CoverageError::from)?;
-        if let Some(kept) = self.kept.get(place)
-            && kept.version == version
-        {
-            return Ok(kept.report);
+        // A test run may be writing it just now. What was read meanwhile may be half the old and half the new one.
+        for _ in 0..2 {
+            let opened = self.open(place)?;
+            let version = opened.version()?;
+            if let Some(kept) = self.kept.get(place)
+                && kept.version == version
+            {
+                return Ok(kept.report);
+            }
+            // The file system's clock runs with this one, whatever time docent is told it is.
+            let settled = version.is_older_than(SystemTime::now());
+            let report = parse(&opened, names, deadline);
+            if opened.version()? != version {
+                continue;
+            }
+            let report = Arc::new(report?);
+            if settled {
+                let report = report.clone();
+                self.kept.insert(place.clone(), Kept { version, report });
+            }
+            return Ok(report);
         }
-        let settled = version
-            .changed()
-            .is_some_and(|changed| changed + TICK < SystemTime::now());
-        let report = Arc::new(parse(&opened, names, deadline)?);
-        if settled && opened.version().is_ok_and(|now| now == version) {
-            let report = report.clone();
-            self.kept.insert(place.clone(), Kept { version, report });
-        }
-        Ok(report)
+        Err(CoverageError::Changing)
     }
 
     /// Writes a snapshot's file.
@@ -362,5 +351,48 @@ fn storage_problem(error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "temp dir not writable".into(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "temp dir is full".into(),
         _ => format!("temp dir cannot be used: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use docent_core::access::Access;
+    use std::fs;
+
+    fn coverage(directory: &Path) -> Coverage {
+        let root = Root::open(directory, Access::new([]).unwrap()).unwrap();
+        Coverage::new(root, Reach::Machine, Clock::System, directory.to_owned())
+    }
+
+    #[test]
+    fn a_report_is_read_once_until_it_changes() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lcov.info");
+        fs::write(&path, "SF:a\nDA:1,1\nend_of_record\n").unwrap();
+        let coverage = coverage(directory.path());
+        let load = || coverage.load("lcov.info", &Deadline::default()).unwrap().report;
+        let is_kept = || Arc::ptr_eq(&load(), &load());
+
+        // One that was written just now is not kept: it could be written again with the same time.
+        let kept = (0..1_000_000).any(|_| is_kept());
+        assert!(kept);
+        let before = load();
+        fs::write(&path, "SF:a\nDA:1,0\nend_of_record\n").unwrap();
+        assert_ne!(load(), before);
+    }
+
+    #[test]
+    fn what_keeps_a_snapshot_from_being_written_is_said() {
+        for (kind, problem) in [
+            (io::ErrorKind::NotFound, "temp dir does not exist"),
+            (io::ErrorKind::NotADirectory, "temp dir is not a directory"),
+            (io::ErrorKind::PermissionDenied, "temp dir not writable"),
+            (io::ErrorKind::ReadOnlyFilesystem, "temp dir not writable"),
+            (io::ErrorKind::StorageFull, "temp dir is full"),
+            (io::ErrorKind::QuotaExceeded, "temp dir is full"),
+        ] {
+            assert_eq!(storage_problem(&kind.into()), problem);
+        }
     }
 }

@@ -4,19 +4,19 @@
 //! before: a symlink swapped in between cannot lead the open elsewhere. Links that end inside the project
 //! are followed, and the access rules are applied to where they end as well as to how they were named.
 //!
-//! Invariant: an [`Opened`] file is a regular file inside the root that the rules allow. Pipes, devices and
-//! directories are refused without being read.
+//! Invariant: an [`Opened`] file is a regular file that the rules allow, inside the root unless [`Root::anywhere`]
+//! opened it. Pipes, devices and directories are refused without being read.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
 use docent_core::access::Access;
-use docent_core::path::RepoPath;
+use docent_core::path::{PathError, RepoPath};
 
 use crate::walk::Listed;
 
@@ -48,7 +48,7 @@ pub struct Content {
 /// Tells a file from what it was before: no write leaves this as it was, but for one within the same tick of the file
 /// system's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileVersion {
+pub(crate) struct FileVersion {
     size: u64,
     modified: Option<SystemTime>,
     /// Which file it is, and when anything about it was last changed, which a program cannot set back.
@@ -127,12 +127,12 @@ impl Root {
     }
 
     /// The directory as it was named, which may lead through links.
-    pub fn given(&self) -> &Path {
+    pub(crate) fn given(&self) -> &Path {
         &self.given
     }
 
     /// The part of an absolute path that is below the project's directory.
-    pub fn inside<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+    pub(crate) fn inside<'a>(&self, path: &'a Path) -> Option<&'a Path> {
         path.strip_prefix(&self.path)
             .or_else(|_| path.strip_prefix(&self.given))
             .ok()
@@ -153,6 +153,29 @@ impl Root {
     /// Opens a file that a walk listed. The walk has applied the rules, and does not follow links.
     pub fn listed(&self, listed: &Listed) -> Result<Opened, FileError> {
         self.open_either_way(listed.path())
+    }
+
+    /// Opens a file wherever on the machine it is, for the user who runs docent; a relative path begins at the root. The
+    /// rules are applied to where it ends. For what is read and not shown.
+    pub(crate) fn anywhere(&self, path: &Path) -> Result<Opened, FileError> {
+        let path = self.path.join(path).canonicalize()?;
+        let names = self.inside(&path).unwrap_or(&path).components();
+        let names: Vec<&str> = names
+            .filter_map(|component| match component {
+                Component::Normal(name) => name.to_str(),
+                _ => None,
+            })
+            .collect();
+        match RepoPath::parse(&names.join("/")) {
+            Ok(guarded) if !self.access.allows(&guarded) => return Err(FileError::Blocked),
+            Ok(_) => {}
+            Err(PathError::Empty) => return Err(FileError::Directory),
+            Err(_) => return Err(FileError::Blocked),
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = cap_std::fs::File::open_ambient_with(&path, &options, cap_std::ambient_authority())?;
+        Opened::new(file.into_std())
     }
 
     /// Reads a whole file of at most `limit` bytes.
@@ -273,14 +296,6 @@ impl Root {
     }
 }
 
-/// Opens a regular file anywhere on the machine, by an absolute path. For what a user names and docent does not show.
-pub(crate) fn open_anywhere(path: &Path) -> Result<Opened, FileError> {
-    let mut options = OpenOptions::new();
-    options.read(true).nonblock(true);
-    let file = cap_std::fs::File::open_ambient_with(path, &options, cap_std::ambient_authority())?;
-    Opened::new(file.into_std())
-}
-
 impl Opened {
     pub(crate) fn new(file: File) -> Result<Self, FileError> {
         let metadata = file.metadata().map_err(FileError::from)?;
@@ -353,16 +368,29 @@ impl Opened {
 }
 
 impl FileVersion {
-    /// When the file was last changed.
+    /// True when a change after `now` will show. Two changes within a tick of the file system's clock look like one: whole
+    /// seconds come from file systems that know no better.
+    pub(crate) fn is_older_than(&self, now: SystemTime) -> bool {
+        let Some(changed) = self.changed() else {
+            return false;
+        };
+        let whole = changed
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .is_ok_and(|since| since.subsec_nanos() == 0);
+        let tick = Duration::from_millis(if whole { 2_000 } else { 20 });
+        changed + tick < now
+    }
+
+    /// When anything about the file was last changed.
     #[cfg(unix)]
-    pub(crate) fn changed(&self) -> Option<SystemTime> {
+    fn changed(&self) -> Option<SystemTime> {
         let (_, _, seconds, nanoseconds) = self.identity;
-        let since = std::time::Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
+        let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
         SystemTime::UNIX_EPOCH.checked_add(since)
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn changed(&self) -> Option<SystemTime> {
+    fn changed(&self) -> Option<SystemTime> {
         self.modified
     }
 }

@@ -103,6 +103,8 @@ impl Sandbox {
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_CACHE_HOME", home.join("cache"))
             .env("TMPDIR", self.temporary())
+            .env("TMP", self.temporary())
+            .env("TEMP", self.temporary())
             .env("DOCENT_FIXED_TIME", NOW)
             .env("DOCENT_ROOT", self.root())
             .stdin(Stdio::null());
@@ -112,6 +114,33 @@ impl Sandbox {
     /// Runs a command to its end.
     pub fn run(&self, arguments: &[&str]) -> Finished {
         Finished::of(self.docent().args(arguments))
+    }
+
+    /// Another program with docent's environment.
+    pub fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.root()).env_clear().stdin(Stdio::null());
+        for (name, value) in self.docent().get_envs() {
+            command.env(name, value.expect("the sandbox sets variables and removes none"));
+        }
+        command
+    }
+
+    /// Runs a command to its end as a user whom permissions hold back: another one where the tests are the superuser's.
+    #[cfg(unix)]
+    pub fn run_unprivileged(&self, arguments: &[&str]) -> Finished {
+        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::process::CommandExt;
+
+        if !rustix::process::geteuid().is_root() {
+            return self.run(arguments);
+        }
+        // The build directory may be closed to others.
+        let copy = self.outside().join("docent");
+        fs::copy(&self.binary, &copy).expect("a copy of docent");
+        fs::set_permissions(self.outside(), fs::Permissions::from_mode(0o755)).expect("permissions");
+        let nobody = 65_534;
+        Finished::of(self.program(&copy).uid(nobody).gid(nobody).args(arguments))
     }
 
     /// Runs a command to its end on a terminal: what a person sees, both streams together.

@@ -3,6 +3,7 @@
 
 use std::mem;
 
+use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::Value;
 
@@ -21,9 +22,7 @@ pub(super) fn commands(tools: &[Tool]) -> Vec<Command> {
                     .iter_mut()
                     .find(|command| command.get_name() == outer)
                     .expect("the tool whose command holds others is listed before theirs");
-                *outer = mem::take(outer)
-                    .subcommand(made)
-                    .args_conflicts_with_subcommands(true);
+                *outer = mem::take(outer).subcommand(made);
             }
         }
     }
@@ -31,16 +30,27 @@ pub(super) fn commands(tools: &[Tool]) -> Vec<Command> {
 }
 
 /// The tool whose command was given, and what was given to it.
-pub(super) fn find<'a>(tools: &'a [Tool], name: &str, given: &'a ArgMatches) -> (&'a Tool, &'a ArgMatches) {
-    let (command, given) = match given.subcommand() {
-        Some((inner, given)) => (format!("{name} {inner}"), given),
-        None => (name.to_owned(), given),
+pub(super) fn find<'a>(
+    tools: &'a [Tool],
+    name: &str,
+    given: &'a ArgMatches,
+) -> anyhow::Result<(&'a Tool, &'a ArgMatches)> {
+    let tool = |command: &str| {
+        tools
+            .iter()
+            .find(|tool| tool.mirror.command == command)
+            .expect("the commands are made from the tools")
     };
-    let tool = tools
-        .iter()
-        .find(|tool| tool.mirror.command == command)
-        .expect("the commands are made from the tools");
-    (tool, given)
+    let outer = tool(name);
+    let Some((inner, inner_given)) = given.subcommand() else {
+        return Ok((outer, given));
+    };
+    // clap knows no way to allow the flags of every command there, and none of the outer one's.
+    let stray = arguments(outer, given).keys().next().map(|name| kebab(name));
+    if let Some(stray) = stray.or_else(|| given.get_flag("json").then(|| "json".into())) {
+        bail!("--{stray} belongs behind {inner}");
+    }
+    Ok((tool(&format!("{name} {inner}")), inner_given))
 }
 
 /// The command of `tool`, under the last word of its name.
@@ -70,8 +80,8 @@ fn command(tool: &Tool) -> Command {
         };
         command = command.arg(arg);
     }
-    if let Some(completion) = &tool.mirror.completion {
-        command = command.after_help(completion.about);
+    if let Some(left_out) = &tool.mirror.left_out {
+        command = command.after_help(left_out.about);
     }
     command.arg(
         Arg::new("json")

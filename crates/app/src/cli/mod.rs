@@ -22,7 +22,7 @@ use crate::serve;
 use crate::settings::{Flags, Http, Settings};
 use crate::tools::dispatch::{Dispatch, Project};
 use crate::tools::limit::Session;
-use crate::tools::{self, Completion, Object, Tool};
+use crate::tools::{self, Audience, LeftOut, Object, Tool};
 use print::{Colour, Page};
 
 const ABOUT: &str = "A guide to your project, for coding agents and for you";
@@ -41,7 +41,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             let order = Order {
                 tool: name,
                 arguments,
-                completion: None,
+                left_out: None,
                 show: None,
             };
             call(&flags, tools, order)
@@ -53,17 +53,20 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             clap_complete::generate(shell, &mut command(&tools), "docent", &mut script);
             write(&String::from_utf8(script)?)
         }
-        ("man", given) => write(&manual(command(&tools), given.get_one::<String>("command"))?),
+        ("man", given) => {
+            let words = given.get_many::<String>("command").unwrap_or_default();
+            write(&manual(command(&tools), words)?)
+        }
         ("reference", given) => {
             let which = given.get_one::<String>("page").expect("required");
             write(&reference::page(which, &tools, command(&tools)))
         }
         (name, given) => {
-            let (tool, given) = mirror::find(&tools, name, given);
+            let (tool, given) = mirror::find(&tools, name, given)?;
             let order = Order {
                 tool: tool.name,
                 arguments: mirror::arguments(tool, given),
-                completion: tool.mirror.completion,
+                left_out: tool.mirror.left_out,
                 show: (!given.get_flag("json")).then(|| (tool.mirror.show, Page::new(colour))),
             };
             call(&flags, tools, order)
@@ -134,7 +137,7 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
         .subcommand(
             Command::new("man")
                 .about("Print the manual page, of docent or of one of its commands")
-                .arg(Arg::new("command").value_name("COMMAND")),
+                .arg(Arg::new("command").value_name("COMMAND").num_args(0..)),
         )
         .subcommand(
             Command::new("reference")
@@ -251,19 +254,17 @@ fn write(text: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn manual(mut command: Command, which: Option<&String>) -> anyhow::Result<String> {
+fn manual<'a>(mut command: Command, words: impl Iterator<Item = &'a String>) -> anyhow::Result<String> {
     command.build();
-    if let Some(name) = which {
-        let mut sub = &command;
-        for word in name.split_whitespace() {
-            let Some(inner) = sub.find_subcommand(word) else {
-                bail!("there is no command {name}")
-            };
-            sub = inner;
-        }
-        let title = format!("docent-{}", name.split_whitespace().collect::<Vec<_>>().join("-"));
-        command = sub.clone().name(title.clone()).display_name(title);
+    let mut title = String::from("docent");
+    for word in words {
+        let Some(inner) = command.find_subcommand(word) else {
+            bail!("there is no command {word}")
+        };
+        title = format!("{title}-{word}");
+        command = inner.clone();
     }
+    let command = command.name(title.clone()).display_name(title);
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
     Ok(String::from_utf8(page)?)
@@ -273,8 +274,8 @@ fn manual(mut command: Command, which: Option<&String>) -> anyhow::Result<String
 struct Order<'a> {
     tool: &'a str,
     arguments: Object,
-    completion: Option<Completion>,
-    /// Lays the answer out for people, who can scroll: it has no size limit. Without, it is printed as it is.
+    left_out: Option<LeftOut>,
+    /// Lays the answer out for people. Without, it is printed as clients get it.
     show: Option<(Show, Page)>,
 }
 
@@ -284,14 +285,14 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<Exi
     let Order {
         tool,
         mut arguments,
-        completion,
+        left_out,
         show,
     } = order;
     let (mut dispatch, _) = prepare(flags, tools, Stay::ForOneCall)?;
     if show.is_some() {
-        dispatch.limits.answer_chars = usize::MAX;
+        dispatch.audience = Audience::Person;
     }
-    match completion.map(|completion| (completion.run)(&dispatch, &mut arguments)) {
+    match left_out.map(|left_out| (left_out.find)(&dispatch.project, &mut arguments)) {
         None | Some(Ok(None)) => {}
         Some(Ok(Some(taken))) => print::announce(&taken),
         Some(Err(failure)) => {

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use docent_core::coverage::Percent;
 use docent_core::reveal::reveal_part;
 use serde_json::Value;
 
@@ -90,36 +91,33 @@ impl Page {
         )
     }
 
-    /// A share of something as a number and a bar, what it is the share of, and whose it is. `tenths` of a percent.
-    pub(crate) fn share(&mut self, tenths: i32, of: &str, whose: &str) -> io::Result<()> {
-        let style = match tenths {
+    /// A share of something as a number and a bar, what it is the share of, and whose it is.
+    pub(crate) fn share(&mut self, share: Percent, of: &str, whose: &str) -> io::Result<()> {
+        let style = match share.tenths {
             ..500 => REMOVED,
             500..800 => MIDDLING,
             _ => ADDED,
         };
         // Full only when it is all of it, empty only when it is nothing.
-        let filled = (tenths * BAR / 1_000).clamp(i32::from(tenths > 0), BAR);
+        let filled = (share.tenths * BAR / 1_000).clamp(i32::from(share.tenths > 0), BAR);
         let count = |times: i32| usize::try_from(times).unwrap_or_default();
         let (bar, rest) = ("█".repeat(count(filled)), "░".repeat(count(BAR - filled)));
-        let (whole, tenth) = (tenths / 10, tenths % 10);
         let whose = reveal_part(whose);
         writeln!(
             self.out,
-            "{style}{whole:>3}.{tenth} %  {bar}{style:#}{DIM}{rest}{DIM:#}  {of}  {whose}"
+            "{style}{share:>5} %  {bar}{style:#}{DIM}{rest}{DIM:#}  {of}  {whose}"
         )
     }
 
-    /// A change of something, with its sign, and whose it is. `tenths` of a percent.
-    pub(crate) fn change(&mut self, tenths: i32, whose: &str, aside: &str) -> io::Result<()> {
-        let (style, sign) = match tenths {
-            ..0 => (REMOVED, '-'),
-            0 => (DIM, ' '),
-            1.. => (ADDED, '+'),
+    /// A change of something, with its sign, and whose it is.
+    pub(crate) fn change(&mut self, change: Percent, whose: &str, aside: &str) -> io::Result<()> {
+        let (style, sign) = match change.tenths {
+            ..0 => (REMOVED, ""),
+            0 => (DIM, ""),
+            1.. => (ADDED, "+"),
         };
-        let size = tenths.unsigned_abs();
-        let number = format!("{sign}{}.{}", size / 10, size % 10);
-        let whose = reveal_part(whose);
-        write!(self.out, "{style}{number:>6}{style:#}  {whose}")?;
+        let number = format!("{sign}{change}");
+        write!(self.out, "{style}{number:>6}{style:#}  {}", reveal_part(whose))?;
         if !aside.is_empty() {
             write!(self.out, "  {DIM}{aside}{DIM:#}")?;
         }
@@ -198,7 +196,7 @@ pub(crate) fn complain(message: &str) {
     let _ = writeln!(stderr, "{ERROR}error{ERROR:#}: {}", reveal_part(message));
 }
 
-/// Says on stderr what a person who started a server waits for.
+/// Says on stderr what a person should know before the work begins.
 pub(crate) fn announce(message: &str) {
     let mut stderr = AutoStream::new(io::stderr(), ColorChoice::Auto);
     // Without a stderr there is nobody to tell.

@@ -21,12 +21,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{Failure, brief};
 use super::limit::Session;
-use super::{Call, Group, Object, Reply, Tool, arguments};
+use super::{Audience, Call, Group, Object, Reply, Tool, arguments};
 
 /// The tools of one project, ready to be called.
 pub(crate) struct Dispatch {
     pub(crate) tools: Vec<Tool>,
     pub(crate) project: Project,
+    pub(crate) audience: Audience,
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
     /// Room for calls that run at once; more of them wait.
@@ -69,6 +70,7 @@ impl Dispatch {
         Self {
             tools,
             project,
+            audience: Audience::Client,
             limits,
             metrics: Metrics::default(),
             places,
@@ -186,7 +188,11 @@ impl Dispatch {
             coverage: &self.project.coverage,
             clock: self.project.clock,
             deadline,
-            room: self.limits.answer_chars,
+            audience: self.audience,
+            room: match self.audience {
+                Audience::Client => self.limits.answer_chars,
+                Audience::Person => usize::MAX,
+            },
         };
         catch_unwind(AssertUnwindSafe(|| (tool.run)(&call, arguments))).unwrap_or_else(|panic| {
             let cause = panic

@@ -30,7 +30,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::cli::print::Page;
-use dispatch::Dispatch;
+use dispatch::Project;
 use failure::Failure;
 
 /// Every tool, in the order clients and people see them.
@@ -100,16 +100,16 @@ pub(crate) struct Mirror {
     pub(crate) positional: &'static [&'static str],
     /// Writes the answer for people.
     pub(crate) show: fn(&Value, &mut Page) -> io::Result<()>,
-    pub(crate) completion: Option<Completion>,
+    pub(crate) left_out: Option<LeftOut>,
 }
 
-/// How an argument that a person left out is found.
+/// An argument that clients must give and people may leave out.
 #[derive(Clone, Copy)]
-pub(crate) struct Completion {
+pub(crate) struct LeftOut {
     /// What the command's help says about it.
     pub(crate) about: &'static str,
     /// Adds the argument, and says what was taken.
-    pub(crate) run: fn(&Dispatch, &mut Object) -> Result<Option<String>, Failure>,
+    pub(crate) find: fn(&Project, &mut Object) -> Result<Option<String>, Failure>,
 }
 
 /// What a tool gets to see of the world.
@@ -119,15 +119,18 @@ pub(crate) struct Call<'a> {
     pub(crate) coverage: &'a Coverage,
     pub(crate) clock: Clock,
     pub(crate) deadline: &'a Deadline,
+    pub(crate) audience: Audience,
     /// How many characters the answer may have.
     pub(crate) room: usize,
 }
 
-impl Call<'_> {
-    /// True when a person will see the answer, laid out by the tool's `show`. Only they have room for everything.
-    pub(crate) fn is_for_a_person(&self) -> bool {
-        self.room == usize::MAX
-    }
+/// Who gets the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// A model, or a program: the answer is what was promised, and has a size limit.
+    Client,
+    /// Somebody who sees it as the tool's `show` lays it out, and can scroll. May be told more.
+    Person,
 }
 
 /// What a tool answers: a value, which clients get as text and as it is, or text alone.
@@ -168,7 +171,7 @@ impl Tool {
                 command: name,
                 positional: &[],
                 show: |value, page| page.json(value),
-                completion: None,
+                left_out: None,
             },
             run: Box::new(move |call, arguments| {
                 let arguments =
@@ -214,14 +217,14 @@ impl Tool {
             command,
             positional,
             show,
-            completion: None,
+            left_out: None,
         };
         self
     }
 
-    /// After `cli`: what a person leaves out is found.
-    pub(crate) fn completed(mut self, completion: Completion) -> Self {
-        self.mirror.completion = Some(completion);
+    /// After `cli`: an argument that is found if a person leaves it out.
+    pub(crate) fn finds(mut self, left_out: LeftOut) -> Self {
+        self.mirror.left_out = Some(left_out);
         self
     }
 

@@ -1,10 +1,9 @@
 //! Snapshots of coverage as files: they last, never mix or tear, and only this user's of this project are read.
 
-use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use docent_testkit::{Answer, Era, Finished, HttpServer, Sandbox, StdioClient};
 use insta::assert_snapshot;
@@ -82,13 +81,13 @@ fn snapshots_taken_at_once_by_several_processes_stay_apart() {
     const PROCESSES: u32 = 6;
     const EACH: u32 = 8;
     let sandbox = project();
+    let shared = start(&sandbox);
     // Every process and every round has a report of its own; what comes back must be about that one.
     let report = |process: u32, round: u32| lcov(&[("src/a.ts", process * EACH + round, 100)]);
     std::thread::scope(|scope| {
         for process in 0..PROCESSES {
-            let sandbox = (sandbox.docent(), sandbox.root());
+            let (docent, root, shared) = (sandbox.docent(), sandbox.root(), &shared);
             scope.spawn(move || {
-                let (docent, root) = sandbox;
                 let client = StdioClient::start(docent, Era::Handshake);
                 let name = format!("{process}.info");
                 let mut taken = Vec::new();
@@ -97,6 +96,12 @@ fn snapshots_taken_at_once_by_several_processes_stay_apart() {
                     taken.push(id(
                         &client.call("start_coverage_snapshot", json!({ "lcovPath": name }))
                     ));
+                    let of_all = json!({ "snapshotId": shared, "lcovPath": "lcov.info" });
+                    let ended = client.call("end_coverage_snapshot", of_all);
+                    assert_eq!(
+                        ended.json()["fileChanges"],
+                        json!({ "src/a.ts": 0, "src/b.ts": 0 })
+                    );
                 }
                 fs::write(root.join(&name), lcov(&[("src/a.ts", 0, 100)])).unwrap();
                 for (round, id) in (0..EACH).zip(&taken) {
@@ -110,10 +115,10 @@ fn snapshots_taken_at_once_by_several_processes_stay_apart() {
             });
         }
     });
-    let names: HashSet<PathBuf> = files(&sandbox).into_iter().collect();
+    let written = (PROCESSES * EACH) as usize + 1;
     assert_eq!(
-        names.len(),
-        (PROCESSES * EACH) as usize,
+        files(&sandbox).len(),
+        written,
         "nothing unfinished was left behind"
     );
 }
@@ -233,14 +238,9 @@ fn a_temporary_directory_that_cannot_be_written_is_a_storage_error() {
 #[test]
 fn a_directory_that_is_read_only_is_a_storage_error() {
     let sandbox = project();
-    let finished = as_nobody_special(&sandbox, |sandbox| {
-        fs::set_permissions(sandbox.temporary(), fs::Permissions::from_mode(0o555)).unwrap();
-        vec![
-            "call".into(),
-            "start_coverage_snapshot".into(),
-            r#"{"lcovPath":"lcov.info"}"#.into(),
-        ]
-    });
+    fs::set_permissions(sandbox.temporary(), fs::Permissions::from_mode(0o555)).unwrap();
+    let finished =
+        sandbox.run_unprivileged(&["call", "start_coverage_snapshot", r#"{"lcovPath":"lcov.info"}"#]);
     assert_snapshot!(finished.stdout, @"Error: Cannot create snapshot: temp dir not writable");
 }
 
@@ -252,39 +252,21 @@ fn a_disk_without_room_is_a_storage_error_and_leaves_nothing_behind() {
     let script = format!(
         r#"trap "" XFSZ; ulimit -f 0; exec {docent} call start_coverage_snapshot '{{"lcovPath":"lcov.info"}}'"#
     );
-    let finished = Finished::of(in_its_place(&sandbox, Command::new("sh")).args(["-c", &script]));
+    let finished = Finished::of(sandbox.program("sh").args(["-c", &script]));
     assert_snapshot!(finished.stdout, @"Error: Cannot create snapshot: temp dir cannot be used: File too large (os error 27)");
     assert_eq!(files(&sandbox), [] as [PathBuf; 0]);
 }
 
-/// Runs docent as a user whom permissions hold back; the superuser is not one.
-pub(crate) fn as_nobody_special(
-    sandbox: &Sandbox,
-    prepare: impl FnOnce(&Sandbox) -> Vec<String>,
-) -> Finished {
-    use std::os::unix::process::CommandExt;
-
-    let is_superuser = fs::metadata("/proc/self").unwrap().uid() == 0;
-    let arguments = prepare(sandbox);
-    if !is_superuser {
-        return Finished::of(sandbox.docent().args(arguments));
-    }
-    // The build directory may be closed to others.
-    let copy = sandbox.outside().join("docent");
-    fs::copy(env!("CARGO_BIN_EXE_docent"), &copy).unwrap();
-    fs::set_permissions(sandbox.outside(), fs::Permissions::from_mode(0o755)).unwrap();
-    let mut docent = in_its_place(sandbox, Command::new(&copy));
-    Finished::of(docent.uid(65_534).gid(65_534).args(arguments))
-}
-
-/// Another command where the sandbox would run docent.
-fn in_its_place(sandbox: &Sandbox, mut command: Command) -> Command {
-    command
-        .current_dir(sandbox.root())
-        .env_clear()
-        .stdin(Stdio::null());
-    for (name, value) in sandbox.docent().get_envs() {
-        command.env(name, value.expect("the sandbox sets variables and removes none"));
-    }
-    command
+/// Only the superuser can set this scene.
+#[test]
+fn a_snapshot_of_another_user_is_refused() {
+    let sandbox = project();
+    let id = start(&sandbox);
+    let file = files(&sandbox).remove(0);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let arguments = json!({ "snapshotId": id, "lcovPath": "lcov.info" }).to_string();
+    let by_another = sandbox.run_unprivileged(&["call", "end_coverage_snapshot", &arguments]);
+    let is_own = fs::metadata(&file).unwrap().uid() != 0;
+    assert_eq!(by_another.code == 0, is_own, "{}", by_another.stdout);
+    assert!(!end(&sandbox, &id).is_error);
 }

@@ -1,8 +1,10 @@
 //! The reader of LCOV reports against text of every kind, and against the same rules written plainly.
 
 use super::*;
+use crate::snapshot::Snapshot;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn parse(text: impl AsRef<[u8]>) -> Result<Report, LcovError> {
     let names = Names::default();
@@ -89,6 +91,12 @@ fn what_is_not_about_lines_is_passed_over() {
 }
 
 #[test]
+fn names_that_are_not_utf_8_stay_apart() {
+    let text = b"SF:\xe4.c\nDA:1,1\nend_of_record\nSF:\xf6.c\nDA:1,0\nend_of_record\n";
+    assert_eq!(files(text), ["%E4.c 1/1", "%F6.c 0/1"]);
+}
+
+#[test]
 fn line_ends_and_marks_of_windows_are_read() {
     assert_eq!(
         files("\u{feff}SF:src\\a.ts\r\nDA:1,1\r\nDA:2,0\r\nLF:2\r\nend_of_record\r\n"),
@@ -133,6 +141,7 @@ fn a_malformed_line_is_named_and_not_shown() {
         ("LF:1\n", "1: LF or LH outside of a record"),
         ("end_of_record\n", "1: end_of_record without a record"),
         ("SF: \n", "1: SF names no file"),
+        ("SF:src/..\n", "1: SF names no file"),
         (
             "SF:a\nSF:b\n",
             "2: SF inside a record; the end_of_record before it is missing",
@@ -270,6 +279,9 @@ proptest! {
         if let Ok(report) = &whole {
             prop_assert!(report.files().iter().all(|file| file.lines.hit <= file.lines.found));
             prop_assert!(report.total().percent().tenths <= 1_000);
+            let report = Arc::new(report.clone());
+            let snapshot = Snapshot { taken: 1, project: "a".into(), report };
+            prop_assert_eq!(Snapshot::read(&snapshot.write()), Some(snapshot));
         }
         prop_assert_eq!(read(piece), whole);
     }

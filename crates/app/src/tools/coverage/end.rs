@@ -7,17 +7,18 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 
+use docent_core::coverage::Percent;
 use docent_core::reveal::reveal_part;
 use docent_core::snapshot::{Changed, Comparison, Presence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Number, refused};
+use super::{Number, REPORT, refused};
 use crate::cli::print::Page;
 use crate::tools::failure::Failure;
 use crate::tools::room::json_length;
-use crate::tools::{Call, Group, Object, Reply, Tool};
+use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: the overall change, the change of each file, and \
     files that are new or gone. Use it after changing code and running the tests again.";
@@ -31,7 +32,7 @@ pub(crate) fn tool() -> Tool {
         .title("Compare with a coverage snapshot")
         .answers::<Output>()
         .cli("coverage end", &["snapshotId"], show)
-        .finds_report()
+        .finds(REPORT)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -62,8 +63,16 @@ struct Output {
 #[derive(Serialize, Deserialize)]
 struct Table {
     overall: i32,
-    files: Vec<(i32, String, String)>,
+    files: Vec<Row>,
     unchanged: usize,
+}
+
+/// A file that is not as it was.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    tenths: i32,
+    path: String,
+    aside: String,
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
@@ -71,7 +80,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         .coverage
         .since(&args.snapshot_id, &args.lcov_path, call.deadline)
         .map_err(|error| refused(error, &args.lcov_path))?;
-    if call.is_for_a_person() {
+    if call.audience == Audience::Person {
         return Ok(Reply::json(&table(comparison)));
     }
     Ok(Reply::json(&output(&comparison, call.room)))
@@ -100,13 +109,13 @@ fn output(comparison: &Comparison, room: usize) -> Output {
         let shown = fitting.count();
         let others = match files[shown].0.change.tenths.abs() {
             0 => "did not change".to_owned(),
-            tenths => format!("changed by {}.{} at most", tenths / 10, tenths % 10),
+            tenths => format!("changed by {} at most", Percent { tenths }),
         };
         files.truncate(shown);
         files.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
         notice = Some(format!(
-            "{shown} of {all} files are listed, those that changed most; the others {others}. get_file_coverage tells \
-             the coverage of any of them"
+            "{shown} of {all} files are listed, those that changed most; the others {others}. A larger \
+             answer.max_chars has room for all"
         ));
     }
     let of = |presence: Presence| {
@@ -128,7 +137,7 @@ fn output(comparison: &Comparison, room: usize) -> Output {
 /// Files that are worse first, then those that are better; those that stayed the same are counted.
 fn table(comparison: Comparison) -> Table {
     let all = comparison.files.len();
-    let mut files: Vec<(i32, String, String)> = comparison
+    let mut files: Vec<Row> = comparison
         .files
         .into_iter()
         .filter(|file| file.change.tenths != 0 || file.presence != Presence::Both)
@@ -138,10 +147,14 @@ fn table(comparison: Comparison) -> Table {
                 Presence::New => "new",
                 Presence::Removed => "removed",
             };
-            (file.change.tenths, file.path, aside.to_owned())
+            Row {
+                tenths: file.change.tenths,
+                path: file.path,
+                aside: aside.to_owned(),
+            }
         })
         .collect();
-    files.sort();
+    files.sort_by(|a, b| (a.tenths, &a.path).cmp(&(b.tenths, &b.path)));
     Table {
         overall: comparison.overall.tenths,
         unchanged: all - files.len(),
@@ -151,8 +164,8 @@ fn table(comparison: Comparison) -> Table {
 
 fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
     let table = Table::deserialize(answer).expect("it was written by `run`");
-    for (tenths, path, aside) in &table.files {
-        page.change(*tenths, path, aside)?;
+    for Row { tenths, path, aside } in &table.files {
+        page.change(Percent { tenths: *tenths }, path, aside)?;
     }
     match table.unchanged {
         0 => {}
@@ -160,5 +173,6 @@ fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
         files => page.dim(&format!("{files} files are as they were"))?,
     }
     page.line("")?;
-    page.change(table.overall, "all files", "")
+    let tenths = table.overall;
+    page.change(Percent { tenths }, "all files", "")
 }

@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Number, Row, refused, width};
+use super::{Number, REPORT, Row, fraction_width, refused};
 use crate::cli::print::Page;
 use crate::tools::failure::{Failure, Kind, brief};
-use crate::tools::{Call, Group, Object, Reply, Tool};
+use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Line coverage of the files you name in percent, from an LCOV report. Use it after changing files. A file \
     that is not in the report has 0.";
@@ -27,7 +27,7 @@ pub(crate) fn tool() -> Tool {
         .title("File coverage")
         .answers::<Output>()
         .cli("coverage file", &["filePaths"], show)
-        .finds_report()
+        .finds(REPORT)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -65,7 +65,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             None => Row::new(&format!("{path} (not in the report)"), lines),
         });
     }
-    if call.is_for_a_person() {
+    if call.audience == Audience::Person {
         return Ok(Reply::json(&rows));
     }
     let reply = Reply::json(&Output { files });
@@ -100,9 +100,9 @@ fn ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure {
 
 fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
     let rows = Vec::<Row>::deserialize(answer).expect("it was written by `run`");
-    let width = width(&rows);
+    let width = fraction_width(&rows);
     for row in &rows {
-        page.share(row.tenths, &row.of(width), &row.path)?;
+        page.share(row.percent(), &row.fraction(width), &row.path)?;
     }
     Ok(())
 }

@@ -7,14 +7,14 @@ pub(super) mod file;
 pub(super) mod overall;
 pub(super) mod start;
 
-use docent_core::coverage::{Lines, Percent};
-use docent_engine::coverage::{CoverageError, USUAL_PLACES};
+use docent_core::coverage::{Lines, Percent, USUAL_PLACES};
+use docent_engine::coverage::CoverageError;
 use docent_engine::files::FileError;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::dispatch::Dispatch;
+use super::dispatch::Project;
 use super::failure::{Failure, Kind, brief};
-use super::{Completion, Object, Tool};
+use super::{LeftOut, Object};
 
 /// A percentage in an answer: `85.4`, and `90` where there is no decimal to tell.
 #[derive(Clone, Copy)]
@@ -33,7 +33,6 @@ impl Serialize for Number {
 #[derive(Serialize, Deserialize)]
 struct Row {
     path: String,
-    tenths: i32,
     hit: u64,
     found: u64,
 }
@@ -42,38 +41,41 @@ impl Row {
     fn new(path: &str, lines: Lines) -> Self {
         Self {
             path: path.to_owned(),
-            tenths: lines.percent().tenths,
             hit: lines.hit,
             found: lines.found,
         }
     }
 
+    fn percent(&self) -> Percent {
+        let Self { hit, found, .. } = *self;
+        Lines { found, hit }.percent()
+    }
+
     /// `14/21`, as wide as the widest of a table.
-    fn of(&self, width: usize) -> String {
+    fn fraction(&self, width: usize) -> String {
         format!("{:>width$}", format!("{}/{}", self.hit, self.found))
     }
 }
 
 /// The width that the widest `14/21` of a table takes.
-fn width<'a>(rows: impl IntoIterator<Item = &'a Row>) -> usize {
-    rows.into_iter().map(|row| row.of(0).len()).max().unwrap_or(0)
+fn fraction_width<'a>(rows: impl IntoIterator<Item = &'a Row>) -> usize {
+    rows.into_iter()
+        .map(|row| row.fraction(0).len())
+        .max()
+        .unwrap_or(0)
 }
 
-impl Tool {
-    /// On the command line, a report that is not named is looked for.
-    fn finds_report(self) -> Self {
-        self.completed(Completion {
-            about: "Without --lcov-path, the newest report in the usual places is taken, such as coverage/lcov.info.",
-            run: find_report,
-        })
-    }
-}
+/// On the command line, a report that is not named is looked for.
+const REPORT: LeftOut = LeftOut {
+    about: "Without --lcov-path, the newest report in the usual places is taken, such as coverage/lcov.info.",
+    find: find_report,
+};
 
-fn find_report(dispatch: &Dispatch, arguments: &mut Object) -> Result<Option<String>, Failure> {
+fn find_report(project: &Project, arguments: &mut Object) -> Result<Option<String>, Failure> {
     if arguments.contains_key("lcovPath") {
         return Ok(None);
     }
-    let Some(path) = dispatch.project.coverage.usual() else {
+    let Some(path) = project.coverage.usual() else {
         return Err(
             Failure::new(Kind::Missing, "There is no LCOV report in the usual places")
                 .details(USUAL_PLACES.join(", "))
@@ -91,15 +93,24 @@ fn refused(error: CoverageError, path: &str) -> Failure {
             Kind::Missing,
             format!("LCOV file not found at path {}", brief(path)),
         ),
-        CoverageError::Path(error) => (Kind::Invalid, format!("Cannot read LCOV file: {error}")),
-        CoverageError::Unreadable(FileError::Denied) => {
-            (Kind::Denied, "Cannot read LCOV file: permission denied".into())
+        CoverageError::Path(_) => (Kind::Invalid, format!("Cannot read LCOV file: {error}")),
+        CoverageError::Outside => (
+            Kind::Denied,
+            format!("Cannot read LCOV file: {error}, which is not allowed over HTTP"),
+        ),
+        CoverageError::Changing => (Kind::Internal, format!("Cannot read LCOV file: {error}")),
+        CoverageError::Unreadable(error) => {
+            let (kind, reason) = match &error {
+                FileError::Denied => (Kind::Denied, "permission denied".to_owned()),
+                FileError::Blocked | FileError::Outside => (Kind::Denied, error.to_string()),
+                FileError::Missing | FileError::Directory | FileError::Special => {
+                    (Kind::Invalid, error.to_string())
+                }
+                FileError::TooLarge { .. } => (Kind::TooLarge, error.to_string()),
+                FileError::Io(_) => (Kind::Internal, error.to_string()),
+            };
+            (kind, format!("Cannot read LCOV file: {reason}"))
         }
-        CoverageError::Beyond
-        | CoverageError::Unreadable(FileError::Blocked | FileError::Outside | FileError::Special) => {
-            (Kind::Denied, format!("Cannot read LCOV file: {error}"))
-        }
-        CoverageError::Unreadable(error) => (Kind::Invalid, format!("Cannot read LCOV file: {error}")),
         CoverageError::Malformed(error) => (Kind::Malformed, format!("Failed to parse LCOV file: {error}")),
         CoverageError::NoSnapshot(id) => (
             Kind::Missing,

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Number, Row, refused, width};
+use super::{Number, REPORT, Row, fraction_width, refused};
 use crate::cli::print::Page;
 use crate::tools::failure::Failure;
-use crate::tools::{Call, Group, Reply, Tool};
+use crate::tools::{Audience, Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Overall line coverage of the project in percent, from an LCOV report. Use it before changing code to \
     establish a baseline.";
@@ -26,7 +26,7 @@ pub(crate) fn tool() -> Tool {
         .title("Overall coverage")
         .answers::<Output>()
         .cli("coverage", &[], show)
-        .finds_report()
+        .finds(REPORT)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ struct Output {
 struct Table {
     total: Row,
     worst: Vec<Row>,
-    /// Files that are not in the table, because they are covered better.
+    /// Files that are not in the table, because they are covered no worse.
     better: usize,
 }
 
@@ -57,7 +57,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         .coverage
         .load(&args.lcov_path, call.deadline)
         .map_err(|error| refused(error, &args.lcov_path))?;
-    if call.is_for_a_person() {
+    if call.audience == Audience::Person {
         return Ok(Reply::json(&table(&loaded.report)));
     }
     let overall = Number(loaded.report.total().percent());
@@ -88,13 +88,15 @@ fn table(report: &Report) -> Table {
 
 fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
     let Table { total, worst, better } = Table::deserialize(answer).expect("it was written by `run`");
-    let width = width(worst.iter().chain([&total]));
+    let width = fraction_width(worst.iter().chain([&total]));
     for row in &worst {
-        page.share(row.tenths, &row.of(width), &row.path)?;
+        page.share(row.percent(), &row.fraction(width), &row.path)?;
     }
-    if better > 0 {
-        page.dim(&format!("… and {better} files that are covered better"))?;
+    match better {
+        0 => {}
+        1 => page.dim("… and 1 more file")?,
+        more => page.dim(&format!("… and {more} more files"))?,
     }
     page.line("")?;
-    page.share(total.tenths, &total.of(width), &total.path)
+    page.share(total.percent(), &total.fraction(width), &total.path)
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::refused;
+use super::{REPORT, refused};
 use crate::cli::print::Page;
 use crate::tools::failure::Failure;
 use crate::tools::{Call, Group, Reply, Tool};
@@ -23,7 +23,7 @@ pub(crate) fn tool() -> Tool {
         .answers::<Output>()
         .adds()
         .cli("coverage start", &[], show)
-        .finds_report()
+        .finds(REPORT)
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::markdown::{inline, inline_to, length, note, whole};
 use super::{changed, given, path, refused};
 use crate::tools::failure::{Failure, Kind};
-use crate::tools::{Call, Group, Reply, Tool};
+use crate::tools::{Audience, Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Get git commit history for files or the repository, newest first, with the files each commit changed. \
     Filters: file or directory, dates or tags, author.";
@@ -91,7 +91,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         let Some(section) = forms[..if shown == 0 { 3 } else { 1 }]
             .iter()
             .map(|(files, text)| section(commit, *files, *text))
-            .find(|section| length(section) <= room || call.is_for_a_person())
+            .find(|section| length(section) <= room || call.audience == Audience::Person)
             .or_else(|| (shown == 0).then(|| section(commit, 0, 60)))
         else {
             break;
