@@ -175,7 +175,9 @@ impl Settings {
             clock: fixed_clock(environment)?,
             surroundings: surroundings(environment),
             folder,
-            temporary: std::env::temp_dir(),
+            temporary: Some(std::env::temp_dir())
+                .filter(|directory| !directory.as_os_str().is_empty())
+                .unwrap_or_else(|| "/tmp".into()),
             entries,
             warnings,
         })

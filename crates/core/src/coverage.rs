@@ -3,7 +3,10 @@
 //! Invariant: a [`Report`] lists each file once, under the one [`Names`] gives it, and never more lines reached than
 //! there are.
 
+use std::collections::BTreeSet;
 use std::fmt;
+
+use crate::path::normal;
 
 /// How much of each file the tests reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,29 +63,37 @@ impl Report {
         self.total
     }
 
-    /// The file a caller means by `asked`, which `names` has normalised: the one of that path; else the one of that path
-    /// from where the report's own paths may begin; else the only one that ends in it.
-    pub fn find(&self, asked: &str, names: &Names) -> Result<Option<&File>, Ambiguous> {
+    /// The file a caller means by `path`: the one of that name; else the only one that has this name from where the report's
+    /// own paths may begin, or that ends in it.
+    pub fn find(&self, path: &str, names: &Names) -> Result<Option<&File>, Ambiguous> {
+        let asked = names.name(path);
+        if let Some(file) = self.named(&asked) {
+            return Ok(Some(file));
+        }
         let from = |start: &String| {
             // A report with paths below that directory has written them from further up.
             let below = asked.strip_prefix(start.as_str())?.strip_prefix('/')?;
             self.named(below).filter(|_| !self.has_below(start))
         };
-        let known = self.named(asked).or_else(|| names.starts.iter().find_map(from));
-        if known.is_some() || asked.is_empty() {
-            return Ok(known);
-        }
+        // A path that says where it begins can only be the end of one that begins elsewhere.
+        let begins = is_absolute(&normal(path));
         let ends = |file: &&File| {
-            file.path
-                .strip_suffix(asked)
-                .is_some_and(|start| start.ends_with('/'))
+            let start = file.path.strip_suffix(asked.as_str()).unwrap_or_default();
+            start.ends_with('/') && (!begins || is_absolute(start))
         };
-        let meant: Vec<&File> = self.files.iter().filter(ends).collect();
-        match meant.as_slice() {
-            [] => Ok(None),
-            [only] => Ok(Some(only)),
-            several => Err(Ambiguous {
-                candidates: several.iter().map(|file| file.path.clone()).collect(),
+        let has_end = !asked.is_empty() && !asked.starts_with("../") && !is_absolute(&asked);
+        let meant: BTreeSet<&str> = names
+            .starts
+            .iter()
+            .filter_map(from)
+            .chain(self.files.iter().filter(|file| has_end && ends(file)))
+            .map(|file| file.path.as_str())
+            .collect();
+        match meant.first() {
+            None => Ok(None),
+            Some(only) if meant.len() == 1 => Ok(self.named(only)),
+            Some(_) => Err(Ambiguous {
+                candidates: meant.into_iter().map(str::to_owned).collect(),
             }),
         }
     }
@@ -220,24 +231,9 @@ impl Names {
     }
 }
 
-/// The path with `/` between components, without `.`, and without `..` where it leads back.
-fn normal(path: &str) -> String {
-    let path = path.replace('\\', "/");
-    let (start, rest) = path.split_at(match path.as_bytes() {
-        [letter, b':', b'/', ..] if letter.is_ascii_alphabetic() => 3,
-        [b'/', ..] => 1,
-        _ => 0,
-    });
-    let mut components: Vec<&str> = Vec::new();
-    for component in rest.split('/') {
-        match component {
-            "" | "." => {}
-            ".." if components.last().is_some_and(|&last| last != "..") => drop(components.pop()),
-            ".." if !start.is_empty() => {}
-            name => components.push(name),
-        }
-    }
-    start.to_ascii_uppercase() + &components.join("/")
+/// True for a name that says where it begins.
+fn is_absolute(name: &str) -> bool {
+    matches!(name.as_bytes(), [b'/', ..] | [_, b':', b'/', ..])
 }
 
 #[cfg(test)]
@@ -308,7 +304,7 @@ mod tests {
         let report = report(&["/build/src/b.rs", "a.rs", "lib/a.rs", "src/a.rs", "src/b_b.rs"]);
         let find = |asked: &str| {
             report
-                .find(&names.name(asked), &names)
+                .find(asked, &names)
                 .map(|file| file.map(|file| file.path.as_str()))
         };
         assert_eq!(find("src/a.rs"), Ok(Some("src/a.rs")));
@@ -331,6 +327,20 @@ mod tests {
             "another file, perhaps of another package"
         );
         assert_eq!(find(""), Ok(None));
+        assert_eq!(
+            find("/p/src/b.rs"),
+            Ok(Some("/build/src/b.rs")),
+            "made in another place"
+        );
+        assert_eq!(find("/p/b_b.rs"), Ok(None), "not the one in src");
+        assert_eq!(find("/q/src/a.rs"), Ok(None), "another project's");
+    }
+
+    #[test]
+    fn a_path_that_leads_up_is_no_end_of_another() {
+        let report = report(&["../../a.rs"]);
+        assert_eq!(report.find("../a.rs", &Names::default()), Ok(None));
+        assert!(report.find("../../a.rs", &Names::default()).unwrap().is_some());
     }
 
     #[test]
@@ -370,6 +380,13 @@ mod tests {
         let report = report(&["packages/one/src/b.rs", "src/a.rs"]);
         let names = Names::new(["/p"]).of_report_at("/p/packages/one/coverage/lcov.info");
         assert_eq!(report.find("packages/one/src/a.rs", &names), Ok(None));
+    }
+
+    #[test]
+    fn two_ways_to_be_meant_are_ambiguous() {
+        let report = report(&["lib/packages/one/src/a.rs", "src/a.rs"]);
+        let names = Names::new(["/p"]).of_report_at("/p/packages/one/coverage/lcov.info");
+        assert!(report.find("packages/one/src/a.rs", &names).is_err());
     }
 
     proptest! {

@@ -51,11 +51,11 @@ pub enum LcovError {
 /// How long a line of a report can be. Names of functions, which are passed over, can be very long.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// Memory for one report: enough for hundreds of millions of lines of code.
-const MOST_HELD: usize = 512 << 20;
+/// Memory for one report: enough for half a million files, or a hundred million lines of code.
+const MOST_HELD: usize = 256 << 20;
 
-/// What a file costs beside its lines: its entry in the table.
-const FILE_COST: usize = 160;
+/// What a file costs beside its lines and its name: its entry in a table that has just grown.
+const FILE_COST: usize = 400;
 
 impl<'a> Parser<'a> {
     /// A reader that calls files as `names` does.
@@ -146,12 +146,12 @@ impl<'a> Parser<'a> {
             }
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }
-        match line {
+        match line.trim_ascii_start() {
             [b'D', b'A', b':', mark @ ..] => self.mark(mark),
             [b'S', b'F', b':', path @ ..] => self.open(path),
             [b'L', b'F', b':', count @ ..] => self.claim(count, |claimed| &mut claimed.found),
             [b'L', b'H', b':', count @ ..] => self.claim(count, |claimed| &mut claimed.hit),
-            [b'e', ..] if line.trim_ascii_end() == b"end_of_record" => self.close(),
+            [b'e', ..] if line.trim_ascii() == b"end_of_record" => self.close(),
             _ => Ok(()),
         }
     }
@@ -161,7 +161,7 @@ impl<'a> Parser<'a> {
         if self.section.is_some() {
             return self.malformed("SF inside a record; the end_of_record before it is missing");
         }
-        let name = self.names.name(text(path).trim_end());
+        let name = self.names.name(text(path).trim());
         if name.is_empty() {
             return self.malformed("SF names no file");
         }
@@ -186,18 +186,18 @@ impl<'a> Parser<'a> {
 
     /// `LF:COUNT` or `LH:COUNT`. Of several sections the largest stands: the runs met the same lines, or more.
     fn claim(&mut self, count: &[u8], which: fn(&mut Lines) -> &mut u64) -> Result<(), LcovError> {
-        let count: Option<u64> = str::from_utf8(count)
-            .ok()
-            .and_then(|count| count.trim().parse().ok());
-        match (&mut self.section, count) {
-            (Some((_, gathered)), Some(count)) => {
+        let Some((_, gathered)) = &mut self.section else {
+            return self.malformed("LF or LH outside of a record");
+        };
+        // Whether it matters is known at the end of the record.
+        match str::from_utf8(count).map(|count| count.trim().parse::<u32>()) {
+            Ok(Ok(count)) => {
                 let claimed = which(&mut gathered.claimed);
-                *claimed = count.max(*claimed);
-                Ok(())
+                *claimed = u64::from(count).max(*claimed);
             }
-            (None, _) => self.malformed("LF or LH outside of a record"),
-            (_, None) => self.malformed("LF or LH without a count"),
+            _ => gathered.claims_nonsense = true,
         }
+        Ok(())
     }
 
     /// `end_of_record`
@@ -205,6 +205,9 @@ impl<'a> Parser<'a> {
         let Some((name, gathered)) = self.section.take() else {
             return self.malformed("end_of_record without a record");
         };
+        if gathered.words.is_empty() && gathered.claims_nonsense {
+            return self.malformed("LF or LH of the record is no count");
+        }
         if gathered.words.is_empty() && gathered.claimed.hit > gathered.claimed.found {
             return self.malformed("the record claims more lines hit than found");
         }
@@ -234,6 +237,7 @@ struct Gathered {
     room: usize,
     /// What `LF` and `LH` say.
     claimed: Lines,
+    claims_nonsense: bool,
 }
 
 /// 64 lines: which of them can be reached, and which are.

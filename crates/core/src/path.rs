@@ -85,6 +85,27 @@ impl fmt::Display for RepoPath {
     }
 }
 
+/// Any path, also an absolute one, with `/` between components, without `.`, and without `..` where it leads back. Text only:
+/// whatever stands at the path, links included, is not asked.
+pub fn normal(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let (start, rest) = path.split_at(match path.as_bytes() {
+        [letter, b':', b'/', ..] if letter.is_ascii_alphabetic() => 3,
+        [b'/', ..] => 1,
+        _ => 0,
+    });
+    let mut components: Vec<&str> = Vec::new();
+    for component in rest.split('/') {
+        match component {
+            "" | "." => {}
+            ".." if components.last().is_some_and(|&last| last != "..") => drop(components.pop()),
+            ".." if !start.is_empty() => {}
+            name => components.push(name),
+        }
+    }
+    start.to_ascii_uppercase() + &components.join("/")
+}
+
 /// True for text that needs nothing done to it, as walks write paths: printable ASCII, `/` between components.
 fn is_normal(text: &str) -> bool {
     let mut component = 0;

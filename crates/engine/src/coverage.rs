@@ -9,7 +9,7 @@
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
@@ -35,6 +35,8 @@ pub struct Coverage {
     /// Where snapshots are put.
     temporary: PathBuf,
     kept: Cache<Place, Kept, Weight>,
+    /// Held while a report is read, which takes memory; whoever waits for the same report finds it kept.
+    reading: Mutex<()>,
 }
 
 /// Where a report may lie.
@@ -91,7 +93,7 @@ const KEPT: u64 = 16 << 20;
 const PIECE: usize = 128 << 10;
 
 /// Bytes of a snapshot; more than the largest report that is read can make.
-const LARGEST_SNAPSHOT: u64 = 1 << 30;
+const LARGEST_SNAPSHOT: u64 = 256 << 20;
 
 /// Where a report is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -128,6 +130,7 @@ impl Coverage {
             clock,
             temporary,
             kept: Cache::with_weighter(20, KEPT, Weight),
+            reading: Mutex::default(),
         }
     }
 
@@ -243,14 +246,17 @@ impl Coverage {
         names: &Names,
         deadline: &Deadline,
     ) -> Result<Arc<Report>, CoverageError> {
+        let opened = self.open(place)?;
+        if let Some(report) = self.kept_report(place, &opened.version()?) {
+            return Ok(report);
+        }
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         // A test run may be writing it just now. What was read meanwhile may be half the old and half the new one.
         for _ in 0..2 {
             let opened = self.open(place)?;
             let version = opened.version()?;
-            if let Some(kept) = self.kept.get(place)
-                && kept.version == version
-            {
-                return Ok(kept.report);
+            if let Some(report) = self.kept_report(place, &version) {
+                return Ok(report);
             }
             // The file system's clock runs with this one, whatever time docent is told it is.
             let settled = version.is_older_than(SystemTime::now());
@@ -266,6 +272,11 @@ impl Coverage {
             return Ok(report);
         }
         Err(CoverageError::Changing)
+    }
+
+    fn kept_report(&self, place: &Place, version: &FileVersion) -> Option<Arc<Report>> {
+        let kept = self.kept.get(place)?;
+        (kept.version == *version).then_some(kept.report)
     }
 
     /// Writes a snapshot's file.
@@ -305,7 +316,7 @@ impl Coverage {
 impl Loaded {
     /// The file a caller means; nothing where the report has none like it.
     pub fn find(&self, path: &str) -> Result<Option<&File>, Ambiguous> {
-        self.report.find(&self.names.name(path), &self.names)
+        self.report.find(path, &self.names)
     }
 }
 
@@ -359,6 +370,7 @@ mod tests {
     use super::*;
     use docent_core::access::Access;
     use std::fs;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn coverage(directory: &Path) -> Coverage {
         let root = Root::open(directory, Access::new([]).unwrap()).unwrap();
@@ -380,6 +392,36 @@ mod tests {
         let before = load();
         fs::write(&path, "SF:a\nDA:1,0\nend_of_record\n").unwrap();
         assert_ne!(load(), before);
+    }
+
+    #[test]
+    fn a_report_that_is_being_written_is_never_half_the_old_and_half_the_new_one() {
+        const ROUNDS: usize = 300;
+        const FILES: usize = 20_000;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lcov.info");
+        let versions = [0, 1].map(|count| {
+            let record = |file: usize| format!("SF:{file}\nDA:1,{count}\nend_of_record\n");
+            (0..FILES).map(record).collect::<Vec<_>>().concat()
+        });
+        fs::write(&path, &versions[0]).unwrap();
+        let coverage = coverage(directory.path());
+        let written = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 0..ROUNDS {
+                    fs::write(&path, &versions[round % 2]).unwrap();
+                }
+                written.store(true, Ordering::Relaxed);
+            });
+            while !written.load(Ordering::Relaxed) {
+                if let Ok(loaded) = coverage.load("lcov.info", &Deadline::default()) {
+                    let percent = loaded.report.total().percent().to_string();
+                    assert!(percent == "0.0" || percent == "100.0", "{percent}");
+                    assert_eq!(loaded.report.files().len(), FILES);
+                }
+            }
+        });
     }
 
     #[test]

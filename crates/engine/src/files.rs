@@ -45,8 +45,8 @@ pub struct Content {
     pub modified: Option<SystemTime>,
 }
 
-/// Tells a file from what it was before: no write leaves this as it was, but for one within the same tick of the file
-/// system's clock.
+/// Tells a file from what it was before. No write leaves this as it was, but for one within the same tick of the file
+/// system's clock, and some through a memory map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion {
     size: u64,

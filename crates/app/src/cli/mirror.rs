@@ -2,9 +2,11 @@
 //! the flags.
 
 use std::mem;
+use std::path::Path;
 
 use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use docent_core::path::{RepoPath, normal};
 use serde_json::Value;
 
 use crate::tools::arguments::required;
@@ -113,6 +115,34 @@ pub(super) fn arguments(tool: &Tool, given: &ArgMatches) -> Object {
         }
     }
     arguments
+}
+
+/// Arguments that name a file or directory of the project.
+const PATHS: [&str; 4] = ["path", "filePath", "filePaths", "lcovPath"];
+
+/// Makes paths that begin in the directory `here` of the project begin at its root, as tools want them, where something is
+/// there. Others are passed on as they are: they may begin at the root already.
+pub(super) fn begin_at_root(arguments: &mut Object, root: &Path, here: &str) {
+    let from_root = |text: &mut String| {
+        let path = normal(&format!("{here}/{text}"));
+        let is_inside = !Path::new(text).is_absolute() && RepoPath::parse(&path).is_ok();
+        if is_inside && root.join(&path).exists() {
+            *text = path;
+        }
+    };
+    for (name, value) in arguments {
+        match value {
+            Value::String(text) if PATHS.contains(&name.as_str()) => from_root(text),
+            Value::Array(items) if PATHS.contains(&name.as_str()) => {
+                for item in items {
+                    if let Value::String(text) = item {
+                        from_root(text);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn properties(tool: &Tool) -> impl Iterator<Item = (&String, &Value)> {

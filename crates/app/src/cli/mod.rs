@@ -7,7 +7,7 @@ mod reference;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -41,6 +41,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             let order = Order {
                 tool: name,
                 arguments,
+                paths: Paths::FromRoot,
                 left_out: None,
                 show: None,
             };
@@ -66,6 +67,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             let order = Order {
                 tool: tool.name,
                 arguments: mirror::arguments(tool, given),
+                paths: Paths::FromHere,
                 left_out: tool.mirror.left_out,
                 show: (!given.get_flag("json")).then(|| (tool.mirror.show, Page::new(colour))),
             };
@@ -274,9 +276,19 @@ fn manual<'a>(mut command: Command, words: impl Iterator<Item = &'a String>) -> 
 struct Order<'a> {
     tool: &'a str,
     arguments: Object,
+    paths: Paths,
     left_out: Option<LeftOut>,
     /// Lays the answer out for people. Without, it is printed as clients get it.
     show: Option<(Show, Page)>,
+}
+
+/// Where relative paths in the arguments begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Paths {
+    /// In the project's directory, as clients write them.
+    FromRoot,
+    /// In the working directory, as people do, where something is there.
+    FromHere,
 }
 
 type Show = fn(&Value, &mut Page) -> io::Result<()>;
@@ -285,12 +297,19 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<Exi
     let Order {
         tool,
         mut arguments,
+        paths,
         left_out,
         show,
     } = order;
     let (mut dispatch, _) = prepare(flags, tools, Stay::ForOneCall)?;
     if show.is_some() {
         dispatch.audience = Audience::Person;
+    }
+    let root = dispatch.project.root.path();
+    if paths == Paths::FromHere
+        && let Some(here) = here(root)
+    {
+        mirror::begin_at_root(&mut arguments, root, &here);
     }
     match left_out.map(|left_out| (left_out.find)(&dispatch.project, &mut arguments)) {
         None | Some(Ok(None)) => {}
@@ -317,6 +336,13 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<Exi
         (_, None) => Page::new(Colour::Never).verbatim(&(answer.text + "\n"))?,
     }
     Ok(ExitCode::from(code))
+}
+
+/// The working directory as a path inside the project; nothing where it is the root, or outside.
+fn here(root: &Path) -> Option<String> {
+    let here = std::env::current_dir().ok()?.canonicalize().ok()?;
+    let inside = here.strip_prefix(root).ok()?.to_str()?;
+    (!inside.is_empty()).then(|| inside.to_owned())
 }
 
 fn object(text: &str) -> anyhow::Result<Object> {

@@ -247,3 +247,43 @@ fn completions_and_the_manual_are_printed() {
         "{manual}"
     );
 }
+
+#[test]
+fn paths_begin_in_the_working_directory_of_whoever_types_them() {
+    let sandbox = sandbox().file("a.txt", "top").file("sub/a.txt", "below").file(
+        "lcov.info",
+        "SF:a.txt\nDA:1,1\nend_of_record\nSF:sub/a.txt\nDA:1,0\nend_of_record\n",
+    );
+    let in_sub = |arguments: &[&str]| {
+        let mut docent = sandbox.docent();
+        docent.current_dir(sandbox.root().join("sub")).args(arguments);
+        Finished::of(&mut docent)
+    };
+    assert_eq!(in_sub(&["read", "a.txt"]).stdout, "below");
+    assert_eq!(in_sub(&["read", "../a.txt"]).stdout, "top");
+    assert_eq!(
+        in_sub(&["read", "../../a.txt"]).stderr,
+        "error: Path traversal not allowed: ../../a.txt. Name the file relative to the project root\n"
+    );
+    let covered = in_sub(&["coverage", "file", "./a.txt", "../a.txt"]).stdout;
+    assert!(
+        covered.contains("0.0 %  ░░░░░░░░░░░░░░░░░░░░  0/1  sub/a.txt"),
+        "{covered}"
+    );
+    assert!(covered.contains("1/1  a.txt"), "{covered}");
+    assert_eq!(in_sub(&["coverage", "--lcov-path", "../lcov.info"]).code, 0);
+    assert_eq!(
+        in_sub(&["read", "sub/a.txt"]).stdout,
+        "below",
+        "nothing is there, so it begins at the root"
+    );
+    // A call with JSON is a client's.
+    assert!(
+        in_sub(&["call", "read_file", r#"{"path":"a.txt"}"#])
+            .stdout
+            .contains("top")
+    );
+    let mut outside = sandbox.docent();
+    outside.current_dir(sandbox.outside()).args(["read", "sub/a.txt"]);
+    assert_eq!(Finished::of(&mut outside).stdout, "below");
+}

@@ -199,7 +199,7 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
     assert_snapshot!(files(json!("a.ts")), @"[isError] Error: filePaths must be an array");
     assert_snapshot!(files(json!({ "a.ts": 1 })), @"[isError] Error: filePaths must be an array");
     assert_snapshot!(files(json!(["a.ts", 1])), @"[isError] Error: filePaths[1] must be a string");
-    assert_snapshot!(files(json!([""])), @"[isError] Error: filePaths[0] must have at least 1 character");
+    assert_snapshot!(files(json!([""])), @r#"{"files":{"":0}}"#);
     assert_snapshot!(files(json!(null)), @"[isError] Error: filePaths is required");
     assert_snapshot!(sandbox.call("end_coverage_snapshot", json!({ "lcovPath": "lcov.info" })), @"[isError] Error: snapshotId is required");
 }
@@ -257,15 +257,30 @@ fn an_answer_that_would_be_too_long_keeps_what_changed_most() {
     let ended = sandbox.call("end_coverage_snapshot", arguments);
     assert!(ended.text.chars().count() <= 20_000);
     let answer = ended.json();
-    assert_snapshot!(answer["notice"], @r#""369 of 2000 files are listed, those that changed most; the others did not change. A larger answer.max_chars has room for all""#);
+    assert_snapshot!(answer["notice"], @r#""417 of 2000 files are listed, those that changed most; the others did not change in percent. A larger answer.max_chars has room for all""#);
     let changes = answer["fileChanges"].as_object().unwrap();
     let changed = changes.values().filter(|change| **change == json!(40)).count();
     assert_eq!(changed, 20, "all that changed are there");
     assert!(changes.keys().is_sorted());
 
+    // A new file that no test reaches is news, though nothing changed in percent.
+    sandbox.write("lcov.info", report(|_| 5) + &lcov(&[("new.ts", 0, 5)]));
+    let arguments = json!({ "snapshotId": id(&started), "lcovPath": "lcov.info" });
+    assert_eq!(
+        sandbox.call("end_coverage_snapshot", arguments).json()["newFiles"],
+        json!(["new.ts"])
+    );
+    let new: Vec<String> = (0..2_000).map(|number| format!("new{}", name(number))).collect();
+    let new: Vec<_> = new.iter().map(|path| (path.as_str(), 0, 1)).collect();
+    sandbox.write("lcov.info", report(|_| 5) + &lcov(&new));
+    let arguments = json!({ "snapshotId": id(&started), "lcovPath": "lcov.info" });
+    let ended = sandbox.call("end_coverage_snapshot", arguments);
+    assert!((19_000..=20_000).contains(&ended.text.chars().count()));
+    assert_snapshot!(ended.json()["notice"], @r#""200 of 4000 files are listed, those that changed most; the others did not change in percent, and 1800 of them are new. A larger answer.max_chars has room for all""#);
+
     let paths: Vec<String> = (0..2_000).map(name).collect();
     let arguments = json!({ "lcovPath": "lcov.info", "filePaths": paths });
-    assert_snapshot!(sandbox.call("get_file_coverage", arguments), @"[isError] Error: The answer has more than 20000 characters; ask for fewer files");
+    assert_snapshot!(sandbox.call("get_file_coverage", arguments), @"[isError] Error: The answer would have over 20000 characters; ask for fewer files");
 }
 
 #[test]

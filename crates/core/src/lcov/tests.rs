@@ -42,6 +42,7 @@ fn totals_count_where_no_line_is_listed() {
     let listed_once = "SF:a\nLF:10\nLH:4\nend_of_record\nSF:a\nDA:1,1\nend_of_record\n";
     assert_eq!(files(listed_once), ["a 1/1"]);
     assert_eq!(files("SF:a\nLF:10\nend_of_record\n"), ["a 0/10"]);
+    assert_eq!(files("SF:a\nDA:1,1\nLF:\nLH:x\nend_of_record\n"), ["a 1/1"]);
     assert_eq!(files("SF:a\nend_of_record\n"), ["a 0/0"]);
 }
 
@@ -88,6 +89,14 @@ fn what_is_not_about_lines_is_passed_over() {
     let text = b"# made by hand\nTN:unit\nVER:2\nSF:a\nVER:abc\nFN:1,main\nFN:1,9,main\nFNDA:1,main\nFNF:1\nFNH:1\n\
                 FNL:0,1,9\nFNA:0,1,main\nBRDA:1,0,0,-\nBRF:2\nBRH:0\nMCDC:1\nXX:\xff\n\nDA:1,1\nend_of_record\n";
     assert_eq!(files(text), ["a 1/1"]);
+}
+
+#[test]
+fn blanks_around_a_record_mean_nothing() {
+    assert_eq!(
+        files(" SF: a.rs \n\tDA:1,1 \n DA: 2 , 0\n end_of_record \n"),
+        ["a.rs 1/2"]
+    );
 }
 
 #[test]
@@ -155,7 +164,14 @@ fn a_malformed_line_is_named_and_not_shown() {
             "SF:a\nDA:99999999999999999999,1\n",
             "2: DA without a line number and a count",
         ),
-        ("SF:a\nLF:many\n", "2: LF or LH without a count"),
+        (
+            "SF:a\nLF:many\nend_of_record\n",
+            "3: LF or LH of the record is no count",
+        ),
+        (
+            "SF:a\nLF:5000000000\nend_of_record\n",
+            "3: LF or LH of the record is no count",
+        ),
         (
             "SF:a\nLF:1\nLH:2\nend_of_record\n",
             "4: the record claims more lines hit than found",

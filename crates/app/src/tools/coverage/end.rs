@@ -2,7 +2,6 @@
 //!
 //! Promise: `docs/behaviour.md`, coverage.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
@@ -23,9 +22,9 @@ use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: the overall change, the change of each file, and \
     files that are new or gone. Use it after changing code and running the tests again.";
 
-/// Characters of the answer around the files, and of each file's quotes and number.
-const FRAME: usize = 400;
-const FIELDS: usize = 11;
+/// Characters of the answer around the files, and of the notice, if there is one.
+const FRAME: usize = 90;
+const NOTICE: usize = 250;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("end_coverage_snapshot", Group::Coverage, ABOUT, run)
@@ -88,39 +87,12 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 
 /// The answer. Where not all files fit, those that changed most are in it.
 fn output(comparison: &Comparison, room: usize) -> Output {
-    let mut files: Vec<(&Changed, Cow<'_, str>)> = comparison
-        .files
-        .iter()
-        .map(|file| (file, reveal_part(&file.path)))
-        .collect();
-    let all = files.len();
-    let takes = |(file, name): &(&Changed, Cow<'_, str>)| match file.presence {
-        Presence::Both => FIELDS + json_length(name),
-        Presence::New | Presence::Removed => 2 * (FIELDS + json_length(name)),
-    };
-    let mut notice = None;
-    if files.iter().map(takes).sum::<usize>() + FRAME > room {
-        files.sort_by_key(|(file, _)| Reverse(file.change.tenths.abs()));
-        let mut used = FRAME;
-        let fitting = files.iter().take_while(|file| {
-            used += takes(file);
-            used <= room
-        });
-        let shown = fitting.count();
-        let others = match files[shown].0.change.tenths.abs() {
-            0 => "did not change".to_owned(),
-            tenths => format!("changed by {} at most", Percent { tenths }),
-        };
-        files.truncate(shown);
-        files.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
-        notice = Some(format!(
-            "{shown} of {all} files are listed, those that changed most; the others {others}. A larger \
-             answer.max_chars has room for all"
-        ));
-    }
+    let mut files: Vec<&Changed> = comparison.files.iter().collect();
+    let notice = cut(&mut files, room);
+    let name = |file: &Changed| reveal_part(&file.path).into_owned();
     let of = |presence: Presence| {
-        let those = files.iter().filter(|(file, _)| file.presence == presence);
-        those.map(|(_, name)| name.clone().into_owned()).collect()
+        let those = files.iter().filter(|file| file.presence == presence);
+        those.map(|file| name(file)).collect()
     };
     Output {
         overall_change: Number(comparison.overall),
@@ -128,9 +100,57 @@ fn output(comparison: &Comparison, room: usize) -> Output {
         removed_files: of(Presence::Removed),
         file_changes: files
             .iter()
-            .map(|(file, name)| (name.clone().into_owned(), json!(Number(file.change))))
+            .map(|file| (name(file), json!(Number(file.change))))
             .collect(),
         notice,
+    }
+}
+
+/// Leaves as many files as there is room for, and says what was left out.
+fn cut(files: &mut Vec<&Changed>, room: usize) -> Option<String> {
+    let all = files.len();
+    if files.iter().map(|file| takes(file)).sum::<usize>() + FRAME <= room {
+        return None;
+    }
+    let is_changed = |file: &Changed| file.change.tenths != 0 || file.presence != Presence::Both;
+    files.sort_by_key(|file| Reverse((file.change.tenths.abs(), is_changed(file))));
+    let mut used = FRAME + NOTICE;
+    let shown = files
+        .iter()
+        .take_while(|file| {
+            used += takes(file);
+            used <= room
+        })
+        .count();
+    let mut others = match files[shown].change.tenths.abs() {
+        0 => "did not change in percent".to_owned(),
+        tenths => format!("changed by {} at most", Percent { tenths }),
+    };
+    for (presence, word) in [(Presence::New, "new"), (Presence::Removed, "removed")] {
+        match files[shown..]
+            .iter()
+            .filter(|file| file.presence == presence)
+            .count()
+        {
+            0 => {}
+            count => others += &format!(", and {count} of them are {word}"),
+        }
+    }
+    files.truncate(shown);
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Some(format!(
+        "{shown} of {all} files are listed, those that changed most; the others {others}. A larger answer.max_chars has \
+         room for all"
+    ))
+}
+
+/// The characters a file takes in the answer.
+fn takes(file: &Changed) -> usize {
+    let name = json_length(&reveal_part(&file.path)) + r#""","#.len();
+    let change = json!(Number(file.change)).to_string().len() + ":".len();
+    match file.presence {
+        Presence::Both => name + change,
+        Presence::New | Presence::Removed => 2 * name + change,
     }
 }
 

@@ -14,10 +14,14 @@ use serde_json::{Value, json};
 use super::{Number, REPORT, Row, fraction_width, refused};
 use crate::cli::print::Page;
 use crate::tools::failure::{Failure, Kind, brief};
+use crate::tools::room::json_length;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Line coverage of the files you name in percent, from an LCOV report. Use it after changing files. A file \
     that is not in the report has 0.";
+
+/// Characters of the answer for each file, beside its path.
+const FIELDS: usize = 8;
 
 /// Files that an error names.
 const MOST_NAMED: usize = 10;
@@ -37,7 +41,6 @@ struct Args {
     #[schemars(length(max = 4096))]
     lcov_path: String,
     /// Files to report, relative or absolute, e.g. "src/parser.ts"
-    #[schemars(inner(length(min = 1)))]
     file_paths: Vec<String>,
 }
 
@@ -52,6 +55,16 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         .coverage
         .load(&args.lcov_path, call.deadline)
         .map_err(|error| refused(error, &args.lcov_path))?;
+    let takes = |path: &String| json_length(path) + FIELDS;
+    if args.file_paths.iter().map(takes).sum::<usize>() > call.room {
+        return Err(Failure::new(
+            Kind::TooLarge,
+            format!(
+                "The answer would have over {} characters; ask for fewer files",
+                call.room
+            ),
+        ));
+    }
     let mut files = Object::new();
     let mut rows = Vec::new();
     for path in &args.file_paths {
@@ -68,17 +81,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     if call.audience == Audience::Person {
         return Ok(Reply::json(&rows));
     }
-    let reply = Reply::json(&Output { files });
-    match &reply {
-        Reply::Json(answer) if answer.to_string().chars().count() > call.room => Err(Failure::new(
-            Kind::TooLarge,
-            format!(
-                "The answer has more than {} characters; ask for fewer files",
-                call.room
-            ),
-        )),
-        _ => Ok(reply),
-    }
+    Ok(Reply::json(&Output { files }))
 }
 
 fn ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure {
