@@ -4,7 +4,7 @@
 //! before: a symlink swapped in between cannot lead the open elsewhere. Links that end inside the project
 //! are followed, and the access rules are applied to where they end as well as to how they were named.
 //!
-//! Invariant: an [`Opened`] file is a regular file that the rules allow, inside the root unless [`Root::anywhere`]
+//! Invariant: an [`Opened`] file is a regular file that the rules allow, inside the root unless `Root::anywhere`
 //! opened it. Pipes, devices and directories are refused without being read.
 
 use std::fs::File;
