@@ -4,9 +4,11 @@
 //! function here can be tested with a literal and fuzzed with random bytes.
 
 pub mod access;
+pub mod chunk;
 pub mod coverage;
 pub mod date;
 pub mod glob;
+pub mod imports;
 pub mod language;
 pub mod lcov;
 pub mod module;

@@ -1,0 +1,122 @@
+//! Prints what docent sees in source files: definitions or chunks, one line each, or how long that takes.
+//!
+//! usage: outline definitions|chunks|imports FILE…
+//!        outline speed DIRECTORY…
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a tool for measuring, not for shipping"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use docent_core::chunk::{self, Outline};
+use docent_core::language::language_of;
+use docent_core::path::RepoPath;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let what = arguments.next().unwrap_or_default();
+    let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+    match what.as_str() {
+        "definitions" | "chunks" | "imports" => paths.iter().for_each(|path| print(&what, path)),
+        "speed" => speed(&paths),
+        _ => println!("usage: outline definitions|chunks|imports FILE… | speed DIRECTORY…"),
+    }
+}
+
+fn source(path: &Path) -> Option<(&'static str, String)> {
+    let text = fs::read_to_string(path).ok()?;
+    let name = RepoPath::parse(path.file_name()?.to_str()?).ok()?;
+    Some((language_of(&name, text.lines().next().unwrap_or_default()), text))
+}
+
+fn print(what: &str, path: &Path) {
+    let Some((language, text)) = source(path) else {
+        return;
+    };
+    let shown = path.display();
+    if what == "chunks" {
+        let chunked = chunk::chunk(language, &text);
+        for chunk in &chunked.chunks {
+            let (first, last) = (chunk.lines.start(), chunk.lines.end());
+            println!(
+                "{shown}\t{first}-{last}\t{}\t{}\t{}\t{}\t{}",
+                chunk.kind.name(),
+                chunk.path,
+                chunk.part,
+                chunk.signature,
+                chunk.doc
+            );
+        }
+        return;
+    }
+    let Some(Ok(outline)) = Outline::of(language, &text) else {
+        return;
+    };
+    if what == "imports" {
+        for import in &outline.imports {
+            println!("{shown}\t{}\t{}", import.line, import.text.replace('\n', " "));
+        }
+        return;
+    }
+    for definition in &outline.definitions {
+        println!(
+            "{shown}\t{}\t{}\t{}\t{}",
+            definition.line(),
+            definition.kind.name(),
+            definition.name,
+            definition.path
+        );
+    }
+}
+
+/// CPU time of parsing alone and of chunking, over the same files, in turns.
+fn speed(directories: &[PathBuf]) {
+    let mut files = Vec::new();
+    for directory in directories {
+        collect(directory, &mut files);
+    }
+    files.retain(|(language, text)| {
+        chunk::has_grammar(language) && chunk::chunk(language, text).unread.is_none()
+    });
+    let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
+    let (mut parse, mut all, mut chunks) = (Duration::ZERO, Duration::ZERO, 0);
+    for (language, text) in &files {
+        let started = Instant::now();
+        std::hint::black_box(chunk::parse_only(language, text));
+        parse += started.elapsed();
+        let started = Instant::now();
+        chunks += chunk::chunk(language, text).chunks.len();
+        all += started.elapsed();
+    }
+    println!(
+        "{} files, {bytes} bytes, {chunks} chunks; parse {:.3} s, parse and chunk {:.3} s, ratio {:.3}",
+        files.len(),
+        parse.as_secs_f64(),
+        all.as_secs_f64(),
+        all.as_secs_f64() / parse.as_secs_f64()
+    );
+}
+
+fn collect(directory: &Path, files: &mut Vec<(&'static str, String)>) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if path
+                .file_name()
+                .is_some_and(|name| name != ".git" && name != "node_modules")
+            {
+                collect(&path, files);
+            }
+        } else if let Some(file) = source(&path) {
+            files.push(file);
+        }
+    }
+}

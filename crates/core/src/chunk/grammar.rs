@@ -1,0 +1,318 @@
+//! The grammars there are, each with its query: `queries/LANGUAGE.scm`. A language is a row here and a file there.
+//!
+//! Grammars are compiled in and their queries prepared when a file of the language is first met.
+
+use std::sync::OnceLock;
+
+use tree_sitter::{Language, Query};
+use tree_sitter_language::LanguageFn;
+
+/// A language that can be parsed.
+pub(super) struct Grammar {
+    pub(super) language: Language,
+    pub(super) query: Query,
+    /// By kind of node: whether a pattern of the query begins there.
+    pub(super) begins: Vec<bool>,
+    /// By kind of node: what it is to a definition beside it.
+    pub(super) beside: Vec<Beside>,
+    /// By index of a capture.
+    pub(super) captures: Vec<Capture>,
+}
+
+/// What a node can be to the definition that follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    Nothing,
+    Comment,
+    /// An attribute, decorator or annotation.
+    Attribute,
+    /// Holds the definition with what is said about it.
+    Wrapper,
+}
+
+/// What a query says about a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Capture {
+    Definition(super::Kind),
+    Name,
+    Scope,
+    Body,
+    Doc,
+    Import,
+    /// What only a predicate looks at.
+    Unseen,
+}
+
+/// Identifiers of languages, their grammar, and its query.
+const ROWS: [Row; 22] = [
+    row(
+        &["rust"],
+        tree_sitter_rust::LANGUAGE,
+        include_str!("queries/rust.scm"),
+    ),
+    row(
+        &["typescript"],
+        tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+        include_str!("queries/typescript.scm"),
+    ),
+    row(
+        &["typescriptreact"],
+        tree_sitter_typescript::LANGUAGE_TSX,
+        include_str!("queries/typescript.scm"),
+    ),
+    row(
+        &["javascript", "javascriptreact"],
+        tree_sitter_javascript::LANGUAGE,
+        include_str!("queries/javascript.scm"),
+    ),
+    row(
+        &["python"],
+        tree_sitter_python::LANGUAGE,
+        include_str!("queries/python.scm"),
+    ),
+    row(&["go"], tree_sitter_go::LANGUAGE, include_str!("queries/go.scm")),
+    row(
+        &["java"],
+        tree_sitter_java::LANGUAGE,
+        include_str!("queries/java.scm"),
+    ),
+    row(
+        &["kotlin"],
+        tree_sitter_kotlin_ng::LANGUAGE,
+        include_str!("queries/kotlin.scm"),
+    ),
+    row(
+        &["scala"],
+        tree_sitter_scala::LANGUAGE,
+        include_str!("queries/scala.scm"),
+    ),
+    row(&["c"], tree_sitter_c::LANGUAGE, include_str!("queries/c.scm")),
+    row(
+        &["cpp", "cuda-cpp"],
+        tree_sitter_cpp::LANGUAGE,
+        include_str!("queries/cpp.scm"),
+    ),
+    row(
+        &["csharp"],
+        tree_sitter_c_sharp::LANGUAGE,
+        include_str!("queries/csharp.scm"),
+    ),
+    row(
+        &["swift"],
+        tree_sitter_swift::LANGUAGE,
+        include_str!("queries/swift.scm"),
+    ),
+    row(
+        &["ruby"],
+        tree_sitter_ruby::LANGUAGE,
+        include_str!("queries/ruby.scm"),
+    ),
+    row(
+        &["php"],
+        tree_sitter_php::LANGUAGE_PHP,
+        include_str!("queries/php.scm"),
+    ),
+    row(
+        &["lua"],
+        tree_sitter_lua::LANGUAGE,
+        include_str!("queries/lua.scm"),
+    ),
+    row(
+        &["elixir"],
+        tree_sitter_elixir::LANGUAGE,
+        include_str!("queries/elixir.scm"),
+    ),
+    row(
+        &["haskell"],
+        tree_sitter_haskell::LANGUAGE,
+        include_str!("queries/haskell.scm"),
+    ),
+    row(
+        &["zig"],
+        tree_sitter_zig::LANGUAGE,
+        include_str!("queries/zig.scm"),
+    ),
+    row(
+        &["shellscript"],
+        tree_sitter_bash::LANGUAGE,
+        include_str!("queries/shellscript.scm"),
+    ),
+    // What these hold in `<script>`; see `outline::scripts`.
+    row(
+        &["vue"],
+        tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+        include_str!("queries/typescript.scm"),
+    ),
+    row(
+        &["svelte"],
+        tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+        include_str!("queries/typescript.scm"),
+    ),
+];
+
+struct Row {
+    names: &'static [&'static str],
+    language: LanguageFn,
+    query: &'static str,
+}
+
+const fn row(names: &'static [&'static str], language: LanguageFn, query: &'static str) -> Row {
+    Row {
+        names,
+        language,
+        query,
+    }
+}
+
+/// The grammar of a language; nothing for one that has none here.
+pub(super) fn of(language: &str) -> Option<&'static Grammar> {
+    static READY: [OnceLock<Grammar>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
+    let at = ROWS.iter().position(|row| row.names.contains(&language))?;
+    Some(READY[at].get_or_init(|| Grammar::new(&ROWS[at])))
+}
+
+/// Every language with a grammar.
+#[cfg(test)]
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().flat_map(|row| row.names.iter().copied())
+}
+
+impl Grammar {
+    fn new(row: &Row) -> Self {
+        let language = Language::new(row.language);
+        let query = Query::new(&language, row.query)
+            .unwrap_or_else(|error| panic!("the query of {} is one of ours: {error}", row.names[0]));
+        let roots = roots(row.query);
+        let kinds = || (0..language.node_kind_count()).map(|id| u16::try_from(id).unwrap_or(u16::MAX));
+        let name = |id: u16| language.node_kind_for_id(id).unwrap_or_default();
+        let begins = kinds().map(|id| roots.contains(&name(id))).collect();
+        // Elixir says things about a function with operators: `@spec`, `@impl`.
+        let says = |id: u16| row.names == ["elixir"] && name(id) == "unary_operator";
+        let beside = kinds()
+            .map(|id| {
+                if says(id) {
+                    Beside::Attribute
+                } else {
+                    Beside::of(name(id))
+                }
+            })
+            .collect();
+        let captures = query
+            .capture_names()
+            .iter()
+            .map(|name| Capture::of(name).unwrap_or_else(|| panic!("no capture is called {name}")))
+            .collect();
+        Self {
+            language,
+            query,
+            begins,
+            beside,
+            captures,
+        }
+    }
+}
+
+impl Beside {
+    fn of(kind: &str) -> Self {
+        match kind {
+            "export_statement"
+            | "decorated_definition"
+            | "template_declaration"
+            | "ambient_declaration"
+            | "lexical_declaration"
+            | "variable_declaration" => Self::Wrapper,
+            // What belongs to the language itself, not to what is written about a definition.
+            "attribute_declaration" | "attributed_statement" => Self::Nothing,
+            "haddock" => Self::Comment,
+            _ if kind.contains("comment") => Self::Comment,
+            _ if ["attribute", "decorator", "annotation"]
+                .iter()
+                .any(|word| kind.contains(word)) =>
+            {
+                Self::Attribute
+            }
+            _ => Self::Nothing,
+        }
+    }
+}
+
+impl Capture {
+    fn of(name: &str) -> Option<Self> {
+        use super::Kind;
+        Some(match name {
+            "function" => Self::Definition(Kind::Function),
+            "class" => Self::Definition(Kind::Class),
+            "interface" => Self::Definition(Kind::Interface),
+            "type" => Self::Definition(Kind::Type),
+            "module" => Self::Definition(Kind::Module),
+            "name" => Self::Name,
+            "scope" => Self::Scope,
+            "body" => Self::Body,
+            "doc" => Self::Doc,
+            "import" => Self::Import,
+            _ if name.starts_with('_') => Self::Unseen,
+            _ => return None,
+        })
+    }
+}
+
+/// The kinds of nodes at which the patterns of a query begin: `(kind …)` at the top, in an alternation or a group there.
+fn roots(query: &str) -> Vec<&str> {
+    let mut roots = Vec::new();
+    // Whether each parenthesis that is open belongs to a node, or only groups.
+    let mut open: Vec<bool> = Vec::new();
+    let mut rest = query;
+    while let Some(at) = rest.find(['(', ')', ';', '"']) {
+        let mark = rest.as_bytes()[at];
+        rest = &rest[at + 1..];
+        match mark {
+            b';' => rest = rest.split_once('\n').map_or("", |(_, next)| next),
+            b'"' => rest = after_string(rest),
+            b'(' => {
+                let inner = rest.trim_start();
+                let end = inner
+                    .find(|c: char| !c.is_alphanumeric() && c != '_')
+                    .unwrap_or(inner.len());
+                if end > 0 && !open.contains(&true) {
+                    roots.push(&inner[..end]);
+                }
+                // A predicate, `(#eq? …)`, is no group of nodes.
+                open.push(end > 0 || inner.starts_with('#'));
+            }
+            _ => drop(open.pop()),
+        }
+    }
+    roots
+}
+
+fn after_string(text: &str) -> &str {
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return &text[at + 1..],
+            _ => {}
+        }
+    }
+    ""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_grammar_and_its_query_load() {
+        for language in all() {
+            let grammar = of(language).unwrap();
+            assert!(grammar.begins.iter().any(|begins| *begins), "{language}");
+        }
+    }
+
+    #[test]
+    fn patterns_begin_at_the_top() {
+        let query = "; (none)\n(a name: (b) @name) @function\n[(c) (d (e))] @type ((f) @x (#eq? @x \"(g)\"))";
+        assert_eq!(roots(query), ["a", "c", "d", "f"]);
+    }
+}

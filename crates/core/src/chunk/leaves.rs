@@ -1,0 +1,222 @@
+//! From an outline to chunks: which definitions stand alone, what is left between them, and where long ones are cut.
+//!
+//! Invariant: chunks cover the rows from the first to the last without gap or overlap. A definition that shares a row with
+//! the one before it stays in that one's chunk.
+
+use std::ops::RangeInclusive;
+
+use super::outline::{Definition, Outline};
+use super::{Chunk, Kind, Rows, lines};
+
+/// A container of up to so many rows is one chunk.
+const SMALL_CONTAINER: usize = 30;
+
+/// A definition inside a function stands alone from so many rows on.
+const LARGE_INNER: usize = 10;
+
+/// Rows and bytes a chunk has at the most, where it can be cut.
+const LONGEST: usize = 120;
+const LARGEST: usize = 8_000;
+
+/// Cuts a file by its outline.
+pub(super) fn leaves(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
+    let Some(last) = rows.count().checked_sub(1) else {
+        return Vec::new();
+    };
+    let mut children = vec![Vec::new(); outline.definitions.len()];
+    let mut top = Vec::new();
+    for (index, definition) in outline.definitions.iter().enumerate() {
+        match definition.parent {
+            Some(parent) => children[parent].push(index),
+            None => top.push(index),
+        }
+    }
+    let mut cut = Cut {
+        outline,
+        rows,
+        children: &children,
+        chunks: Vec::new(),
+    };
+    cut.region(0..=last, None, &top);
+    cut.chunks
+}
+
+struct Cut<'a> {
+    outline: &'a Outline,
+    rows: &'a Rows<'a>,
+    children: &'a [Vec<usize>],
+    chunks: Vec<Chunk>,
+}
+
+impl Cut<'_> {
+    /// Cuts the rows of a definition, or of the file, around the definitions in it that stand alone.
+    fn region(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, inside: &[usize]) {
+        let mut next = *region.start();
+        let mut part = 0;
+        for &index in inside {
+            let inner = &self.outline.definitions[index];
+            let end = inner.end.min(*region.end());
+            // What the definition before it has taken stays there.
+            if inner.lead < next && inner.head < next || end < next || !self.stands_alone(inner, owner) {
+                continue;
+            }
+            let mut start = inner.lead.max(next);
+            if start > next && !self.between(next..=start - 1, owner, &mut part) {
+                start = next;
+            }
+            let region = start..=end;
+            if self.is_divided(index) {
+                self.region(region, Some(index), &self.children[index]);
+            } else {
+                self.leaf(region, index);
+            }
+            next = end + 1;
+        }
+        if next <= *region.end() && !self.between(next..=*region.end(), owner, &mut part) {
+            self.chunks.push(Chunk::block(next..=*region.end()));
+        }
+    }
+
+    fn stands_alone(&self, inner: &Definition, owner: Option<usize>) -> bool {
+        let length = inner.end + 1 - inner.lead;
+        if owner.is_some_and(|owner| self.is_function(owner)) {
+            return length >= LARGE_INNER;
+        }
+        // A declaration says little alone, and headers have thousands.
+        let is_declaration = matches!(inner.kind, Kind::Function | Kind::Method) && !inner.has_body;
+        !is_declaration || length > 3
+    }
+
+    fn is_function(&self, index: usize) -> bool {
+        matches!(
+            self.outline.definitions[index].kind,
+            Kind::Function | Kind::Method
+        )
+    }
+
+    /// True when the definitions inside are chunks of their own.
+    fn is_divided(&self, index: usize) -> bool {
+        let definition = &self.outline.definitions[index];
+        let length = definition.end + 1 - definition.lead;
+        let is_small = match definition.kind {
+            Kind::Module => false,
+            Kind::Function | Kind::Method => length < LARGE_INNER,
+            _ => length <= SMALL_CONTAINER,
+        };
+        !is_small
+            && self.children[index]
+                .iter()
+                .any(|&child| self.stands_alone(&self.outline.definitions[child], Some(index)))
+    }
+
+    /// Rows between definitions that stand alone: the head of what they are in, or what is left of it. Rows that say nothing
+    /// belong to what is before them; false where nothing is.
+    fn between(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, part: &mut usize) -> bool {
+        if region.clone().all(|row| only_closes(self.rows.row(row))) {
+            return match self.chunks.last_mut() {
+                Some(last) => {
+                    last.lines = *last.lines.start()..=region.end() + 1;
+                    true
+                }
+                None => false,
+            };
+        }
+        *part += 1;
+        match owner {
+            Some(owner) if *part == 1 => {
+                self.leaf(region, owner);
+                if let Some(head) = self.chunks.last_mut() {
+                    let members = self.children[owner].iter();
+                    head.members = members
+                        .map(|&child| self.outline.definitions[child].signature.clone())
+                        .collect();
+                }
+            }
+            Some(owner) if self.is_function(owner) => {
+                // Part 1 is what stands before the first inner definition.
+                let last = self
+                    .chunks
+                    .iter()
+                    .rev()
+                    .find(|chunk| chunk.path == self.outline.definitions[owner].path);
+                let before = last.map_or(0, |chunk| chunk.part);
+                let first = self.chunks.len();
+                self.leaf(region, owner);
+                for chunk in &mut self.chunks[first..] {
+                    chunk.part += before;
+                    chunk.doc.clear();
+                }
+            }
+            _ => {
+                let outer = owner.map(|owner| &self.outline.definitions[owner]);
+                for rows in lines::cut(self.rows, region) {
+                    let mut chunk = Chunk::block(rows);
+                    if let Some(outer) = outer {
+                        chunk.path.clone_from(&outer.path);
+                    } else if self.chunks.is_empty() {
+                        chunk.kind = Kind::Module;
+                    }
+                    self.chunks.push(chunk);
+                }
+            }
+        }
+        true
+    }
+
+    /// A definition as one chunk, or as parts where it is too long.
+    fn leaf(&mut self, region: RangeInclusive<usize>, index: usize) {
+        let definition = &self.outline.definitions[index];
+        for (part, rows) in (1..).zip(self.parts(region, &definition.joints)) {
+            self.chunks.push(Chunk {
+                kind: definition.kind,
+                name: definition.name.clone(),
+                path: definition.path.clone(),
+                signature: definition.signature.clone(),
+                doc: if part == 1 {
+                    definition.doc.clone()
+                } else {
+                    String::new()
+                },
+                part,
+                ..Chunk::block(rows)
+            });
+        }
+    }
+
+    /// Cuts what is too long: where a statement begins, else after a blank row, else anywhere.
+    fn parts(&self, region: RangeInclusive<usize>, joints: &[usize]) -> Vec<RangeInclusive<usize>> {
+        let (mut start, end) = region.into_inner();
+        let mut parts = Vec::new();
+        let is_long = |first: usize, last: usize| {
+            last + 1 - first > LONGEST || self.rows.text(first..=last).len() > LARGEST
+        };
+        while is_long(start, end) {
+            let mut last = start;
+            while last < end && !is_long(start, last + 1) {
+                last += 1;
+            }
+            // Not so early that crumbs are left.
+            let least = start + (last - start) / 3;
+            let joint = joints
+                .iter()
+                .rev()
+                .find(|&&row| row > least && row <= last + 1)
+                .map(|row| row - 1);
+            let blank = || (least..=last).rev().find(|&row| self.rows.is_blank(row));
+            let cut = joint.or_else(blank).unwrap_or(last).clamp(start, end);
+            if cut >= end {
+                break;
+            }
+            parts.push(start..=cut);
+            start = cut + 1;
+        }
+        parts.push(start..=end);
+        parts
+    }
+}
+
+/// True for a row that only ends something.
+fn only_closes(row: &str) -> bool {
+    let word = row.trim_matches(|c: char| !c.is_alphanumeric());
+    matches!(word, "" | "end" | "endif" | "fi" | "done" | "esac")
+}

@@ -1,0 +1,581 @@
+//! What a file defines and imports, as its grammar's query tells.
+//!
+//! The tree is walked once, without its smallest parts: what stands on one line is looked into only so far as a definition can
+//! be wrapped. At each node where a pattern begins, the query is asked about that node alone. A query over the whole tree
+//! would visit every token and cost a third of the parse.
+//!
+//! Left out on purpose: what definitions mean to each other. Names are text.
+
+use std::ops::{ControlFlow, Range};
+
+use streaming_iterator::StreamingIterator;
+use tree_sitter::{Node, ParseOptions, Parser, Point, QueryCursor, Tree};
+
+use super::grammar::{self, Beside, Capture, Grammar};
+use super::{Kind, Unread};
+
+/// The definitions and imports of a file, in the order they stand there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    pub definitions: Vec<Definition>,
+    pub imports: Vec<Statement>,
+    /// The line of the first import that cannot be read, counted from 1.
+    pub broken_import: Option<usize>,
+}
+
+/// Something that has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    pub kind: Kind,
+    pub name: String,
+    /// The name with those it stands inside of: `Library.lend`.
+    pub path: String,
+    pub signature: String,
+    pub doc: String,
+    /// Rows, counted from 0: where what is said about it begins, where it begins itself, where its name is, where it ends.
+    pub(super) lead: usize,
+    pub(super) head: usize,
+    pub(super) name_row: usize,
+    pub(super) end: usize,
+    /// The definition it stands in.
+    pub(super) parent: Option<usize>,
+    pub(super) has_body: bool,
+    /// Rows at which a part of a long body begins.
+    pub(super) joints: Vec<usize>,
+}
+
+/// An import statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// Counted from 1.
+    pub line: usize,
+    pub text: String,
+}
+
+/// Characters of a signature, a name and a documentation.
+const LONGEST_SIGNATURE: usize = 300;
+const LONGEST_NAME: usize = 120;
+const LONGEST_DOC: usize = 1_000;
+
+/// Bytes of an import statement.
+const LONGEST_IMPORT: usize = 10_000;
+
+/// Bodies with more rows have their joints noted.
+const LONG_BODY: usize = 40;
+
+/// How far a node on one line is looked into.
+const SLACK: u8 = 2;
+
+impl Outline {
+    /// The outline of a text; nothing for a language without a grammar.
+    pub fn of(language: &str, text: &str) -> Option<Result<Self, Unread>> {
+        let grammar = grammar::of(language)?;
+        let scripts = match language {
+            "vue" | "svelte" => scripts(text),
+            _ => Vec::new(),
+        };
+        if matches!(language, "vue" | "svelte") && scripts.is_empty() {
+            return Some(Ok(Self::default()));
+        }
+        let Some(tree) = parse(grammar, text, &scripts) else {
+            return Some(Err(Unread::Unparsable));
+        };
+        let mut walk = Walk::new(grammar, text);
+        walk.run(&tree);
+        Some(Ok(walk.outline))
+    }
+}
+
+impl Definition {
+    /// The line its name is on, counted from 1.
+    pub fn line(&self) -> usize {
+        self.name_row + 1
+    }
+}
+
+/// Parses within a budget that grows with the text: some broken texts would otherwise take time by its square.
+pub(super) fn parse(grammar: &Grammar, text: &str, parts: &[tree_sitter::Range]) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser
+        .set_language(&grammar.language)
+        .expect("the grammars are of this version");
+    parser.set_included_ranges(parts).ok()?;
+    let mut steps = 1_000 + text.len();
+    let mut progress = |_: &_| {
+        steps = steps.saturating_sub(1);
+        if steps == 0 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let bytes = text.as_bytes();
+    parser.parse_with_options(
+        &mut |at, _| bytes.get(at..).unwrap_or_default(),
+        None,
+        Some(ParseOptions::new().progress_callback(&mut progress)),
+    )
+}
+
+struct Walk<'a> {
+    grammar: &'a Grammar,
+    text: &'a str,
+    query: QueryCursor,
+    outline: Outline,
+    /// Definitions that are open, by their index, with the byte where they end.
+    open: Vec<(usize, usize)>,
+}
+
+/// What was seen on one level of the tree so far.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// Comments and attributes that stand together, up to the present node.
+    run: Option<Run>,
+    /// The row on which the last node ended.
+    last_row: usize,
+    slack: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    row: usize,
+    last_row: usize,
+    /// Where the words are, in bytes; nowhere for what only wraps.
+    words: (usize, usize),
+}
+
+impl<'a> Walk<'a> {
+    fn new(grammar: &'a Grammar, text: &'a str) -> Self {
+        let mut query = QueryCursor::new();
+        query.set_max_start_depth(Some(0));
+        query.set_match_limit(64);
+        Self {
+            grammar,
+            text,
+            query,
+            outline: Outline::default(),
+            open: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, tree: &Tree) {
+        let mut cursor = tree.walk();
+        let mut levels: Vec<Level> = Vec::new();
+        let mut level = Level {
+            run: None,
+            last_row: usize::MAX,
+            slack: SLACK,
+        };
+        loop {
+            let inner = self.visit(cursor.node(), &mut level);
+            if let Some(inner) = inner
+                && cursor.goto_first_child()
+            {
+                levels.push(level);
+                level = inner;
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                let Some(outer) = levels.pop() else { return };
+                cursor.goto_parent();
+                level = outer;
+            }
+        }
+    }
+
+    /// Takes note of a node. Returns what is known about the level below, if that is worth a look.
+    fn visit(&mut self, node: Node<'_>, level: &mut Level) -> Option<Level> {
+        let kind = usize::from(node.kind_id());
+        let (first, last) = rows(node);
+        let beside = self.grammar.beside.get(kind).copied().unwrap_or(Beside::Nothing);
+        let mut inner = Level {
+            run: None,
+            last_row: usize::MAX,
+            slack: SLACK,
+        };
+        let begins = self.grammar.begins.get(kind).copied().unwrap_or_default();
+        if begins && beside != Beside::Wrapper {
+            let run = level.run.filter(|run| first <= run.last_row + 1);
+            match self.match_at(node, run) {
+                Matched::Definition => {
+                    level.run = None;
+                    level.last_row = last;
+                    return Some(inner);
+                }
+                Matched::Documentation => {
+                    level.run = Some(Run::with(level.run, node));
+                    level.last_row = last;
+                    return None;
+                }
+                Matched::Nothing => {}
+            }
+        } else if node.is_error() {
+            self.note_error(node);
+        }
+        match beside {
+            Beside::Comment | Beside::Attribute => {
+                // A comment behind something is about that.
+                let follows = level.last_row == first && level.run.is_none();
+                level.run = match level.run {
+                    None if follows => None,
+                    run => Some(Run::with(run, node)),
+                };
+                level.last_row = last;
+                return None;
+            }
+            Beside::Wrapper => {
+                if begins {
+                    self.match_at(node, None);
+                }
+                let run = level.run.take().filter(|run| first <= run.last_row + 1);
+                inner.run = Some(Run {
+                    last_row: first,
+                    ..run.unwrap_or(Run {
+                        row: first,
+                        last_row: first,
+                        words: (0, 0),
+                    })
+                });
+                level.last_row = last;
+                if first == last {
+                    inner.slack = 0;
+                }
+                return Some(inner);
+            }
+            Beside::Nothing => {}
+        }
+        // Words like `export` and `pub` do not come between a definition and what is said about it.
+        if node.is_named() {
+            level.run = None;
+        }
+        level.last_row = last;
+        if first == last {
+            inner.slack = level.slack.checked_sub(1)?;
+        }
+        (node.child_count() > 0).then_some(inner)
+    }
+
+    /// Asks the query about a node.
+    fn match_at(&mut self, node: Node<'_>, run: Option<Run>) -> Matched {
+        let mut found = Found::default();
+        let mut matches = self
+            .query
+            .matches(&self.grammar.query, node, self.text.as_bytes());
+        while let Some(matched) = matches.next() {
+            for capture in matched.captures() {
+                match self.grammar.captures[capture.index as usize] {
+                    Capture::Definition(kind) => drop(found.definition.get_or_insert((kind, capture.node))),
+                    Capture::Name => drop(found.name.get_or_insert(capture.node)),
+                    Capture::Scope => drop(found.scope.get_or_insert(capture.node)),
+                    Capture::Body => drop(found.body.get_or_insert(capture.node)),
+                    Capture::Doc => drop(found.doc.get_or_insert(capture.node)),
+                    Capture::Import => drop(found.import.get_or_insert(capture.node)),
+                    Capture::Unseen => {}
+                }
+            }
+        }
+        if let Some(import) = found.import {
+            self.import(import);
+        }
+        match (found.definition, found.name) {
+            (Some((kind, definition)), Some(name)) => {
+                self.define(kind, definition, name, &found, run);
+                Matched::Definition
+            }
+            _ if found.doc.is_some() => Matched::Documentation,
+            _ => Matched::Nothing,
+        }
+    }
+
+    fn import(&mut self, node: Node<'_>) {
+        let line = node.start_position().row + 1;
+        if node.has_error() {
+            self.outline.broken_import.get_or_insert(line);
+        }
+        let text = &self.text[node.byte_range()];
+        if text.len() <= LONGEST_IMPORT {
+            self.outline.imports.push(Statement {
+                line,
+                text: text.to_owned(),
+            });
+        }
+    }
+
+    /// Remembers an import that is too broken to be one.
+    fn note_error(&mut self, node: Node<'_>) {
+        let text = self.text[node.byte_range()].trim_start();
+        let is_import = ["import ", "from ", "use ", "#include", "require(", "require "]
+            .iter()
+            .any(|word| text.starts_with(word));
+        if is_import {
+            let line = node.start_position().row + 1;
+            self.outline.broken_import.get_or_insert(line);
+        }
+    }
+
+    fn define(&mut self, kind: Kind, node: Node<'_>, name: Node<'_>, found: &Found<'_>, run: Option<Run>) {
+        let (head, end) = rows(node);
+        while self
+            .open
+            .last()
+            .is_some_and(|(_, until)| *until <= node.start_byte())
+        {
+            self.open.pop();
+        }
+        let parent = self.open.last().map(|(index, _)| *index);
+        let outer = parent.map(|parent| &self.outline.definitions[parent]);
+        let body = found.body.or_else(|| body_of(node, 3));
+        let in_function = outer.is_some_and(|outer| matches!(outer.kind, Kind::Function | Kind::Method));
+        if in_function && kind == Kind::Function && body.is_none() {
+            // `Foo x(a);` makes a variable there, and looks like a declaration.
+            return;
+        }
+        let mut written = self.text[name.byte_range()].trim();
+        let mut scope = found.scope.map(|scope| plain(&self.text[scope.byte_range()]));
+        if let Some((before, last)) = written.rsplit_once("::")
+            && !last.is_empty()
+        {
+            scope = scope.or_else(|| Some(plain(before)));
+            written = last;
+        }
+        let name_text = plain(written);
+        if let Some(parent) = parent
+            && let outer = &mut self.outline.definitions[parent]
+            && (outer.kind == kind && outer.name == name_text && outer.head == head)
+        {
+            // `typedef struct x { … } x;`
+            outer.name_row = name.start_position().row;
+            return;
+        }
+        let outer = parent.map(|parent| &self.outline.definitions[parent]);
+        let kind = match (kind, outer.map(|outer| outer.kind)) {
+            (Kind::Function, Some(Kind::Class | Kind::Interface | Kind::Type)) => Kind::Method,
+            (Kind::Function, _) if scope.is_some() => Kind::Method,
+            _ => kind,
+        };
+        let mut path = outer.map(|outer| format!("{}.", outer.path)).unwrap_or_default();
+        if let Some(scope) = scope.filter(|scope| !scope.is_empty()) {
+            path += &format!("{scope}.");
+        }
+        path += &name_text;
+
+        let until = body.map_or(node.end_byte(), |body| body.start_byte());
+        let doc = match found.doc {
+            Some(doc) => &self.text[doc.byte_range()],
+            None => run.map_or("", |run| &self.text[run.words.0..run.words.1]),
+        };
+        let definition = Definition {
+            kind,
+            name: name_text,
+            path,
+            signature: signature(&self.text[node.start_byte()..until.max(node.start_byte())]),
+            doc: documentation(doc),
+            lead: run.map_or(head, |run| run.row.min(head)),
+            head,
+            name_row: name.start_position().row,
+            end,
+            parent,
+            // Haskell has no node for a body.
+            has_body: body.is_some_and(|body| body.start_byte() > node.start_byte())
+                || matches!(node.kind(), "function" | "bind"),
+            joints: match body {
+                Some(body) if end - head > LONG_BODY => joints(body),
+                _ => Vec::new(),
+            },
+        };
+        // One thing said in several equations, as Haskell does.
+        if let Some(last) = self.outline.definitions.last_mut()
+            && (last.path == definition.path && last.kind == kind && last.parent == parent)
+            && kind == Kind::Function
+            && last.end + 1 >= definition.lead
+            && body.is_none()
+        {
+            last.end = last.end.max(definition.end);
+            last.has_body |= definition.has_body;
+            return;
+        }
+        self.outline.definitions.push(definition);
+        self.open
+            .push((self.outline.definitions.len() - 1, node.end_byte()));
+    }
+}
+
+/// What a query says about a node.
+enum Matched {
+    /// It is a definition, which may hold others.
+    Definition,
+    /// It says something about the definition that follows.
+    Documentation,
+    Nothing,
+}
+
+impl Run {
+    /// The run with another comment or attribute at its end, or a new one.
+    fn with(run: Option<Self>, node: Node<'_>) -> Self {
+        let (first, last_row) = rows(node);
+        let run = run.filter(|run| first <= run.last_row + 1);
+        let words = run.map(|run| run.words).filter(|words| words.1 > 0);
+        Self {
+            row: run.map_or(first, |run| run.row),
+            last_row,
+            words: (words.map_or(node.start_byte(), |words| words.0), node.end_byte()),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found<'a> {
+    definition: Option<(Kind, Node<'a>)>,
+    name: Option<Node<'a>>,
+    scope: Option<Node<'a>>,
+    body: Option<Node<'a>>,
+    doc: Option<Node<'a>>,
+    import: Option<Node<'a>>,
+}
+
+/// The first and the last row of a node; one that ends with a line end does not reach into the next row.
+fn rows(node: Node<'_>) -> (usize, usize) {
+    let (start, end) = (node.start_position(), node.end_position());
+    let last = if end.column == 0 && end.row > start.row {
+        end.row - 1
+    } else {
+        end.row
+    };
+    (start.row, last)
+}
+
+/// The body of a definition, or of the function that is bound to its name.
+fn body_of(node: Node<'_>, depth: u8) -> Option<Node<'_>> {
+    node.child_by_field_name("body").or_else(|| {
+        let mut cursor = node.walk();
+        let depth = depth.checked_sub(1)?;
+        // What is bound stands last.
+        let last = node.named_children(&mut cursor).last()?;
+        if last.kind().ends_with("block") || last.kind().ends_with("body") {
+            return Some(last);
+        }
+        body_of(last, depth)
+    })
+}
+
+/// Rows at which the statements of a body begin.
+fn joints(body: Node<'_>) -> Vec<usize> {
+    let mut body = body;
+    // Some grammars put the statements one level deeper.
+    for _ in 0..3 {
+        match (body.named_child_count(), body.named_child(0)) {
+            (1, Some(only)) if only.named_child_count() > 0 => body = only,
+            _ => break,
+        }
+    }
+    let mut cursor = body.walk();
+    body.named_children(&mut cursor)
+        .map(|child| child.start_position().row)
+        .collect()
+}
+
+/// A name without what may be attached to it: type parameters, pointers, quotes.
+fn plain(name: &str) -> String {
+    if let Some(operator) = name.strip_prefix("operator") {
+        // `operator()` is one, `operator bool() const` is `operator bool`.
+        let end = operator.find('(').filter(|at| *at > 0).unwrap_or(operator.len());
+        return on_one_line(&name[.."operator".len() + end], LONGEST_NAME);
+    }
+    let name = name.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*' | '&' | '(' | ')' | ':')
+    });
+    let end = name
+        .find(['<', '[', '(', '{'])
+        .filter(|end| *end > 0)
+        .unwrap_or(name.len());
+    on_one_line(name[..end].trim_end(), LONGEST_NAME).replace("::", ".")
+}
+
+/// A definition up to its body, without comments that stand in between.
+fn signature(text: &str) -> String {
+    let is_comment = |line: &&str| {
+        ["#", "//", "--"]
+            .iter()
+            .any(|mark| line.trim_start().starts_with(mark))
+    };
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let lines: Vec<&str> = [first]
+        .into_iter()
+        .chain(rest.lines().filter(|line| !is_comment(line)))
+        .collect();
+    on_one_line(&lines.join(" "), LONGEST_SIGNATURE)
+}
+
+/// Text on one line, cut after so many characters.
+fn on_one_line(text: &str, longest: usize) -> String {
+    let mut line = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        if length > 0 {
+            line.push(' ');
+        }
+        length += word.chars().count() + 1;
+        if length > longest {
+            line.extend(
+                word.chars()
+                    .take(longest.saturating_sub(length - word.chars().count() - 1)),
+            );
+            return line + "…";
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// What a comment says, without its marks and without attributes that stand among its lines.
+fn documentation(comment: &str) -> String {
+    let lines = comment.lines().map(str::trim).filter(|line| {
+        let is_attribute = line.starts_with("#[")
+            || line.starts_with('@') && !line.starts_with("@doc")
+            || line.starts_with('[');
+        !is_attribute
+    });
+    let words: Vec<&str> = lines
+        .map(|line| {
+            let line = line
+                .strip_prefix("@moduledoc")
+                .or_else(|| line.strip_prefix("@doc"))
+                .unwrap_or(line);
+            line.trim_start_matches(|c: char| c.is_whitespace() || "/*!#-;%{|\"'~".contains(c))
+                .trim_end_matches(|c: char| c.is_whitespace() || "*/-}\"'".contains(c))
+        })
+        .filter(|line| !line.is_empty())
+        .collect();
+    on_one_line(&words.join(" "), LONGEST_DOC)
+}
+
+/// The parts of a page that are script.
+fn scripts(text: &str) -> Vec<tree_sitter::Range> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    while let Some(open) = text[from..].find("<script").map(|at| from + at) {
+        let Some(start) = text[open..].find('>').map(|at| open + at + 1) else {
+            break;
+        };
+        let Some(end) = text[start..].find("</script").map(|at| start + at) else {
+            break;
+        };
+        parts.push(tree_sitter::Range {
+            start_byte: start,
+            end_byte: end,
+            start_point: point(text, start),
+            end_point: point(text, end),
+        });
+        from = end;
+    }
+    parts
+}
+
+fn point(text: &str, at: usize) -> Point {
+    let before: Range<usize> = 0..at;
+    let before = &text[before];
+    Point {
+        row: before.matches('\n').count(),
+        column: at - before.rfind('\n').map_or(0, |end| end + 1),
+    }
+}

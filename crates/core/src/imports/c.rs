@@ -1,0 +1,202 @@
+//! C, C++ and Objective-C: `#include`, `#import`, `@import` and `import`, and the headers behind them.
+//!
+//! Which directories a build searches is in its build files, which are not read. The usual ones are tried: the
+//! directory of the file, those above, and `include` and `src` in each. An include by macro is no import.
+//!
+//! Invariant: a name of the standard library in angle brackets is the project's only below an `include` directory.
+
+use super::Import;
+use super::place::{inside, join, parent, upward};
+use super::survey::Survey;
+
+/// Standard headers that projects also have files of the name of.
+const STANDARD: &[&str] = &[
+    "assert.h",
+    "complex.h",
+    "ctype.h",
+    "dirent.h",
+    "errno.h",
+    "fcntl.h",
+    "fenv.h",
+    "float.h",
+    "getopt.h",
+    "glob.h",
+    "iconv.h",
+    "inttypes.h",
+    "iso646.h",
+    "limits.h",
+    "locale.h",
+    "malloc.h",
+    "math.h",
+    "memory.h",
+    "netdb.h",
+    "poll.h",
+    "pthread.h",
+    "pwd.h",
+    "regex.h",
+    "sched.h",
+    "search.h",
+    "semaphore.h",
+    "setjmp.h",
+    "signal.h",
+    "spawn.h",
+    "stdalign.h",
+    "stdarg.h",
+    "stdatomic.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "stdnoreturn.h",
+    "string.h",
+    "strings.h",
+    "syslog.h",
+    "termios.h",
+    "tgmath.h",
+    "threads.h",
+    "time.h",
+    "uchar.h",
+    "unistd.h",
+    "utime.h",
+    "wchar.h",
+    "wctype.h",
+];
+
+pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+    let lines = statement.lines().enumerate();
+    lines
+        .filter_map(|(at, text)| {
+            let written = name(text.trim_start())?;
+            Some(Import {
+                written,
+                line: line.saturating_add(at),
+            })
+        })
+        .collect()
+}
+
+/// What one line includes: a plain name for one in quotes, and with its brackets for one in these.
+fn name(text: &str) -> Option<String> {
+    if let Some(module) = text.strip_prefix("@import") {
+        let module = module.trim().trim_end_matches(';').trim_end();
+        return (!module.is_empty()).then(|| module.to_owned());
+    }
+    let is_directive = text.starts_with('#');
+    let text = text.trim_start_matches('#').trim_start();
+    let text = text.strip_prefix("export ").unwrap_or(text);
+    let keywords = ["include_next", "include", "import"];
+    let rest = keywords
+        .iter()
+        .find_map(|keyword| text.strip_prefix(keyword))
+        .map(str::trim_start)?;
+    if let Some(quoted) = rest.strip_prefix('"') {
+        let (name, _) = quoted.split_once('"')?;
+        return (!name.is_empty()).then(|| name.to_owned());
+    }
+    if let Some(bracketed) = rest.strip_prefix('<') {
+        let (name, _) = bracketed.split_once('>')?;
+        return (!name.trim().is_empty()).then(|| format!("<{}>", name.trim()));
+    }
+    // A module of C++. A directive with neither is a macro's.
+    let module = rest.trim_end_matches(';').trim_end();
+    let is_module = !is_directive && text.starts_with("import ") && !module.is_empty();
+    is_module.then(|| module.to_owned())
+}
+
+pub(super) fn resolve(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+    let bracketed = written.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    let name = bracketed.unwrap_or(written).replace('\\', "/");
+    let is_library = bracketed.is_some() && (STANDARD.contains(&name.as_str()) || !name.contains('.'));
+    let directory = parent(from);
+    let mut places = Vec::new();
+    if bracketed.is_none() {
+        // From an `include` directory that is not there, the same steps up would seem to stay inside.
+        if join(directory, &name).is_none() {
+            return Vec::new();
+        }
+        places.push(directory.to_owned());
+    }
+    for above in upward(directory) {
+        places.push(inside(above, "include"));
+        if !is_library {
+            places.extend([above.to_owned(), inside(above, "src")]);
+        }
+    }
+    survey
+        .first(places.iter().filter_map(|place| join(place, &name)))
+        .into_iter()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Sample, written};
+
+    #[test]
+    fn every_form_of_statement_is_read() {
+        for (statement, expected) in [
+            ("#include \"x.h\"\n", vec!["x.h"]),
+            ("#  include <sys/types.h> // why", vec!["<sys/types.h>"]),
+            ("#include_next <x.h>", vec!["<x.h>"]),
+            ("#import \"View.h\"", vec!["View.h"]),
+            ("@import Foundation;", vec!["Foundation"]),
+            ("import <vector>;", vec!["<vector>"]),
+            ("export import shop.cart;", vec!["shop.cart"]),
+            ("#include HEADER", vec![]),
+            ("#include \"open", vec![]),
+            ("#define x \"y\"", vec![]),
+        ] {
+            assert_eq!(written("cpp", statement), expected, "{statement}");
+        }
+    }
+
+    #[test]
+    fn quoted_names_begin_beside_the_file_then_in_the_usual_roots() {
+        let sample = Sample::of(&[
+            "src/net/a.h",
+            "src/a.h",
+            "src/b.h",
+            "include/shop/c.h",
+            "root.h",
+            "lib/x/include/d.h",
+            "src/only/e.h",
+        ]);
+        let check = |from, name, expected| sample.check("c", from, &format!("#include \"{name}\""), expected);
+        check("src/net/x.c", "a.h", "src/net/a.h");
+        check("src/net/x.c", "../a.h", "src/a.h");
+        check("src/net/x.c", "b.h", "src/b.h");
+        check("src/net/x.c", "shop/c.h", "include/shop/c.h");
+        check("src/net/x.c", "root.h", "root.h");
+        check("src/net/x.c", r"..\b.h", "src/b.h");
+        check("lib/x/src/x.c", "d.h", "lib/x/include/d.h");
+        check("tests/x.c", "only/e.h", "src/only/e.h");
+        check("src/net/x.c", "absent.h", "external");
+        check("src/net/x.c", "../../../root.h", "external");
+    }
+
+    #[test]
+    fn brackets_are_tried_in_the_same_roots() {
+        let sample = Sample::of(&[
+            "include/shop/c.h",
+            "src/own.h",
+            "src/string.h",
+            "version",
+            "include/math.h",
+        ]);
+        let check = |name, expected| sample.check("cpp", "src/x.cc", &format!("#include <{name}>"), expected);
+        check("shop/c.h", "include/shop/c.h");
+        check("own.h", "src/own.h");
+        check("string.h", "external");
+        check("version", "external");
+        check("math.h", "include/math.h");
+        check("vector", "external");
+    }
+
+    #[test]
+    fn objective_c_reads_alike() {
+        let sample = Sample::of(&["App/View.h"]);
+        sample.check("objective-c", "App/View.m", "#import \"View.h\"", "App/View.h");
+        sample.check("objective-c", "App/View.m", "@import UIKit;", "external");
+    }
+}

@@ -1,0 +1,221 @@
+//! Cargo.toml: the names of crates, where their roots are, and what belongs to a workspace.
+//!
+//! Of TOML only what such files hold is read: tables, strings, lists of strings and inline tables. Features, versions
+//! and platforms are passed over.
+//!
+//! Invariant: text that is no manifest is one that says nothing.
+
+use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+
+static STYLE: Style = Style {
+    line_comments: &["#"],
+    block_comment: None,
+    word_signs: &['-'],
+    ..C_LIKE
+};
+
+/// What a manifest says about where code is.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Manifest {
+    /// The package's name, where it is one.
+    pub(super) package: Option<String>,
+    /// True for editions that look for every path at the crate's root.
+    pub(super) paths_from_root: bool,
+    pub(super) library_name: Option<String>,
+    pub(super) library_path: Option<String>,
+    /// Roots of programs, tests, examples and benchmarks that are said to be elsewhere than usual.
+    pub(super) targets: Vec<String>,
+    pub(super) is_workspace: bool,
+    pub(super) members: Vec<String>,
+    /// Dependencies by path: the name code has for them, and the path.
+    pub(super) dependencies: Vec<(String, String)>,
+}
+
+impl Manifest {
+    pub(super) fn read(text: &str) -> Self {
+        let mut manifest = Self {
+            paths_from_root: true,
+            ..Self::default()
+        };
+        let tokens: Vec<Token<'_>> = tokens(text, 1, &STYLE).collect();
+        let mut table: Vec<&str> = Vec::new();
+        let mut rest = tokens.as_slice();
+        while let [first, after @ ..] = rest {
+            if first.is_sign("[") {
+                let end = after
+                    .iter()
+                    .position(|token| token.is_sign("]"))
+                    .unwrap_or(after.len());
+                table = names(&after[..end]);
+                manifest.is_workspace |= matches!(table.as_slice(), ["workspace", ..]);
+                rest = &after[end..];
+                while let [close, after @ ..] = rest
+                    && close.is_sign("]")
+                {
+                    rest = after;
+                }
+                continue;
+            }
+            let Some(equals) = rest.iter().position(|token| token.is_sign("=")) else {
+                break;
+            };
+            let (key, value) = (names(&rest[..equals]), &rest[equals + 1..]);
+            let length = value_length(value);
+            let path: Vec<&str> = table.iter().copied().chain(key).collect();
+            manifest.entry(&path, &value[..length]);
+            rest = &value[length..];
+        }
+        manifest
+    }
+
+    fn entry(&mut self, path: &[&str], value: &[Token<'_>]) {
+        let text = value
+            .first()
+            .filter(|token| token.kind == Kind::Text)
+            .map(|token| token.text.to_owned());
+        match path {
+            ["package", "name"] => self.package = text,
+            // An edition taken from the workspace is never the first: those know no inheritance.
+            ["package", "edition", ..] => self.paths_from_root = text.as_deref() == Some("2015"),
+            ["lib", "name"] => self.library_name = text,
+            ["lib", "path"] => self.library_path = text,
+            ["bin" | "test" | "example" | "bench", "path"] => self.targets.extend(text),
+            ["workspace", "members"] => {
+                let texts = value.iter().filter(|token| token.kind == Kind::Text);
+                self.members.extend(texts.map(|token| token.text.to_owned()));
+            }
+            [
+                ..,
+                "dependencies" | "dev-dependencies" | "build-dependencies",
+                name,
+            ] => {
+                if let Some(path) = inline(value, "path") {
+                    self.dependencies.push(((*name).to_owned(), path));
+                }
+            }
+            [
+                ..,
+                "dependencies" | "dev-dependencies" | "build-dependencies",
+                name,
+                "path",
+            ] => {
+                self.dependencies
+                    .extend(text.map(|path| ((*name).to_owned(), path)));
+            }
+            _ => {}
+        }
+    }
+
+    /// The name that code of other crates has for this package's library.
+    pub(super) fn crate_name(&self) -> Option<String> {
+        let name = self.library_name.as_ref().or(self.package.as_ref())?;
+        Some(name.replace('-', "_"))
+    }
+}
+
+/// The parts of a dotted key.
+fn names<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
+    tokens
+        .iter()
+        .filter(|token| token.kind != Kind::Sign)
+        .map(|token| token.text)
+        .collect()
+}
+
+/// How many tokens a value has. A list or inline table ends with its last bracket, anything else with its line.
+fn value_length(tokens: &[Token<'_>]) -> usize {
+    let mut open = 0_usize;
+    for (at, token) in tokens.iter().enumerate() {
+        match token.text {
+            "[" | "{" if token.kind == Kind::Sign => open += 1,
+            "]" | "}" if token.kind == Kind::Sign => open = open.saturating_sub(1),
+            _ => {}
+        }
+        let line_ends = tokens.get(at + 1).is_none_or(|next| next.line != token.line);
+        if open == 0 && line_ends {
+            return at + 1;
+        }
+    }
+    tokens.len()
+}
+
+/// The text of a key in an inline table.
+fn inline(value: &[Token<'_>], key: &str) -> Option<String> {
+    value.windows(3).find_map(|window| match window {
+        [name, equals, text] if name.is_word(key) && equals.is_sign("=") && text.kind == Kind::Text => {
+            Some(text.text.to_owned())
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_tells_its_names_roots_and_neighbours() {
+        let manifest = Manifest::read(
+            "# ours\n[package]\nname = \"my-shop\" # here\nedition = \"2024\"\nkeywords = [\"a\", \"name = 'x'\"]\n\
+             [lib]\nname = 'shop'\npath = \"lib.rs\"\n[[bin]]\nname = \"run\"\npath = \"run/main.rs\"\n[[test]]\npath = 't.rs'\n\
+             [dependencies]\nserde = { version = \"1\", features = [\n  \"derive\",\n] }\nstore = { path = \"../store\" }\n\
+             cart.path = \"../cart\"\n[target.'cfg(unix)'.dependencies]\nunix = { path = \"../unix\" }\n\
+             [dev-dependencies.kit]\npath = \"../kit\"\n",
+        );
+        let pairs = [
+            ("store", "../store"),
+            ("cart", "../cart"),
+            ("unix", "../unix"),
+            ("kit", "../kit"),
+        ];
+        assert_eq!(
+            manifest,
+            Manifest {
+                package: Some("my-shop".to_owned()),
+                paths_from_root: false,
+                library_name: Some("shop".to_owned()),
+                library_path: Some("lib.rs".to_owned()),
+                targets: vec!["run/main.rs".to_owned(), "t.rs".to_owned()],
+                dependencies: pairs
+                    .map(|(name, path)| (name.to_owned(), path.to_owned()))
+                    .to_vec(),
+                ..Manifest::default()
+            }
+        );
+        assert_eq!(manifest.crate_name().as_deref(), Some("shop"));
+    }
+
+    #[test]
+    fn a_workspace_tells_its_members() {
+        let manifest = Manifest::read(
+            "[workspace]\nmembers = [\n  \"crates/*\", # most\n  'tool',\n]\n[workspace.dependencies]\nx = { path = \"x\" }",
+        );
+        assert!(manifest.is_workspace);
+        assert_eq!(manifest.members, ["crates/*", "tool"]);
+        assert_eq!(manifest.dependencies, [("x".to_owned(), "x".to_owned())]);
+    }
+
+    #[test]
+    fn editions_decide_where_paths_begin() {
+        assert!(Manifest::read("[package]\nname = \"a\"").paths_from_root);
+        assert!(Manifest::read("[package]\nedition = \"2015\"").paths_from_root);
+        assert!(!Manifest::read("[package]\nedition.workspace = true").paths_from_root);
+    }
+
+    #[test]
+    fn other_text_says_nothing() {
+        for text in [
+            "",
+            "[",
+            "]]]",
+            "[package",
+            "name = ",
+            "= = =",
+            "[package]\nname",
+            "\"\"\"",
+            "a = [[[{",
+        ] {
+            assert_eq!(Manifest::read(text).package, None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Go: import declarations, and the packages of the file's own module behind them.
+//!
+//! A package is a directory, so an import is all its files but the tests. A module beside this one counts where
+//! go.mod replaces it by a directory. Workspaces (go.work) and vendored packages are left out.
+//!
+//! Invariant: the nearest go.mod above a file decides.
+
+use std::rc::Rc;
+
+use super::Import;
+use super::lexer::{C_LIKE, Kind, Style, tokens};
+use super::place::{extension, inside, join, parent, upward};
+use super::survey::{Memo, Survey};
+
+static STYLE: Style = Style {
+    quotes: &['"', '`'],
+    ..C_LIKE
+};
+
+pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+    let words = tokens(statement, line, &STYLE).skip_while(|token| !token.is_word("import"));
+    words
+        .filter(|token| token.kind == Kind::Text && !token.text.is_empty())
+        .map(|token| Import {
+            written: token.text.to_owned(),
+            line: token.line,
+        })
+        .collect()
+}
+
+/// For each go.mod, the modules whose files are in the project: path and directory.
+#[derive(Default)]
+pub(super) struct Modules {
+    known: Memo<Vec<(String, String)>>,
+}
+
+impl Modules {
+    pub(super) fn resolve(&self, survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+        let home = upward(parent(from)).find(|above| survey.is_file(&inside(above, "go.mod")));
+        let Some(home) = home else {
+            return Vec::new();
+        };
+        let modules = self.at(survey, home);
+        let fitting = modules.iter().filter_map(|(path, directory)| {
+            let rest = written.strip_prefix(path.as_str())?;
+            let rest = if rest.is_empty() {
+                rest
+            } else {
+                rest.strip_prefix('/')?
+            };
+            Some((path.len(), join(directory, rest)?))
+        });
+        let package = fitting.max_by_key(|(length, _)| *length);
+        package
+            .map(|(_, package)| files(survey, &package))
+            .unwrap_or_default()
+    }
+
+    fn at(&self, survey: &Survey<'_>, home: &str) -> Rc<Vec<(String, String)>> {
+        self.known.get(home, || {
+            let text = survey.read(&inside(home, "go.mod"));
+            text.as_deref()
+                .map(|text| modules(home, text))
+                .unwrap_or_default()
+        })
+    }
+}
+
+/// A package's files. Which of them a platform builds is not asked.
+fn files(survey: &Survey<'_>, package: &str) -> Vec<String> {
+    survey.files(package, |name| {
+        extension(name) == "go" && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])
+    })
+}
+
+fn modules(home: &str, text: &str) -> Vec<(String, String)> {
+    let mut modules = Vec::new();
+    let mut block = "";
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap_or_default();
+        let mut words: Vec<&str> = line
+            .split_whitespace()
+            .map(|word| word.trim_matches(['"', '`']))
+            .collect();
+        match words.as_slice() {
+            [")", ..] => block = "",
+            [directive, "("] => block = directive,
+            _ if !block.is_empty() => words.insert(0, block),
+            _ => {}
+        }
+        match words.as_slice() {
+            ["module", path] => modules.push(((*path).to_owned(), home.to_owned())),
+            ["replace", path, .., "=>", place] if place.starts_with('.') => {
+                modules.extend(join(home, place).map(|place| ((*path).to_owned(), place)));
+            }
+            _ => {}
+        }
+    }
+    modules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Sample, written};
+    use super::*;
+
+    #[test]
+    fn every_form_of_statement_is_read() {
+        for (statement, expected) in [
+            ("import \"fmt\"", vec!["fmt"]),
+            (
+                "import (\n\t\"fmt\"\n\n\t// \"no\"\n\tx \"a/b\"\n\t_ `c`\n\t. \"d\"\n)",
+                vec!["fmt", "a/b", "c", "d"],
+            ),
+            ("var x = \"no\"", vec![]),
+        ] {
+            assert_eq!(written("go", statement), expected, "{statement}");
+        }
+        assert_eq!(read("import (\n\"a\"\n\"b\")", 3)[1].line, 5);
+    }
+
+    #[test]
+    fn a_package_is_every_file_of_its_directory_but_the_tests() {
+        let sample = Sample::of(&[
+            "go.sum",
+            "store/table.go",
+            "store/table_linux.go",
+            "store/table_test.go",
+            "store/doc.md",
+            "store/deep/x.go",
+            "root.go",
+            "cmd/main.go",
+        ])
+        .with(
+            "go.mod",
+            "// The module.\nmodule example.com/shop/v2 // ours\n\ngo 1.22\n",
+        );
+        let check =
+            |name: &str, expected| sample.check("go", "cmd/main.go", &format!("import {name:?}"), expected);
+        check("example.com/shop/v2/store", "store/table.go store/table_linux.go");
+        check("example.com/shop/v2", "root.go");
+        check("example.com/shop/v2/absent", "external");
+        check("example.com/shop/v20/store", "external");
+        check("example.com/shop/v2/../../x", "external");
+        check("fmt", "external");
+        check("github.com/other/thing", "external");
+    }
+
+    #[test]
+    fn the_nearest_module_decides_and_may_replace_others() {
+        let sample = Sample::of(&["a/x.go", "tools/x.go", "tools/deep/y.go"])
+            .with("go.mod", "module m")
+            .with(
+                "tools/go.mod",
+                "module \"m/tools\"\nreplace (\n\tm v1.0.0 => ../\n\tother => github.com/fork/other v1\n)",
+            );
+        sample.check(
+            "go",
+            "tools/main.go",
+            "import \"m/tools/deep\"",
+            "tools/deep/y.go",
+        );
+        sample.check("go", "tools/main.go", "import \"m/a\"", "a/x.go");
+        sample.check("go", "tools/main.go", "import \"other\"", "external");
+        sample.check("go", "main.go", "import \"m/a\"", "a/x.go");
+    }
+
+    #[test]
+    fn vendored_packages_and_workspaces_are_external() {
+        let sample = Sample::of(&["vendor/x.org/y/y.go", "other/z.go"])
+            .with("go.mod", "module m")
+            .with("other/go.mod", "module x.org/other")
+            .with("go.work", "use ./other");
+        sample.check("go", "main.go", "import \"x.org/y\"", "external");
+        sample.check("go", "main.go", "import \"x.org/other\"", "external");
+    }
+
+    #[test]
+    fn without_a_module_all_is_external() {
+        Sample::of(&["a/x.go"]).check("go", "main.go", "import \"a\"", "external");
+    }
+}

@@ -1,0 +1,250 @@
+//! JavaScript and TypeScript: `import`, `export … from`, `require` and `import()`, and the files behind their names.
+//!
+//! Relative names, `paths` and `baseUrl` of tsconfig, and packages of the same workspace resolve. Names that only a
+//! bundler knows (aliases in its own settings, `/` for a served directory) do not.
+//!
+//! Invariant: a name is read only where it can be no other string: after `from`, after `import`, or as the argument
+//! of `import(` and `require(`.
+
+use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::place::{inside, join, parent};
+use super::survey::{Memo, Survey};
+use super::{Import, npm, tsconfig};
+
+static STYLE: Style = Style {
+    quotes: &['"', '\'', '`'],
+    long_quotes: &['`'],
+    word_signs: &['$', '#'],
+    ..C_LIKE
+};
+
+/// Extensions a name may leave away, in the order TypeScript and then bundlers try them.
+const EXTENSIONS: &[&str] = &[
+    "ts", "tsx", "d.ts", "js", "jsx", "mts", "cts", "mjs", "cjs", "d.mts", "d.cts", "json", "vue", "svelte",
+];
+
+/// What a name says for the compiled file, and what the source is called.
+const COMPILED: &[(&str, &[&str])] = &[
+    (".js", &["ts", "tsx", "d.ts"]),
+    (".jsx", &["tsx", "d.ts"]),
+    (".mjs", &["mts", "d.mts"]),
+    (".cjs", &["cts", "d.cts"]),
+];
+
+pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+    let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
+    let mut imports = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let after = &tokens[at + 1..];
+        // `loader.import('x')` and `{ from: 'x' }` are somebody else's.
+        let is_member = at
+            .checked_sub(1)
+            .is_some_and(|before| tokens[before].is_sign("."));
+        if token.kind != Kind::Word || is_member {
+            continue;
+        }
+        let name = match (token.text, after) {
+            ("from" | "import", [name, ..]) if name.kind == Kind::Text => name,
+            ("import" | "require", [open, name, close, ..])
+                if open.is_sign("(")
+                    && name.kind == Kind::Text
+                    && (close.is_sign(")") || close.is_sign(",")) =>
+            {
+                name
+            }
+            _ => continue,
+        };
+        if !name.text.is_empty() && !name.text.contains("${") {
+            imports.push(Import {
+                written: name.text.to_owned(),
+                line: name.line,
+            });
+        }
+    }
+    imports
+}
+
+/// What the project's settings say about names.
+#[derive(Default)]
+pub(super) struct Settings {
+    options: Memo<Vec<tsconfig::Options>>,
+    packages: npm::Workspaces,
+}
+
+impl Settings {
+    pub(super) fn resolve(
+        &self,
+        survey: &Survey<'_>,
+        language: &str,
+        from: &str,
+        written: &str,
+    ) -> Vec<String> {
+        // Bundlers take `./icon.svg?raw`.
+        let name = written.split('?').next().unwrap_or_default();
+        let prefer = if language.starts_with("javascript") {
+            Prefer::Written
+        } else {
+            Prefer::Source
+        };
+        let directory = parent(from);
+        if matches!(name, "." | "..") || name.starts_with("./") || name.starts_with("../") {
+            let place = join(directory, name);
+            return place
+                .and_then(|place| module(survey, &place, prefer))
+                .into_iter()
+                .collect();
+        }
+        if name.is_empty() || name.starts_with('/') || name.contains(':') {
+            return Vec::new();
+        }
+        let aliased = tsconfig::places(survey, &self.options, &self.packages, directory, name);
+        let found = aliased.iter().find_map(|place| module(survey, place, prefer));
+        let found = found.or_else(|| {
+            let places = self.packages.places(survey, directory, name);
+            places
+                .iter()
+                .find_map(|place| module(survey, place, Prefer::Source))
+        });
+        found.into_iter().collect()
+    }
+}
+
+/// Which of `x.ts` and `x.js` is meant by `./x.js` where both are there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Prefer {
+    Source,
+    Written,
+}
+
+/// The file of the module at a place: itself, with an extension, or the index of the directory.
+fn module(survey: &Survey<'_>, place: &str, prefer: Prefer) -> Option<String> {
+    file(survey, place, prefer).or_else(|| {
+        let entries = npm::entries(survey, place).into_iter();
+        entries
+            .chain([inside(place, "index")])
+            .find_map(|entry| file(survey, &entry, prefer))
+    })
+}
+
+fn file(survey: &Survey<'_>, place: &str, prefer: Prefer) -> Option<String> {
+    if place.is_empty() {
+        return None;
+    }
+    let sources = COMPILED.iter().flat_map(|(compiled, sources)| {
+        let stem = place.strip_suffix(compiled).filter(|stem| !stem.is_empty());
+        let named = move |stem: &str| {
+            sources
+                .iter()
+                .map(|source| format!("{stem}.{source}"))
+                .collect::<Vec<_>>()
+        };
+        stem.map(named).unwrap_or_default()
+    });
+    if prefer == Prefer::Written && survey.is_file(place) {
+        return Some(place.to_owned());
+    }
+    let exact = [place.to_owned()];
+    let extended = EXTENSIONS.iter().map(|extension| format!("{place}.{extension}"));
+    survey.first(sources.chain(exact).chain(extended))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Sample, written};
+    use super::*;
+
+    #[test]
+    fn every_form_of_statement_is_read() {
+        for (statement, expected) in [
+            ("import a, { b as c } from './y'", vec!["./y"]),
+            ("import './side-effect';", vec!["./side-effect"]),
+            ("import type { A } from \"../a.js\";", vec!["../a.js"]),
+            ("import * as x from '@scope/pkg/sub'", vec!["@scope/pkg/sub"]),
+            ("import x = require('./y');", vec!["./y"]),
+            ("export * from './z'", vec!["./z"]),
+            ("export { a } from /* why */ './z'", vec!["./z"]),
+            ("const a = require('a'), b = require(\"./b\").c", vec!["a", "./b"]),
+            ("const page = await import(`./page`)", vec!["./page"]),
+            (
+                "const page = import(/* chunk */ './page', { with: {} })",
+                vec!["./page"],
+            ),
+            (
+                "import data from './d.json' with { type: 'json' }",
+                vec!["./d.json"],
+            ),
+            ("export const from = 'x'", vec![]),
+            ("const a = import(`./${name}`)", vec![]),
+            ("loader.require('x'); Array.from('abc')", vec![]),
+            ("import.meta.url", vec![]),
+        ] {
+            assert_eq!(written("typescript", statement), expected, "{statement}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_its_own_line() {
+        let imports = read("import {\n  a,\n} from './y';", 10);
+        assert_eq!(
+            imports,
+            [Import {
+                written: "./y".to_owned(),
+                line: 12
+            }]
+        );
+    }
+
+    #[test]
+    fn relative_names_are_files_with_or_without_extension_or_indexes() {
+        let sample = Sample::of(&[
+            "src/a.ts",
+            "src/b.tsx",
+            "src/c/index.ts",
+            "src/d.json",
+            "src/e.vue",
+            "src/f.d.ts",
+            "src/g.js",
+            "index.js",
+            "src/c/deep/x.ts",
+        ]);
+        let check = |from, name: &str, expected| {
+            sample.check("typescript", from, &format!("import '{name}'"), expected);
+        };
+        check("src/main.ts", "./a", "src/a.ts");
+        check("src/main.ts", "./b", "src/b.tsx");
+        check("src/main.ts", "./c", "src/c/index.ts");
+        check("src/main.ts", "./c/", "src/c/index.ts");
+        check("src/main.ts", "./d.json", "src/d.json");
+        check("src/main.ts", "./d.json?raw", "src/d.json");
+        check("src/main.ts", "./e.vue", "src/e.vue");
+        check("src/main.ts", "./f", "src/f.d.ts");
+        check("src/main.ts", "..", "index.js");
+        check("src/c/deep/x.ts", "..", "src/c/index.ts");
+        check("src/c/deep/x.ts", "../../a", "src/a.ts");
+        check("src/main.ts", "../../a", "external");
+        check("src/main.ts", "./absent", "external");
+        check("src/main.ts", "react", "external");
+        check("src/main.ts", "node:fs", "external");
+        check("src/main.ts", "/src/a.ts", "external");
+        sample.check("vue", "src/e.vue", "import a from './a'", "src/a.ts");
+    }
+
+    #[test]
+    fn a_compiled_name_means_its_source() {
+        let sample = Sample::of(&["a.ts", "b.tsx", "c.mts", "d.js", "d.ts"]);
+        sample.check("typescript", "x.ts", "import './a.js'", "a.ts");
+        sample.check("javascript", "x.js", "import './a.js'", "a.ts");
+        sample.check("typescript", "x.ts", "import './b.js'", "b.tsx");
+        sample.check("typescript", "x.ts", "import './b.jsx'", "b.tsx");
+        sample.check("typescript", "x.ts", "import './c.mjs'", "c.mts");
+        sample.check("typescript", "x.ts", "import './d.js'", "d.ts");
+        sample.check("javascript", "x.js", "require('./d.js')", "d.js");
+    }
+
+    #[test]
+    fn a_directory_with_a_manifest_has_its_main_file() {
+        let sample =
+            Sample::of(&["lib/start.js", "lib/index.js"]).with("lib/package.json", "{\"main\": \"start\"}");
+        sample.check("javascript", "x.js", "require('./lib')", "lib/start.js");
+    }
+}

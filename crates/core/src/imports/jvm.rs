@@ -1,0 +1,458 @@
+//! Java, Kotlin, Scala and Groovy: import declarations, and the files of the packages behind them.
+//!
+//! A package is looked for as a directory below every source root of the project. Files that lie elsewhere than their
+//! package says are left out, but for a common start that a whole Kotlin source root leaves away.
+//!
+//! Invariant: source roots are searched in at most [`MOST_VISITS`] directories.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::members::NEVER;
+use super::place::{extension, inside, name, parent, upward};
+use super::survey::{Memo, Survey};
+use super::{Import, MOST_FILES, MOST_IMPORTS};
+
+static STYLE: Style = Style {
+    quotes: &['`', '"'],
+    word_signs: &['$'],
+    ..C_LIKE
+};
+
+const MOST_VISITS: usize = 5_000;
+/// Modules of a build lie no deeper than this.
+const DEEPEST: usize = 6;
+/// No declaration is looked for in more files than this.
+const MOST_READ: usize = 200;
+const EXTENSIONS: &[&str] = &["java", "kt", "scala", "groovy"];
+const SOURCES: &[&str] = &["java", "kotlin", "scala", "groovy"];
+/// Words before the name of what a file declares at its top, in languages whose files hold more than one thing.
+const DECLARING: &[&str] = &[
+    "fun",
+    "val",
+    "var",
+    "class",
+    "object",
+    "interface",
+    "typealias",
+    "def",
+    "trait",
+    "enum",
+    "type",
+    "given",
+];
+
+pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+    let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
+    let mut imports = Vec::new();
+    for declaration in tokens.split(|token| token.is_word("import")).skip(1) {
+        clauses(declaration, &mut imports);
+        if imports.len() >= MOST_IMPORTS {
+            break;
+        }
+    }
+    imports
+}
+
+/// What follows one `import`: names with commas between them, each with a group at its end perhaps.
+fn clauses(tokens: &[Token<'_>], imports: &mut Vec<Import>) {
+    let mut path: Vec<&str> = Vec::new();
+    let mut group: Option<usize> = None;
+    let mut line = None;
+    let mut renamed = false;
+    for token in tokens {
+        match token.text {
+            "static" if token.kind == Kind::Word && path.is_empty() => {}
+            // A name after `as` or `=>` is the importing file's business.
+            "as" | "=" | ">" if token.kind != Kind::Text => renamed = true,
+            "{" => (group, line) = (Some(path.len()), None),
+            "," | "}" | ";" => {
+                push(&path, line.take(), imports);
+                renamed = false;
+                if token.text == "}" {
+                    group = None;
+                }
+                path.truncate(group.unwrap_or(0));
+                if imports.len() >= MOST_IMPORTS {
+                    return;
+                }
+            }
+            "." => {}
+            name if !renamed && (token.kind != Kind::Sign || name == "*") => {
+                path.push(name);
+                line = line.or(Some(token.line));
+            }
+            _ => {}
+        }
+    }
+    push(&path, line, imports);
+}
+
+fn push(path: &[&str], line: Option<usize>, imports: &mut Vec<Import>) {
+    if let Some(line) = line {
+        imports.push(Import {
+            written: path.join("."),
+            line,
+        });
+    }
+}
+
+/// Directories below which packages begin.
+#[derive(Default)]
+pub(super) struct Roots {
+    known: Memo<Vec<String>>,
+    omitted: Memo<Option<String>>,
+}
+
+impl Roots {
+    pub(super) fn resolve(&self, survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+        let names: Vec<&str> = written.split('.').take(DEEPEST * 4).collect();
+        if names
+            .iter()
+            .any(|name| name.is_empty() || name.contains(['/', '\\']))
+        {
+            return Vec::new();
+        }
+        let found = self.below_roots(survey, from, &names);
+        if !found.is_empty() {
+            return found;
+        }
+        let omitted = self.omitted(survey, from);
+        let start: Vec<&str> = omitted
+            .as_deref()
+            .into_iter()
+            .flat_map(|start| start.split('.'))
+            .collect();
+        match names.strip_prefix(start.as_slice()) {
+            Some(rest) if !start.is_empty() && !rest.is_empty() => self.below_roots(survey, from, rest),
+            _ => Vec::new(),
+        }
+    }
+
+    fn below_roots(&self, survey: &Survey<'_>, from: &str, names: &[&str]) -> Vec<String> {
+        let all = self.all(survey);
+        // Above the file first: its own source root is there, and in Scala its own package counts too.
+        let roots = upward(parent(from)).chain(all.iter().map(String::as_str));
+        // Most imports are of packages that no root has: one look at each says so.
+        let has_start = |root: &&str| match names {
+            [first, _, ..] => survey.has_directory(root, first),
+            _ => true,
+        };
+        let roots: Vec<&str> = roots.filter(has_start).collect();
+        match names {
+            [package @ .., "*" | "_"] if !package.is_empty() => {
+                let packages = roots.iter().map(|root| inside(root, &package.join("/")));
+                let packages: BTreeSet<String> = packages.collect();
+                let files = packages
+                    .iter()
+                    .flat_map(|package| survey.files(package, is_source));
+                let files: Vec<String> = files.take(MOST_FILES + 1).collect();
+                if files.is_empty() {
+                    class(survey, &roots, package)
+                } else {
+                    files
+                }
+            }
+            _ => class(survey, &roots, names),
+        }
+    }
+
+    /// Every `src/main/java` and its like.
+    fn all(&self, survey: &Survey<'_>) -> Rc<Vec<String>> {
+        self.known.get("", || {
+            let mut roots = vec!["src".to_owned(), "app".to_owned()];
+            let mut waiting = VecDeque::from([(String::new(), 0)]);
+            for _ in 0..MOST_VISITS {
+                let Some((directory, depth)) = waiting.pop_front() else {
+                    break;
+                };
+                for child in survey.directories(&directory) {
+                    let place = inside(&directory, &child);
+                    if child == "src" {
+                        roots.extend(sources(survey, &place));
+                    } else if depth < DEEPEST && !child.starts_with('.') && !NEVER.contains(&child.as_str()) {
+                        waiting.push_back((place, depth + 1));
+                    }
+                }
+            }
+            roots
+        })
+    }
+
+    /// The start of its package that the directories of a file leave away, as Kotlin's own conventions advise.
+    fn omitted(&self, survey: &Survey<'_>, from: &str) -> Rc<Option<String>> {
+        self.omitted.get(parent(from), || {
+            let text = survey.read(from);
+            let line = text
+                .as_deref()?
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("package "))?;
+            let mut package: Vec<&str> = line.trim_end_matches(';').trim().split('.').collect();
+            let mut directory = parent(from);
+            while !package.is_empty() && package.last() == Some(&name(directory)) {
+                package.pop();
+                directory = parent(directory);
+            }
+            (!package.is_empty()).then(|| package.join("."))
+        })
+    }
+}
+
+/// `main/java`, `test/kotlin` and so on below a `src`.
+fn sources(survey: &Survey<'_>, source: &str) -> Vec<String> {
+    let sets = survey
+        .directories(source)
+        .into_iter()
+        .map(|set| inside(source, &set));
+    let languages = sets.flat_map(|set| {
+        let inner = survey.directories(&set).into_iter();
+        inner
+            .filter(|name| SOURCES.contains(&name.as_str()))
+            .map(move |name| inside(&set, &name))
+    });
+    let mut found: Vec<String> = languages.take(MOST_FILES).collect();
+    // What ships comes before what tests it.
+    found.sort_by_key(|root| (!root.contains("/main/") && !root.contains("Main/"), root.clone()));
+    found
+}
+
+/// The file of a class, of the class around it or around a member; else the file that declares the name.
+fn class(survey: &Survey<'_>, roots: &[&str], names: &[&str]) -> Vec<String> {
+    for length in (1..=names.len()).rev().take(4) {
+        // A name of one part could be any directory's file.
+        if length == 1 && names.len() > 1 {
+            break;
+        }
+        let place = names[..length].join("/");
+        let files = roots.iter().flat_map(|root| {
+            let place = inside(root, &place);
+            EXTENSIONS
+                .iter()
+                .map(move |extension| format!("{place}.{extension}"))
+        });
+        if let Some(file) = survey.first(files) {
+            return vec![file];
+        }
+    }
+    // A name, or the name a member belongs to.
+    (1..names.len())
+        .rev()
+        .take(2)
+        .map(|at| declaring(survey, roots, &names[..at], names[at]))
+        .find(|files| !files.is_empty())
+        .unwrap_or_default()
+}
+
+/// The files of a package that declare a name. Java's are called by it, so they are not read.
+fn declaring(survey: &Survey<'_>, roots: &[&str], package: &[&str], name: &str) -> Vec<String> {
+    let place = package.join("/");
+    let packages: BTreeSet<String> = roots.iter().map(|root| inside(root, &place)).collect();
+    let files = packages
+        .iter()
+        .flat_map(|package| survey.files(package, |name| is_source(name) && extension(name) != "java"));
+    let declares = |file: &String| {
+        let text = survey.read(file);
+        text.as_deref().is_some_and(|text| declares(text, name))
+    };
+    files.take(MOST_READ).filter(declares).collect()
+}
+
+fn is_source(name: &str) -> bool {
+    EXTENSIONS.contains(&extension(name))
+}
+
+/// True where a line at the top of a text declares a name. What stands further in belongs to something else.
+fn declares(text: &str, name: &str) -> bool {
+    let top = text
+        .lines()
+        .filter(|line| !line.starts_with([' ', '\t', '*', '/']) && line.contains(name));
+    top.into_iter().any(|line| {
+        let words = line
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|word| !word.is_empty());
+        let before: Vec<&str> = words.take_while(|word| *word != name).collect();
+        let is_there = line
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|word| word == name);
+        // Nothing is assigned or passed before the name itself.
+        let head = line.split(name).next().unwrap_or_default();
+        is_there && before.iter().any(|word| DECLARING.contains(word)) && !head.contains(['=', '('])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Sample, written};
+
+    #[test]
+    fn every_form_of_statement_is_read() {
+        for (language, statement, expected) in [
+            ("java", "import a.b.C;", vec!["a.b.C"]),
+            ("java", "import static a.b.C.max;", vec!["a.b.C.max"]),
+            ("java", "import a.b.*;", vec!["a.b.*"]),
+            ("java", "import static a.b.C.*; // all", vec!["a.b.C.*"]),
+            ("kotlin", "import a.b.C as D", vec!["a.b.C"]),
+            (
+                "kotlin",
+                "import a.`object`.b\nimport c.D\n",
+                vec!["a.object.b", "c.D"],
+            ),
+            (
+                "scala",
+                "import a.b.{C, D => E, F as G, _}",
+                vec!["a.b.C", "a.b.D", "a.b.F", "a.b._"],
+            ),
+            ("scala", "import a.B, c.D", vec!["a.B", "c.D"]),
+            ("scala", "import a.b.given", vec!["a.b.given"]),
+            ("java", "package a.b;", vec![]),
+        ] {
+            assert_eq!(written(language, statement), expected, "{statement}");
+        }
+    }
+
+    fn maven() -> Sample {
+        Sample::of(&[
+            "core/src/main/java/org/shop/Cart.java",
+            "core/src/main/java/org/shop/Item.java",
+            "core/src/main/java/org/shop/notes.txt",
+            "core/src/test/java/org/shop/CartTest.java",
+            "app/src/main/java/org/app/Main.java",
+            "app/src/main/kotlin/org/app/View.kt",
+        ])
+    }
+
+    #[test]
+    fn a_class_is_found_in_its_own_and_in_other_modules() {
+        let shop = maven();
+        let check = |from, statement, expected| shop.check("java", from, statement, expected);
+        let cart = "core/src/main/java/org/shop/Cart.java";
+        check(
+            "core/src/test/java/org/shop/CartTest.java",
+            "import org.shop.Cart;",
+            cart,
+        );
+        check(
+            "app/src/main/java/org/app/Main.java",
+            "import org.shop.Cart;",
+            cart,
+        );
+        check(
+            "app/src/main/java/org/app/Main.java",
+            "import org.shop.Cart.Line;",
+            cart,
+        );
+        check(
+            "app/src/main/java/org/app/Main.java",
+            "import static org.shop.Cart.Line.max;",
+            cart,
+        );
+        check(
+            "app/src/main/java/org/app/Main.java",
+            "import static org.shop.Cart.*;",
+            cart,
+        );
+        check(
+            "app/src/main/java/org/app/Main.java",
+            "import org.app.View;",
+            "app/src/main/kotlin/org/app/View.kt",
+        );
+        check(
+            "app/src/main/java/org/app/Main.java",
+            "import java.util.List;",
+            "external",
+        );
+        check(
+            "app/src/main/java/org/app/Main.java",
+            "import org.shop.Absent;",
+            "external",
+        );
+    }
+
+    #[test]
+    fn a_wildcard_is_every_file_of_the_package() {
+        let shop = maven();
+        let both = "core/src/main/java/org/shop/Cart.java core/src/main/java/org/shop/Item.java \
+                    core/src/test/java/org/shop/CartTest.java";
+        shop.check(
+            "java",
+            "app/src/main/java/org/app/Main.java",
+            "import org.shop.*;",
+            both,
+        );
+        shop.check(
+            "java",
+            "app/src/main/java/org/app/Main.java",
+            "import java.util.*;",
+            "external",
+        );
+    }
+
+    #[test]
+    fn plain_directories_are_roots_too() {
+        let shop = Sample::of(&["src/org/shop/Cart.java", "org/shop/Item.java"]);
+        shop.check(
+            "java",
+            "src/org/app/Main.java",
+            "import org.shop.Cart;",
+            "src/org/shop/Cart.java",
+        );
+        shop.check(
+            "java",
+            "org/app/Main.java",
+            "import org.shop.Item;",
+            "org/shop/Item.java",
+        );
+    }
+
+    #[test]
+    fn what_has_no_file_of_its_name_is_where_it_is_declared() {
+        let shop = Sample::of(&["src/main/kotlin/org/shop/Other.kt"]).with(
+            "src/main/kotlin/org/shop/Extensions.kt",
+            "package org.shop\n\nobject Kit {\n}\ninline fun <T> List<T>.second() = third()\nval limit = maximum\n",
+        );
+        let from = "src/main/kotlin/org/app/Main.kt";
+        let file = "src/main/kotlin/org/shop/Extensions.kt";
+        shop.check("kotlin", from, "import org.shop.second", file);
+        shop.check("kotlin", from, "import org.shop.limit", file);
+        shop.check("kotlin", from, "import org.shop.Kit.part", file);
+        shop.check("kotlin", from, "import org.shop.maximum", "external");
+        shop.check("kotlin", from, "import org.shop.third", "external");
+    }
+
+    #[test]
+    fn kotlin_may_leave_the_common_start_of_packages_away() {
+        let shop = Sample::of(&["src/main/kotlin/cart/Cart.kt"])
+            .with("src/main/kotlin/app/Main.kt", "package org.shop.app\n");
+        shop.check(
+            "kotlin",
+            "src/main/kotlin/app/Main.kt",
+            "import org.shop.cart.Cart",
+            "src/main/kotlin/cart/Cart.kt",
+        );
+        shop.check(
+            "kotlin",
+            "src/main/kotlin/app/Main.kt",
+            "import org.other.cart.Cart",
+            "external",
+        );
+    }
+
+    #[test]
+    fn scala_counts_from_its_own_package_too() {
+        let shop = Sample::of(&["src/main/scala/org/shop/cart/Cart.scala"]);
+        let from = "src/main/scala/org/shop/Main.scala";
+        shop.check(
+            "scala",
+            from,
+            "import cart.Cart",
+            "src/main/scala/org/shop/cart/Cart.scala",
+        );
+        shop.check(
+            "scala",
+            from,
+            "import org.shop.cart._",
+            "src/main/scala/org/shop/cart/Cart.scala",
+        );
+    }
+}

@@ -1,0 +1,326 @@
+//! package.json: packages of the same workspace, and the files they hand out.
+//!
+//! What is installed is not looked into. A package hands out compiled files, which are seldom in the project, so the
+//! source each was made from is tried first, by the usual directory names.
+//!
+//! Invariant: only packages that a `workspaces` list (or pnpm's) names are found, and the ones above the file itself.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::members::members;
+use super::place::{inside, join, upward};
+use super::survey::{Memo, Survey};
+
+/// Directories that compilers write to, in the place of `src`.
+const COMPILED: &[&str] = &["dist", "lib", "build", "out", "es", "esm", "cjs"];
+const COMPILED_ENDS: &[&str] = &[".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs"];
+/// No manifest is asked for more files than this.
+const MOST_TARGETS: usize = 40;
+
+/// Directories of packages by name, for each directory where a workspace begins.
+#[derive(Default)]
+pub(super) struct Workspaces {
+    packages: Memo<BTreeMap<String, String>>,
+}
+
+impl Workspaces {
+    /// The places that a bare name may mean in a directory, the likeliest first.
+    pub(super) fn places(&self, survey: &Survey<'_>, directory: &str, name: &str) -> Vec<String> {
+        if name.starts_with('#') {
+            return inner_places(survey, directory, name);
+        }
+        let (package, rest) = split(name);
+        let found = self.package(survey, directory, package);
+        found.map(|home| places(survey, &home, rest)).unwrap_or_default()
+    }
+
+    /// The same for files that no manifest hands out, such as settings: the place below the package.
+    pub(super) fn directories(&self, survey: &Survey<'_>, directory: &str, name: &str) -> Vec<String> {
+        let (package, rest) = split(name);
+        let found = self.package(survey, directory, package);
+        found.and_then(|home| join(&home, rest)).into_iter().collect()
+    }
+
+    fn package(&self, survey: &Survey<'_>, directory: &str, name: &str) -> Option<String> {
+        upward(directory).find_map(|above| self.at(survey, above).get(name).cloned())
+    }
+
+    /// The packages a workspace at this directory has, and the one that lies here.
+    fn at(&self, survey: &Survey<'_>, directory: &str) -> Rc<BTreeMap<String, String>> {
+        self.packages.get(directory, || {
+            let manifest = survey.json(&inside(directory, "package.json"));
+            let mut patterns = Vec::new();
+            if let Some(manifest) = manifest.as_ref() {
+                let list = &manifest["workspaces"];
+                let list = list.as_array().or_else(|| list["packages"].as_array());
+                patterns.extend(
+                    list.into_iter()
+                        .flatten()
+                        .filter_map(Value::as_str)
+                        .map(str::to_owned),
+                );
+            }
+            if let Some(text) = survey.read(&inside(directory, "pnpm-workspace.yaml")).as_ref() {
+                patterns.extend(pnpm_patterns(text));
+            }
+            let mut homes = members(survey, directory, &patterns, "package.json");
+            homes.insert(directory.to_owned());
+            let named = homes.into_iter().filter_map(|home| {
+                let manifest = survey.json(&inside(&home, "package.json"));
+                let name = manifest.as_ref().as_ref()?["name"].as_str()?.to_owned();
+                Some((name, home))
+            });
+            named.collect()
+        })
+    }
+}
+
+/// What a package hands out under its own name: what the directory's manifest says, without its index.
+pub(super) fn entries(survey: &Survey<'_>, home: &str) -> Vec<String> {
+    let manifest = survey.json(&inside(home, "package.json"));
+    let Some(manifest) = manifest.as_ref() else {
+        return Vec::new();
+    };
+    let mut targets = exported(&manifest["exports"], ".");
+    let fields = ["source", "types", "typings", "module", "main"];
+    targets.extend(
+        fields
+            .iter()
+            .filter_map(|field| manifest[*field].as_str())
+            .map(str::to_owned),
+    );
+    targets.iter().flat_map(|target| sources(home, target)).collect()
+}
+
+fn places(survey: &Survey<'_>, home: &str, rest: &str) -> Vec<String> {
+    if rest.is_empty() {
+        let mut places = entries(survey, home);
+        places.extend([inside(home, "src/index"), inside(home, "index")]);
+        return places;
+    }
+    let manifest = survey.json(&inside(home, "package.json"));
+    let exports = manifest
+        .as_ref()
+        .as_ref()
+        .map(|manifest| exported(&manifest["exports"], &format!("./{rest}")));
+    let exports = exports.unwrap_or_default();
+    let mut places: Vec<String> = exports.iter().flat_map(|target| sources(home, target)).collect();
+    places.extend(join(home, rest));
+    places.extend(join(&inside(home, "src"), rest));
+    places
+}
+
+/// A package's names for itself, `#internal/x`, as the nearest manifest has them.
+fn inner_places(survey: &Survey<'_>, directory: &str, name: &str) -> Vec<String> {
+    let home = upward(directory).find(|above| survey.is_file(&inside(above, "package.json")));
+    let Some(home) = home else {
+        return Vec::new();
+    };
+    let manifest = survey.json(&inside(home, "package.json"));
+    let targets = manifest
+        .as_ref()
+        .as_ref()
+        .map(|manifest| exported(&manifest["imports"], name));
+    targets
+        .unwrap_or_default()
+        .iter()
+        .flat_map(|target| sources(home, target))
+        .collect()
+}
+
+/// The package's name and what follows it: `@scope/name/rest`, `name/rest`.
+fn split(name: &str) -> (&str, &str) {
+    let words = if name.starts_with('@') { 2 } else { 1 };
+    match name.match_indices('/').nth(words - 1) {
+        Some((at, _)) => (&name[..at], &name[at + 1..]),
+        None => (name, ""),
+    }
+}
+
+/// What `exports` or `imports` has under a key, under whatever conditions.
+fn exported(exports: &Value, key: &str) -> Vec<String> {
+    let table = exports
+        .as_object()
+        .filter(|table| table.keys().any(|key| key.starts_with(['.', '#'])));
+    let Some(table) = table else {
+        // Without keys, all of it is about the package's own name.
+        return if key == "." {
+            targets(exports, "")
+        } else {
+            Vec::new()
+        };
+    };
+    if let Some(value) = table.get(key) {
+        return targets(value, "");
+    }
+    let fitting = table.iter().filter_map(|(pattern, value)| {
+        let (before, after) = pattern.split_once('*')?;
+        let star = key.strip_prefix(before)?.strip_suffix(after)?;
+        Some((before.len(), star, value))
+    });
+    let closest = fitting.max_by_key(|(length, ..)| *length);
+    closest
+        .map(|(_, star, value)| targets(value, star))
+        .unwrap_or_default()
+}
+
+/// The paths in a value, however deep in conditions and lists, with the star put in.
+fn targets(value: &Value, star: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::String(path) if found.len() < MOST_TARGETS => found.push(path.replacen('*', star, 1)),
+            Value::Array(list) => waiting.extend(list.iter().rev()),
+            Value::Object(table) => waiting.extend(table.values().rev()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Where the source of a handed out file may be, and the file itself.
+fn sources(home: &str, target: &str) -> Vec<String> {
+    let bare = COMPILED_ENDS
+        .iter()
+        .find_map(|end| target.strip_suffix(end))
+        .unwrap_or(target);
+    let names: Vec<&str> = bare
+        .split('/')
+        .filter(|name| !matches!(*name, "" | "."))
+        .collect();
+    let compiled = names.iter().take_while(|name| COMPILED.contains(name)).count();
+    let mut relative = Vec::new();
+    if compiled > 0 && compiled < names.len() {
+        relative.push(format!("src/{}", names[compiled..].join("/")));
+        relative.push(names[compiled..].join("/"));
+    }
+    relative.extend([target.to_owned(), bare.to_owned()]);
+    relative.iter().filter_map(|path| join(home, path)).collect()
+}
+
+/// The items below `packages:`. The rest of YAML does not occur there.
+fn pnpm_patterns(text: &str) -> Vec<String> {
+    let lines = text
+        .lines()
+        .skip_while(|line| !line.starts_with("packages:"))
+        .skip(1);
+    let items = lines.map(|line| line.split(" #").next().unwrap_or_default().trim());
+    let items = items
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map_while(|line| line.strip_prefix('-'));
+    items
+        .map(|item| item.trim().trim_matches(['"', '\'']).to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::Sample;
+    use super::*;
+
+    fn workspace(manifest: &str) -> Sample {
+        Sample::of(&[
+            "packages/core/src/index.ts",
+            "packages/core/src/deep/x.ts",
+            "packages/core/tool.js",
+        ])
+        .with(
+            "package.json",
+            "{\"private\": true, \"workspaces\": [\"packages/*\"]}",
+        )
+        .with("packages/core/package.json", manifest)
+        .with("packages/app/package.json", "{\"name\": \"app\"}")
+    }
+
+    const FROM: &str = "packages/app/src/main.ts";
+
+    #[test]
+    fn a_package_of_the_workspace_is_found_by_its_name() {
+        for manifest in [
+            "{\"name\": \"@acme/core\"}",
+            "{\"name\": \"@acme/core\", \"main\": \"dist/index.js\", \"types\": \"dist/index.d.ts\"}",
+            "{\"name\": \"@acme/core\", \"exports\": \"./dist/index.js\"}",
+            "{\"name\": \"@acme/core\", \"exports\": {\".\": {\"import\": [\"./dist/esm/index.mjs\"]}}}",
+        ] {
+            let sample = workspace(manifest);
+            sample.check(
+                "typescript",
+                FROM,
+                "import '@acme/core'",
+                "packages/core/src/index.ts",
+            );
+            sample.check(
+                "typescript",
+                FROM,
+                "import '@acme/core/tool'",
+                "packages/core/tool.js",
+            );
+            sample.check(
+                "typescript",
+                FROM,
+                "import '@acme/core/deep/x'",
+                "packages/core/src/deep/x.ts",
+            );
+            sample.check("typescript", FROM, "import '@acme/other'", "external");
+            sample.check(
+                "typescript",
+                FROM,
+                "import '@acme/core/../../../../x'",
+                "external",
+            );
+        }
+    }
+
+    #[test]
+    fn a_workspace_may_list_its_packages_in_other_forms() {
+        let sample = workspace("{\"name\": \"core\"}");
+        let sample = sample.with(
+            "package.json",
+            "{\"workspaces\": {\"packages\": [\"packages/**\"]}}",
+        );
+        sample.check("typescript", FROM, "import 'core'", "packages/core/src/index.ts");
+        let sample = sample.with("package.json", "{}").with(
+            "pnpm-workspace.yaml",
+            "# all\npackages:\n  # ours\n  - 'packages/*' # two\n\ncatalog:\n  - x\n",
+        );
+        sample.check("typescript", FROM, "import 'core'", "packages/core/src/index.ts");
+        let sample = sample.with("pnpm-workspace.yaml", "packages: []");
+        sample.check("typescript", FROM, "import 'core'", "external");
+    }
+
+    #[test]
+    fn exports_name_files_by_pattern() {
+        let sample = workspace(
+            "{\"name\": \"core\", \"exports\": {\"./*\": \"./src/deep/*.ts\", \"./t\": \"./tool.js\"}}",
+        );
+        sample.check(
+            "typescript",
+            FROM,
+            "import 'core/x'",
+            "packages/core/src/deep/x.ts",
+        );
+        sample.check("typescript", FROM, "import 'core/t'", "packages/core/tool.js");
+    }
+
+    #[test]
+    fn a_package_may_name_itself_and_its_inside() {
+        let manifest = "{\"name\": \"core\", \"imports\": {\"#deep/*\": \"./src/deep/*\"}}";
+        let sample = Sample::of(&["src/deep/x.ts", "src/index.ts"]).with("package.json", manifest);
+        sample.check("typescript", "src/a.ts", "import '#deep/x'", "src/deep/x.ts");
+        sample.check("typescript", "src/a.ts", "import '#deep/x.js'", "src/deep/x.ts");
+        sample.check("typescript", "src/a.ts", "import 'core'", "src/index.ts");
+        sample.check("typescript", "src/a.ts", "import '#other'", "external");
+    }
+
+    #[test]
+    fn names_are_split_after_the_package() {
+        assert_eq!(split("a"), ("a", ""));
+        assert_eq!(split("a/b/c"), ("a", "b/c"));
+        assert_eq!(split("@a/b/c"), ("@a/b", "c"));
+        assert_eq!(split("@a"), ("@a", ""));
+    }
+}

@@ -1,0 +1,245 @@
+//! PHP: `use`, `require` and `include`, and the files behind them by composer's PSR-4 tables or by path.
+//!
+//! PSR-0, class maps and files that composer loads always are left out. A path that is computed is followed where it
+//! begins at `__DIR__`, or at nothing known, in which case the part that is written is looked for.
+//!
+//! Invariant: names hold no `/`, so what has one, or a file's ending, is a path.
+
+use serde_json::Value;
+
+use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::place::{inside, join, parent, upward};
+use super::survey::Survey;
+use super::{Import, MOST_IMPORTS};
+
+static STYLE: Style = Style {
+    line_comments: &["//", "#"],
+    word_signs: &['\\', '$'],
+    ..C_LIKE
+};
+
+pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+    let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
+    for (at, token) in tokens.iter().enumerate() {
+        let after = &tokens[at + 1..];
+        match token.text {
+            _ if token.kind != Kind::Word => {}
+            "use" => return names(after),
+            "require" | "require_once" | "include" | "include_once" => {
+                return path(after).into_iter().collect();
+            }
+            _ => {}
+        }
+    }
+    Vec::new()
+}
+
+/// The names of a `use`, with its group spread out.
+fn names(tokens: &[Token<'_>]) -> Vec<Import> {
+    let mut imports = Vec::new();
+    let mut start = "";
+    let mut wants_name = true;
+    for token in tokens {
+        match token.text {
+            ";" => break,
+            "," | "{" => wants_name = true,
+            "}" => start = "",
+            "function" | "const" => {}
+            "as" => wants_name = false,
+            name if token.kind == Kind::Word && wants_name => {
+                wants_name = false;
+                if name.ends_with('\\') {
+                    // What the names of a group begin with.
+                    start = name;
+                } else {
+                    let written = format!("{start}{name}").trim_start_matches('\\').to_owned();
+                    imports.push(Import {
+                        written,
+                        line: token.line,
+                    });
+                }
+                if imports.len() == MOST_IMPORTS {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    imports
+}
+
+/// The path of a `require`. From the file's directory it is written with a leading `./` or `../`.
+fn path(tokens: &[Token<'_>]) -> Option<Import> {
+    let end = tokens
+        .iter()
+        .position(|token| token.is_sign(";"))
+        .unwrap_or(tokens.len());
+    let tokens = &tokens[..end];
+    let mut up = 0;
+    let mut start = None;
+    let mut text = String::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match (token.kind, token.text) {
+            (Kind::Text, piece) => text.push_str(piece),
+            (Kind::Word, "dirname") => up += 1,
+            (Kind::Word, "__DIR__") => start = Some(0),
+            // The directory of the file is the first step.
+            (Kind::Word, "__FILE__") => start = Some(1),
+            (Kind::Word, levels) if at > 0 && tokens[at - 1].is_sign(",") => {
+                up += levels
+                    .parse::<usize>()
+                    .map_or(0, |levels| levels.saturating_sub(1))
+                    .min(32);
+            }
+            _ => {}
+        }
+    }
+    let line = tokens.iter().find(|token| token.kind == Kind::Text)?.line;
+    let written = match start {
+        Some(first) => {
+            let up = "../".repeat(usize::saturating_sub(up, first));
+            format!("./{up}{}", text.trim_start_matches('/'))
+        }
+        None => text,
+    };
+    Some(Import { written, line })
+}
+
+pub(super) fn resolve(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+    let found = if written.contains(['/', '.']) {
+        file(survey, from, written)
+    } else {
+        class(survey, from, written)
+    };
+    found.into_iter().collect()
+}
+
+fn file(survey: &Survey<'_>, from: &str, written: &str) -> Option<String> {
+    let directory = parent(from);
+    if written.starts_with("./") || written.starts_with("../") {
+        return survey.first(join(directory, written));
+    }
+    // Where programs are started is not known: the directory of the file, else one above.
+    let relative = written.trim_start_matches('/');
+    survey.first(upward(directory).filter_map(|above| join(above, relative)))
+}
+
+/// The file of a class by the tables of the nearest composer.json that has it.
+fn class(survey: &Survey<'_>, from: &str, name: &str) -> Option<String> {
+    upward(parent(from)).find_map(|above| {
+        let manifest = survey.json(&inside(above, "composer.json"));
+        let manifest = manifest.as_ref().as_ref()?;
+        let tables = ["autoload", "autoload-dev"].map(|key| manifest[key]["psr-4"].as_object());
+        let entries = tables.into_iter().flatten().flatten();
+        let mut fitting: Vec<(&str, &Value)> = entries
+            .map(|(prefix, places)| (prefix.as_str(), places))
+            .filter(|(prefix, _)| name.starts_with(prefix) && name.len() > prefix.len())
+            .collect();
+        fitting.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
+        fitting.into_iter().find_map(|(prefix, places)| {
+            let rest = format!(
+                "{}.php",
+                name[prefix.len()..].trim_start_matches('\\').replace('\\', "/")
+            );
+            let several = places.as_array().into_iter().flatten();
+            let mut places = std::iter::once(places).chain(several).filter_map(Value::as_str);
+            places.find_map(|place| survey.first(join(&join(above, place)?, &rest)))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Sample, written};
+
+    #[test]
+    fn every_form_of_statement_is_read() {
+        for (statement, expected) in [
+            (r"use App\Store\Table;", vec![r"App\Store\Table"]),
+            (
+                r"use App\Store\{Table, Row as Line, Deep\Cell};",
+                vec![r"App\Store\Table", r"App\Store\Row", r"App\Store\Deep\Cell"],
+            ),
+            (r"use \App\A, App\B as C;", vec![r"App\A", r"App\B"]),
+            (r"use function App\max;", vec![r"App\max"]),
+            (
+                r"use App\{function max, const MIN};",
+                vec![r"App\max", r"App\MIN"],
+            ),
+            ("require 'x.php';", vec!["x.php"]),
+            ("require_once(__DIR__ . '/../x.php');", vec!["./../x.php"]),
+            ("include dirname(__FILE__) . '/x.php';", vec!["./x.php"]),
+            ("include dirname(__DIR__) . '/x.php';", vec!["./../x.php"]),
+            ("include dirname(__DIR__, 2) . '/x.php';", vec!["./../../x.php"]),
+            ("require ABSPATH . 'lib/x.php';", vec!["lib/x.php"]),
+            ("require $path;", vec![]),
+            ("echo 'use x';", vec![]),
+        ] {
+            assert_eq!(written("php", statement), expected, "{statement}");
+        }
+    }
+
+    #[test]
+    fn classes_are_found_by_the_tables_of_composer() {
+        let sample = Sample::of(&[
+            "src/Store/Table.php",
+            "tests/TableTest.php",
+            "special/Row.php",
+            "more/Cell.php",
+        ])
+        .with(
+            "composer.json",
+            r#"{"autoload": {"psr-4": {"App\\": ["src/", "more"], "App\\Special\\": "special/"}},
+                "autoload-dev": {"psr-4": {"App\\Tests\\": "tests"}}}"#,
+        );
+        let check = |statement, expected| sample.check("php", "src/Main.php", statement, expected);
+        check(r"use App\Store\Table;", "src/Store/Table.php");
+        check(r"use App\Tests\TableTest;", "tests/TableTest.php");
+        check(r"use App\Special\Row;", "special/Row.php");
+        check(r"use App\Cell;", "more/Cell.php");
+        check(r"use App\Absent;", "external");
+        check(r"use Application\Store\Table;", "external");
+        check(r"use Exception;", "external");
+    }
+
+    #[test]
+    fn the_nearest_composer_that_has_it_decides() {
+        let sample = Sample::of(&["one/src/A.php", "src/B.php"])
+            .with(
+                "one/composer.json",
+                r#"{"autoload": {"psr-4": {"One\\": "src"}}}"#,
+            )
+            .with(
+                "composer.json",
+                r#"{"autoload": {"psr-4": {"Top\\": "src", "Out\\": "../.."}}}"#,
+            );
+        sample.check("php", "one/src/X.php", r"use One\A;", "one/src/A.php");
+        sample.check("php", "one/src/X.php", r"use Top\B;", "src/B.php");
+        sample.check("php", "one/src/X.php", r"use Out\B;", "external");
+    }
+
+    #[test]
+    fn paths_begin_at_the_file_or_above() {
+        let sample = Sample::of(&["lib/a.php", "lib/deep/b.php", "top.php"]);
+        sample.check("php", "lib/deep/x.php", "require 'b.php';", "lib/deep/b.php");
+        sample.check(
+            "php",
+            "lib/deep/x.php",
+            "require __DIR__ . '/../a.php';",
+            "lib/a.php",
+        );
+        sample.check("php", "lib/deep/x.php", "require ROOT . '/top.php';", "top.php");
+        sample.check(
+            "php",
+            "lib/deep/x.php",
+            "require __DIR__ . '/top.php';",
+            "external",
+        );
+        sample.check(
+            "php",
+            "lib/deep/x.php",
+            "require __DIR__ . '/../../../top.php';",
+            "external",
+        );
+    }
+}

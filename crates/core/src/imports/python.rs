@@ -1,0 +1,244 @@
+//! Python: `import` and `from … import`, and the modules and packages behind them.
+//!
+//! `from a import b` is written here as `a.b`, since only the project knows whether `b` is a module or a name inside
+//! one. Paths that a program adds while it runs are left out.
+//!
+//! Invariant: a relative import is looked for from the file's own package only.
+
+use super::Import;
+use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::place::{inside, parent, upward};
+use super::survey::Survey;
+
+static STYLE: Style = Style {
+    line_comments: &["#"],
+    block_comment: None,
+    ..C_LIKE
+};
+
+pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+    // A backslash only joins lines.
+    let tokens = tokens(statement, line, &STYLE).filter(|token| !token.is_sign("\\"));
+    let tokens: Vec<Token<'_>> = tokens.collect();
+    let mut imports = Vec::new();
+    for part in tokens.split(|token| token.is_sign(";")) {
+        match part {
+            [first, names @ ..] if first.is_word("import") => {
+                imports.extend(
+                    names
+                        .split(|token| token.is_sign(","))
+                        .filter_map(|name| dotted("", name)),
+                );
+            }
+            [first, rest @ ..] if first.is_word("from") => {
+                let Some(at) = rest.iter().position(|token| token.is_word("import")) else {
+                    continue;
+                };
+                let module: String = rest[..at].iter().map(|token| token.text).collect();
+                let names = rest[at + 1..].split(|token| token.is_sign(","));
+                imports.extend(names.filter_map(|name| dotted(&module, name)));
+            }
+            _ => {}
+        }
+        if imports.len() >= super::MOST_IMPORTS {
+            break;
+        }
+    }
+    imports
+}
+
+/// A name as far as `as`, below the module it is imported from.
+fn dotted(module: &str, name: &[Token<'_>]) -> Option<Import> {
+    let name = name
+        .iter()
+        .filter(|token| !token.is_sign("(") && !token.is_sign(")"));
+    let name: Vec<&Token<'_>> = name.take_while(|token| !token.is_word("as")).collect();
+    let line = name.first()?.line;
+    if name.iter().any(|token| token.kind == Kind::Text) {
+        return None;
+    }
+    let dot = if module.is_empty() || module.ends_with('.') {
+        ""
+    } else {
+        "."
+    };
+    let name: String = name.iter().map(|token| token.text).collect();
+    Some(Import {
+        written: format!("{module}{dot}{name}"),
+        line,
+    })
+}
+
+pub(super) fn resolve(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+    let name = written.trim_start_matches('.');
+    let dots = written.len() - name.len();
+    let components: Vec<&str> = name
+        .split('.')
+        .filter(|part| !matches!(*part, "" | "*"))
+        .collect();
+    if components.iter().any(|part| part.contains(['/', '\\'])) {
+        return Vec::new();
+    }
+    let directory = parent(from);
+    let found = if dots > 0 {
+        // One dot is the file's own package.
+        let package = upward(directory).nth(dots - 1);
+        package.and_then(|package| {
+            module(survey, package, &components).or_else(|| match components.as_slice() {
+                // `from . import name`: a name inside the package.
+                [] | [_] => init(survey, package),
+                _ => None,
+            })
+        })
+    } else if components.is_empty() {
+        None
+    } else {
+        roots(survey, directory)
+            .iter()
+            .find_map(|root| module(survey, root, &components))
+    };
+    found.into_iter().collect()
+}
+
+/// Directories where absolute names may begin: those above the file that are no packages, the nearest first, each
+/// with its `src`, and the project itself.
+fn roots(survey: &Survey<'_>, directory: &str) -> Vec<String> {
+    let mut roots = Vec::new();
+    for above in upward(directory) {
+        if above.is_empty() || init(survey, above).is_none() {
+            roots.extend([above.to_owned(), inside(above, "src")]);
+        }
+    }
+    roots
+}
+
+/// The module of that name below a directory; else, its last part being a name inside, the module before it.
+fn module(survey: &Survey<'_>, directory: &str, components: &[&str]) -> Option<String> {
+    let at = |names: &[&str]| match names {
+        [] => None,
+        _ => file(survey, &inside(directory, &names.join("/"))),
+    };
+    let (_, before) = components.split_last()?;
+    at(components).or_else(|| at(before))
+}
+
+fn file(survey: &Survey<'_>, place: &str) -> Option<String> {
+    let module = survey.first(["py", "pyi"].map(|extension| format!("{place}.{extension}")));
+    module.or_else(|| init(survey, place))
+}
+
+fn init(survey: &Survey<'_>, package: &str) -> Option<String> {
+    survey.first(["__init__.py", "__init__.pyi"].map(|name| inside(package, name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Sample, written};
+    use super::*;
+
+    #[test]
+    fn every_form_of_statement_is_read() {
+        for (statement, expected) in [
+            ("import os.path", vec!["os.path"]),
+            ("import a.b as c, d", vec!["a.b", "d"]),
+            ("from .a import b, c as d", vec![".a.b", ".a.c"]),
+            ("from . import x", vec![".x"]),
+            (
+                "from ...a.b import (\n  c,  # why\n  d,\n)",
+                vec!["...a.b.c", "...a.b.d"],
+            ),
+            ("from a import *", vec!["a.*"]),
+            ("from a import \\\n    b", vec!["a.b"]),
+            ("import a; import b", vec!["a", "b"]),
+            ("from a", vec![]),
+            ("print('import a')", vec![]),
+        ] {
+            assert_eq!(written("python", statement), expected, "{statement}");
+        }
+        assert_eq!(read("from a import (\n  b,\n  c)", 7)[1].line, 9);
+    }
+
+    #[test]
+    fn a_name_is_the_deepest_module_that_is_there() {
+        let sample = Sample::of(&[
+            "a/__init__.py",
+            "a/b/__init__.py",
+            "a/b/c.py",
+            "a/b/d/__init__.py",
+            "a/m.py",
+            "a/s.pyi",
+        ]);
+        let check = |statement, expected| sample.check("python", "main.py", statement, expected);
+        check("from a.b import c", "a/b/c.py");
+        check("from a.b import d", "a/b/d/__init__.py");
+        check("from a.b import Name", "a/b/__init__.py");
+        check("from a.m import Name", "a/m.py");
+        check("from a.m import *", "a/m.py");
+        check("import a.b.c", "a/b/c.py");
+        check("import a", "a/__init__.py");
+        check("from a import s", "a/s.pyi");
+        check("from a.absent.far import x", "external");
+        check("import os.path", "external");
+        check("from __future__ import annotations", "external");
+    }
+
+    #[test]
+    fn relative_imports_count_from_the_files_package() {
+        let sample = Sample::of(&[
+            "a/__init__.py",
+            "a/x.py",
+            "a/b/__init__.py",
+            "a/b/y.py",
+            "a/b/x.py",
+        ]);
+        let check = |statement, expected| sample.check("python", "a/b/y.py", statement, expected);
+        check("from . import x", "a/b/x.py");
+        check("from .x import Name", "a/b/x.py");
+        check("from . import Name", "a/b/__init__.py");
+        check("from .. import x", "a/x.py");
+        check("from ..x import Name", "a/x.py");
+        check("from .. import *", "a/__init__.py");
+        check("from ... import Name", "external");
+        check("from .... import x", "external");
+        check("from .absent import Name", "external");
+        sample.check("python", "a/b/__init__.py", "from .y import Name", "a/b/y.py");
+    }
+
+    #[test]
+    fn absolute_names_begin_where_packages_end() {
+        let sample = Sample::of(&[
+            "src/pkg/__init__.py",
+            "src/pkg/a.py",
+            "services/api/app/__init__.py",
+            "services/api/app/a.py",
+            "services/api/app/db/__init__.py",
+            "tool/one.py",
+            "tool/two.py",
+            "tests/x.py",
+        ]);
+        let check = |from, statement, expected| sample.check("python", from, statement, expected);
+        check("tests/x.py", "from pkg import a", "src/pkg/a.py");
+        check("src/pkg/b.py", "from pkg import a", "src/pkg/a.py");
+        check(
+            "services/api/app/db/x.py",
+            "from app.a import A",
+            "services/api/app/a.py",
+        );
+        check("tool/one.py", "import two", "tool/two.py");
+        check("src/pkg/b.py", "import a", "external");
+        let sample = Sample::of(&["__init__.py", "src/__init__.py", "x.py"]);
+        sample.check("python", "x.py", "import os", "external");
+    }
+
+    #[test]
+    fn directories_without_init_are_packages_where_modules_are_in_them() {
+        let sample = Sample::of(&["scripts/jobs/clean.py"]);
+        sample.check(
+            "python",
+            "main.py",
+            "from scripts.jobs import clean",
+            "scripts/jobs/clean.py",
+        );
+        sample.check("python", "main.py", "from scripts import jobs", "external");
+    }
+}

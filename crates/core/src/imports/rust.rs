@@ -1,0 +1,402 @@
+//! Rust: `use`, `mod` and `extern crate`, and the module files behind them.
+//!
+//! A path resolves to the deepest module that has a file; the items in it are not looked for. `#[path]`, macros and
+//! what is re-exported from elsewhere are left out.
+//!
+//! Invariant: a crate's modules are looked for below the directory of its root only.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::cargo::Manifest;
+use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::members::members;
+use super::place::{below, inside, join, name, parent, stem, upward};
+use super::survey::{Memo, Survey};
+use super::{Import, MOST_IMPORTS};
+
+static STYLE: Style = Style {
+    quotes: &['"'],
+    long_quotes: &['"'],
+    rust: true,
+    ..C_LIKE
+};
+
+/// No module lies deeper than this.
+const DEEPEST: usize = 32;
+
+/// Directories of a package where every file is a crate of its own, and every directory with a `main.rs`.
+const CRATE_DIRECTORIES: &[&str] = &["src/bin", "tests", "examples", "benches"];
+
+/// Crates that are nobody's own.
+const STANDARD: &[&str] = &["std", "core", "alloc", "proc_macro"];
+
+pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+    let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
+    for (at, token) in tokens.iter().enumerate() {
+        match (token.text, &tokens[at + 1..]) {
+            _ if token.kind != Kind::Word => {}
+            ("use", path) => return leaves(path),
+            ("crate", [name, ..]) if name.kind == Kind::Word => {
+                return vec![Import {
+                    written: name.text.to_owned(),
+                    line: name.line,
+                }];
+            }
+            ("mod", [name, end, ..]) if name.kind == Kind::Word && end.is_sign(";") => {
+                return vec![Import {
+                    written: format!("mod {}", name.text),
+                    line: name.line,
+                }];
+            }
+            // What has a body declares, whatever words are in it.
+            ("mod" | "fn" | "impl" | "struct" | "enum", _) => break,
+            _ => {}
+        }
+    }
+    Vec::new()
+}
+
+/// Every path of a `use`, with its groups spread out.
+fn leaves(tokens: &[Token<'_>]) -> Vec<Import> {
+    let mut imports = Vec::new();
+    let mut path: Vec<&str> = Vec::new();
+    // How long the path is before each group that is open.
+    let mut groups: Vec<usize> = Vec::new();
+    let mut leaf: Option<usize> = None;
+    let mut tokens = tokens.iter();
+    while let Some(token) = tokens.next() {
+        match token.text {
+            "as" if token.kind == Kind::Word => drop(tokens.next()),
+            ":" if path.is_empty() => path.push(""),
+            "{" if groups.len() == DEEPEST => break,
+            "{" => {
+                leaf = None;
+                groups.push(path.len());
+            }
+            "," | "}" | ";" => {
+                if let Some(line) = leaf.take() {
+                    // `self` in a group is the module before it.
+                    let is_module = path.len() > 1 && path.last() == Some(&"self");
+                    let end = path.len() - usize::from(is_module);
+                    imports.push(Import {
+                        written: path[..end].join("::"),
+                        line,
+                    });
+                }
+                if token.text == "}" {
+                    groups.pop();
+                }
+                path.truncate(groups.last().copied().unwrap_or(0));
+                if token.text == ";" || imports.len() == MOST_IMPORTS {
+                    return imports;
+                }
+            }
+            name if (token.kind == Kind::Word || name == "*") && path.len() < DEEPEST => {
+                leaf = Some(token.line);
+                path.push(name);
+            }
+            _ => {}
+        }
+    }
+    if let Some(line) = leaf {
+        imports.push(Import {
+            written: path.join("::"),
+            line,
+        });
+    }
+    imports
+}
+
+/// What manifests and sources have told about crates.
+#[derive(Default)]
+pub(super) struct Crates {
+    manifests: Memo<Manifest>,
+    libraries: Memo<BTreeMap<String, Crate>>,
+    inline: Memo<Vec<Inline>>,
+}
+
+/// One crate: where its modules begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Crate {
+    directory: String,
+    /// Nothing where a file is shared by several crates, as helpers of tests are.
+    root: Option<String>,
+}
+
+/// A module written out in a file, by the lines it spans.
+struct Inline {
+    name: String,
+    first: usize,
+    last: usize,
+}
+
+impl Crates {
+    pub(super) fn resolve(&self, survey: &Survey<'_>, from: &str, import: &Import) -> Vec<String> {
+        let home = upward(parent(from)).find(|above| self.manifest(survey, above).package.is_some());
+        let own = self.crate_of(survey, home, from);
+        let mut module = own.modules(from);
+        module.extend(self.inline(survey, from, import.line));
+        let found = match import.written.strip_prefix("mod ") {
+            Some(name) => {
+                module.push(name.to_owned());
+                own.file(survey, &module)
+            }
+            None => self.path(survey, home, &own, module, &import.written),
+        };
+        found.into_iter().collect()
+    }
+
+    fn path(
+        &self,
+        survey: &Survey<'_>,
+        home: Option<&str>,
+        own: &Crate,
+        mut module: Vec<String>,
+        written: &str,
+    ) -> Option<String> {
+        let names: Vec<&str> = written
+            .split("::")
+            .filter(|name| *name != "*")
+            .take(DEEPEST)
+            .collect();
+        let (first, mut rest) = names.split_first()?;
+        let with = |module: &[String], rest: &[&str]| {
+            let rest = rest.iter().map(|name| (*name).to_owned());
+            module.iter().cloned().chain(rest).collect::<Vec<_>>()
+        };
+        match *first {
+            "crate" => return own.deepest(survey, &with(&[], rest)),
+            "self" | "super" => {
+                let mut up = usize::from(*first == "super");
+                while let ["super", after @ ..] = rest {
+                    (up, rest) = (up + 1, after);
+                }
+                module.truncate(module.len().checked_sub(up)?);
+                return own.deepest(survey, &with(&module, rest));
+            }
+            _ => {}
+        }
+        let (global, names) = if first.is_empty() {
+            (true, rest)
+        } else {
+            (false, names.as_slice())
+        };
+        let (first, rest) = names.split_first()?;
+        let child = with(&module, &[first]);
+        if !global && own.file(survey, &child).is_some() {
+            return own.deepest(survey, &with(&module, names));
+        }
+        if STANDARD.contains(first) {
+            return None;
+        }
+        if let Some(library) = self.libraries(survey, home?).get(*first) {
+            return library.deepest(survey, &with(&[], rest));
+        }
+        let at_root =
+            self.manifest(survey, home?).paths_from_root && own.file(survey, &with(&[], &[first])).is_some();
+        at_root.then(|| own.deepest(survey, &with(&[], names))).flatten()
+    }
+
+    fn manifest(&self, survey: &Survey<'_>, directory: &str) -> Rc<Manifest> {
+        self.manifests.get(directory, || {
+            let text = survey.read(&inside(directory, "Cargo.toml"));
+            text.as_deref().map(Manifest::read).unwrap_or_default()
+        })
+    }
+
+    /// The crate a file belongs to.
+    fn crate_of(&self, survey: &Survey<'_>, home: Option<&str>, from: &str) -> Crate {
+        let alone = || Crate {
+            directory: parent(from).to_owned(),
+            root: Some(from.to_owned()),
+        };
+        let rooted = |root: String| Crate {
+            directory: parent(&root).to_owned(),
+            root: Some(root),
+        };
+        let Some(home) = home else {
+            let roots =
+                upward(parent(from)).flat_map(|above| ["lib.rs", "main.rs"].map(|name| inside(above, name)));
+            return survey.first(roots).map_or_else(alone, rooted);
+        };
+        let manifest = self.manifest(survey, home);
+        let declared = manifest
+            .library_path
+            .iter()
+            .chain(&manifest.targets)
+            .filter_map(|path| join(home, path));
+        let declared: Vec<String> = declared.collect();
+        if declared.iter().any(|root| root == from) || from == inside(home, "build.rs") {
+            return alone();
+        }
+        for directory in CRATE_DIRECTORIES.iter().map(|name| inside(home, name)) {
+            match below(from, &directory).map(|rest| rest.split_once('/')) {
+                Some(None) => return alone(),
+                Some(Some((name, _))) => {
+                    let root = inside(&inside(&directory, name), "main.rs");
+                    let is_shared = !survey.is_file(&root)
+                        && !declared.iter().any(|root| below(root, &directory).is_some());
+                    if is_shared {
+                        return Crate {
+                            directory,
+                            root: None,
+                        };
+                    }
+                    if survey.is_file(&root) {
+                        return rooted(root);
+                    }
+                }
+                None => {}
+            }
+        }
+        let source = inside(home, "src");
+        let usual = ["lib.rs", "main.rs"].map(|name| inside(&source, name));
+        if usual.iter().any(|root| root == from) {
+            return alone();
+        }
+        let roots = declared
+            .into_iter()
+            .chain(usual)
+            .filter(|root| survey.is_file(root));
+        let roots: Vec<String> = roots.filter(|root| below(from, parent(root)).is_some()).collect();
+        let nearest = roots.iter().map(|root| parent(root).len()).max();
+        let nearest: Vec<&String> = roots
+            .iter()
+            .filter(|root| Some(parent(root).len()) == nearest)
+            .collect();
+        // A library and a program side by side: whichever declares the module.
+        let declares = |root: &&&String| {
+            let rest = below(from, parent(root)).unwrap_or_default();
+            let module = rest.split('/').next().map(stem).unwrap_or_default();
+            survey
+                .read(root)
+                .as_deref()
+                .is_some_and(|text| text.contains(&format!("mod {module};")))
+        };
+        let root = nearest.iter().find(declares).or(nearest.first());
+        root.map_or_else(alone, |root| rooted((*root).clone()))
+    }
+
+    /// The libraries that code of a package may name: its own, those of its workspace, those it has by path.
+    fn libraries(&self, survey: &Survey<'_>, home: &str) -> Rc<BTreeMap<String, Crate>> {
+        self.libraries.get(home, || {
+            let workspace = upward(home).find(|above| self.manifest(survey, above).is_workspace);
+            let mut packages = workspace.map_or_else(Default::default, |workspace| {
+                members(
+                    survey,
+                    workspace,
+                    &self.manifest(survey, workspace).members,
+                    "Cargo.toml",
+                )
+            });
+            packages.extend(workspace.map(str::to_owned));
+            packages.insert(home.to_owned());
+            let mut libraries = BTreeMap::new();
+            for package in packages {
+                let name = self.manifest(survey, &package).crate_name();
+                libraries.extend(name.zip(self.library(survey, &package)));
+            }
+            // A dependency may have another name than its package, and need not be a member.
+            for manifest in [workspace, Some(home)].into_iter().flatten() {
+                for (name, path) in &self.manifest(survey, manifest).dependencies {
+                    let library = join(manifest, path).and_then(|package| self.library(survey, &package));
+                    let named = self
+                        .manifest(survey, &join(manifest, path).unwrap_or_default())
+                        .library_name
+                        .clone();
+                    libraries
+                        .extend(library.map(|library| (named.unwrap_or(name.replace('-', "_")), library)));
+                }
+            }
+            libraries
+        })
+    }
+
+    fn library(&self, survey: &Survey<'_>, package: &str) -> Option<Crate> {
+        let manifest = self.manifest(survey, package);
+        let path = manifest.library_path.as_deref().unwrap_or("src/lib.rs");
+        let root = join(package, path).filter(|root| survey.is_file(root))?;
+        Some(Crate {
+            directory: parent(&root).to_owned(),
+            root: Some(root),
+        })
+    }
+
+    /// The modules around a line that are written out in the file, the outermost first.
+    fn inline(&self, survey: &Survey<'_>, file: &str, line: usize) -> Vec<String> {
+        let all = self.inline.get(file, || {
+            let text = survey.read(file);
+            text.as_deref().map(inline_modules).unwrap_or_default()
+        });
+        let around = all
+            .iter()
+            .filter(|module| (module.first..=module.last).contains(&line));
+        around.map(|module| module.name.clone()).take(DEEPEST).collect()
+    }
+}
+
+impl Crate {
+    /// The module a file is, as the names that lead to it.
+    fn modules(&self, file: &str) -> Vec<String> {
+        let is_directory =
+            self.root.as_deref() == Some(file) || matches!(name(file), "mod.rs" | "lib.rs" | "main.rs");
+        let place = if is_directory {
+            parent(file).to_owned()
+        } else {
+            inside(parent(file), stem(file))
+        };
+        let names = below(&place, &self.directory).unwrap_or_default().split('/');
+        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// The file of a module, if it has one of its own.
+    fn file(&self, survey: &Survey<'_>, module: &[String]) -> Option<String> {
+        if module.is_empty() {
+            return self.root.clone();
+        }
+        let place = join(&self.directory, &module.join("/"))?;
+        survey.first([format!("{place}.rs"), inside(&place, "mod.rs")])
+    }
+
+    /// The file of the deepest module on a path.
+    fn deepest(&self, survey: &Survey<'_>, path: &[String]) -> Option<String> {
+        let path = &path[..path.len().min(2 * DEEPEST)];
+        (0..=path.len())
+            .rev()
+            .find_map(|length| self.file(survey, &path[..length]))
+    }
+}
+
+/// The modules that are written out in a source.
+fn inline_modules(text: &str) -> Vec<Inline> {
+    let mut modules: Vec<Inline> = Vec::new();
+    // Open braces, and which module each belongs to.
+    let mut open: Vec<Option<usize>> = Vec::new();
+    let mut last = [None::<Token<'_>>; 2];
+    for token in tokens(text, 1, &STYLE) {
+        if token.is_sign("{") {
+            let module = match last {
+                [Some(word), Some(name)] if word.is_word("mod") && name.kind == Kind::Word => {
+                    modules.push(Inline {
+                        name: name.text.to_owned(),
+                        first: word.line,
+                        last: usize::MAX,
+                    });
+                    Some(modules.len() - 1)
+                }
+                _ => None,
+            };
+            open.push(module);
+        } else if token.is_sign("}")
+            && let Some(Some(module)) = open.pop()
+        {
+            modules[module].last = token.line;
+        }
+        last = [last[1], Some(token)];
+    }
+    modules
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! A project in memory, for tests of how imports resolve.
+//!
+//! Invariant: what is listed, read and found comes from one map of paths, so the three answers never disagree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Import, Project, Resolver, Target, read};
+
+#[derive(Default)]
+pub(super) struct Sample {
+    files: BTreeMap<String, String>,
+}
+
+impl Sample {
+    /// A project of empty files.
+    pub(super) fn of(paths: &[&str]) -> Self {
+        let files = paths
+            .iter()
+            .map(|path| ((*path).to_owned(), String::new()))
+            .collect();
+        Self { files }
+    }
+
+    #[must_use]
+    pub(super) fn with(mut self, path: &str, text: &str) -> Self {
+        self.files.insert(path.to_owned(), text.to_owned());
+        self
+    }
+
+    /// What each import of a statement resolves to: its files joined with a space, or `external`.
+    pub(super) fn resolve(&self, language: &str, from: &str, statement: &str) -> Vec<String> {
+        let mut resolver = Resolver::new(self);
+        read(language, statement, 1)
+            .iter()
+            .map(|import| match resolver.resolve(language, from, import) {
+                Target::Files(files) => files.join(" "),
+                Target::External => "external".to_owned(),
+            })
+            .collect()
+    }
+
+    pub(super) fn target(&self, language: &str, from: &str, written: &str) -> Target {
+        let import = Import {
+            written: written.to_owned(),
+            line: 1,
+        };
+        Resolver::new(self).resolve(language, from, &import)
+    }
+
+    /// Fails unless the one import of `statement` resolves to `expected`.
+    #[track_caller]
+    pub(super) fn check(&self, language: &str, from: &str, statement: &str, expected: &str) {
+        assert_eq!(
+            self.resolve(language, from, statement),
+            [expected],
+            "{statement} in {from}"
+        );
+    }
+}
+
+impl Project for Sample {
+    fn is_file(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        self.files.get(path).cloned()
+    }
+
+    fn list(&self, directory: &str) -> Vec<String> {
+        let start = if directory.is_empty() {
+            String::new()
+        } else {
+            format!("{directory}/")
+        };
+        let below = self.files.keys().filter_map(|path| path.strip_prefix(&start));
+        let names: BTreeSet<String> = below
+            .map(|rest| match rest.split_once('/') {
+                Some((name, _)) => format!("{name}/"),
+                None => rest.to_owned(),
+            })
+            .collect();
+        names.into_iter().collect()
+    }
+}
+
+/// What a statement imports, without the lines.
+pub(super) fn written(language: &str, statement: &str) -> Vec<String> {
+    read(language, statement, 1)
+        .into_iter()
+        .map(|import| import.written)
+        .collect()
+}
