@@ -150,6 +150,43 @@ impl Root {
         self.open_either_way(path)
     }
 
+    /// Whether there is a file that may be shown.
+    pub(crate) fn has_file(&self, path: &RepoPath) -> bool {
+        self.access.allows(path)
+            && self
+                .dir
+                .metadata(path.as_str())
+                .is_ok_and(|metadata| metadata.is_file())
+    }
+
+    /// Names in a directory, sorted: of files, and with a `/` behind them of directories. What may not be shown is left out,
+    /// and so is everything where the directory cannot be read; the empty path is the root.
+    pub(crate) fn names_in(&self, directory: &str) -> Vec<String> {
+        let entries = match directory {
+            "" => self.dir.entries(),
+            _ => self.dir.read_dir(directory),
+        };
+        let shown = |entry: cap_std::fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            let path = if directory.is_empty() {
+                name.clone()
+            } else {
+                format!("{directory}/{name}")
+            };
+            let allowed = RepoPath::parse(&path).is_ok_and(|path| self.access.allows(&path));
+            let kind = entry.file_type().ok()?;
+            allowed.then(|| if kind.is_dir() { name + "/" } else { name })
+        };
+        let mut names: Vec<String> = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(shown)
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
     /// Opens a file that a walk listed. The walk has applied the rules, and does not follow links.
     pub fn listed(&self, listed: &Listed) -> Result<Opened, FileError> {
         self.open_either_way(listed.path())
@@ -393,6 +430,15 @@ impl FileVersion {
     fn changed(&self) -> Option<SystemTime> {
         self.modified
     }
+}
+
+/// Makes a folder that only its owner can look into.
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 impl From<io::Error> for FileError {

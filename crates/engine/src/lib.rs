@@ -2,9 +2,11 @@
 //!
 //! Plain blocking Rust. Nothing here knows about MCP, HTTP, the terminal or where settings come from.
 
+pub mod accesses;
 pub mod clock;
 pub mod coverage;
 pub mod deadline;
+pub mod dependencies;
 pub mod files;
 pub mod git;
 pub mod grep;

@@ -12,6 +12,9 @@ use serde_json::Value;
 use crate::tools::arguments::required;
 use crate::tools::{Object, Tool};
 
+/// Arguments that people call by a shorter name.
+const SHORT: [(&str, &str); 1] = [("includeDeps", "deps")];
+
 /// The commands of all tools.
 pub(super) fn commands(tools: &[Tool]) -> Vec<Command> {
     let mut commands: Vec<Command> = Vec::new();
@@ -75,6 +78,9 @@ fn command(tool: &Tool) -> Command {
                 .value_name(kebab(name).to_uppercase()),
             None => arg.long(kebab(name)).value_name(value_name(property)),
         };
+        if let Some((_, short)) = SHORT.iter().find(|(long, _)| long == name) {
+            arg = arg.visible_alias(short);
+        }
         arg = match property["type"].as_str() {
             Some("boolean") => arg.action(ArgAction::SetTrue),
             Some("array") => arg.action(ArgAction::Append).num_args(1..),

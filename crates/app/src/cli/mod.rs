@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
+use docent_engine::accesses::Accesses;
 use docent_engine::coverage::{Coverage, Reach};
 use docent_engine::git::Git;
 use serde_json::Value;
@@ -207,6 +208,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         warnings,
         ..
     } = settings(flags, &tools)?;
+    let accesses = Accesses::new(folder.clone(), clock);
     let (stderr, folder) = match stay {
         Stay::OverStdio | Stay::OverHttp => (Stderr::Log, folder),
         // One answer is given sooner than anything could be learned for the next.
@@ -223,6 +225,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
     let project = Project {
         git: Git::new(root.clone(), surroundings, clock, folder),
         coverage: Coverage::new(root.clone(), reach, clock, temporary),
+        accesses,
         root,
         clock,
     };

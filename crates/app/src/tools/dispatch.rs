@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_core::redact::redact;
+use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::coverage::Coverage;
 use docent_engine::deadline::{Deadline, Expired};
@@ -39,6 +40,7 @@ pub(crate) struct Project {
     pub(crate) root: Root,
     pub(crate) git: Git,
     pub(crate) coverage: Coverage,
+    pub(crate) accesses: Accesses,
     pub(crate) clock: Clock,
 }
 
@@ -186,6 +188,7 @@ impl Dispatch {
             root: &self.project.root,
             git: &self.project.git,
             coverage: &self.project.coverage,
+            accesses: &self.project.accesses,
             clock: self.project.clock,
             deadline,
             audience: self.audience,
@@ -275,6 +278,7 @@ mod tests {
             root,
             git,
             coverage,
+            accesses: Accesses::new(None, Clock::System),
             clock: Clock::System,
         };
         Dispatch::new(tools, project, limits)

@@ -19,6 +19,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::coverage::Coverage;
 use docent_engine::deadline::Deadline;
@@ -117,6 +118,7 @@ pub(crate) struct Call<'a> {
     pub(crate) root: &'a Root,
     pub(crate) git: &'a Git,
     pub(crate) coverage: &'a Coverage,
+    pub(crate) accesses: &'a Accesses,
     pub(crate) clock: Clock,
     pub(crate) deadline: &'a Deadline,
     pub(crate) audience: Audience,

@@ -26,6 +26,7 @@ mod http;
 mod parity;
 mod protocol;
 mod read_file;
+mod read_file_deps;
 mod read_repo_file;
 mod tidy;
 

@@ -198,19 +198,6 @@ fn an_endless_line_is_cut_and_can_be_read_on() {
 }
 
 #[test]
-fn dependencies_that_are_not_resolved_are_said_not_to_be() {
-    let sandbox = sandbox().file("a.ts", "import './b';\n");
-    let answer = sandbox
-        .call(
-            "read_file",
-            json!({ "path": "a.ts", "includeDeps": true, "maxDepth": 1 }),
-        )
-        .json();
-    assert_eq!(answer["dependencies"], json!([]));
-    assert_snapshot!(answer["notice"].as_str().unwrap(), @"Dependencies are not resolved yet; the list is empty whatever the file imports");
-}
-
-#[test]
 fn the_size_of_answers_is_configurable() {
     let sandbox = sandbox()
         .file("long.txt", "line\n".repeat(1_000))

@@ -306,6 +306,6 @@ mod tests {
     fn tips_have_no_children() {
         assert_eq!(diamond().tips(), [4]);
         assert_eq!(diamond().parents(3), [1, 2]);
-        assert_eq!(diamond().parents(0), []);
+        assert_eq!(diamond().parents(0), [] as [u32; 0]);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -20,6 +20,7 @@ use super::place::Stamp;
 use super::table::{Table, TableError, Touched, lock};
 use super::{Commit, GitError, Repository, raw};
 use crate::deadline::Deadline;
+use crate::files::make_private;
 
 /// What is kept about one repository.
 #[derive(Debug)]
@@ -365,20 +366,12 @@ fn count(runner: &Runner, head: &str, deadline: &Deadline) -> Result<u64, GitErr
     Ok(text.trim().parse().unwrap_or(0))
 }
 
-/// Makes a folder that only its owner can look into.
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fmt::Write as _;
     use std::io::Write as _;
+    use std::path::Path;
     use std::process::{Command, Stdio};
 
     use docent_core::access::Access;

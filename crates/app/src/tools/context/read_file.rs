@@ -1,4 +1,4 @@
-//! `read_file`: a text file with what is known about it.
+//! `read_file`: a text file with what is known about it, and the project files it imports.
 //!
 //! Promise: `docs/behaviour.md`, `read_file`.
 
@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use docent_core::language::language_of;
 use docent_core::module::module_of;
+use docent_core::path::RepoPath;
 use docent_core::reveal::{reveal, reveal_part};
 use docent_core::role::Role;
 use docent_engine::clock::rfc3339_of;
+use docent_engine::dependencies::{Dependencies, DependencyError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,14 +21,19 @@ use serde_json::Value;
 use crate::cli::print::Page;
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::reading::{MOST_BYTES, refused, text};
-use crate::tools::room::{fit, notice};
+use crate::tools::room::{fit, json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Read a text file of the project: content, size, lines, language, module, role and last change. \
-    startLine and endLine select a part of it; a long file is cut at a line and the notice says where to read on.";
+    startLine and endLine select a part of it; a long file is cut at a line and the notice says where to read on. \
+    includeDeps adds the project files it imports, with their content.";
 
 /// Room kept for the longest notice.
-const NOTICE: usize = 500;
+const NOTICE: usize = 700;
+
+/// Characters of a dependency beside its path, and of its content beside what it says.
+const FIELDS: usize = 50;
+const CONTENT: usize = 14;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("read_file", Group::Context, ABOUT, run)
@@ -46,12 +53,20 @@ struct Args {
     /// Include level 1 dependencies (imports)
     #[serde(default)]
     include_deps: bool,
+    /// Dependency tree depth
+    #[serde(default = "one")]
+    #[schemars(range(min = 0, max = 1))]
+    max_depth: u8,
     /// First line to return, counted from 1
     #[schemars(range(min = 1))]
     start_line: Option<usize>,
     /// Last line to return, inclusive
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
+}
+
+fn one() -> u8 {
+    1
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -84,9 +99,22 @@ struct File {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Dependency {
+    /// Of a file; what is external is called as the import calls it
     path: String,
-    r#type: String,
+    r#type: Imported,
     level: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+}
+
+/// What an import leads to.
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Imported {
+    /// A file of the project
+    Import,
+    /// Something else: the standard library, a package, or nothing that is there
+    External,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -125,7 +153,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             start_line: None,
             end_line: None,
         },
-        dependencies: Vec::new(),
+        dependencies: dependencies(call, args, &path, &text)?,
         metadata: Metadata {
             module: module_of(&path).to_owned(),
             role: Role::of(&path).name().to_owned(),
@@ -134,6 +162,13 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         notice: None,
     };
 
+    let mut notices = Vec::new();
+    let listed = output.dependencies.len();
+    let most = cut_list(&output.dependencies, call.room / 2);
+    if most < listed {
+        output.dependencies.truncate(most);
+        notices.push(format!("{most} of {listed} dependencies are listed"));
+    }
     let frame = serde_json::json!(output).to_string().chars().count() + NOTICE;
     let whole = &text[wanted.clone()];
     let (kept, shown) = fit(
@@ -148,7 +183,6 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     } else {
         last
     };
-    let mut notices = Vec::new();
     if is_cut && kept.ends_with('\n') {
         let next = shown_last + 1;
         notices.push(format!(
@@ -165,8 +199,17 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             "Line {first} is cut; read_repo_file with offset {offset} reads on{rest}"
         ));
     }
-    if args.include_deps {
-        notices.push("Dependencies are not resolved yet; the list is empty whatever the file imports".into());
+    let used = frame + json_length(&shown);
+    let (read, left_out) = add_contents(call, &mut output.dependencies, call.room.saturating_sub(used));
+    if left_out > 0 {
+        notices.push(format!(
+            "{left_out} dependencies are listed without content, which did not fit; read_file shows each"
+        ));
+    }
+    let accessed: Vec<&RepoPath> = [&path].into_iter().chain(&read).collect();
+    if let Err(error) = call.accesses.record(&accessed) {
+        // It only orders later answers.
+        tracing::debug!(%error, "the access was not recorded");
     }
     if matches!(shown, Cow::Owned(_)) {
         notices.push(
@@ -179,6 +222,75 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     output.file.content = shown.into_owned();
     output.notice = notice(&notices);
     Ok(Reply::json(&output))
+}
+
+/// What the file imports, without content.
+fn dependencies(
+    call: &Call<'_>,
+    args: &Args,
+    path: &RepoPath,
+    text: &str,
+) -> Result<Vec<Dependency>, Failure> {
+    if !args.include_deps || args.max_depth == 0 {
+        return Ok(Vec::new());
+    }
+    let language = language_of(path, text.lines().next().unwrap_or_default());
+    let found =
+        Dependencies::of(call.root, path, language, text, call.deadline).map_err(|error| match error {
+            DependencyError::Syntax(_) => Failure::new(Kind::Malformed, "Failed to parse imports")
+                .about("path", &args.path)
+                .details(error.to_string())
+                .hint("Read the file without includeDeps"),
+            DependencyError::Expired(expired) => expired.into(),
+        })?;
+    let files = found.files.iter().map(|file| (file.as_str(), Imported::Import));
+    let external = found
+        .external
+        .iter()
+        .map(|name| (name.as_str(), Imported::External));
+    let listed = files.chain(external).map(|(path, r#type)| Dependency {
+        path: reveal_part(path).into_owned(),
+        r#type,
+        level: 1,
+        content: None,
+    });
+    Ok(listed.collect())
+}
+
+/// How many dependencies can be named within `room`.
+fn cut_list(dependencies: &[Dependency], room: usize) -> usize {
+    let mut used = 0;
+    let fitting = dependencies.iter().take_while(|dependency| {
+        used += json_length(&dependency.path) + FIELDS;
+        used <= room
+    });
+    fitting.count()
+}
+
+/// Adds the content of as many files as fit whole. Returns those, and how many were left out.
+fn add_contents(call: &Call<'_>, dependencies: &mut [Dependency], room: usize) -> (Vec<RepoPath>, usize) {
+    let mut room = room;
+    let mut read = Vec::new();
+    let mut left_out = 0;
+    for dependency in dependencies
+        .iter_mut()
+        .filter(|dependency| dependency.r#type == Imported::Import)
+    {
+        let content = RepoPath::parse(&dependency.path).ok().and_then(|path| {
+            let content = call.root.read(&path, MOST_BYTES).ok()?;
+            Some((path, text(content.bytes)?))
+        });
+        match content {
+            Some((path, content)) if json_length(&reveal(&content)) + CONTENT <= room => {
+                let shown = reveal(&content).into_owned();
+                room -= json_length(&shown) + CONTENT;
+                dependency.content = Some(shown);
+                read.push(path);
+            }
+            _ => left_out += 1,
+        }
+    }
+    (read, left_out)
 }
 
 /// The lines a caller wants, held against the lines there are.
@@ -214,9 +326,9 @@ fn part(text: &str, first: usize, last: usize) -> Range<usize> {
 fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
     let Output {
         file,
+        dependencies,
         metadata,
         notice,
-        ..
     } = Output::deserialize(answer).expect("it was written by `run`");
     if page.is_terminal() {
         page.heading(&file.path)?;
@@ -229,6 +341,12 @@ fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
         }
     } else {
         page.verbatim(&file.content)?;
+    }
+    for dependency in &dependencies {
+        match dependency.r#type {
+            Imported::Import => page.note(&format!("imports {}", dependency.path))?,
+            Imported::External => page.note(&format!("imports {} (external)", dependency.path))?,
+        }
     }
     notice.iter().try_for_each(|notice| page.note(notice))
 }

@@ -1,0 +1,208 @@
+//! `read_file` with `includeDeps`: the project files behind a file's imports.
+
+use std::fs;
+
+use docent_testkit::{Answer, Sandbox};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+fn read(sandbox: &Sandbox, path: &str) -> Answer {
+    sandbox.call("read_file", json!({ "path": path, "includeDeps": true }))
+}
+
+/// `path` of what was imported, with `…` behind it where content came along.
+fn dependencies(answer: &Answer) -> Vec<String> {
+    assert!(!answer.is_error, "{answer}");
+    let listed = answer.json()["dependencies"].clone();
+    let shown = |dependency: &Value| {
+        assert_eq!(dependency["level"], 1);
+        let name = dependency["path"].as_str().unwrap();
+        match (dependency["type"].as_str().unwrap(), dependency.get("content")) {
+            ("import", Some(_)) => format!("{name} …"),
+            ("import", None) => name.to_owned(),
+            (other, None) => format!("{other} {name}"),
+            other => panic!("{other:?}"),
+        }
+    };
+    listed.as_array().unwrap().iter().map(shown).collect()
+}
+
+fn project() -> Sandbox {
+    sandbox()
+        .file(
+            "src/server/auth/AuthService.ts",
+            "import { TokenManager } from './TokenManager';\nimport { UserRepository } from '../users/UserRepository';\nimport jwt from 'jsonwebtoken';\n",
+        )
+        .file("src/server/auth/TokenManager.ts", "export class TokenManager {}\n")
+        .file("src/server/users/UserRepository.ts", "export class UserRepository {}\n")
+}
+
+#[test]
+fn example_with_dependencies() {
+    let arguments = json!({ "path": "src/server/auth/AuthService.ts", "includeDeps": true, "maxDepth": 1 });
+    assert_snapshot!(project().call("read_file", arguments), @r#"{"file":{"path":"src/server/auth/AuthService.ts","content":"import { TokenManager } from './TokenManager';\nimport { UserRepository } from '../users/UserRepository';\nimport jwt from 'jsonwebtoken';\n","size":137,"lines":3,"language":"typescript"},"dependencies":[{"path":"src/server/auth/TokenManager.ts","type":"import","level":1,"content":"export class TokenManager {}\n"},{"path":"src/server/users/UserRepository.ts","type":"import","level":1,"content":"export class UserRepository {}\n"},{"path":"jsonwebtoken","type":"external","level":1}],"metadata":{"module":"auth","role":"core","lastModified":"2026-01-09T10:00:00Z"}}"#);
+}
+
+#[test]
+fn example_without_dependencies() {
+    let arguments = json!({ "path": "src/server/auth/AuthService.ts", "includeDeps": false });
+    assert_eq!(
+        project().call("read_file", arguments).json()["dependencies"],
+        json!([])
+    );
+}
+
+#[test]
+fn depth_0_lists_none_and_2_is_refused() {
+    let call = |depth: Value| {
+        let arguments =
+            json!({ "path": "src/server/auth/AuthService.ts", "includeDeps": true, "maxDepth": depth });
+        project().call("read_file", arguments)
+    };
+    assert_eq!(call(json!(0)).json()["dependencies"], json!([]));
+    assert_snapshot!(call(json!(2)), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["maxDepth"],"message":"maxDepth must be between 0 and 1"}]}"#);
+}
+
+#[test]
+fn error_case_imports_that_cannot_be_parsed() {
+    let lines = "const a = 1;\n".repeat(14);
+    let sandbox = sandbox().file("file.ts", format!("{lines}import {{ b from './b';\n"));
+    assert_snapshot!(read(&sandbox, "file.ts"), @r#"[isError] {"error":"Failed to parse imports","path":"file.ts","details":"Syntax error at line 15","suggestion":"Read the file without includeDeps"}"#);
+    assert!(!sandbox.call("read_file", json!({ "path": "file.ts" })).is_error);
+    // An error elsewhere is no reason to show nothing.
+    sandbox.write("file.ts", "import { b } from './b';\nfunction f( {\n");
+    assert_eq!(dependencies(&read(&sandbox, "file.ts")), ["external ./b"]);
+}
+
+#[test]
+fn every_language_finds_its_own_files() {
+    let sandbox = sandbox()
+        .file("tsconfig.json", "{ // paths\n \"compilerOptions\": { \"baseUrl\": \".\", \"paths\": { \"@/*\": [\"web/*\"] }, } }")
+        .file("web/app.tsx", "import { x } from '@/lib';\nexport * from './button.js';\nimport React from 'react';\n")
+        .file("web/lib/index.ts", "")
+        .file("web/button.ts", "")
+        .file("shop/__init__.py", "")
+        .file("shop/cart.py", "from . import price\nfrom .stock import Stock\nimport os.path\nimport shop.price\n")
+        .file("shop/price.py", "")
+        .file("shop/stock/__init__.py", "")
+        .file("Cargo.toml", "[package]\nname = \"till\"\n")
+        .file("src/lib.rs", "mod bill;\nuse crate::bill::line::Line;\nuse std::fmt;\n")
+        .file("src/bill.rs", "pub mod line;\nuse super::Other;\n")
+        .file("src/bill/line.rs", "")
+        .file("go.mod", "module example.com/shop\n")
+        .file("cmd/main.go", "package main\n\nimport (\n\t\"fmt\"\n\t\"example.com/shop/stock\"\n)\n")
+        .file("stock/stock.go", "package stock\n")
+        .file("stock/stock_test.go", "package stock\n")
+        .file("java/com/acme/Main.java", "package com.acme;\n\nimport com.acme.stock.Shelf;\nimport java.util.List;\n")
+        .file("java/com/acme/stock/Shelf.java", "package com.acme.stock;\n")
+        .file("c/main.c", "#include \"shelf.h\"\n#include <stdio.h>\n")
+        .file("c/shelf.h", "")
+        .file("rb/main.rb", "require_relative 'shelf'\nrequire 'json'\n")
+        .file("rb/shelf.rb", "");
+    let found = |path: &str| dependencies(&read(&sandbox, path)).join(", ");
+    assert_snapshot!(found("web/app.tsx"), @"web/lib/index.ts …, web/button.ts …, external react");
+    assert_snapshot!(found("shop/cart.py"), @"shop/price.py …, shop/stock/__init__.py …, external os");
+    assert_snapshot!(found("src/lib.rs"), @"src/bill.rs …, src/bill/line.rs …, external std");
+    assert_snapshot!(found("src/bill.rs"), @"src/bill/line.rs …, src/lib.rs …");
+    assert_snapshot!(found("cmd/main.go"), @"stock/stock.go …, external fmt");
+    assert_snapshot!(found("java/com/acme/Main.java"), @"java/com/acme/stock/Shelf.java …, external java.util.List");
+    assert_snapshot!(found("c/main.c"), @"c/shelf.h …, external <stdio.h>");
+    assert_snapshot!(found("rb/main.rb"), @"rb/shelf.rb …, external json");
+}
+
+#[test]
+fn cycles_missing_and_blocked_files_are_fine() {
+    let sandbox = sandbox()
+        .file("a.js", "import './b.js';\nimport './a.js';\nimport './absent.js';\nimport './secrets/x.js';\nimport '../outside.js';\n")
+        .file("b.js", "import './a.js';\n")
+        .file("secrets/x.js", "let password = 'hunter2';\n");
+    fs::write(sandbox.outside().join("outside.js"), "let secret;\n").unwrap();
+    let answer = read(&sandbox, "a.js");
+    assert_eq!(
+        dependencies(&answer),
+        [
+            "b.js …",
+            "external ./a.js",
+            "external ./absent.js",
+            "external ./secrets/x.js",
+            "external ../outside.js"
+        ]
+    );
+    assert!(!answer.text.contains("hunter2") && !answer.text.contains("let secret"));
+}
+
+#[test]
+fn what_does_not_fit_is_listed_without_content_and_said() {
+    let mut sandbox = sandbox();
+    let mut imports = String::new();
+    for number in 0..30 {
+        imports += &format!("import './m{number}.js';\n");
+        sandbox = sandbox.file(&format!("m{number}.js"), "let x = 1;\n".repeat(150));
+    }
+    let sandbox = sandbox.file("all.js", imports);
+    let answer = read(&sandbox, "all.js");
+    assert!(answer.text.chars().count() <= 20_000);
+    let with_content = dependencies(&answer)
+        .iter()
+        .filter(|name| name.ends_with('…'))
+        .count();
+    assert_eq!(dependencies(&answer).len(), 30);
+    assert_eq!(
+        answer.json()["notice"],
+        format!(
+            "{} dependencies are listed without content, which did not fit; read_file shows each",
+            30 - with_content
+        )
+    );
+    assert!(with_content >= 5, "{with_content}");
+}
+
+#[test]
+fn a_list_too_long_for_an_answer_is_cut() {
+    let mut sandbox = sandbox()
+        .file("go.mod", "module a\n")
+        .file("main.go", "package main\n\nimport \"a/b\"\n");
+    for number in 0..400 {
+        sandbox = sandbox.file(
+            &format!("b/a_file_with_a_rather_long_name_{number:03}.go"),
+            "package b\n",
+        );
+    }
+    let answer = read(&sandbox, "main.go");
+    assert!(answer.text.chars().count() <= 20_000);
+    let notice = answer.json()["notice"].as_str().unwrap().to_owned();
+    assert!(notice.contains(" of 400 dependencies are listed"), "{notice}");
+}
+
+#[test]
+fn every_file_that_is_shown_is_recorded_once() {
+    let sandbox = project();
+    let finished = sandbox.run(&["read", "src/server/auth/AuthService.ts", "--deps", "--json"]);
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    let mut table = Vec::new();
+    for project in fs::read_dir(sandbox.outside().join("home/cache/docent/projects")).unwrap() {
+        table.extend(fs::read(project.unwrap().path().join("accesses.db")).unwrap());
+    }
+    let times = |path: &str| {
+        table
+            .windows(path.len())
+            .filter(|part| *part == path.as_bytes())
+            .count()
+    };
+    assert_eq!(times("src/server/auth/AuthService.ts"), 1);
+    assert_eq!(times("src/server/auth/TokenManager.ts"), 1);
+    assert_eq!(times("src/server/users/UserRepository.ts"), 1);
+}
+
+#[test]
+fn people_see_what_a_file_imports() {
+    let finished = project().run(&["read", "src/server/auth/AuthService.ts", "--deps"]);
+    assert!(finished.stdout.starts_with("import { TokenManager }"));
+    assert_snapshot!(finished.stderr, @"
+    imports src/server/auth/TokenManager.ts
+    imports src/server/users/UserRepository.ts
+    imports jsonwebtoken (external)
+    ");
+}

@@ -1,0 +1,146 @@
+//! The files a file imports, one step far.
+//!
+//! What an import means is `core`'s to say; this module answers its questions about the project, under the same
+//! rules as every reader: what is blocked is not there.
+
+use std::collections::HashSet;
+
+use docent_core::chunk::Outline;
+use docent_core::imports::{self, Project, Resolver, Target};
+use docent_core::path::RepoPath;
+
+use crate::deadline::{Deadline, Expired};
+use crate::files::Root;
+
+/// What a file imports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dependencies {
+    /// Files of the project, in the order they are first imported.
+    pub files: Vec<RepoPath>,
+    /// Imports of something else, as the file writes them.
+    pub external: Vec<String>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum DependencyError {
+    #[error("Syntax error at line {0}")]
+    Syntax(usize),
+    #[error(transparent)]
+    Expired(#[from] Expired),
+}
+
+/// Bytes of a file that an import leads to settings in.
+const LARGEST: u64 = 1 << 20;
+
+impl Dependencies {
+    /// What `text`, the content of the file at `path`, imports.
+    pub fn of(
+        root: &Root,
+        path: &RepoPath,
+        language: &str,
+        text: &str,
+        deadline: &Deadline,
+    ) -> Result<Self, DependencyError> {
+        // A text that cannot be parsed at all has no imports to speak of.
+        let outline = Outline::of(language, text)
+            .and_then(Result::ok)
+            .unwrap_or_default();
+        if let Some(line) = outline.broken_import {
+            return Err(DependencyError::Syntax(line));
+        }
+        let project = Files { root };
+        let mut resolver = Resolver::new(&project);
+        let mut found = Self::default();
+        let mut seen = HashSet::new();
+        for statement in &outline.imports {
+            for import in imports::read(language, &statement.text, statement.line) {
+                deadline.check()?;
+                match resolver.resolve(language, path.as_str(), &import) {
+                    Target::Files(files) => {
+                        let new = files.into_iter().filter(|file| seen.insert(file.clone()));
+                        found
+                            .files
+                            .extend(new.filter_map(|file| RepoPath::parse(&file).ok()));
+                    }
+                    Target::External => {
+                        let name = package(language, &import.written);
+                        if !name.is_empty() && seen.insert(name.to_owned()) {
+                            found.external.push(name.to_owned());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What an external import takes something from: a crate, a package. What is relative stays as it is, and nothing is left of
+/// a module that imports itself.
+fn package<'a>(language: &str, written: &'a str) -> &'a str {
+    let until = |text: &'a str, mark: &str| text.split_once(mark).map_or(text, |(first, _)| first);
+    match language {
+        "rust" => match until(written, "::") {
+            "super" | "self" => "",
+            name => name,
+        },
+        "python" if !written.starts_with('.') => until(written, "."),
+        "javascript" | "javascriptreact" | "typescript" | "typescriptreact" | "vue" | "svelte"
+            if !written.starts_with(['.', '/']) =>
+        {
+            match written
+                .strip_prefix('@')
+                .and_then(|rest| rest.match_indices('/').nth(1))
+            {
+                Some((end, _)) => &written[..=end],
+                None if written.starts_with('@') => written,
+                None => until(written, "/"),
+            }
+        }
+        _ => written,
+    }
+}
+
+/// The project as imports see it.
+struct Files<'a> {
+    root: &'a Root,
+}
+
+impl Project for Files<'_> {
+    fn is_file(&self, path: &str) -> bool {
+        RepoPath::parse(path).is_ok_and(|path| self.root.has_file(&path))
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        let path = RepoPath::parse(path).ok()?;
+        let content = self.root.read(&path, LARGEST).ok()?;
+        String::from_utf8(content.bytes).ok()
+    }
+
+    fn list(&self, directory: &str) -> Vec<String> {
+        self.root.names_in(directory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn external_imports_are_called_by_their_package() {
+        for (language, written, name) in [
+            ("rust", "std::io::Read", "std"),
+            ("rust", "super::*", ""),
+            ("python", "os.path.join", "os"),
+            ("python", ".absent.x", ".absent.x"),
+            ("typescript", "@nestjs/common/utils", "@nestjs/common"),
+            ("typescript", "@nestjs/common", "@nestjs/common"),
+            ("javascript", "lodash/fp/map", "lodash"),
+            ("javascript", "./absent", "./absent"),
+            ("go", "k8s.io/klog/v2", "k8s.io/klog/v2"),
+        ] {
+            assert_eq!(package(language, written), name, "{written}");
+        }
+    }
+}
