@@ -63,6 +63,7 @@ impl Dependencies {
                             .files
                             .extend(new.filter_map(|file| RepoPath::parse(&file).ok()));
                     }
+                    Target::Itself => {}
                     Target::External => {
                         let name = package(language, &import.written);
                         if !name.is_empty() && seen.insert(name.to_owned()) {

@@ -5,6 +5,7 @@
 //!
 //! Invariant: source roots are searched in at most [`MOST_VISITS`] directories.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -132,8 +133,11 @@ impl Roots {
 
     fn below_roots(&self, survey: &Survey<'_>, from: &str, names: &[&str]) -> Vec<String> {
         let all = self.all(survey);
+        // What lies nearer is meant rather, where a project has a package twice.
+        let mut near: Vec<&str> = all.iter().map(String::as_str).collect();
+        near.sort_by_key(|root| Reverse(shared(root, from)));
         // Above the file first: its own source root is there, and in Scala its own package counts too.
-        let roots = upward(parent(from)).chain(all.iter().map(String::as_str));
+        let roots = upward(parent(from)).chain(near);
         // Most imports are of packages that no root has: one look at each says so.
         let has_start = |root: &&str| match names {
             [first, _, ..] => survey.has_directory(root, first),
@@ -169,8 +173,9 @@ impl Roots {
                 };
                 for child in survey.directories(&directory) {
                     let place = inside(&directory, &child);
-                    if child == "src" {
+                    if child == "src" || child == "test" {
                         roots.extend(sources(survey, &place));
+                        roots.push(place);
                     } else if depth < DEEPEST && !child.starts_with('.') && !NEVER.contains(&child.as_str()) {
                         waiting.push_back((place, depth + 1));
                     }
@@ -256,6 +261,14 @@ fn declaring(survey: &Survey<'_>, roots: &[&str], package: &[&str], name: &str) 
         text.as_deref().is_some_and(|text| declares(text, name))
     };
     files.take(MOST_READ).filter(declares).collect()
+}
+
+/// How many directories two paths have in common.
+fn shared(one: &str, other: &str) -> usize {
+    one.split('/')
+        .zip(other.split('/'))
+        .take_while(|(a, b)| a == b)
+        .count()
 }
 
 fn is_source(name: &str) -> bool {

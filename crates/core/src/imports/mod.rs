@@ -63,6 +63,8 @@ pub trait Project {
 pub enum Target {
     /// Files of the project, at least one.
     Files(Vec<String>),
+    /// Only the importing file itself.
+    Itself,
     /// Something else: the standard library, a package, or nothing that is there.
     External,
 }
@@ -148,9 +150,13 @@ impl<'a> Resolver<'a> {
             Some(Family::Plain) | None => Vec::new(),
         };
         let mut files: BTreeSet<String> = found.into_iter().collect();
-        files.remove(from);
+        let was_found = files.remove(from);
         if files.is_empty() {
-            return Target::External;
+            return if was_found {
+                Target::Itself
+            } else {
+                Target::External
+            };
         }
         Target::Files(files.into_iter().take(MOST_FILES).collect())
     }
@@ -188,10 +194,7 @@ mod tests {
     #[test]
     fn a_file_is_not_its_own_dependency() {
         let sample = Sample::of(&["a/x.py"]);
-        assert_eq!(
-            sample.resolve("python", "a/x.py", "from . import x"),
-            ["external"]
-        );
+        assert_eq!(sample.resolve("python", "a/x.py", "from . import x"), ["itself"]);
         let sample = Sample::of(&["c/a.go", "c/b.go"]).with("go.mod", "module m");
         assert_eq!(sample.resolve("go", "c/a.go", "import \"m/c\""), ["c/b.go"]);
     }
@@ -212,7 +215,7 @@ mod tests {
         let sample = Sample::of(&names).with("go.mod", "module m");
         match sample.target("go", "main.go", "m/p") {
             Target::Files(files) => assert_eq!(files.len(), MOST_FILES),
-            Target::External => panic!("the package is in the project"),
+            other => panic!("the package is in the project: {other:?}"),
         }
         let statement = format!("import {}", vec!["a"; 3_000].join(", "));
         assert_eq!(read("python", &statement, 1).len(), MOST_IMPORTS);
@@ -321,7 +324,10 @@ mod tests {
             ("php", "\\"),
         ] {
             let written = vec!["a"; 50_000].join(separator);
-            assert_eq!(sample.target(language, "src/lib.rs", &written), Target::External);
+            assert!(!matches!(
+                sample.target(language, "src/lib.rs", &written),
+                Target::Files(_)
+            ));
         }
     }
 }

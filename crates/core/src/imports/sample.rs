@@ -34,6 +34,7 @@ impl Sample {
             .iter()
             .map(|import| match resolver.resolve(language, from, import) {
                 Target::Files(files) => files.join(" "),
+                Target::Itself => "itself".to_owned(),
                 Target::External => "external".to_owned(),
             })
             .collect()

@@ -277,7 +277,9 @@ fn add_contents(call: &Call<'_>, dependencies: &mut [Dependency], room: usize) -
         .filter(|dependency| dependency.r#type == Imported::Import)
     {
         let content = RepoPath::parse(&dependency.path).ok().and_then(|path| {
-            let content = call.root.read(&path, MOST_BYTES).ok()?;
+            // No character takes more than four bytes; what cannot fit is not read.
+            let most = (room as u64).saturating_mul(4).min(MOST_BYTES);
+            let content = call.root.read(&path, most).ok()?;
             Some((path, text(content.bytes)?))
         });
         match content {

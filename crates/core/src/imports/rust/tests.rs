@@ -103,7 +103,7 @@ fn modules_written_out_in_a_file_are_no_files() {
     };
     assert_eq!(
         resolve("super::*", 4),
-        super::super::Target::External,
+        super::super::Target::Itself,
         "the file itself"
     );
     let f = super::super::Target::Files(vec!["src/f.rs".to_owned()]);
@@ -138,7 +138,7 @@ fn tests_examples_and_programs_are_crates_of_their_own() {
     let check = |from, statement, expected| shop.check("rust", from, statement, expected);
     check("tests/one.rs", "mod common;", "tests/common/mod.rs");
     check("tests/one.rs", "use shop::a::X;", "src/a.rs");
-    check("tests/one.rs", "use crate::a::X;", "external");
+    check("tests/one.rs", "use crate::a::X;", "itself");
     check("tests/one.rs", "use crate::common::X;", "tests/common/mod.rs");
     check("tests/common/mod.rs", "mod kit;", "tests/common/kit.rs");
     check("tests/common/kit.rs", "use super::X;", "tests/common/mod.rs");
@@ -146,11 +146,11 @@ fn tests_examples_and_programs_are_crates_of_their_own() {
     check("tests/it/main.rs", "mod case;", "tests/it/case.rs");
     check("tests/it/case.rs", "use crate::X;", "tests/it/main.rs");
     check("examples/show.rs", "use shop::X;", "src/lib.rs");
-    check("examples/show.rs", "use crate::X;", "external");
+    check("examples/show.rs", "use crate::X;", "itself");
     check("src/bin/tool.rs", "use shop::a;", "src/a.rs");
     check("src/bin/big/main.rs", "mod part;", "src/bin/big/part.rs");
     check("src/bin/big/part.rs", "use crate::X;", "src/bin/big/main.rs");
-    check("build.rs", "use crate::X;", "external");
+    check("build.rs", "use crate::X;", "itself");
 }
 
 #[test]
