@@ -4,7 +4,7 @@
 usage: eval/chunks/compare.py OUTLINE REPOSITORIES [--language NAME] [--misses N]
 
 OUTLINE is the example `outline` of docent-core, REPOSITORIES a directory with the repositories named below, checked out.
-A definition is the same when name and line are; a line may differ by one, for ctags and docent may count a name on the
+A definition is the same when name, line and kind (called or a type) are; a line may differ by one, for ctags and docent may count a name on the
 next line. Vendored, minified and generated files are passed over, for both.
 """
 
@@ -37,6 +37,8 @@ KINDS = {
     "TypeScript": {"function", "method", "class", "interface", "enum", "generator"},
     "JavaScript": {"function", "method", "class", "generator"},
 }
+# Of ctags and docent: what is called. Everything else is a type.
+FUNCTIONS = {"function", "method", "member", "func", "macro", "generator"}
 PASSED_OVER = ["/vendor/", "/node_modules/", "/third_party/", "/dist/", "/deps/", ".min.js", "/testdata/", "/fixtures/"]
 MOST_FILES = 1500
 
@@ -82,8 +84,8 @@ def by_docent(outline, files):
         command = [outline, "definitions", *files[start:start + 500]]
         printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         for line in printed.split("\n")[:-1]:
-            path, row, _, name, _ = line.split("\t")
-            found[path].add((name, int(row)))
+            path, row, kind, name, _ = line.split("\t")
+            found[path].add((name, int(row), kind in FUNCTIONS))
     return found
 
 
@@ -127,15 +129,18 @@ def main():
             theirs, ours = by_ctags(language, files), by_docent(options.outline, files)
             wanted = found = 0
             for path, tags in theirs.items():
-                known = {(last(name), row) for name, row in ours.get(path, ())}
-                rows = {row for _, row in known}
+                known = {(last(name), row, is_function) for name, row, is_function in ours.get(path, ())}
+                rows = {row for _, row, _ in known}
                 for name, row, kind in tags:
                     if not is_definition(language, kind, name, path, row):
                         continue
                     wanted += 1
                     # `TEST_IMPL(x) {` defines x; ctags calls it by the macro.
                     by_macro = language in ("C", "C++") and name.isupper() and row in rows
-                    if by_macro or any((last(name), row + shift) in known for shift in (0, 1, -1)):
+                    # A JavaScript class may be a function, and ctags says class either way.
+                    kinds = (True, False) if language == "JavaScript" else (kind in FUNCTIONS,)
+                    near = [(last(name), row + shift, is_function) for shift in (0, 1, -1) for is_function in kinds]
+                    if by_macro or any(one in known for one in near):
                         found += 1
                     else:
                         misses.append((kind, name, f"{path}:{row}"))
