@@ -43,7 +43,7 @@ impl Dependencies {
         deadline: &Deadline,
     ) -> Result<Self, DependencyError> {
         // A text that cannot be parsed at all has no imports to speak of.
-        let outline = Outline::of(language, text)
+        let outline = Outline::of_imports(language, text)
             .and_then(Result::ok)
             .unwrap_or_default();
         if let Some(line) = outline.broken_import {

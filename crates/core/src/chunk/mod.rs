@@ -50,9 +50,7 @@ pub enum Kind {
     Type,
     /// A named container that is no type, and the top of a file.
     Module,
-    /// A part of a document or of data under a heading or a key.
-    Section,
-    /// Lines between definitions, and lines of files that are not understood.
+    /// What is no definition: lines between them, a section of a document, lines of files that are not understood.
     Block,
 }
 
@@ -143,7 +141,6 @@ impl Kind {
             Self::Interface => "interface",
             Self::Type => "type",
             Self::Module => "module",
-            Self::Section => "section",
             Self::Block => "block",
         }
     }

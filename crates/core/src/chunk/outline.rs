@@ -69,20 +69,26 @@ const SLACK: u8 = 2;
 impl Outline {
     /// The outline of a text; nothing for a language without a grammar.
     pub fn of(language: &str, text: &str) -> Option<Result<Self, Unread>> {
-        let grammar = grammar::of(language)?;
+        Some(Self::by(grammar::of(language)?, language, text))
+    }
+
+    /// The outline without definitions.
+    pub fn of_imports(language: &str, text: &str) -> Option<Result<Self, Unread>> {
+        Some(Self::by(grammar::of_imports(language)?, language, text))
+    }
+
+    fn by(grammar: &Grammar, language: &str, text: &str) -> Result<Self, Unread> {
         let scripts = match language {
             "vue" | "svelte" => scripts(text),
             _ => Vec::new(),
         };
         if matches!(language, "vue" | "svelte") && scripts.is_empty() {
-            return Some(Ok(Self::default()));
+            return Ok(Self::default());
         }
-        let Some(tree) = parse(grammar, text, &scripts) else {
-            return Some(Err(Unread::Unparsable));
-        };
+        let tree = parse(grammar, text, &scripts).ok_or(Unread::Unparsable)?;
         let mut walk = Walk::new(grammar, text);
         walk.run(&tree);
-        Some(Ok(walk.outline))
+        Ok(walk.outline)
     }
 }
 

@@ -145,7 +145,7 @@ fn section(
     for (part, rows) in (1..).zip(lines::cut(rows, region)) {
         let mut chunk = Chunk::block(rows);
         if let Some((title, path)) = head {
-            chunk.kind = Kind::Section;
+            chunk.kind = Kind::Block;
             chunk.name.clone_from(title);
             chunk.path.clone_from(path);
             chunk.part = part;
