@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use docent_core::chunk::{self, Outline};
-use docent_core::language::language_of;
+use docent_core::language::language_in;
 use docent_core::path::RepoPath;
 
 fn main() {
@@ -33,7 +33,7 @@ fn main() {
 fn source(path: &Path) -> Option<(&'static str, String)> {
     let text = fs::read_to_string(path).ok()?;
     let name = RepoPath::parse(path.file_name()?.to_str()?).ok()?;
-    Some((language_of(&name, text.lines().next().unwrap_or_default()), text))
+    Some((language_in(&name, &text), text))
 }
 
 fn print(what: &str, path: &Path) {

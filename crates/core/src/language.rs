@@ -1,4 +1,5 @@
-//! The language a file is written in, by its name and, for scripts without an extension, its first line.
+//! The language a file is written in: by its name, for scripts without an extension by their first line, and for headers by
+//! what they say.
 
 use crate::path::RepoPath;
 
@@ -8,6 +9,34 @@ pub fn language_of(path: &RepoPath, first_line: &str) -> &'static str {
         .or_else(|| path.extension().and_then(by_extension))
         .or_else(|| by_shebang(first_line))
         .unwrap_or("plaintext")
+}
+
+/// The same where the text is at hand: a header may be of C or of C++.
+pub fn language_in(path: &RepoPath, text: &str) -> &'static str {
+    match language_of(path, text.lines().next().unwrap_or_default()) {
+        "c" if path.extension() == Some("h") && speaks_cpp(text) => "cpp",
+        language => language,
+    }
+}
+
+/// True for text that only C++ would say, within its first lines.
+fn speaks_cpp(text: &str) -> bool {
+    const STARTS: [&str; 10] = [
+        "class ",
+        "namespace ",
+        "template <",
+        "template<",
+        "public:",
+        "private:",
+        "protected:",
+        "using namespace ",
+        "constexpr ",
+        "#include <string>",
+    ];
+    text.lines().take(500).any(|line| {
+        let line = line.trim_start();
+        STARTS.iter().any(|start| line.starts_with(start))
+    })
 }
 
 fn by_file_name(name: &str) -> Option<&'static str> {
@@ -158,6 +187,25 @@ mod tests {
         check("CMakeLists.txt", "", "cmake");
         check("notes.txt", "", "plaintext");
         check("LICENSE", "", "plaintext");
+    }
+
+    #[test]
+    fn a_header_tells_which_of_two_languages_it_is() {
+        let check = |path: &str, text: &str, expected: &str| {
+            assert_eq!(
+                language_in(&RepoPath::parse(path).unwrap(), text),
+                expected,
+                "{text}"
+            );
+        };
+        check("a.h", "#pragma once\nnamespace x {\nclass A;\n}\n", "cpp");
+        check(
+            "a.h",
+            "struct a { int b; };\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n/* a class of things */\n",
+            "c",
+        );
+        check("a.c", "class A;\n", "c");
+        check("bin/run", "#!/bin/sh\n", "shellscript");
     }
 
     #[test]

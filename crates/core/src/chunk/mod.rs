@@ -74,7 +74,7 @@ pub enum Unread {
 /// Larger files are cut by lines.
 const LARGEST: usize = 1 << 20;
 
-/// Cuts a file. `language` is its identifier, as [`crate::language::language_of`] gives it.
+/// Cuts a file. `language` is its identifier, as [`crate::language::language_in`] gives it.
 pub fn chunk(language: &str, text: &str) -> Chunked {
     let rows = Rows::of(text);
     if let Some(unread) = Unread::of(text) {

@@ -7,7 +7,7 @@ use std::io;
 use std::ops::Range;
 use std::time::Duration;
 
-use docent_core::language::language_of;
+use docent_core::language::language_in;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::reveal::{reveal, reveal_part};
@@ -149,7 +149,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             content: String::new(),
             size,
             lines,
-            language: language_of(&path, text.lines().next().unwrap_or_default()).to_owned(),
+            language: language_in(&path, &text).to_owned(),
             start_line: None,
             end_line: None,
         },
@@ -234,7 +234,7 @@ fn dependencies(
     if !args.include_deps || args.max_depth == 0 {
         return Ok(Vec::new());
     }
-    let language = language_of(path, text.lines().next().unwrap_or_default());
+    let language = language_in(path, text);
     let found =
         Dependencies::of(call.root, path, language, text, call.deadline).map_err(|error| match error {
             DependencyError::Syntax(_) => Failure::new(Kind::Malformed, "Failed to parse imports")
