@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use docent_core::chunk::{self, Outline};
+use docent_core::chunk::{self, Outline, Statement};
 use docent_core::language::language_in;
 use docent_core::path::RepoPath;
 
@@ -56,15 +56,16 @@ fn print(what: &str, path: &Path) {
         }
         return;
     }
-    let Some(Ok(outline)) = Outline::of(language, &text) else {
-        return;
-    };
     if what == "imports" {
-        for import in &outline.imports {
+        let statements = Statement::all(language, &text, &|| false).and_then(Result::ok);
+        for import in statements.unwrap_or_default() {
             println!("{shown}\t{}\t{}", import.line, import.text.replace('\n', " "));
         }
         return;
     }
+    let Some(Ok(outline)) = Outline::of(language, &text) else {
+        return;
+    };
     for definition in &outline.definitions {
         println!(
             "{shown}\t{}\t{}\t{}\t{}",

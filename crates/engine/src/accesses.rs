@@ -2,7 +2,7 @@
 //!
 //! Kept in the project's folder of the user's cache, for a month. Losing it loses nothing but an order.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -61,12 +61,12 @@ impl Accesses {
         let now = self.clock.now().as_second();
         self.with(|connection| {
             let transaction = connection.transaction()?;
+            transaction.execute("DELETE FROM access WHERE at < ?1", [now - KEPT])?;
             for path in paths {
                 transaction
                     .prepare_cached("INSERT INTO access (path, at) VALUES (?1, ?2)")?
                     .execute(params![path.as_str(), now])?;
             }
-            transaction.execute("DELETE FROM access WHERE at < ?1", [now - KEPT])?;
             transaction.commit()
         })
         .map(drop)
@@ -100,14 +100,26 @@ impl Accesses {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         if connection.is_none() {
             make_private(folder)?;
-            let opened = Connection::open(folder.join("accesses.db"))?;
-            opened.busy_timeout(Duration::from_secs(1))?;
-            opened.execute_batch(SCHEMA)?;
-            *connection = Some(opened);
+            let file = folder.join("accesses-1.db");
+            *connection = Some(match open(&file) {
+                // What is broken is thrown away: it only ordered answers.
+                Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
+                    std::fs::remove_file(&file)?;
+                    open(&file)?
+                }
+                opened => opened?,
+            });
         }
         let connection = connection.as_mut().expect("it was opened above");
         Ok(Some(work(connection)?))
     }
+}
+
+fn open(file: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(Duration::from_secs(1))?;
+    connection.execute_batch(SCHEMA)?;
+    Ok(connection)
 }
 
 #[cfg(test)]
@@ -145,6 +157,15 @@ mod tests {
             since("2025-01-01T00:00:00Z"),
             [("b.rs".into(), 2), ("a.rs".into(), 2)]
         );
+    }
+
+    #[test]
+    fn a_broken_table_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("accesses-1.db"), "not a table".repeat(100)).unwrap();
+        let accesses = accesses(folder.path(), "2026-01-09T10:00:00Z");
+        accesses.record(&[&RepoPath::parse("a").unwrap()]).unwrap();
+        assert_eq!(accesses.since(Timestamp::UNIX_EPOCH).unwrap().len(), 1);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use docent_core::chunk::Outline;
+use docent_core::chunk::Statement;
 use docent_core::imports::{self, Project, Resolver, Target};
 use docent_core::path::RepoPath;
 
@@ -43,18 +43,20 @@ impl Dependencies {
         deadline: &Deadline,
     ) -> Result<Self, DependencyError> {
         // A text that cannot be parsed at all has no imports to speak of.
-        let outline = Outline::of_imports(language, text)
+        let statements = Statement::all(language, text, &|| deadline.check().is_err())
             .and_then(Result::ok)
             .unwrap_or_default();
-        if let Some(line) = outline.broken_import {
-            return Err(DependencyError::Syntax(line));
-        }
+        deadline.check()?;
         let project = Files { root };
         let mut resolver = Resolver::new(&project);
         let mut found = Self::default();
-        let mut seen = HashSet::new();
-        for statement in &outline.imports {
-            for import in imports::read(language, &statement.text, statement.line) {
+        let (mut seen, mut seen_outside) = (HashSet::new(), HashSet::new());
+        for statement in &statements {
+            let imports = imports::read(language, &statement.text, statement.line);
+            if statement.is_broken && imports.is_empty() {
+                return Err(DependencyError::Syntax(statement.line));
+            }
+            for import in imports {
                 deadline.check()?;
                 match resolver.resolve(language, path.as_str(), &import) {
                     Target::Files(files) => {
@@ -66,7 +68,7 @@ impl Dependencies {
                     Target::Itself => {}
                     Target::External => {
                         let name = package(language, &import.written);
-                        if !name.is_empty() && seen.insert(name.to_owned()) {
+                        if !name.is_empty() && seen_outside.insert(name.to_owned()) {
                             found.external.push(name.to_owned());
                         }
                     }
@@ -77,13 +79,14 @@ impl Dependencies {
     }
 }
 
-/// What an external import takes something from: a crate, a package. What is relative stays as it is, and nothing is left of
-/// a module that imports itself.
+/// What an external import takes something from: a crate, a package. What is relative stays as it is. Nothing is left of
+/// modules of the crate itself whose file is not found.
 fn package<'a>(language: &str, written: &'a str) -> &'a str {
     let until = |text: &'a str, mark: &str| text.split_once(mark).map_or(text, |(first, _)| first);
     match language {
         "rust" => match until(written, "::") {
             "super" | "self" => "",
+            name if name.starts_with("mod ") => "",
             name => name,
         },
         "python" if !written.starts_with('.') => until(written, "."),

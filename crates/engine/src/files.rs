@@ -152,16 +152,24 @@ impl Root {
 
     /// Whether there is a file that may be shown.
     pub(crate) fn has_file(&self, path: &RepoPath) -> bool {
-        self.access.allows(path)
-            && self
-                .dir
-                .metadata(path.as_str())
-                .is_ok_and(|metadata| metadata.is_file())
+        self.file(path).is_ok()
     }
 
     /// Names in a directory, sorted: of files, and with a `/` behind them of directories. What may not be shown is left out,
     /// and so is everything where the directory cannot be read; the empty path is the root.
     pub(crate) fn names_in(&self, directory: &str) -> Vec<String> {
+        // Through a link it may be a directory whose own name is blocked.
+        let place = self.path.join(directory);
+        let resolved = place.canonicalize().unwrap_or_else(|_| place.clone());
+        let resolved = resolved.strip_prefix(&self.path).ok().and_then(Path::to_str);
+        let is_allowed = match resolved {
+            Some("") => true,
+            Some(resolved) => RepoPath::parse(resolved).is_ok_and(|path| self.access.allows(&path)),
+            None => false,
+        };
+        if !is_allowed {
+            return Vec::new();
+        }
         let entries = match directory {
             "" => self.dir.entries(),
             _ => self.dir.read_dir(directory),
@@ -175,7 +183,9 @@ impl Root {
             };
             let allowed = RepoPath::parse(&path).is_ok_and(|path| self.access.allows(&path));
             let kind = entry.file_type().ok()?;
-            allowed.then(|| if kind.is_dir() { name + "/" } else { name })
+            let shown = allowed
+                && (!kind.is_symlink() || RepoPath::parse(&path).is_ok_and(|path| self.has_file(&path)));
+            shown.then(|| if kind.is_dir() { name + "/" } else { name })
         };
         let mut names: Vec<String> = entries
             .into_iter()

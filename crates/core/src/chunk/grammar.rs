@@ -168,19 +168,21 @@ const fn row(names: &'static [&'static str], language: LanguageFn, query: &'stat
 pub(super) fn of(language: &str) -> Option<&'static Grammar> {
     static READY: [OnceLock<Grammar>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
     let at = ROWS.iter().position(|row| row.names.contains(&language))?;
-    Some(READY[at].get_or_init(|| Grammar::new(&ROWS[at], ROWS[at].query)))
+    Some(READY[at].get_or_init(|| Grammar::new(&ROWS[at], Part::Definitions)))
 }
 
-/// The same with a query that only finds imports: some queries take a fifth of a second to prepare.
+/// The same for imports. Some queries of definitions take a fifth of a second to prepare.
 pub(super) fn of_imports(language: &str) -> Option<&'static Grammar> {
     static READY: [OnceLock<Grammar>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
     let at = ROWS.iter().position(|row| row.names.contains(&language))?;
-    Some(READY[at].get_or_init(|| {
-        let imports = patterns(ROWS[at].query)
-            .into_iter()
-            .filter(|pattern| pattern.contains("@import"));
-        Grammar::new(&ROWS[at], &imports.collect::<Vec<_>>().join("\n"))
-    }))
+    Some(READY[at].get_or_init(|| Grammar::new(&ROWS[at], Part::Imports)))
+}
+
+/// Which patterns of a query are asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Definitions,
+    Imports,
 }
 
 /// Every language with a grammar.
@@ -190,7 +192,10 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
 }
 
 impl Grammar {
-    fn new(row: &Row, text: &str) -> Self {
+    fn new(row: &Row, part: Part) -> Self {
+        let of_part = |pattern: &&str| pattern.contains("@import") == (part == Part::Imports);
+        let asked: Vec<&str> = patterns(row.query).into_iter().filter(of_part).collect();
+        let text = &asked.join("\n");
         let language = Language::new(row.language);
         let query = Query::new(&language, text)
             .unwrap_or_else(|error| panic!("the query of {} is one of ours: {error}", row.names[0]));

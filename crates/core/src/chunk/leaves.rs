@@ -215,8 +215,9 @@ impl Cut<'_> {
     }
 }
 
-/// True for a row that only ends something.
+/// True for a row that only ends something, and for a blank one.
 fn only_closes(row: &str) -> bool {
-    let word = row.trim_matches(|c: char| !c.is_alphanumeric());
-    matches!(word, "" | "end" | "endif" | "fi" | "done" | "esac")
+    let row = row.trim();
+    row.chars().all(|c| "})];,>".contains(c))
+        || matches!(row, "end" | "end;" | "endif" | "#endif" | "fi" | "done" | "esac")
 }

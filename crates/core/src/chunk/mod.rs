@@ -16,7 +16,7 @@ mod sections;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-pub use outline::{Definition, Outline};
+pub use outline::{Definition, Outline, Statement};
 
 /// A piece of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,8 +71,8 @@ pub enum Unread {
     Unparsable,
 }
 
-/// Larger files are cut by lines.
-const LARGEST: usize = 1 << 20;
+/// Larger files are cut by lines: a parser may take a thousand times their size in memory.
+const LARGEST: usize = 512 << 10;
 
 /// Cuts a file. `language` is its identifier, as [`crate::language::language_in`] gives it.
 pub fn chunk(language: &str, text: &str) -> Chunked {
@@ -105,7 +105,7 @@ pub fn has_grammar(language: &str) -> bool {
 
 /// Parses and does nothing else: what chunking is measured against. True when there is a tree.
 pub fn parse_only(language: &str, text: &str) -> bool {
-    grammar::of(language).is_some_and(|grammar| outline::parse(grammar, text, &[]).is_some())
+    grammar::of(language).is_some_and(|grammar| outline::parse(grammar, text, &[], &|| false).is_some())
 }
 
 impl Unread {

@@ -1,4 +1,4 @@
-//! What a file defines and imports, as its grammar's query tells.
+//! What a file defines, and the statements with which it imports, as its grammar's query tells.
 //!
 //! The tree is walked once, without its smallest parts: what stands on one line is looked into only so far as a definition can
 //! be wrapped. At each node where a pattern begins, the query is asked about that node alone. A query over the whole tree
@@ -6,7 +6,7 @@
 //!
 //! Left out on purpose: what definitions mean to each other. Names are text.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, ParseOptions, Parser, Point, QueryCursor, Tree};
@@ -14,13 +14,10 @@ use tree_sitter::{Node, ParseOptions, Parser, Point, QueryCursor, Tree};
 use super::grammar::{self, Beside, Capture, Grammar};
 use super::{Kind, Unread};
 
-/// The definitions and imports of a file, in the order they stand there.
+/// The definitions of a file, in the order they stand there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     pub definitions: Vec<Definition>,
-    pub imports: Vec<Statement>,
-    /// The line of the first import that cannot be read, counted from 1.
-    pub broken_import: Option<usize>,
 }
 
 /// Something that has a name.
@@ -50,6 +47,8 @@ pub struct Statement {
     /// Counted from 1.
     pub line: usize,
     pub text: String,
+    /// True when there is a syntax error in it.
+    pub is_broken: bool,
 }
 
 /// Characters of a signature, a name and a documentation.
@@ -63,32 +62,30 @@ const LONGEST_IMPORT: usize = 10_000;
 /// Bodies with more rows have their joints noted.
 const LONG_BODY: usize = 40;
 
-/// How far a node on one line is looked into.
+/// How far a node on one line is looked into, for definitions.
 const SLACK: u8 = 2;
+
+/// Definitions inside more others than this are passed over, and longer paths lose their beginning: nobody writes such,
+/// and memory would grow by the square.
+const DEEPEST: usize = 32;
+const LONGEST_PATH: usize = 400;
+
+/// Scripts of a page.
+const MOST_SCRIPTS: usize = 100;
 
 impl Outline {
     /// The outline of a text; nothing for a language without a grammar.
     pub fn of(language: &str, text: &str) -> Option<Result<Self, Unread>> {
-        Some(Self::by(grammar::of(language)?, language, text))
+        let mut walk = Walk::new(grammar::of(language)?, text, SLACK);
+        Some(walk.over(language, &|| false).map(|()| walk.outline))
     }
+}
 
-    /// The outline without definitions.
-    pub fn of_imports(language: &str, text: &str) -> Option<Result<Self, Unread>> {
-        Some(Self::by(grammar::of_imports(language)?, language, text))
-    }
-
-    fn by(grammar: &Grammar, language: &str, text: &str) -> Result<Self, Unread> {
-        let scripts = match language {
-            "vue" | "svelte" => scripts(text),
-            _ => Vec::new(),
-        };
-        if matches!(language, "vue" | "svelte") && scripts.is_empty() {
-            return Ok(Self::default());
-        }
-        let tree = parse(grammar, text, &scripts).ok_or(Unread::Unparsable)?;
-        let mut walk = Walk::new(grammar, text);
-        walk.run(&tree);
-        Ok(walk.outline)
+impl Statement {
+    /// The import statements of a text; nothing for a language without a grammar. Gives up when `stop` says so.
+    pub fn all(language: &str, text: &str, stop: &dyn Fn() -> bool) -> Option<Result<Vec<Self>, Unread>> {
+        let mut walk = Walk::new(grammar::of_imports(language)?, text, u8::MAX);
+        Some(walk.over(language, stop).map(|()| walk.imports))
     }
 }
 
@@ -100,16 +97,22 @@ impl Definition {
 }
 
 /// Parses within a budget that grows with the text: some broken texts would otherwise take time by its square.
-pub(super) fn parse(grammar: &Grammar, text: &str, parts: &[tree_sitter::Range]) -> Option<Tree> {
+pub(super) fn parse(
+    grammar: &Grammar,
+    text: &str,
+    parts: &[tree_sitter::Range],
+    stop: &dyn Fn() -> bool,
+) -> Option<Tree> {
     let mut parser = Parser::new();
     parser
         .set_language(&grammar.language)
         .expect("the grammars are of this version");
     parser.set_included_ranges(parts).ok()?;
-    let mut steps = 1_000 + text.len();
+    // It is asked every hundred steps of the parser, which takes about one for a byte.
+    let mut left = 1_000 + text.len() / 10;
     let mut progress = |_: &_| {
-        steps = steps.saturating_sub(1);
-        if steps == 0 {
+        left = left.saturating_sub(1);
+        if left == 0 || stop() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -127,7 +130,9 @@ struct Walk<'a> {
     grammar: &'a Grammar,
     text: &'a str,
     query: QueryCursor,
+    slack: u8,
     outline: Outline,
+    imports: Vec<Statement>,
     /// Definitions that are open, by their index, with the byte where they end.
     open: Vec<(usize, usize)>,
 }
@@ -151,7 +156,7 @@ struct Run {
 }
 
 impl<'a> Walk<'a> {
-    fn new(grammar: &'a Grammar, text: &'a str) -> Self {
+    fn new(grammar: &'a Grammar, text: &'a str, slack: u8) -> Self {
         let mut query = QueryCursor::new();
         query.set_max_start_depth(Some(0));
         query.set_match_limit(64);
@@ -159,9 +164,28 @@ impl<'a> Walk<'a> {
             grammar,
             text,
             query,
+            slack,
             outline: Outline::default(),
+            imports: Vec::new(),
             open: Vec::new(),
         }
+    }
+
+    /// Parses the text and walks its tree.
+    fn over(&mut self, language: &str, stop: &dyn Fn() -> bool) -> Result<(), Unread> {
+        if self.text.len() > super::LARGEST {
+            return Err(Unread::TooLarge);
+        }
+        let scripts = match language {
+            "vue" | "svelte" => scripts(self.text),
+            _ => Vec::new(),
+        };
+        if matches!(language, "vue" | "svelte") && scripts.is_empty() {
+            return Ok(());
+        }
+        let tree = parse(self.grammar, self.text, &scripts, stop).ok_or(Unread::Unparsable)?;
+        self.run(&tree);
+        Ok(())
     }
 
     fn run(&mut self, tree: &Tree) {
@@ -170,7 +194,7 @@ impl<'a> Walk<'a> {
         let mut level = Level {
             run: None,
             last_row: usize::MAX,
-            slack: SLACK,
+            slack: self.slack,
         };
         loop {
             let inner = self.visit(cursor.node(), &mut level);
@@ -197,7 +221,7 @@ impl<'a> Walk<'a> {
         let mut inner = Level {
             run: None,
             last_row: usize::MAX,
-            slack: SLACK,
+            slack: self.slack,
         };
         let begins = self.grammar.begins.get(kind).copied().unwrap_or_default();
         if begins && beside != Beside::Wrapper {
@@ -220,8 +244,9 @@ impl<'a> Walk<'a> {
         }
         match beside {
             Beside::Comment | Beside::Attribute => {
-                // A comment behind something is about that.
-                let follows = level.last_row == first && level.run.is_none();
+                // A comment behind something is about that, and the first line of a script about the script.
+                let is_shebang = first == 0 && self.text[node.byte_range()].starts_with("#!");
+                let follows = level.run.is_none() && (level.last_row == first || is_shebang);
                 level.run = match level.run {
                     None if follows => None,
                     run => Some(Run::with(run, node)),
@@ -244,7 +269,7 @@ impl<'a> Walk<'a> {
                 });
                 level.last_row = last;
                 if first == last {
-                    inner.slack = 0;
+                    inner.slack = self.slack.saturating_sub(SLACK);
                 }
                 return Some(inner);
             }
@@ -294,28 +319,26 @@ impl<'a> Walk<'a> {
     }
 
     fn import(&mut self, node: Node<'_>) {
-        let line = node.start_position().row + 1;
-        if node.has_error() {
-            self.outline.broken_import.get_or_insert(line);
-        }
         let text = &self.text[node.byte_range()];
         if text.len() <= LONGEST_IMPORT {
-            self.outline.imports.push(Statement {
-                line,
+            self.imports.push(Statement {
+                line: node.start_position().row + 1,
                 text: text.to_owned(),
+                is_broken: node.has_error(),
             });
         }
     }
 
-    /// Remembers an import that is too broken to be one.
+    /// Remembers a line that begins as an import and is too broken to be one.
     fn note_error(&mut self, node: Node<'_>) {
         let text = self.text[node.byte_range()].trim_start();
-        let is_import = ["import ", "from ", "use ", "#include", "require(", "require "]
-            .iter()
-            .any(|word| text.starts_with(word));
-        if is_import {
-            let line = node.start_position().row + 1;
-            self.outline.broken_import.get_or_insert(line);
+        let line = text.lines().next().unwrap_or_default();
+        if line.starts_with("import ") && line.len() <= LONGEST_IMPORT {
+            self.imports.push(Statement {
+                line: node.start_position().row + 1,
+                text: line.to_owned(),
+                is_broken: true,
+            });
         }
     }
 
@@ -328,12 +351,21 @@ impl<'a> Walk<'a> {
         {
             self.open.pop();
         }
+        if self.open.len() >= DEEPEST {
+            return;
+        }
         let parent = self.open.last().map(|(index, _)| *index);
         let outer = parent.map(|parent| &self.outline.definitions[parent]);
         let body = found.body.or_else(|| body_of(node, 3));
         let in_function = outer.is_some_and(|outer| matches!(outer.kind, Kind::Function | Kind::Method));
         if in_function && kind == Kind::Function && body.is_none() {
             // `Foo x(a);` makes a variable there, and looks like a declaration.
+            return;
+        }
+        let is_bound = matches!(node.kind(), "function_expression" | "class")
+            && outer.is_some_and(|outer| outer.head == head && outer.end == end);
+        if is_bound {
+            // `app.use = function use() { … }` is one function.
             return;
         }
         let mut written = self.text[name.byte_range()].trim();
@@ -364,6 +396,9 @@ impl<'a> Walk<'a> {
             path += &format!("{scope}.");
         }
         path += &name_text;
+        if let Some((start, _)) = path.char_indices().rev().nth(LONGEST_PATH) {
+            path.drain(..start);
+        }
 
         let until = body.map_or(node.end_byte(), |body| body.start_byte());
         let doc = match found.doc {
@@ -487,6 +522,26 @@ fn plain(name: &str) -> String {
         let end = operator.find('(').filter(|at| *at > 0).unwrap_or(operator.len());
         return on_one_line(&name[.."operator".len() + end], LONGEST_NAME);
     }
+    // `&'a mut dyn Sink` is about `Sink`.
+    let mut name = name.trim_start();
+    while let Some(rest) = name
+        .strip_prefix('&')
+        .or_else(|| name.strip_prefix("mut "))
+        .or_else(|| name.strip_prefix("dyn "))
+    {
+        name = rest.trim_start();
+        if let Some(lifetime) = name.strip_prefix('\'') {
+            name = lifetime
+                .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
+                .trim_start();
+        }
+    }
+    // `(await load()).run` is about `run`.
+    if name.contains(['(', ')'])
+        && let Some((_, last)) = name.rsplit_once('.')
+    {
+        name = last;
+    }
     let name = name.trim_matches(|c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*' | '&' | '(' | ')' | ':')
     });
@@ -559,29 +614,41 @@ fn documentation(comment: &str) -> String {
 fn scripts(text: &str) -> Vec<tree_sitter::Range> {
     let mut parts = Vec::new();
     let mut from = 0;
-    while let Some(open) = text[from..].find("<script").map(|at| from + at) {
+    let mut here = (0, Point { row: 0, column: 0 });
+    while parts.len() < MOST_SCRIPTS
+        && let Some(open) = text[from..].find("<script").map(|at| from + at)
+    {
         let Some(start) = text[open..].find('>').map(|at| open + at + 1) else {
             break;
         };
         let Some(end) = text[start..].find("</script").map(|at| start + at) else {
             break;
         };
+        here = (start, after(text, here, start));
+        let start_point = here.1;
+        here = (end, after(text, here, end));
         parts.push(tree_sitter::Range {
             start_byte: start,
             end_byte: end,
-            start_point: point(text, start),
-            end_point: point(text, end),
+            start_point,
+            end_point: here.1,
         });
         from = end;
     }
     parts
 }
 
-fn point(text: &str, at: usize) -> Point {
-    let before: Range<usize> = 0..at;
-    let before = &text[before];
-    Point {
-        row: before.matches('\n').count(),
-        column: at - before.rfind('\n').map_or(0, |end| end + 1),
+/// The place of a byte, counted on from one before it.
+fn after(text: &str, (from, point): (usize, Point), at: usize) -> Point {
+    let between = &text[from..at];
+    match between.rfind('\n') {
+        None => Point {
+            row: point.row,
+            column: point.column + between.len(),
+        },
+        Some(end) => Point {
+            row: point.row + between.matches('\n').count(),
+            column: between.len() - end - 1,
+        },
     }
 }

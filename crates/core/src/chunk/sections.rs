@@ -4,9 +4,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Chunk, Kind, Rows, lines};
+use super::{Chunk, Rows, lines};
 
-/// Sections of fewer rows are put together with the next.
+/// Sections that have fewer rows together are put together.
 const SMALL: usize = 12;
 
 /// Cuts a text of a language that has sections; nothing for any other.
@@ -22,7 +22,7 @@ pub(super) fn sections(language: &str, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
             let is_key = name.starts_with(|c: char| c.is_alphanumeric() || "_\"'./$".contains(c));
             is_key.then(|| name.trim_matches(|c| c == '"' || c == '\'').to_owned())
         },
-        "json" | "jsonc" => json_key,
+        "json" | "jsonc" => return Some(json(rows)),
         "css" | "scss" | "less" => |row| {
             let is_rule = row.starts_with(|c: char| c.is_alphanumeric() || ".#@:*[&".contains(c));
             is_rule.then(|| row.trim_end().trim_end_matches(['{', ',']).trim_end().to_owned())
@@ -30,9 +30,7 @@ pub(super) fn sections(language: &str, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
         "sql" => |row| {
             let mut words = row.split_whitespace();
             let verb = words.next()?.to_ascii_uppercase();
-            let starts = [
-                "CREATE", "ALTER", "INSERT", "SELECT", "UPDATE", "DELETE", "DROP", "WITH", "GRANT", "BEGIN",
-            ];
+            let starts = ["CREATE", "ALTER", "INSERT", "UPDATE", "DELETE", "DROP", "GRANT"];
             starts.contains(&verb.as_str()).then(|| {
                 let rest = words.take(5).collect::<Vec<_>>().join(" ");
                 format!("{verb} {}", rest.trim_end_matches(['(', ';']))
@@ -51,24 +49,39 @@ pub(super) fn sections(language: &str, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
         },
         _ => return None,
     };
-    let title = |row: usize| title(rows.row(row)).map(|title| (title, 1));
-    Some(cut_at(rows, Small::TakesTheNext, &title))
+    let titles = (0..rows.count()).filter_map(|row| {
+        let text = title(rows.row(row))?;
+        Some(Title { row, depth: 1, text })
+    });
+    Some(cut_at(rows, Small::Join, &titles.collect::<Vec<_>>()))
 }
 
-/// A key one step inside the outermost braces, as it is usually written: indented once.
-fn json_key(row: &str) -> Option<String> {
-    let indented = row.len() - row.trim_start().len();
-    let key = row.trim_start().strip_prefix('"')?;
-    let (key, rest) = key.split_once('"')?;
-    (indented <= 4 && indented > 0 && rest.trim_start().starts_with(':')).then(|| key.to_owned())
+/// Keys one step inside the outermost braces: those indented as the first one is.
+fn json(rows: &Rows<'_>) -> Vec<Chunk> {
+    let key = |row: usize| {
+        let text = rows.row(row);
+        let indent = text.len() - text.trim_start().len();
+        let (key, rest) = text.trim_start().strip_prefix('"')?.split_once('"')?;
+        (indent > 0 && rest.trim_start().starts_with(':')).then_some((indent, key))
+    };
+    let first = (0..rows.count()).find_map(key).map(|(indent, _)| indent);
+    let titles = (0..rows.count()).filter_map(|row| {
+        let (_, text) = key(row).filter(|(indent, _)| Some(*indent) == first)?;
+        Some(Title {
+            row,
+            depth: 1,
+            text: text.to_owned(),
+        })
+    });
+    cut_at(rows, Small::Join, &titles.collect::<Vec<_>>())
 }
 
 /// Sections under headings, found by a parser of markdown: a `#` in a fence is no heading.
 fn markdown(rows: &Rows<'_>) -> Vec<Chunk> {
     use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 
-    let mut headings: Vec<(usize, usize, String)> = Vec::new();
-    let mut open: Option<(usize, usize, String)> = None;
+    let mut headings: Vec<Title> = Vec::new();
+    let mut open: Option<Title> = None;
     for (event, range) in Parser::new(rows.text).into_offset_iter() {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
@@ -81,57 +94,71 @@ fn markdown(rows: &Rows<'_>) -> Vec<Chunk> {
                     HeadingLevel::H5 => 5,
                     HeadingLevel::H6 => 6,
                 };
-                open = Some((row, depth, String::new()));
+                open = Some(Title {
+                    row,
+                    depth,
+                    text: String::new(),
+                });
             }
             Event::Text(text) | Event::Code(text) => {
-                if let Some((_, _, title)) = &mut open {
-                    title.push_str(&text);
+                if let Some(title) = &mut open {
+                    title.text.push_str(&text);
                 }
             }
             Event::End(TagEnd::Heading(_)) => headings.extend(open.take()),
             _ => {}
         }
     }
-    let title = |row: usize| {
-        let at = headings.binary_search_by_key(&row, |heading| heading.0).ok()?;
-        Some((headings[at].2.clone(), headings[at].1))
-    };
-    cut_at(rows, Small::Stays, &title)
+    cut_at(rows, Small::Stay, &headings)
 }
 
-/// What becomes of a section with few rows.
+/// What becomes of sections with few rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Small {
-    Stays,
-    TakesTheNext,
+    Stay,
+    /// Neighbours are put together.
+    Join,
 }
 
-/// Cuts before each row that has a title and a depth, with the titles above it as its path.
-fn cut_at(rows: &Rows<'_>, small: Small, title: &dyn Fn(usize) -> Option<(String, usize)>) -> Vec<Chunk> {
+/// A row at which a section begins.
+struct Title {
+    row: usize,
+    depth: usize,
+    text: String,
+}
+
+/// Cuts before each title, with the titles above it as its path.
+fn cut_at(rows: &Rows<'_>, small: Small, titles: &[Title]) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = Vec::new();
-    let mut above: Vec<(usize, String)> = Vec::new();
-    let mut head: Option<(String, String)> = None;
-    let mut start = 0;
-    for row in 0..rows.count() {
-        let Some((title, depth)) = title(row) else {
-            continue;
-        };
-        if small == Small::TakesTheNext && head.is_some() && row - start < SMALL {
-            continue;
-        }
-        if row > start {
-            section(rows, start..=row - 1, head.as_ref(), &mut chunks);
-        }
-        start = row;
-        while above.last().is_some_and(|(last, _)| *last >= depth) {
-            above.pop();
-        }
-        above.push((depth, title.clone()));
-        let path: Vec<&str> = above.iter().map(|(_, title)| title.as_str()).collect();
-        head = Some((title, path.join(" > ")));
+    let first = titles.first().map_or(rows.count(), |title| title.row);
+    if first > 0 {
+        section(rows, 0..=first - 1, None, &mut chunks);
     }
-    if start < rows.count() {
-        section(rows, start..=rows.count() - 1, head.as_ref(), &mut chunks);
+    let end = |at: usize| titles.get(at + 1).map_or(rows.count(), |next| next.row);
+    let mut above: Vec<&Title> = Vec::new();
+    let mut at = 0;
+    while at < titles.len() {
+        let title = &titles[at];
+        let mut last = at;
+        // Small ones that follow each other, as long as all of them together are.
+        while small == Small::Join && last + 1 < titles.len() && end(last + 1) - title.row < SMALL {
+            last += 1;
+        }
+        above.retain(|other| other.depth < title.depth);
+        above.push(title);
+        let path: Vec<&str> = above.iter().map(|title| title.text.as_str()).collect();
+        let joined: Vec<&str> = titles[at..=last]
+            .iter()
+            .map(|title| title.text.as_str())
+            .collect();
+        let head = match small {
+            Small::Stay => (title.text.clone(), path.join(" > ")),
+            Small::Join => (joined.join(", "), joined.join(", ")),
+        };
+        if end(last) > title.row {
+            section(rows, title.row..=end(last) - 1, Some(&head), &mut chunks);
+        }
+        at = last + 1;
     }
     chunks
 }
@@ -145,7 +172,6 @@ fn section(
     for (part, rows) in (1..).zip(lines::cut(rows, region)) {
         let mut chunk = Chunk::block(rows);
         if let Some((title, path)) = head {
-            chunk.kind = Kind::Block;
             chunk.name.clone_from(title);
             chunk.path.clone_from(path);
             chunk.part = part;

@@ -4,20 +4,20 @@ use proptest::prelude::*;
 
 use super::*;
 
-const LANGUAGES: [&str; 12] = [
-    "rust",
-    "python",
-    "typescript",
-    "javascript",
-    "go",
-    "c",
-    "cpp",
-    "ruby",
-    "haskell",
-    "vue",
-    "markdown",
-    "plaintext",
-];
+/// Every language that is cut in a way of its own, and one that is not.
+fn languages() -> Vec<&'static str> {
+    let sections = [
+        "markdown",
+        "toml",
+        "yaml",
+        "json",
+        "css",
+        "sql",
+        "html",
+        "plaintext",
+    ];
+    grammar::all().chain(sections).collect()
+}
 
 /// Chunks follow each other from the first line to the last.
 fn assert_covered(language: &str, text: &str) -> Chunked {
@@ -49,7 +49,7 @@ fn id_of(chunked: &Chunked, path: &str) -> u64 {
 
 #[test]
 fn an_empty_text_has_no_chunks() {
-    for language in LANGUAGES {
+    for language in languages() {
         assert_eq!(chunk(language, ""), Chunked::default());
     }
 }
@@ -135,6 +135,34 @@ fn what_is_nested_very_deeply_is_no_danger() {
 }
 
 #[test]
+fn definitions_that_are_nested_very_deeply_are_no_danger() {
+    for (language, open, close) in [
+        ("rust", "mod a {\n", "}\n"),
+        ("javascript", "function a() {\n", "}\n"),
+        ("cpp", "namespace a {\n", "}\n"),
+        ("ruby", "module A\n", "end\n"),
+    ] {
+        let chunked = assert_covered(
+            language,
+            &format!("{}{}", open.repeat(20_000), close.repeat(20_000)),
+        );
+        assert!(
+            chunked
+                .chunks
+                .iter()
+                .all(|chunk| chunk.path.chars().count() <= 401),
+            "{language}"
+        );
+    }
+    let scripts = "<script>let a;</script>\n".repeat(20_000);
+    assert_covered("vue", &scripts);
+    assert_covered(
+        "javascript",
+        &format!("function a() {{}}\n{}", "\"\"\"\n".repeat(10_000)),
+    );
+}
+
+#[test]
 fn documents_and_data_are_cut_at_their_own_joints() {
     let paths = |language: &str, text: &str| -> Vec<String> {
         let chunked = assert_covered(language, text);
@@ -160,7 +188,7 @@ fn documents_and_data_are_cut_at_their_own_joints() {
     let rows = "  color: red;\n".repeat(15);
     assert_eq!(
         paths("css", &format!(".a {{\n{rows}}}\n#b,\n.c {{\n{rows}}}\n")),
-        [".a", "#b"]
+        [".a", "#b", ".c"]
     );
     let rows = "  id integer,\n".repeat(15);
     let sql = format!("CREATE TABLE loans (\n{rows});\ncreate index i on loans (id);\n");
@@ -236,12 +264,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_stands_in_a_text_its_chunks_cover_it(text in code(), language in prop::sample::select(LANGUAGES.to_vec())) {
+    fn whatever_stands_in_a_text_its_chunks_cover_it(text in code(), language in prop::sample::select(languages())) {
         assert_covered(language, &text);
     }
 
     #[test]
-    fn any_text_can_be_cut(text in any::<String>(), language in prop::sample::select(LANGUAGES.to_vec())) {
-        chunk(language, &text);
+    fn any_text_can_be_cut(text in any::<String>(), language in prop::sample::select(languages())) {
+        assert_covered(language, &text);
+    }
+
+    #[test]
+    fn an_id_stays_whatever_comes_before(text in code()) {
+        let function = "fn the_one() {\n    1;\n}\n";
+        let alone = chunk("rust", function);
+        let after = chunk("rust", &format!("{text}\n\n{function}"));
+        // What comes before may swallow it; where it is found, it is the same.
+        if let Some(found) = after.chunks.iter().find(|chunk| chunk.path == "the_one" && chunk.part == 1) {
+            prop_assert_eq!(found.id, alone.chunks[0].id);
+        }
     }
 }

@@ -31,7 +31,41 @@ const CRATE_DIRECTORIES: &[&str] = &["src/bin", "tests", "examples", "benches"];
 /// Crates that are nobody's own.
 const STANDARD: &[&str] = &["std", "core", "alloc", "proc_macro"];
 
+/// Items written inside the braces of a macro that is called: `cfg_fs! { pub mod fs; }`. In parentheses there are none.
+fn macro_items(statement: &str) -> Option<impl Iterator<Item = (usize, &str)>> {
+    let open = statement.find(['(', '[', '{'])?;
+    statement[..open].trim_end().strip_suffix('!')?;
+    let body = if statement[open..].starts_with('{') {
+        &statement[open + 1..]
+    } else {
+        ""
+    };
+    let mut at = open + 1;
+    Some(
+        body.split_inclusive(';')
+            .take(MOST_IMPORTS)
+            .filter_map(move |piece| {
+                let place = at;
+                at += piece.len();
+                // What stands before it on other lines is attributes, comments or the end of something else.
+                let item = piece.trim_end().lines().next_back()?.trim_start();
+                let bare = item.strip_prefix("pub").map_or(item, |rest| {
+                    let rest = rest.trim_start();
+                    rest.strip_prefix('(')
+                        .and_then(|inner| inner.split_once(')'))
+                        .map_or(rest, |(_, rest)| rest)
+                        .trim_start()
+                });
+                let line = statement[..place + piece.trim_end().len()].matches('\n').count();
+                (bare.starts_with("mod ") || bare.starts_with("use ")).then_some((line, item))
+            }),
+    )
+}
+
 pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+    if let Some(items) = macro_items(statement) {
+        return items.flat_map(|(below, item)| read(item, line + below)).collect();
+    }
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     for (at, token) in tokens.iter().enumerate() {
         match (token.text, &tokens[at + 1..]) {

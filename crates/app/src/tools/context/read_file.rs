@@ -14,6 +14,7 @@ use docent_core::reveal::{reveal, reveal_part};
 use docent_core::role::Role;
 use docent_engine::clock::rfc3339_of;
 use docent_engine::dependencies::{Dependencies, DependencyError};
+use docent_engine::files::FileError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -105,6 +106,9 @@ struct Dependency {
     level: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
+    /// The file, which the path names in a form that can be shown
+    #[serde(skip)]
+    file: Option<RepoPath>,
 }
 
 /// What an import leads to.
@@ -201,11 +205,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }
     let used = frame + json_length(&shown);
     let (read, left_out) = add_contents(call, &mut output.dependencies, call.room.saturating_sub(used));
-    if left_out > 0 {
-        notices.push(format!(
-            "{left_out} dependencies are listed without content, which did not fit; read_file shows each"
-        ));
-    }
+    notices.extend(left_out);
     let accessed: Vec<&RepoPath> = [&path].into_iter().chain(&read).collect();
     if let Err(error) = call.accesses.record(&accessed) {
         // It only orders later answers.
@@ -243,18 +243,22 @@ fn dependencies(
                 .hint("Read the file without includeDeps"),
             DependencyError::Expired(expired) => expired.into(),
         })?;
-    let files = found.files.iter().map(|file| (file.as_str(), Imported::Import));
-    let external = found
-        .external
-        .iter()
-        .map(|name| (name.as_str(), Imported::External));
-    let listed = files.chain(external).map(|(path, r#type)| Dependency {
+    let dependency = |path: &str, r#type, file| Dependency {
         path: reveal_part(path).into_owned(),
         r#type,
         level: 1,
         content: None,
-    });
-    Ok(listed.collect())
+        file,
+    };
+    let files = found
+        .files
+        .iter()
+        .map(|file| dependency(file.as_str(), Imported::Import, Some(file.clone())));
+    let external = found
+        .external
+        .iter()
+        .map(|name| dependency(name, Imported::External, None));
+    Ok(files.chain(external).collect())
 }
 
 /// How many dependencies can be named within `room`.
@@ -267,32 +271,45 @@ fn cut_list(dependencies: &[Dependency], room: usize) -> usize {
     fitting.count()
 }
 
-/// Adds the content of as many files as fit whole. Returns those, and how many were left out.
-fn add_contents(call: &Call<'_>, dependencies: &mut [Dependency], room: usize) -> (Vec<RepoPath>, usize) {
+/// Adds the content of as many files as fit whole. Returns those, and says what was left out.
+fn add_contents(
+    call: &Call<'_>,
+    dependencies: &mut [Dependency],
+    room: usize,
+) -> (Vec<RepoPath>, Vec<String>) {
     let mut room = room;
     let mut read = Vec::new();
-    let mut left_out = 0;
-    for dependency in dependencies
-        .iter_mut()
-        .filter(|dependency| dependency.r#type == Imported::Import)
-    {
-        let content = RepoPath::parse(&dependency.path).ok().and_then(|path| {
-            // No character takes more than four bytes; what cannot fit is not read.
-            let most = (room as u64).saturating_mul(4).min(MOST_BYTES);
-            let content = call.root.read(&path, most).ok()?;
-            Some((path, text(content.bytes)?))
-        });
-        match content {
-            Some((path, content)) if json_length(&reveal(&content)) + CONTENT <= room => {
-                let shown = reveal(&content).into_owned();
-                room -= json_length(&shown) + CONTENT;
-                dependency.content = Some(shown);
-                read.push(path);
+    let (mut too_long, mut unreadable) = (0, 0);
+    for dependency in dependencies {
+        let Some(file) = &dependency.file else { continue };
+        // No character takes more than four bytes; what cannot fit is not read.
+        let most = (room as u64).saturating_mul(4).min(MOST_BYTES);
+        match call.root.read(file, most).map(|content| text(content.bytes)) {
+            Ok(Some(content)) => {
+                let shown = reveal(&content);
+                let takes = json_length(&shown) + CONTENT;
+                if takes > room {
+                    too_long += 1;
+                    continue;
+                }
+                room -= takes;
+                dependency.content = Some(shown.into_owned());
+                read.push(file.clone());
             }
-            _ => left_out += 1,
+            Err(FileError::TooLarge { size, .. }) if size <= MOST_BYTES => too_long += 1,
+            _ => unreadable += 1,
         }
     }
-    (read, left_out)
+    let mut notices = Vec::new();
+    if too_long > 0 {
+        notices.push(format!(
+            "{too_long} dependencies are listed without content, which did not fit; read_file shows each"
+        ));
+    }
+    if unreadable > 0 {
+        notices.push(format!("{unreadable} dependencies are no text that can be shown"));
+    }
+    (read, notices)
 }
 
 /// The lines a caller wants, held against the lines there are.

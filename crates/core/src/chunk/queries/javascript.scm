@@ -13,4 +13,4 @@
 (pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)]) @function
 (import_statement) @import
 (export_statement source: (string)) @import
-(lexical_declaration (variable_declarator value: (call_expression function: (identifier) @_require (#eq? @_require "require")))) @import
+(call_expression function: [(identifier) (import)] @_require arguments: (arguments . (string)) (#any-of? @_require "require" "import")) @import

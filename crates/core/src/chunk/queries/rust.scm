@@ -1,4 +1,4 @@
-; Rust. Captures: see python.scm
+; Rust
 (function_item name: (identifier) @name) @function
 (function_signature_item name: (identifier) @name) @function
 (struct_item name: (type_identifier) @name) @type
@@ -11,3 +11,6 @@
 (macro_definition name: (identifier) @name) @function
 (use_declaration) @import
 (mod_item name: (identifier) !body) @import
+(extern_crate_declaration) @import
+; cfg_x! { pub mod y; }
+(macro_invocation (token_tree)) @import

@@ -20,3 +20,4 @@
 (pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)]) @function
 (import_statement) @import
 (export_statement source: (string)) @import
+(call_expression function: [(identifier) (import)] @_require arguments: (arguments . (string)) (#any-of? @_require "require" "import")) @import

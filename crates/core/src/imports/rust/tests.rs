@@ -199,3 +199,22 @@ fn without_a_manifest_the_nearest_root_is_the_crates() {
     loose.check("rust", "code/b/c.rs", "use super::X;", "code/b.rs");
     loose.check("rust", "code/main.rs", "mod a;", "code/a.rs");
 }
+
+#[test]
+fn items_inside_a_macro_are_read() {
+    let read = |statement: &str| -> Vec<(String, usize)> {
+        let imports = super::read(statement, 10).into_iter();
+        imports.map(|import| (import.written, import.line)).collect()
+    };
+    let items = "cfg_fs! {\n    #[doc(hidden)]\n    pub(crate) mod fs;\n\n    use crate::a::{B, C};\n    pub fn f() { 1; }\n}";
+    assert_eq!(
+        read(items),
+        [
+            ("mod fs".to_owned(), 12),
+            ("crate::a::B".to_owned(), 14),
+            ("crate::a::C".to_owned(), 14)
+        ]
+    );
+    assert_eq!(read("println!(\"use x;\")"), []);
+    assert_eq!(read("vec![crate::a]"), []);
+}
