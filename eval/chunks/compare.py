@@ -22,7 +22,7 @@ LANGUAGES = {
     "Go": (["go"], ["gin", "cobra", "hugo", "prometheus", "kubernetes"]),
     "Java": (["java"], ["gson", "commons-lang", "mockito", "guava", "spring-petclinic"]),
     "C": (["c", "h"], ["redis", "git", "curl", "libuv", "jq"]),
-    "C++": (["cc", "cpp", "hpp", "cxx"], ["notepad-plus-plus", "leveldb", "json", "fmt", "googletest"]),
+    "C++": (["cc", "cpp", "hpp", "cxx", "h"], ["notepad-plus-plus", "leveldb", "json", "fmt", "googletest"]),
     "TypeScript": (["ts", "tsx"], ["core", "nest", "zod", "trpc", "date-fns"]),
     "JavaScript": (["js", "mjs", "cjs"], ["express", "lodash", "webpack", "axios", "Chart.js"]),
 }

@@ -11,7 +11,9 @@ mod grammar;
 mod leaves;
 mod lines;
 mod outline;
+mod pages;
 mod sections;
+mod words;
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -71,8 +73,8 @@ pub enum Unread {
     Unparsable,
 }
 
-/// Larger files are cut by lines: a parser may take a thousand times their size in memory.
-const LARGEST: usize = 512 << 10;
+/// Larger files are cut by lines.
+const LARGEST: usize = 1 << 20;
 
 /// Cuts a file. `language` is its identifier, as [`crate::language::language_in`] gives it.
 pub fn chunk(language: &str, text: &str) -> Chunked {

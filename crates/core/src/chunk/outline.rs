@@ -9,9 +9,11 @@
 use std::ops::ControlFlow;
 
 use streaming_iterator::StreamingIterator;
-use tree_sitter::{Node, ParseOptions, Parser, Point, QueryCursor, Tree};
+use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 
 use super::grammar::{self, Beside, Capture, Grammar};
+use super::pages::scripts;
+use super::words::{documentation, plain, signature};
 use super::{Kind, Unread};
 
 /// The definitions of a file, in the order they stand there.
@@ -51,11 +53,6 @@ pub struct Statement {
     pub is_broken: bool,
 }
 
-/// Characters of a signature, a name and a documentation.
-const LONGEST_SIGNATURE: usize = 300;
-const LONGEST_NAME: usize = 120;
-const LONGEST_DOC: usize = 1_000;
-
 /// Bytes of an import statement.
 const LONGEST_IMPORT: usize = 10_000;
 
@@ -69,9 +66,6 @@ const SLACK: u8 = 2;
 /// and memory would grow by the square.
 const DEEPEST: usize = 32;
 const LONGEST_PATH: usize = 400;
-
-/// Scripts of a page.
-const MOST_SCRIPTS: usize = 100;
 
 impl Outline {
     /// The outline of a text; nothing for a language without a grammar.
@@ -103,6 +97,9 @@ pub(super) fn parse(
     parts: &[tree_sitter::Range],
     stop: &dyn Fn() -> bool,
 ) -> Option<Tree> {
+    if is_too_deep(text) {
+        return None;
+    }
     let mut parser = Parser::new();
     parser
         .set_language(&grammar.language)
@@ -124,6 +121,21 @@ pub(super) fn parse(
         None,
         Some(ParseOptions::new().progress_callback(&mut progress)),
     )
+}
+
+/// True for brackets inside brackets as nobody writes them: the parser would take a thousand times their size in memory.
+fn is_too_deep(text: &str) -> bool {
+    const DEEPEST: i32 = 5_000;
+    [(b'(', b')'), (b'[', b']'), (b'{', b'}')]
+        .into_iter()
+        .any(|(open, close)| {
+            let mut depth = 0;
+            memchr::memchr2_iter(open, close, text.as_bytes()).any(|at| {
+                depth += if text.as_bytes()[at] == open { 1 } else { -1 };
+                depth = depth.max(0);
+                depth > DEEPEST
+            })
+        })
 }
 
 struct Walk<'a> {
@@ -513,142 +525,4 @@ fn joints(body: Node<'_>) -> Vec<usize> {
     body.named_children(&mut cursor)
         .map(|child| child.start_position().row)
         .collect()
-}
-
-/// A name without what may be attached to it: type parameters, pointers, quotes.
-fn plain(name: &str) -> String {
-    if let Some(operator) = name.strip_prefix("operator") {
-        // `operator()` is one, `operator bool() const` is `operator bool`.
-        let end = operator.find('(').filter(|at| *at > 0).unwrap_or(operator.len());
-        return on_one_line(&name[.."operator".len() + end], LONGEST_NAME);
-    }
-    // `&'a mut dyn Sink` is about `Sink`.
-    let mut name = name.trim_start();
-    while let Some(rest) = name
-        .strip_prefix('&')
-        .or_else(|| name.strip_prefix("mut "))
-        .or_else(|| name.strip_prefix("dyn "))
-    {
-        name = rest.trim_start();
-        if let Some(lifetime) = name.strip_prefix('\'') {
-            name = lifetime
-                .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
-                .trim_start();
-        }
-    }
-    // `(await load()).run` is about `run`.
-    if name.contains(['(', ')'])
-        && let Some((_, last)) = name.rsplit_once('.')
-    {
-        name = last;
-    }
-    let name = name.trim_matches(|c: char| {
-        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*' | '&' | '(' | ')' | ':')
-    });
-    let end = name
-        .find(['<', '[', '(', '{'])
-        .filter(|end| *end > 0)
-        .unwrap_or(name.len());
-    on_one_line(name[..end].trim_end(), LONGEST_NAME).replace("::", ".")
-}
-
-/// A definition up to its body, without comments that stand in between.
-fn signature(text: &str) -> String {
-    let is_comment = |line: &&str| {
-        ["#", "//", "--"]
-            .iter()
-            .any(|mark| line.trim_start().starts_with(mark))
-    };
-    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let lines: Vec<&str> = [first]
-        .into_iter()
-        .chain(rest.lines().filter(|line| !is_comment(line)))
-        .collect();
-    on_one_line(&lines.join(" "), LONGEST_SIGNATURE)
-}
-
-/// Text on one line, cut after so many characters.
-fn on_one_line(text: &str, longest: usize) -> String {
-    let mut line = String::new();
-    let mut length = 0;
-    for word in text.split_whitespace() {
-        if length > 0 {
-            line.push(' ');
-        }
-        length += word.chars().count() + 1;
-        if length > longest {
-            line.extend(
-                word.chars()
-                    .take(longest.saturating_sub(length - word.chars().count() - 1)),
-            );
-            return line + "…";
-        }
-        line.push_str(word);
-    }
-    line
-}
-
-/// What a comment says, without its marks and without attributes that stand among its lines.
-fn documentation(comment: &str) -> String {
-    let lines = comment.lines().map(str::trim).filter(|line| {
-        let is_attribute = line.starts_with("#[")
-            || line.starts_with('@') && !line.starts_with("@doc")
-            || line.starts_with('[');
-        !is_attribute
-    });
-    let words: Vec<&str> = lines
-        .map(|line| {
-            let line = line
-                .strip_prefix("@moduledoc")
-                .or_else(|| line.strip_prefix("@doc"))
-                .unwrap_or(line);
-            line.trim_start_matches(|c: char| c.is_whitespace() || "/*!#-;%{|\"'~".contains(c))
-                .trim_end_matches(|c: char| c.is_whitespace() || "*/-}\"'".contains(c))
-        })
-        .filter(|line| !line.is_empty())
-        .collect();
-    on_one_line(&words.join(" "), LONGEST_DOC)
-}
-
-/// The parts of a page that are script.
-fn scripts(text: &str) -> Vec<tree_sitter::Range> {
-    let mut parts = Vec::new();
-    let mut from = 0;
-    let mut here = (0, Point { row: 0, column: 0 });
-    while parts.len() < MOST_SCRIPTS
-        && let Some(open) = text[from..].find("<script").map(|at| from + at)
-    {
-        let Some(start) = text[open..].find('>').map(|at| open + at + 1) else {
-            break;
-        };
-        let Some(end) = text[start..].find("</script").map(|at| start + at) else {
-            break;
-        };
-        here = (start, after(text, here, start));
-        let start_point = here.1;
-        here = (end, after(text, here, end));
-        parts.push(tree_sitter::Range {
-            start_byte: start,
-            end_byte: end,
-            start_point,
-            end_point: here.1,
-        });
-        from = end;
-    }
-    parts
-}
-
-/// The place of a byte, counted on from one before it.
-fn after(text: &str, (from, point): (usize, Point), at: usize) -> Point {
-    let between = &text[from..at];
-    match between.rfind('\n') {
-        None => Point {
-            row: point.row,
-            column: point.column + between.len(),
-        },
-        Some(end) => Point {
-            row: point.row + between.matches('\n').count(),
-            column: between.len() - end - 1,
-        },
-    }
 }

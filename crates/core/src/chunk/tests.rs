@@ -199,6 +199,20 @@ fn documents_and_data_are_cut_at_their_own_joints() {
 }
 
 #[test]
+fn a_component_that_is_wrapped_is_a_function() {
+    let text = "/** Lends. */\nexport const Button = React.forwardRef((props, ref) => {\n  return null;\n});\n\nconst all = items.map((x) => x);\n";
+    for language in ["javascript", "typescriptreact"] {
+        let chunked = assert_covered(language, text);
+        let button = &chunked.chunks[0];
+        assert_eq!(
+            (button.name.as_str(), button.kind, button.doc.as_str()),
+            ("Button", Kind::Function, "Lends.")
+        );
+        assert_eq!(chunked.chunks.len(), 2);
+    }
+}
+
+#[test]
 fn the_script_of_a_page_is_understood() {
     let rows = "  <p>text</p>\n".repeat(5);
     let page = format!(

@@ -79,3 +79,8 @@
   (reference_declarator (type_identifier) @name)]) @type
 ; MACRO Type* name(…) { ... } reads as a qualified name
 (function_definition declarator: (qualified_identifier name: (pointer_type_declarator declarator: (function_declarator declarator: (type_identifier) @name)))) @function
+; void Foo::bar() MACRO(x) { ... } reads as a declaration
+(declaration declarator: [
+  (function_declarator declarator: (qualified_identifier scope: (_) @scope name: [(identifier) (destructor_name) (operator_name)] @name))
+  (pointer_declarator declarator: (function_declarator declarator: (qualified_identifier scope: (_) @scope name: (identifier) @name)))
+  (reference_declarator (function_declarator declarator: (qualified_identifier scope: (_) @scope name: (identifier) @name)))]) @function

@@ -14,3 +14,6 @@
 (import_statement) @import
 (export_statement source: (string)) @import
 (call_expression function: [(identifier) (import)] @_require arguments: (arguments . (string)) (#any-of? @_require "require" "import")) @import
+; const Button = React.forwardRef((props, ref) => …)
+((variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @function
+ (#match? @name "^(use)?[A-Z]"))
