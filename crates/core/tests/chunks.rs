@@ -68,9 +68,8 @@ fn tsx() {
     1-7 module
     8-13 type Spine | type Spine = { id: number; title: string; colour?: string; }…
     14-19 interface ShelfProps | interface ShelfProps<T extends Spine>
-    20-23 type Order | enum Order
-    24-25 block
-    26-33 function SpineButton | function SpineButton({ spine, pick }: { spine: Spine; pick: …
+    20-24 type Order | enum Order
+    25-33 function SpineButton | SpineButton = memo(function SpineButton({ spine, pick }: { s… // One spine; a click picks it.
     34-35 function Empty | Empty = () =>
     36-37 function compare | compare = <T extends Spine,>(a: T, b: T): number =>
     38-44 function usePicks | function usePicks(limit = 12) // Keeps the newest list of picks, at most twelve.
