@@ -1,8 +1,8 @@
 //! Source text cut into pieces that mean something on their own: a function, a class, a section.
 //!
-//! Where a grammar is known, pieces are definitions that a tree-sitter query finds ([`outline`]), and what stands between
-//! them. Data and markup are cut at their own joints ([`sections`]). Everything else, and whatever was not written by people,
-//! is cut into blocks of lines ([`lines`]).
+//! Where a grammar is known, pieces are definitions that a tree-sitter query finds (`outline`), and what stands between
+//! them. Data and markup are cut at their own joints (`sections`). Everything else, and whatever was not written by people,
+//! is cut into blocks of lines (`lines`).
 //!
 //! Invariant: every line of the text is in exactly one chunk, and chunks are in order. The same text gives the same chunks,
 //! and the id of a chunk does not change when other parts of the text do.
