@@ -125,17 +125,43 @@ pub(super) fn parse(
 
 /// True for brackets inside brackets as nobody writes them: the parser would take a thousand times their size in memory.
 fn is_too_deep(text: &str) -> bool {
-    const DEEPEST: i32 = 5_000;
-    [(b'(', b')'), (b'[', b']'), (b'{', b'}')]
-        .into_iter()
-        .any(|(open, close)| {
-            let mut depth = 0;
-            memchr::memchr2_iter(open, close, text.as_bytes()).any(|at| {
-                depth += if text.as_bytes()[at] == open { 1 } else { -1 };
-                depth = depth.max(0);
-                depth > DEEPEST
-            })
-        })
+    const DEEPEST: u32 = 5_000;
+    let [mut round, mut square, mut curly, mut angle] = [0_u32; 4];
+    for byte in text.bytes() {
+        let open = match byte {
+            b'(' => &mut round,
+            b'[' => &mut square,
+            b'{' => &mut curly,
+            b'<' => &mut angle,
+            b')' => {
+                round = round.saturating_sub(1);
+                continue;
+            }
+            b']' => {
+                square = square.saturating_sub(1);
+                continue;
+            }
+            b'}' => {
+                curly = curly.saturating_sub(1);
+                continue;
+            }
+            b'>' => {
+                angle = angle.saturating_sub(1);
+                continue;
+            }
+            // `a < b;` opens nothing.
+            b';' => {
+                angle = 0;
+                continue;
+            }
+            _ => continue,
+        };
+        *open += 1;
+        if *open > DEEPEST {
+            return true;
+        }
+    }
+    false
 }
 
 struct Walk<'a> {

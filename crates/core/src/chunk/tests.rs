@@ -154,6 +154,7 @@ fn definitions_that_are_nested_very_deeply_are_no_danger() {
             "{language}"
         );
     }
+    assert_covered("cpp", &"a<\n".repeat(100_000));
     let scripts = "<script>let a;</script>\n".repeat(20_000);
     assert_covered("vue", &scripts);
     assert_covered(
