@@ -20,6 +20,8 @@ import subprocess
 import tempfile
 import time
 
+from server import Server
+
 PIECE = 128 << 10
 REPORT = {"lcovPath": "lcov.info"}
 CARGO = """package = { name = "peer", version = "0.0.0", edition = "2021" }
@@ -57,32 +59,13 @@ require("lcov-parse")(process.argv[2], (error, files) => {
 """
 
 
-class Server:
-    """docent on a project, answering one call at a time."""
+class Docent(Server):
+    """docent on a project, watched."""
 
     def __init__(self, docent, folder):
-        command = [docent, "serve", "--root", str(folder / "project")]
         environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "XDG_CACHE_HOME": str(folder / "cache")}
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-        )
-        self.number = 0
-        client = {"name": "bench", "version": "0"}
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        super().__init__([docent, "serve", "--root", str(folder / "project")], environment)
         time.sleep(0.05)
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps(message).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def request(self, method, params):
-        self.number += 1
-        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-        while True:
-            message = json.loads(self.process.stdout.readline())
-            if message.get("id") == self.number:
-                return message
 
     def cpu(self):
         """Seconds of user and system time so far: the clock of clock_getcpuclockid(3). /proc/PID/stat counts in 10 ms."""
@@ -92,17 +75,13 @@ class Server:
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
             return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM:"))
 
-    def call(self, tool, arguments):
+    def timed(self, tool, arguments):
         """The answer, and the seconds it took by the clock and of the CPU."""
         cpu, started = self.cpu(), time.perf_counter()
-        answer = self.request("tools/call", {"name": tool, "arguments": arguments})
+        result = self.call(tool, arguments)
         took = (time.perf_counter() - started, self.cpu() - cpu)
-        assert not answer["result"].get("isError"), (tool, arguments, answer)
-        return answer["result"]["structuredContent"], took
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+        assert not result.get("isError"), (tool, arguments, result)
+        return result["structuredContent"], took
 
 
 def write_report(path, size, seed, share):
@@ -139,7 +118,7 @@ def put(folder, report, wait=0.05):
 
 def overall(server, report):
     """The time of a call whose answer must be right."""
-    answer, took = server.call("get_overall_coverage", REPORT)
+    answer, took = server.timed("get_overall_coverage", REPORT)
     assert abs(answer["overall"] - 100 * report["hit"] / report["found"]) < 0.051, (answer, report["hit"], report["found"])
     return took
 
@@ -201,7 +180,7 @@ def compare_readers(options, folder, reports, peers):
         for _ in range(options.rounds):
             times["plain read"].append(read_plainly(path))
             times["cat"].append(run(["cat", path])[0])
-            server = Server(options.docent, folder)
+            server = Docent(options.docent, folder)
             memory["docent, idle"].append(server.peak())
             times["docent, first call"].append(overall(server, report))
             memory[f"docent, {megabytes}"].append(server.peak())
@@ -232,13 +211,13 @@ def further_calls(options, folder, big, other):
     """Prints what calls take of a server that has read the report, and when the report is another one."""
     chance = random.Random(options.seed)
     put(folder, big)
-    server = Server(options.docent, folder)
+    server = Docent(options.docent, folder)
     overall(server, big)
     print("\n| call on the long report | calls | p50 | p95 |\n|---|---|---|---|")
     row("get_overall_coverage, unchanged file", [overall(server, big) for _ in range(200)])
     some = [{**REPORT, "filePaths": chance.sample(big["names"], 20)} for _ in range(50)]
-    row("get_file_coverage, 20 files", [server.call("get_file_coverage", arguments)[1] for arguments in some])
-    started = [server.call("start_coverage_snapshot", REPORT) for _ in range(50)]
+    row("get_file_coverage, 20 files", [server.timed("get_file_coverage", arguments)[1] for arguments in some])
+    started = [server.timed("start_coverage_snapshot", REPORT) for _ in range(50)]
     row("start_coverage_snapshot", [took for _, took in started])
     replaced = []
     for at in range(options.rounds):
@@ -247,7 +226,7 @@ def further_calls(options, folder, big, other):
     row("get_overall_coverage, at once after the file was replaced: the new number", replaced)
     put(folder, other)
     overall(server, other)
-    ended = [server.call("end_coverage_snapshot", {**REPORT, "snapshotId": answer["snapshotId"]}) for answer, _ in started]
+    ended = [server.timed("end_coverage_snapshot", {**REPORT, "snapshotId": answer["snapshotId"]}) for answer, _ in started]
     row("end_coverage_snapshot, another report", [took for _, took in ended])
     comparison, snapshot = ended[0][0], next((folder / "tmp").iterdir()).stat().st_size
     assert abs(comparison["overallChange"] + 10) < 1, comparison

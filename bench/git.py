@@ -9,7 +9,6 @@ tree. Times are of the caller: for git from its start to its end, for servers fr
 """
 
 import argparse
-import json
 import os
 import random
 import statistics
@@ -17,45 +16,20 @@ import subprocess
 import tempfile
 import time
 
+from server import Server
+
 LOG = ["log", "--raw", "-c", "-M", "-z", "--no-abbrev", "--full-diff", "--format=%H%x00%P%x00%aN%x00%aE%x00%as%x00%s"]
 DIFF = ["diff", "--raw", "-U3", "-z", "-M", "--no-abbrev"]
 BLAME = ["blame", "--porcelain"]
 
 
-class Server:
-    """An MCP server that answers one call at a time."""
-
-    def __init__(self, command, environment):
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-        )
-        self.number = 0
-        client = {"name": "bench", "version": "0"}
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps(message).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def request(self, method, params):
-        self.number += 1
-        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-        while True:
-            message = json.loads(self.process.stdout.readline())
-            if message.get("id") == self.number:
-                return message
-
-    def call(self, tool, arguments):
-        started = time.perf_counter()
-        answer = self.request("tools/call", {"name": tool, "arguments": arguments})
-        took = (time.perf_counter() - started) * 1e3
-        assert not answer["result"].get("isError"), (tool, arguments, answer)
-        return took
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+def timed(server, tool, arguments):
+    """Milliseconds from request to answer, which must be no error."""
+    started = time.perf_counter()
+    result = server.call(tool, arguments)
+    took = (time.perf_counter() - started) * 1e3
+    assert not result.get("isError"), (tool, arguments, result)
+    return took
 
 
 def git(root, arguments):
@@ -127,8 +101,8 @@ def row(name, times, base=None):
 def wait_for_table(server):
     """The table is there when a call that git would take long for is answered at once."""
     for _ in range(600):
-        server.call("git_log", {"maxCount": 1})
-        if min(server.call("git_log", {"skip": 2000, "maxCount": 1}) for _ in range(3)) < 2:
+        timed(server, "git_log", {"maxCount": 1})
+        if min(timed(server, "git_log", {"skip": 2000, "maxCount": 1}) for _ in range(3)) < 2:
             return
         time.sleep(0.5)
     raise SystemExit("the table of commits was not ready in five minutes")
@@ -141,9 +115,9 @@ def beside_git(options, bare, kept):
         by_git, first, with_table, again = [], [], [], []
         for arguments, words in calls(options.repository, options.calls, random.Random(options.seed)):
             by_git.append(git(options.repository, command + words))
-            first.append(bare.call(tool, arguments))
-            with_table.append(kept.call(tool, arguments))
-            again.append(kept.call(tool, arguments))
+            first.append(timed(bare, tool, arguments))
+            with_table.append(timed(kept, tool, arguments))
+            again.append(timed(kept, tool, arguments))
         row(f"git {command[0]}", by_git)
         row(f"{tool}, nothing kept", first, by_git)
         row(f"{tool}, first call of a server that has the table", with_table, by_git)
@@ -160,9 +134,9 @@ def hot_file(options, bare, kept):
         first = 1 + lines * at // 6
         arguments = {"filePath": name, "startLine": first}
         times["git blame"].append(git(options.repository, BLAME + [f"-L{first},", "HEAD", "--", name]))
-        times["git_blame, nothing kept"].append(bare.call("git_blame", arguments))
-        times["git_blame"].append(kept.call("git_blame", arguments))
-        times["git_blame, repeated"].append(kept.call("git_blame", arguments))
+        times["git_blame, nothing kept"].append(timed(bare, "git_blame", arguments))
+        times["git_blame"].append(timed(kept, "git_blame", arguments))
+        times["git_blame, repeated"].append(timed(kept, "git_blame", arguments))
     print(f"\n{name}: six calls, each for all lines from another one on\n")
     print("| what | p50 | p95 | to git |\n|---|---|---|---|")
     for what, measured in times.items():
@@ -200,7 +174,7 @@ def beside_peers(options, kept, environment):
         }
         for name, server in [("docent", kept), *peers.items()]:
             for call in filter(None, calls[name]):
-                times[call[0]][name].append(server.call(*call))
+                times[call[0]][name].append(timed(server, *call))
     print("\n| what | p50 | p95 | to docent |\n|---|---|---|---|")
     for tool, by in times.items():
         for name, measured in by.items():
@@ -226,7 +200,7 @@ def main():
         command = [options.docent, "serve", "--root", options.repository]
         bare = Server(command, homeless)
         kept = Server(command, {**environment, "XDG_CACHE_HOME": cache})
-        bare.call("git_log", {})
+        timed(bare, "git_log", {})
         wait_for_table(kept)
         beside_git(options, bare, kept)
         if options.hot:

@@ -9,37 +9,20 @@ of its time, as a client that runs `rg` would pay it. The rounds take turns, so 
 """
 
 import argparse
-import json
 import platform
 import statistics
 import subprocess
 import time
+
+from server import Server
 
 PATTERNS = ["TODO", "func New[A-Z]", "xyznonexistent123", "interface.*Context", r"[a-z]+Error\b", "return", "^import", "jwt"]
 DIRECTORIES = ["node_modules", ".git", "dist", "build", ".next", ".context", "secrets", "__pycache__"]
 NAMES = [".env", ".env.*", "*.key", "*.pem", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", "credentials*", ".netrc", ".npmrc", ".pypirc"]
 
 
-class Server:
-    def __init__(self, docent, tree):
-        command = [docent, "serve", "--root", tree, "--set", "limit.grep_codebase=0", "--set", "log.level=error"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.id = 0
-        client = {"name": "bench", "version": "0"}
-        self.rpc("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def send(self, message):
-        self.process.stdin.write((json.dumps(message) + "\n").encode())
-        self.process.stdin.flush()
-
-    def rpc(self, method, params):
-        self.id += 1
-        self.send({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params})
-        return json.loads(self.process.stdout.readline())["result"]
-
-    def grep(self, pattern):
-        return self.rpc("tools/call", {"name": "grep_codebase", "arguments": {"pattern": pattern}})["structuredContent"]
+def grep(server, pattern):
+    return server.call("grep_codebase", {"pattern": pattern})["structuredContent"]
 
 
 def ripgrep(rg, pattern, tree):
@@ -73,12 +56,13 @@ def main():
     version = subprocess.run([options.rg, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     print(f"{platform.machine()}, {platform.system()} {platform.release()}; {version}; {options.rounds} rounds, median ms\n")
     print("| pattern | docent | rg, same files | ratio | rg as it comes | ratio | matches | rg's | files |\n|---|---|---|---|---|---|---|---|---|")
-    server = Server(options.docent, options.tree)
+    settings = ["--set", "limit.grep_codebase=0", "--set", "log.level=error"]
+    server = Server([options.docent, "serve", "--root", options.tree, *settings], errors=None)
     ratios, plain_ratios = [], []
     for pattern in PATTERNS:
         ours, theirs, plain = [], [], []
         for _ in range(options.rounds):
-            took, found = timed(lambda: server.grep(pattern))
+            took, found = timed(lambda: grep(server, pattern))
             ours.append(took)
             took, counted = timed(lambda: ripgrep(options.rg, pattern, options.tree))
             theirs.append(took)
@@ -89,7 +73,7 @@ def main():
         row = [f"`{pattern}`", f"{mine:.0f}", f"{other:.0f}", f"{mine / other:.2f}", f"{bare:.0f}", f"{mine / bare:.2f}"]
         row += [str(found["totalMatches"]), str(counted), str(found["filesSearched"])]
         print("| " + " | ".join(row) + " |", flush=True)
-    server.process.stdin.close()
+    server.close()
     means = (statistics.geometric_mean(values) for values in (ratios, plain_ratios))
     print("\ngeometric means of the ratios: " + ", ".join(f"{mean:.2f}" for mean in means))
 

@@ -11,13 +11,15 @@ Rust, packages of the module in Go, classes of the repository in Java. It is fou
 import argparse
 import ast
 import collections
-import json
 import os
 import pathlib
 import re
 import statistics
-import subprocess
+import sys
 import time
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "bench"))
+from server import Server  # noqa: E402
 
 PROJECTS = [
     ("TypeScript", "nest", ["ts", "tsx"]),
@@ -36,32 +38,16 @@ PROJECTS = [
 MOST_FILES = 400
 
 
-class Server:
-    def __init__(self, docent, root, *settings):
-        command = [docent, "serve", "--root", root, "--set", "limit.read_file=0", *settings]
-        environment = {**os.environ, "XDG_CACHE_HOME": "/nonexistent"}
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-        )
-        self.number = 0
-        client = {"name": "eval", "version": "0"}
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+def docent_on(root, docent, *settings):
+    command = [docent, "serve", "--root", root, "--set", "limit.read_file=0", *settings]
+    return Server(command, {**os.environ, "XDG_CACHE_HOME": "/nonexistent"})
 
-    def request(self, method, params):
-        self.number += 1
-        message = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}
-        self.process.stdin.write(json.dumps(message).encode() + b"\n")
-        self.process.stdin.flush()
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.number:
-                return answer
 
-    def read(self, path):
-        started = time.perf_counter()
-        arguments = {"path": path, "includeDeps": True}
-        answer = self.request("tools/call", {"name": "read_file", "arguments": arguments})["result"]
-        return answer, time.perf_counter() - started
+def read(server, path):
+    """The result, and the seconds it took."""
+    started = time.perf_counter()
+    result = server.call("read_file", {"path": path, "includeDeps": True})
+    return result, time.perf_counter() - started
 
 
 def sources(root, extensions):
@@ -151,12 +137,13 @@ def main():
     for language, repository, extensions in PROJECTS:
         root = os.path.realpath(os.path.join(options.repositories, repository))
         # All dependencies are counted with one server, and answers of the usual size timed with another.
-        server, usual = Server(options.docent, root, "--set", "answer.max_chars=100000000"), Server(options.docent, root)
+        server = docent_on(root, options.docent, "--set", "answer.max_chars=100000000")
+        usual = docent_on(root, options.docent)
         wanted, misses, times, long_times, files, refused = 0, [], [], [], 0, 0
         for path in sources(root, extensions):
             text = pathlib.Path(root, path).read_text(errors="replace")
-            answer, _ = server.read(path)
-            _, took = usual.read(path)
+            answer, _ = read(server, path)
+            _, took = read(usual, path)
             files += 1
             refused += bool(answer.get("isError"))
             found = [] if answer.get("isError") else answer["structuredContent"]["dependencies"]
@@ -170,8 +157,8 @@ def main():
             times.append(took * 1e3)
             if len(imported) >= 30:
                 long_times.append(took * 1e3)
-        server.process.stdin.close()
-        usual.process.stdin.close()
+        server.close()
+        usual.close()
         p95 = lambda values: f"{sorted(values)[round(0.95 * (len(values) - 1))]:.1f} ms" if values else "-"
         share = 100 * (wanted - len(misses)) / max(1, wanted)
         print(f"| {language} | {repository} | {files:,} | {wanted:,} | {wanted - len(misses):,} | {share:.1f} % | {refused} "
