@@ -25,7 +25,6 @@ use docent_engine::clock::Clock;
 use docent_engine::files::{FileError, Root};
 use docent_engine::git::Surroundings;
 use toml::Value;
-use uuid::Uuid;
 
 use crate::tools::Tool;
 use crate::tools::dispatch::Limits;
@@ -152,7 +151,7 @@ impl Settings {
             |tool: &Tool| u32::try_from(number(&format!("limit.{}", tool.name))).unwrap_or(u32::MAX);
         let blocked = list("access.blocked");
         let access = Access::new(blocked.iter().map(String::as_str)).context("access.blocked")?;
-        let folder = cache(environment).map(|cache| cache.join(folder_name(root.path())));
+        let folder = cache(environment).map(|cache| cache.join(folder_name(&root)));
         Ok(Self {
             root: root.with_access(access),
             root_origin,
@@ -392,15 +391,14 @@ fn cache(environment: Environment<'_>) -> Option<PathBuf> {
 }
 
 /// A project's folder in the cache: its name for people, and a hash of its path, which no other project has.
-fn folder_name(root: &Path) -> String {
-    let name = root.file_name().unwrap_or_default().to_string_lossy();
+fn folder_name(root: &Root) -> String {
+    let name = root.path().file_name().unwrap_or_default().to_string_lossy();
     let readable: String = name
         .chars()
         .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
         .take(40)
         .collect();
-    let hash = Uuid::new_v5(&Uuid::NAMESPACE_URL, root.as_os_str().as_encoded_bytes());
-    format!("{readable}-{}", hash.simple())
+    format!("{readable}-{}", root.id())
 }
 
 /// What git gets to see of the environment.

@@ -35,6 +35,13 @@ pub struct Changed {
     pub presence: Presence,
 }
 
+impl Changed {
+    /// True when anything is different about the file.
+    pub fn is_change(&self) -> bool {
+        self.change.tenths != 0 || self.presence != Presence::Both
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     Both,

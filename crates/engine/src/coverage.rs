@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
 use docent_core::coverage::{Ambiguous, File, Names, Report, USUAL_PLACES};
 use docent_core::lcov::{LcovError, Parser};
@@ -24,7 +23,7 @@ use uuid::{Uuid, Variant, Version};
 
 use crate::clock::Clock;
 use crate::deadline::{Deadline, Expired};
-use crate::files::{FileError, FileVersion, Opened, Root};
+use crate::files::{FileError, FileVersion, Opened, Root, to_read};
 
 /// The coverage of one project.
 #[derive(Debug)]
@@ -171,7 +170,7 @@ impl Coverage {
         };
         let snapshot = Snapshot {
             taken: taken.at,
-            project: self.project(),
+            project: self.root.id(),
             report,
         };
         self.store(taken.id, &snapshot.write())
@@ -184,7 +183,7 @@ impl Coverage {
         let before = id_of(id)
             .and_then(|id| self.fetch(id).ok())
             .and_then(|text| Snapshot::read(&text))
-            .filter(|snapshot| snapshot.project == self.project())
+            .filter(|snapshot| snapshot.project == self.root.id())
             .ok_or_else(|| CoverageError::NoSnapshot(id.to_owned()))?;
         let now = self.load(path, deadline)?;
         Ok(Comparison::between(&before.report, &now.report))
@@ -193,12 +192,6 @@ impl Coverage {
     fn names(&self) -> Names {
         let roots = [self.root.path(), self.root.given()];
         Names::new(roots.iter().filter_map(|root| root.to_str()))
-    }
-
-    /// The project in a word.
-    fn project(&self) -> String {
-        let root = self.root.path().as_os_str().as_encoded_bytes();
-        Uuid::new_v5(&Uuid::NAMESPACE_URL, root).simple().to_string()
     }
 
     fn place(&self, path: &str) -> Result<Place, CoverageError> {
@@ -301,9 +294,7 @@ impl Coverage {
     /// Reads a snapshot's file: a regular one, of this user.
     fn fetch(&self, id: Uuid) -> Result<String, FileError> {
         let directory = Dir::open_ambient_dir(&self.temporary, cap_std::ambient_authority())?;
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let file = directory.open_with(file_name(id), &options)?.into_std();
+        let file = directory.open_with(file_name(id), &to_read())?.into_std();
         let opened = Opened::new(file)?;
         if !opened.is_own()? {
             return Err(FileError::Denied);

@@ -17,6 +17,7 @@ use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncEx
 use cap_std::fs::{Dir, OpenOptions};
 use docent_core::access::Access;
 use docent_core::path::{PathError, RepoPath};
+use uuid::Uuid;
 
 use crate::walk::Listed;
 
@@ -126,6 +127,12 @@ impl Root {
         &self.path
     }
 
+    /// A word for the project that no other has: made of its path.
+    pub fn id(&self) -> String {
+        let path = self.path.as_os_str().as_encoded_bytes();
+        Uuid::new_v5(&Uuid::NAMESPACE_URL, path).simple().to_string()
+    }
+
     /// The directory as it was named, which may lead through links.
     pub(crate) fn given(&self) -> &Path {
         &self.given
@@ -219,9 +226,7 @@ impl Root {
             Err(PathError::Empty) => return Err(FileError::Directory),
             Err(_) => return Err(FileError::Blocked),
         }
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let file = cap_std::fs::File::open_ambient_with(&path, &options, cap_std::ambient_authority())?;
+        let file = cap_std::fs::File::open_ambient_with(&path, &to_read(), cap_std::ambient_authority())?;
         Opened::new(file.into_std())
     }
 
@@ -312,9 +317,7 @@ impl Root {
                 if !self.access.allows(&end) {
                     return Err(FileError::Blocked);
                 }
-                let mut options = OpenOptions::new();
-                options.read(true).follow(FollowSymlinks::No).nonblock(true);
-                return Opened::new(here.open_with(&name, &options)?.into_std());
+                return Opened::new(here.open_with(&name, &to_read())?.into_std());
             } else {
                 return Err(FileError::Missing);
             }
@@ -341,6 +344,13 @@ impl Root {
         }
         Ok(steps)
     }
+}
+
+/// How a file is opened to be read: it is the very one that is named, and a pipe is not waited for.
+pub(crate) fn to_read() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    options
 }
 
 impl Opened {

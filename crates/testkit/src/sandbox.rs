@@ -1,6 +1,7 @@
 //! A project in a temporary directory, and docent called in it.
 
 use std::cell::OnceCell;
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io::Read;
@@ -91,9 +92,14 @@ impl Sandbox {
     }
 
     /// docent with the sandbox's environment.
-    #[expect(clippy::disallowed_methods, reason = "git is where it is on this machine")]
     pub fn docent(&self) -> Command {
-        let mut command = Command::new(&self.binary);
+        self.program(&self.binary)
+    }
+
+    /// Any program with docent's environment.
+    #[expect(clippy::disallowed_methods, reason = "git is where it is on this machine")]
+    pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
         let home = self.directory.path().join("home");
         command
             .current_dir(self.root())
@@ -114,16 +120,6 @@ impl Sandbox {
     /// Runs a command to its end.
     pub fn run(&self, arguments: &[&str]) -> Finished {
         Finished::of(self.docent().args(arguments))
-    }
-
-    /// Another program with docent's environment.
-    pub fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
-        command.current_dir(self.root()).env_clear().stdin(Stdio::null());
-        for (name, value) in self.docent().get_envs() {
-            command.env(name, value.expect("the sandbox sets variables and removes none"));
-        }
-        command
     }
 
     /// Runs a command to its end as a user whom permissions hold back: another one where the tests are the superuser's.

@@ -129,24 +129,19 @@ const PATHS: [&str; 4] = ["path", "filePath", "filePaths", "lcovPath"];
 /// Makes paths that begin in the directory `here` of the project begin at its root, as tools want them, where something is
 /// there. Others are passed on as they are: they may begin at the root already.
 pub(super) fn begin_at_root(arguments: &mut Object, root: &Path, here: &str) {
-    let from_root = |text: &mut String| {
+    let from_root = |value: &mut Value| {
+        let Value::String(text) = value else { return };
         let path = normal(&format!("{here}/{text}"));
         let is_inside = !Path::new(text).is_absolute() && RepoPath::parse(&path).is_ok();
         if is_inside && root.join(&path).exists() {
             *text = path;
         }
     };
-    for (name, value) in arguments {
-        match value {
-            Value::String(text) if PATHS.contains(&name.as_str()) => from_root(text),
-            Value::Array(items) if PATHS.contains(&name.as_str()) => {
-                for item in items {
-                    if let Value::String(text) = item {
-                        from_root(text);
-                    }
-                }
-            }
-            _ => {}
+    for name in PATHS {
+        match arguments.get_mut(name) {
+            Some(Value::Array(items)) => items.iter_mut().for_each(from_root),
+            Some(one) => from_root(one),
+            None => {}
         }
     }
 }

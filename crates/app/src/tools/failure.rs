@@ -1,6 +1,7 @@
 //! How a call fails: one type inside, and the wording each group of tools has promised its callers.
 
 use docent_engine::deadline::Expired;
+use docent_engine::files::FileError;
 use serde_json::{Value, json};
 
 use super::arguments::Problem;
@@ -37,6 +38,17 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// What it is that a file is not shown.
+    pub(crate) fn of(error: &FileError) -> Self {
+        match error {
+            FileError::Missing => Self::Missing,
+            FileError::Blocked | FileError::Outside | FileError::Denied => Self::Denied,
+            FileError::Directory | FileError::Special => Self::Invalid,
+            FileError::TooLarge { .. } => Self::TooLarge,
+            FileError::Io(_) => Self::Internal,
+        }
+    }
+
     /// The name in metrics and logs.
     pub(crate) fn name(self) -> &'static str {
         match self {

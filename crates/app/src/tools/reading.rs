@@ -15,13 +15,14 @@ pub(crate) fn text(bytes: Vec<u8>) -> Option<String> {
 
 /// What a caller is told when a file is not shown. Where the message says it all, nothing is added.
 pub(crate) fn refused(error: &FileError, path: &str, denied: &str) -> Failure {
-    let (kind, message) = match error {
-        FileError::Missing => return Failure::new(Kind::Missing, "File not found").about("path", path),
-        FileError::Blocked => return Failure::new(Kind::Denied, denied).about("path", path),
-        FileError::Outside | FileError::Denied => (Kind::Denied, denied),
-        FileError::Directory | FileError::Special => (Kind::Invalid, "Not a file"),
-        FileError::TooLarge { .. } => (Kind::TooLarge, "File too large"),
-        FileError::Io(_) => (Kind::Internal, "File cannot be read"),
+    let kind = Kind::of(error);
+    let message = match error {
+        FileError::Missing => return Failure::new(kind, "File not found").about("path", path),
+        FileError::Blocked => return Failure::new(kind, denied).about("path", path),
+        FileError::Outside | FileError::Denied => denied,
+        FileError::Directory | FileError::Special => "Not a file",
+        FileError::TooLarge { .. } => "File too large",
+        FileError::Io(_) => "File cannot be read",
     };
     Failure::new(kind, message)
         .about("path", path)

@@ -44,26 +44,36 @@ pub(super) enum Capture {
 }
 
 /// Identifiers of languages, their grammar, and its query.
-const ROWS: [Row; 22] = [
+const ROWS: [Row; 20] = [
     row(
         &["rust"],
         tree_sitter_rust::LANGUAGE,
         include_str!("queries/rust.scm"),
     ),
+    // Pages have it in their scripts; see `pages`.
     row(
-        &["typescript"],
+        &["typescript", "vue", "svelte"],
         tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-        include_str!("queries/typescript.scm"),
+        concat!(
+            include_str!("queries/ecmascript.scm"),
+            include_str!("queries/typescript.scm")
+        ),
     ),
     row(
         &["typescriptreact"],
         tree_sitter_typescript::LANGUAGE_TSX,
-        include_str!("queries/typescript.scm"),
+        concat!(
+            include_str!("queries/ecmascript.scm"),
+            include_str!("queries/typescript.scm")
+        ),
     ),
     row(
         &["javascript", "javascriptreact"],
         tree_sitter_javascript::LANGUAGE,
-        include_str!("queries/javascript.scm"),
+        concat!(
+            include_str!("queries/ecmascript.scm"),
+            include_str!("queries/javascript.scm")
+        ),
     ),
     row(
         &["python"],
@@ -137,17 +147,6 @@ const ROWS: [Row; 22] = [
         tree_sitter_bash::LANGUAGE,
         include_str!("queries/shellscript.scm"),
     ),
-    // What these hold in `<script>`; see `outline::scripts`.
-    row(
-        &["vue"],
-        tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-        include_str!("queries/typescript.scm"),
-    ),
-    row(
-        &["svelte"],
-        tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-        include_str!("queries/typescript.scm"),
-    ),
 ];
 
 struct Row {
@@ -164,25 +163,29 @@ const fn row(names: &'static [&'static str], language: LanguageFn, query: &'stat
     }
 }
 
-/// The grammar of a language; nothing for one that has none here.
-pub(super) fn of(language: &str) -> Option<&'static Grammar> {
-    static READY: [OnceLock<Grammar>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
-    let at = ROWS.iter().position(|row| row.names.contains(&language))?;
-    Some(READY[at].get_or_init(|| Grammar::new(&ROWS[at], Part::Definitions)))
-}
-
-/// The same for imports. Some queries of definitions take a fifth of a second to prepare.
-pub(super) fn of_imports(language: &str) -> Option<&'static Grammar> {
-    static READY: [OnceLock<Grammar>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
-    let at = ROWS.iter().position(|row| row.names.contains(&language))?;
-    Some(READY[at].get_or_init(|| Grammar::new(&ROWS[at], Part::Imports)))
-}
-
-/// Which patterns of a query are asked.
+/// Which patterns of a query are asked. Some queries of definitions take a fifth of a second to prepare, which nobody should wait
+/// for who asks about imports.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Definitions,
     Imports,
+}
+
+/// The grammar of a language with a part of its query; nothing for a language that has none here.
+pub(super) fn of(language: &str, part: Part) -> Option<&'static Grammar> {
+    static READY: [[OnceLock<Grammar>; 2]; ROWS.len()] =
+        [const { [const { OnceLock::new() }; 2] }; ROWS.len()];
+    let at = place(language)?;
+    Some(READY[at][part as usize].get_or_init(|| Grammar::new(&ROWS[at], part)))
+}
+
+/// Whether a language has a grammar.
+pub(super) fn knows(language: &str) -> bool {
+    place(language).is_some()
+}
+
+fn place(language: &str) -> Option<usize> {
+    ROWS.iter().position(|row| row.names.contains(&language))
 }
 
 /// Every language with a grammar.
@@ -278,15 +281,10 @@ fn roots(query: &str) -> Vec<&str> {
     let mut roots = Vec::new();
     // Whether each parenthesis that is open belongs to a node, or only groups.
     let mut open: Vec<bool> = Vec::new();
-    let mut rest = query;
-    while let Some(at) = rest.find(['(', ')', ';', '"']) {
-        let mark = rest.as_bytes()[at];
-        rest = &rest[at + 1..];
-        match mark {
-            b';' => rest = rest.split_once('\n').map_or("", |(_, next)| next),
-            b'"' => rest = after_string(rest),
+    for (at, bracket) in brackets(query) {
+        match bracket {
             b'(' => {
-                let inner = rest.trim_start();
+                let inner = query[at + 1..].trim_start();
                 let end = inner
                     .find(|c: char| !c.is_alphanumeric() && c != '_')
                     .unwrap_or(inner.len());
@@ -296,7 +294,8 @@ fn roots(query: &str) -> Vec<&str> {
                 // A predicate, `(#eq? …)`, is no group of nodes.
                 open.push(end > 0 || inner.starts_with('#'));
             }
-            _ => drop(open.pop()),
+            b')' => drop(open.pop()),
+            _ => {}
         }
     }
     roots
@@ -306,20 +305,14 @@ fn roots(query: &str) -> Vec<&str> {
 fn patterns(query: &str) -> Vec<&str> {
     let mut starts = Vec::new();
     let mut depth = 0_usize;
-    let mut rest = query;
-    while let Some(at) = rest.find(['(', ')', '[', ']', ';', '"']) {
-        let (mark, place) = (rest.as_bytes()[at], query.len() - rest.len() + at);
-        rest = &rest[at + 1..];
-        match mark {
-            b';' => rest = rest.split_once('\n').map_or("", |(_, next)| next),
-            b'"' => rest = after_string(rest),
-            b'(' | b'[' => {
-                if depth == 0 {
-                    starts.push(place);
-                }
-                depth += 1;
+    for (at, bracket) in brackets(query) {
+        if matches!(bracket, b'(' | b'[') {
+            if depth == 0 {
+                starts.push(at);
             }
-            _ => depth = depth.saturating_sub(1),
+            depth += 1;
+        } else {
+            depth = depth.saturating_sub(1);
         }
     }
     let ends = starts.iter().skip(1).copied().chain([query.len()]);
@@ -328,6 +321,22 @@ fn patterns(query: &str) -> Vec<&str> {
         .zip(ends)
         .map(|(start, end)| &query[*start..end])
         .collect()
+}
+
+/// The brackets of a query and where they are, without those in comments and strings.
+fn brackets(query: &str) -> impl Iterator<Item = (usize, u8)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = from + query[from..].find(['(', ')', '[', ']', ';', '"'])?;
+            from = at + 1;
+            match query.as_bytes()[at] {
+                b';' => from = query[at..].find('\n').map_or(query.len(), |end| at + end),
+                b'"' => from = query.len() - after_string(&query[from..]).len(),
+                bracket => return Some((at, bracket)),
+            }
+        }
+    })
 }
 
 fn after_string(text: &str) -> &str {
@@ -350,7 +359,8 @@ mod tests {
     #[test]
     fn every_grammar_and_its_query_load() {
         for language in all() {
-            for grammar in [of(language).unwrap(), of_imports(language).unwrap()] {
+            for part in [Part::Definitions, Part::Imports] {
+                let grammar = of(language, part).unwrap();
                 assert!(grammar.begins.iter().any(|begins| *begins), "{language}");
             }
         }

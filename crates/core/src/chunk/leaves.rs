@@ -83,15 +83,12 @@ impl Cut<'_> {
             return length >= LARGE_INNER;
         }
         // A declaration says little alone, and headers have thousands.
-        let is_declaration = matches!(inner.kind, Kind::Function | Kind::Method) && !inner.has_body;
+        let is_declaration = inner.kind.is_function() && !inner.has_body;
         !is_declaration || length > 3
     }
 
     fn is_function(&self, index: usize) -> bool {
-        matches!(
-            self.outline.definitions[index].kind,
-            Kind::Function | Kind::Method
-        )
+        self.outline.definitions[index].kind.is_function()
     }
 
     /// True when the definitions inside are chunks of their own.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{Chunk, Rows};
 
 /// Lines a block has at the most, and the fewest before it may end at a blank line.
-pub(super) const LONGEST: usize = 60;
+const LONGEST: usize = 60;
 const SHORTEST: usize = 30;
 
 /// All of a text in blocks.

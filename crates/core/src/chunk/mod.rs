@@ -18,6 +18,7 @@ mod words;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
+use grammar::Part;
 pub use outline::{Definition, Outline, Statement};
 
 /// A piece of a file.
@@ -82,7 +83,7 @@ pub fn chunk(language: &str, text: &str) -> Chunked {
     if let Some(unread) = Unread::of(text) {
         return Chunked {
             chunks: with_ids(lines::blocks(&rows), &rows),
-            unread: grammar::of(language).is_some().then_some(unread),
+            unread: grammar::knows(language).then_some(unread),
         };
     }
     let mut unread = None;
@@ -102,12 +103,13 @@ pub fn chunk(language: &str, text: &str) -> Chunked {
 
 /// Whether files of a language are cut by their syntax.
 pub fn has_grammar(language: &str) -> bool {
-    grammar::of(language).is_some()
+    grammar::knows(language)
 }
 
 /// Parses and does nothing else: what chunking is measured against. True when there is a tree.
 pub fn parse_only(language: &str, text: &str) -> bool {
-    grammar::of(language).is_some_and(|grammar| outline::parse(grammar, text, &[], &|| false).is_some())
+    grammar::of(language, Part::Definitions)
+        .is_some_and(|grammar| outline::parse(grammar, text, &[], &|| false).is_some())
 }
 
 impl Unread {
@@ -135,6 +137,11 @@ impl Unread {
 }
 
 impl Kind {
+    /// True for what is called, with or without an object.
+    fn is_function(self) -> bool {
+        matches!(self, Self::Function | Self::Method)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Function => "function",

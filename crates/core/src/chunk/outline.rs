@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 
-use super::grammar::{self, Beside, Capture, Grammar};
+use super::grammar::{self, Beside, Capture, Grammar, Part};
 use super::pages::scripts;
 use super::words::{documentation, plain, signature};
 use super::{Kind, Unread};
@@ -70,7 +70,7 @@ const LONGEST_PATH: usize = 400;
 impl Outline {
     /// The outline of a text; nothing for a language without a grammar.
     pub fn of(language: &str, text: &str) -> Option<Result<Self, Unread>> {
-        let mut walk = Walk::new(grammar::of(language)?, text, SLACK);
+        let mut walk = Walk::new(grammar::of(language, Part::Definitions)?, text, SLACK);
         Some(walk.over(language, &|| false).map(|()| walk.outline))
     }
 }
@@ -78,7 +78,7 @@ impl Outline {
 impl Statement {
     /// The import statements of a text; nothing for a language without a grammar. Gives up when `stop` says so.
     pub fn all(language: &str, text: &str, stop: &dyn Fn() -> bool) -> Option<Result<Vec<Self>, Unread>> {
-        let mut walk = Walk::new(grammar::of_imports(language)?, text, u8::MAX);
+        let mut walk = Walk::new(grammar::of(language, Part::Imports)?, text, u8::MAX);
         Some(walk.over(language, stop).map(|()| walk.imports))
     }
 }
@@ -126,39 +126,28 @@ pub(super) fn parse(
 /// True for brackets inside brackets as nobody writes them: the parser would take a thousand times their size in memory.
 fn is_too_deep(text: &str) -> bool {
     const DEEPEST: u32 = 5_000;
-    let [mut round, mut square, mut curly, mut angle] = [0_u32; 4];
+    // Round, square, curly and angle ones.
+    let mut open = [0_u32; 4];
     for byte in text.bytes() {
-        let open = match byte {
-            b'(' => &mut round,
-            b'[' => &mut square,
-            b'{' => &mut curly,
-            b'<' => &mut angle,
-            b')' => {
-                round = round.saturating_sub(1);
-                continue;
-            }
-            b']' => {
-                square = square.saturating_sub(1);
-                continue;
-            }
-            b'}' => {
-                curly = curly.saturating_sub(1);
-                continue;
-            }
-            b'>' => {
-                angle = angle.saturating_sub(1);
-                continue;
-            }
+        let kind = match byte {
+            b'(' | b')' => 0,
+            b'[' | b']' => 1,
+            b'{' | b'}' => 2,
+            b'<' | b'>' => 3,
             // `a < b;` opens nothing.
             b';' => {
-                angle = 0;
+                open[3] = 0;
                 continue;
             }
             _ => continue,
         };
-        *open += 1;
-        if *open > DEEPEST {
-            return true;
+        if matches!(byte, b'(' | b'[' | b'{' | b'<') {
+            open[kind] += 1;
+            if open[kind] > DEEPEST {
+                return true;
+            }
+        } else {
+            open[kind] = open[kind].saturating_sub(1);
         }
     }
     false
@@ -191,6 +180,16 @@ struct Run {
     last_row: usize,
     /// Where the words are, in bytes; nowhere for what only wraps.
     words: (usize, usize),
+}
+
+impl Level {
+    fn new(slack: u8) -> Self {
+        Self {
+            run: None,
+            last_row: usize::MAX,
+            slack,
+        }
+    }
 }
 
 impl<'a> Walk<'a> {
@@ -229,11 +228,7 @@ impl<'a> Walk<'a> {
     fn run(&mut self, tree: &Tree) {
         let mut cursor = tree.walk();
         let mut levels: Vec<Level> = Vec::new();
-        let mut level = Level {
-            run: None,
-            last_row: usize::MAX,
-            slack: self.slack,
-        };
+        let mut level = Level::new(self.slack);
         loop {
             let inner = self.visit(cursor.node(), &mut level);
             if let Some(inner) = inner
@@ -256,11 +251,7 @@ impl<'a> Walk<'a> {
         let kind = usize::from(node.kind_id());
         let (first, last) = rows(node);
         let beside = self.grammar.beside.get(kind).copied().unwrap_or(Beside::Nothing);
-        let mut inner = Level {
-            run: None,
-            last_row: usize::MAX,
-            slack: self.slack,
-        };
+        let mut inner = Level::new(self.slack);
         let begins = self.grammar.begins.get(kind).copied().unwrap_or_default();
         if begins && beside != Beside::Wrapper {
             let run = level.run.filter(|run| first <= run.last_row + 1);
@@ -395,7 +386,7 @@ impl<'a> Walk<'a> {
         let parent = self.open.last().map(|(index, _)| *index);
         let outer = parent.map(|parent| &self.outline.definitions[parent]);
         let body = found.body.or_else(|| body_of(node, 3));
-        let in_function = outer.is_some_and(|outer| matches!(outer.kind, Kind::Function | Kind::Method));
+        let in_function = outer.is_some_and(|outer| outer.kind.is_function());
         if in_function && kind == Kind::Function && body.is_none() {
             // `Foo x(a);` makes a variable there, and looks like a declaration.
             return;

@@ -147,17 +147,24 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let lines = text.lines().count();
     let (first, last) = range(args, lines)?;
     let wanted = part(&text, first, last);
+    let language = language_in(&path, &text);
+    let dependencies = if args.include_deps && args.max_depth > 0 {
+        let found = Dependencies::of(call.root, &path, language, &text, call.deadline);
+        listed(&found.map_err(|error| unreadable(&error, &args.path))?)
+    } else {
+        Vec::new()
+    };
     let mut output = Output {
         file: File {
             path: path.to_string(),
             content: String::new(),
             size,
             lines,
-            language: language_in(&path, &text).to_owned(),
+            language: language.to_owned(),
             start_line: None,
             end_line: None,
         },
-        dependencies: dependencies(call, args, &path, &text)?,
+        dependencies,
         metadata: Metadata {
             module: module_of(&path).to_owned(),
             role: Role::of(&path).name().to_owned(),
@@ -167,11 +174,11 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     };
 
     let mut notices = Vec::new();
-    let listed = output.dependencies.len();
+    let all = output.dependencies.len();
     let most = cut_list(&output.dependencies, call.room / 2);
-    if most < listed {
+    if most < all {
         output.dependencies.truncate(most);
-        notices.push(format!("{most} of {listed} dependencies are listed"));
+        notices.push(format!("{most} of {all} dependencies are listed"));
     }
     let frame = serde_json::json!(output).to_string().chars().count() + NOTICE;
     let whole = &text[wanted.clone()];
@@ -224,25 +231,19 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     Ok(Reply::json(&output))
 }
 
-/// What the file imports, without content.
-fn dependencies(
-    call: &Call<'_>,
-    args: &Args,
-    path: &RepoPath,
-    text: &str,
-) -> Result<Vec<Dependency>, Failure> {
-    if !args.include_deps || args.max_depth == 0 {
-        return Ok(Vec::new());
+/// What a caller is told when the imports of a file give no answer.
+fn unreadable(error: &DependencyError, path: &str) -> Failure {
+    match error {
+        DependencyError::Syntax(_) => Failure::new(Kind::Malformed, "Failed to parse imports")
+            .about("path", path)
+            .details(error.to_string())
+            .hint("Read the file without includeDeps"),
+        DependencyError::Expired(expired) => (*expired).into(),
     }
-    let language = language_in(path, text);
-    let found =
-        Dependencies::of(call.root, path, language, text, call.deadline).map_err(|error| match error {
-            DependencyError::Syntax(_) => Failure::new(Kind::Malformed, "Failed to parse imports")
-                .about("path", &args.path)
-                .details(error.to_string())
-                .hint("Read the file without includeDeps"),
-            DependencyError::Expired(expired) => expired.into(),
-        })?;
+}
+
+/// What a file imports, without content.
+fn listed(found: &Dependencies) -> Vec<Dependency> {
     let dependency = |path: &str, r#type, file| Dependency {
         path: reveal_part(path).into_owned(),
         r#type,
@@ -258,7 +259,7 @@ fn dependencies(
         .external
         .iter()
         .map(|name| dependency(name, Imported::External, None));
-    Ok(files.chain(external).collect())
+    files.chain(external).collect()
 }
 
 /// How many dependencies can be named within `room`.

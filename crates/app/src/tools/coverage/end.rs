@@ -112,8 +112,7 @@ fn cut(files: &mut Vec<&Changed>, room: usize) -> Option<String> {
     if files.iter().map(|file| takes(file)).sum::<usize>() + FRAME <= room {
         return None;
     }
-    let is_changed = |file: &Changed| file.change.tenths != 0 || file.presence != Presence::Both;
-    files.sort_by_key(|file| Reverse((file.change.tenths.abs(), is_changed(file))));
+    files.sort_by_key(|file| Reverse((file.change.tenths.abs(), file.is_change())));
     let mut used = FRAME + NOTICE;
     let shown = files
         .iter()
@@ -160,7 +159,7 @@ fn table(comparison: Comparison) -> Table {
     let mut files: Vec<Row> = comparison
         .files
         .into_iter()
-        .filter(|file| file.change.tenths != 0 || file.presence != Presence::Both)
+        .filter(Changed::is_change)
         .map(|file| {
             let aside = match file.presence {
                 Presence::Both => "",

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Number, REPORT, Row, fraction_width, refused};
+use super::{Number, REPORT, Row, fraction_width, load};
 use crate::cli::print::Page;
 use crate::tools::failure::{Failure, Kind, brief};
 use crate::tools::room::json_length;
@@ -51,10 +51,7 @@ struct Output {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let loaded = call
-        .coverage
-        .load(&args.lcov_path, call.deadline)
-        .map_err(|error| refused(error, &args.lcov_path))?;
+    let loaded = load(call, &args.lcov_path)?;
     let takes = |path: &String| json_length(path) + FIELDS;
     if args.file_paths.iter().map(takes).sum::<usize>() > call.room {
         return Err(Failure::new(

@@ -8,13 +8,13 @@ pub(super) mod overall;
 pub(super) mod start;
 
 use docent_core::coverage::{Lines, Percent, USUAL_PLACES};
-use docent_engine::coverage::CoverageError;
+use docent_engine::coverage::{CoverageError, Loaded};
 use docent_engine::files::FileError;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::dispatch::Project;
 use super::failure::{Failure, Kind, brief};
-use super::{LeftOut, Object};
+use super::{Call, LeftOut, Object};
 
 /// A percentage in an answer: `85.4`, and `90` where there is no decimal to tell.
 #[derive(Clone, Copy)]
@@ -86,6 +86,13 @@ fn find_report(project: &Project, arguments: &mut Object) -> Result<Option<Strin
     Ok(Some(format!("Report: {path}")))
 }
 
+/// The report a caller names.
+fn load(call: &Call<'_>, path: &str) -> Result<Loaded, Failure> {
+    call.coverage
+        .load(path, call.deadline)
+        .map_err(|error| refused(error, path))
+}
+
 /// What a caller is told when the report at `path` gives no answer. Nothing of its content is repeated.
 fn refused(error: CoverageError, path: &str) -> Failure {
     let (kind, message) = match error {
@@ -100,16 +107,11 @@ fn refused(error: CoverageError, path: &str) -> Failure {
         ),
         CoverageError::Changing => (Kind::Internal, format!("Cannot read LCOV file: {error}")),
         CoverageError::Unreadable(error) => {
-            let (kind, reason) = match &error {
-                FileError::Denied => (Kind::Denied, "permission denied".to_owned()),
-                FileError::Blocked | FileError::Outside => (Kind::Denied, error.to_string()),
-                FileError::Missing | FileError::Directory | FileError::Special => {
-                    (Kind::Invalid, error.to_string())
-                }
-                FileError::TooLarge { .. } => (Kind::TooLarge, error.to_string()),
-                FileError::Io(_) => (Kind::Internal, error.to_string()),
+            let reason = match &error {
+                FileError::Denied => "permission denied".to_owned(),
+                error => error.to_string(),
             };
-            (kind, format!("Cannot read LCOV file: {reason}"))
+            (Kind::of(&error), format!("Cannot read LCOV file: {reason}"))
         }
         CoverageError::Malformed(error) => (Kind::Malformed, format!("Failed to parse LCOV file: {error}")),
         CoverageError::NoSnapshot(id) => (

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Number, REPORT, Row, fraction_width, refused};
+use super::{Number, REPORT, Row, fraction_width, load};
 use crate::cli::print::Page;
 use crate::tools::failure::Failure;
 use crate::tools::{Audience, Call, Group, Reply, Tool};
@@ -53,10 +53,7 @@ struct Table {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let loaded = call
-        .coverage
-        .load(&args.lcov_path, call.deadline)
-        .map_err(|error| refused(error, &args.lcov_path))?;
+    let loaded = load(call, &args.lcov_path)?;
     if call.audience == Audience::Person {
         return Ok(Reply::json(&table(&loaded.report)));
     }
