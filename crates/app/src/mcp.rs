@@ -14,14 +14,15 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use axum::http::request::Parts;
+use docent_engine::index::Progress;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
     ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
     InitializeResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
-    SetLevelRequestParams, Tool as Listed, ToolAnnotations,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, Tool as Listed, ToolAnnotations,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
@@ -33,7 +34,8 @@ use crate::tools::{Effect, Tool};
 /// What a client is told about the server as a whole: which tool when.
 const INSTRUCTIONS: &str = "\
 docent knows this project and hands you the part you ask for. Paths are relative to the project root.
-- grep_codebase: exact text, names, error messages, by regular expression over all files. Start here when you know a word.
+- context_search: functions, classes and sections that answer a question or define a name, with their code. Start here.
+- grep_codebase: exact text, names, error messages, by regular expression over all files.
 - read_file: a file with its language, module, role and last change; startLine and endLine for a part of it.
 - read_repo_file: any file by its bytes; base64 for binary ones, offset to read on in long ones.
 - git_log: what changed, when, why and by whom; of the project, a file or a directory.
@@ -178,7 +180,13 @@ impl ServerHandler for Guide {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        // Who asks what there is will soon ask for it.
+        self.dispatch.project.index.begin();
         Ok(ListToolsResult::with_all_items(self.listed.to_vec()))
+    }
+
+    async fn on_initialized(&self, _: NotificationContext<RoleServer>) {
+        self.dispatch.project.index.begin();
     }
 
     async fn set_level(
@@ -254,11 +262,34 @@ impl ServerHandler for Guide {
         let session = self.session(&context);
         let arguments = request.arguments.unwrap_or_default();
         let cancelled = context.ct.clone();
-        let answer = self
-            .dispatch
-            .clone()
-            .call_beside(session, request.name.into_owned(), arguments, cancelled)
-            .await;
+        let (progress, mut reports) = tokio::sync::watch::channel(Progress::default());
+        let call = self.dispatch.clone().call_beside(
+            session,
+            request.name.into_owned(),
+            arguments,
+            move |now| progress.send_modify(|told| *told = now),
+            cancelled,
+        );
+        // Who asked for it hears how far the work is, while it is under way.
+        let telling = async {
+            let Some(token) = context.meta.get_progress_token() else {
+                return;
+            };
+            let mut last = Progress::default();
+            while reports.changed().await.is_ok() {
+                let now = *reports.borrow_and_update();
+                if now.done > last.done {
+                    last = now;
+                    let message = format!("{} of {} files indexed", now.done, now.total);
+                    let param = ProgressNotificationParam::new(token.clone(), to_float(now.done))
+                        .with_total(to_float(now.total))
+                        .with_message(message);
+                    // A client that is gone needs no message.
+                    let _ = context.peer.notify_progress(param).await;
+                }
+            }
+        };
+        let (answer, ()) = tokio::join!(call, telling);
         let content = vec![ContentBlock::text(answer.text)];
         if let Some(failure) = &answer.failure {
             self.tell(&context, failure).await;
@@ -278,6 +309,12 @@ fn capabilities() -> ServerCapabilities {
         .enable_resources()
         .enable_tools()
         .build()
+}
+
+/// Counts of files are far below what a float can tell apart.
+#[expect(clippy::cast_precision_loss, reason = "see above")]
+fn to_float(count: u64) -> f64 {
+    count as f64
 }
 
 /// A tool as `tools/list` shows it. No tool destroys anything, and none looks beyond the machine.

@@ -20,10 +20,12 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use docent_core::access::Access;
+use docent_core::boost::Rules;
 use docent_core::path::RepoPath;
 use docent_engine::clock::Clock;
 use docent_engine::files::{FileError, Root};
 use docent_engine::git::Surroundings;
+use docent_engine::index::Options;
 use toml::Value;
 
 use crate::tools::Tool;
@@ -41,6 +43,10 @@ pub(crate) struct Settings {
     pub(crate) surroundings: Surroundings,
     /// Where a server keeps what it has learned about the project; nothing where the user has no home.
     pub(crate) folder: Option<PathBuf>,
+    pub(crate) index: Options,
+    pub(crate) boosts: Rules,
+    /// Where the user's links are kept.
+    pub(crate) links: Option<PathBuf>,
     /// The system's directory for what need not last.
     pub(crate) temporary: PathBuf,
     /// Every setting with its value and origin, for `docent config`.
@@ -147,6 +153,7 @@ impl Settings {
                 .filter_map(|item| Some(item.as_str()?.to_owned()))
                 .collect()
         };
+        let factor = |name: &str| value(name).as_float().unwrap_or(1.0);
         let per_minute =
             |tool: &Tool| u32::try_from(number(&format!("limit.{}", tool.name))).unwrap_or(u32::MAX);
         let blocked = list("access.blocked");
@@ -174,6 +181,17 @@ impl Settings {
             clock: fixed_clock(environment)?,
             surroundings: surroundings(environment),
             folder,
+            index: Options {
+                largest_file: number("index.max_file_bytes"),
+                watch: value("index.watch").as_bool().unwrap_or(true),
+            },
+            boosts: Rules {
+                day: factor("rank.recency_day"),
+                week: factor("rank.recency_week"),
+                module: factor("rank.module"),
+                frequency: factor("rank.frequency"),
+            },
+            links: user_file(environment).map(|file| file.with_file_name("links.json")),
             temporary: Some(std::env::temp_dir())
                 .filter(|directory| !directory.as_os_str().is_empty())
                 .unwrap_or_else(|| "/tmp".into()),

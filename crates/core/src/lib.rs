@@ -4,6 +4,7 @@
 //! function here can be tested with a literal and fuzzed with random bytes.
 
 pub mod access;
+pub mod boost;
 pub mod chunk;
 pub mod coverage;
 pub mod date;
@@ -13,7 +14,9 @@ pub mod language;
 pub mod lcov;
 pub mod module;
 pub mod path;
+pub mod rank;
 pub mod redact;
 pub mod reveal;
 pub mod role;
 pub mod snapshot;
+pub mod tokens;

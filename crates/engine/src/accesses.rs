@@ -72,6 +72,16 @@ impl Accesses {
         .map(drop)
     }
 
+    /// What was known of a file is known of its new name.
+    pub fn rename(&self, from: &RepoPath, to: &RepoPath) -> Result<(), AccessError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("UPDATE access SET path = ?2 WHERE path = ?1")?
+                .execute([from.as_str(), to.as_str()])
+        })
+        .map(drop)
+    }
+
     /// The files that were read since a moment, the last one first.
     pub fn since(&self, moment: Timestamp) -> Result<Vec<Accessed>, AccessError> {
         let accessed = self.with(|connection| {

@@ -10,7 +10,7 @@
 //! entered whose ignore file is a pipe, a device, a link that leads outside, or made to be costly.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
@@ -42,7 +42,10 @@ pub struct Missed {
 }
 
 /// The files of a directory that the library reads rules from.
-const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", OWN_IGNORE_FILE];
+
+/// Says what docent leaves out, and with `!` what it looks at although git does not. Beats the others.
+const OWN_IGNORE_FILE: &str = ".docentignore";
 
 /// Ignore files beyond this are no ignore files.
 const LARGEST_IGNORE_FILE: u64 = 256 << 10;
@@ -88,13 +91,198 @@ pub fn files<V>(
 where
     V: FnMut(&Listed) -> Next + Send,
 {
+    let bounds = Bounds {
+        reach: Reach::Everything,
+        excluded,
+        marked: Marked::Entered,
+    };
+    walk(root, &bounds, deadline, || {
+        let mut visit = visitor();
+        move |entry: &DirEntry, listed: Option<RepoPath>| match listed {
+            Some(path) if is_file(entry) => visit(&Listed(path)),
+            _ => Next::Continue,
+        }
+    })
+}
+
+/// What a project holds: every file with its stamp, in order, and every directory they may be in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Survey {
+    pub(crate) files: Vec<(RepoPath, Stamp)>,
+    pub(crate) directories: Vec<RepoPath>,
+    /// Files whose names cannot be written as a path of the project.
+    pub(crate) unnameable: u64,
+    pub(crate) missed: Missed,
+}
+
+/// Tells a file from what it was before, by what the file system says about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) size: u64,
+    /// When its content was last changed, and when anything about it was, in nanoseconds.
+    pub(crate) modified: i64,
+    pub(crate) changed: i64,
+    pub(crate) inode: u64,
+}
+
+/// Directories that hold what a build made, unless `.docentignore` asks for them.
+const BUILT: &[&str] = &["dist", ".next"];
+
+/// Lists the files that an index should know, in the whole project or a part of it. Besides what is ignored,
+/// directories that say they are somebody else's are left out: caches, virtual environments, other work trees of the
+/// same repository.
+pub(crate) fn survey(root: &Root, part: &Reach, deadline: &Deadline) -> Survey {
+    let bounds = Bounds {
+        reach: part.clone(),
+        excluded: if asks_for_built(root) { &[] } else { BUILT },
+        marked: Marked::LeftOut,
+    };
+    let found: Mutex<Survey> = Mutex::default();
+    let missed = walk(root, &bounds, deadline, || {
+        let mut part = Part {
+            survey: Survey::default(),
+            whole: &found,
+        };
+        move |entry: &DirEntry, listed: Option<RepoPath>| {
+            match listed {
+                Some(path) if is_file(entry) => {
+                    if let Ok(metadata) = entry.metadata() {
+                        part.survey.files.push((path, Stamp::of(&metadata)));
+                    }
+                }
+                Some(path) if is_directory(entry) => part.survey.directories.push(path),
+                None if is_file(entry) => part.survey.unnameable += 1,
+                _ => {}
+            }
+            Next::Continue
+        }
+    });
+    let mut survey = found.into_inner().expect("nothing panics while it adds its part");
+    survey.missed = missed;
+    survey.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    survey.directories.sort_unstable();
+    survey
+}
+
+/// What one thread of a walk has found, which is added to the whole in the end.
+struct Part<'a> {
+    survey: Survey,
+    whole: &'a Mutex<Survey>,
+}
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut whole) = self.whole.lock() {
+            whole.files.append(&mut self.survey.files);
+            whole.directories.append(&mut self.survey.directories);
+            whole.unnameable += self.survey.unnameable;
+        }
+    }
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        let nanoseconds =
+            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Self {
+            size: metadata.len(),
+            modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+            changed: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
+        let modified = metadata
+            .modified()
+            .ok()
+            .and_then(|time| time.duration_since(std::time::SystemTime::UNIX_EPOCH).ok())
+            .and_then(|since| i64::try_from(since.as_nanos()).ok())
+            .unwrap_or_default();
+        Self {
+            size: metadata.len(),
+            modified,
+            changed: modified,
+            inode: 0,
+        }
+    }
+
+    /// The stamp to keep of a file that was read at `now`. One that was changed within the last tick of the file system's clock
+    /// may be changed again without showing it, so it is kept as a stamp that no file has.
+    pub(crate) fn settled(self, now: std::time::SystemTime) -> Self {
+        const TICK: i64 = 20_000_000;
+        // File systems that know no better keep whole seconds, or two of them.
+        let tick = if self.changed % 1_000_000_000 == 0 {
+            100 * TICK
+        } else {
+            TICK
+        };
+        let now = now
+            .duration_since(std::time::SystemTime::UNIX_EPOCH)
+            .ok()
+            .and_then(|since| i64::try_from(since.as_nanos()).ok())
+            .unwrap_or_default();
+        if self.changed.saturating_add(tick) < now {
+            self
+        } else {
+            Self { changed: 0, ..self }
+        }
+    }
+}
+
+/// Where a walk goes.
+struct Bounds {
+    reach: Reach,
+    excluded: &'static [&'static str],
+    marked: Marked,
+}
+
+/// How much of a project is walked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Everything,
+    /// A directory and all below it.
+    Below(PathBuf),
+    /// The files of a directory, the empty path being the root.
+    Inside(PathBuf),
+}
+
+impl Reach {
+    /// True when a walk that has come to `path` should look at it.
+    fn covers(&self, path: &Path) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Below(directory) => path.starts_with(directory) || directory.starts_with(path),
+            Self::Inside(directory) => path.parent() == Some(directory) || directory.starts_with(path),
+        }
+    }
+}
+
+/// What happens to directories that say they are no part of the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Marked {
+    Entered,
+    LeftOut,
+}
+
+fn walk<V>(root: &Root, bounds: &Bounds, deadline: &Deadline, mut visitor: impl FnMut() -> V) -> Missed
+where
+    V: FnMut(&DirEntry, Option<RepoPath>) -> Next + Send,
+{
     let misses = Misses::default();
     let trusted = IGNORE_FILES.iter().all(|name| is_harmless(root, name));
     if !trusted {
         misses.lock().add(IGNORE_FILES[0]);
     }
     let in_git = work_tree(root.path()).is_some();
-    let walk = WalkBuilder::new(root.path())
+    let mut builder = WalkBuilder::new(root.path());
+    if trusted {
+        builder.add_custom_ignore_filename(OWN_IGNORE_FILE);
+    }
+    let walk = builder
         .hidden(false)
         .require_git(in_git)
         .parents(in_git)
@@ -107,7 +295,9 @@ where
             let steward = Steward {
                 root: root.clone(),
                 exclude: exclude(root),
-                excluded,
+                reach: bounds.reach.clone(),
+                excluded: bounds.excluded,
+                marked: bounds.marked,
                 deadline: deadline.clone(),
                 misses: misses.clone(),
             };
@@ -125,16 +315,13 @@ where
                     return WalkState::Continue;
                 }
             };
-            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-                return WalkState::Continue;
-            }
-            let Some(listed) = list(root, entry.path()) else {
-                return WalkState::Continue;
-            };
-            match visit(&listed) {
+            let listed = relative(root, entry.path()).filter(|path| root.access().allows_path(path));
+            match visit(&entry, listed) {
                 Next::Continue => WalkState::Continue,
                 Next::Missed => {
-                    misses.lock().add(listed.path().as_str());
+                    misses
+                        .lock()
+                        .add(relative(root, entry.path()).as_ref().map_or("", RepoPath::as_str));
                     WalkState::Continue
                 }
                 Next::Stop => WalkState::Quit,
@@ -142,6 +329,26 @@ where
         })
     });
     misses.lock().clone()
+}
+
+fn is_file(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_file())
+}
+
+fn is_directory(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_dir())
+}
+
+/// Whether the project's own ignore file takes back that what builds make is left out.
+fn asks_for_built(root: &Root) -> bool {
+    let path = RepoPath::parse(OWN_IGNORE_FILE).expect("a literal path");
+    let Ok(Some(bytes)) = root.steering(&path, LARGEST_IGNORE_FILE) else {
+        return false;
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines()
+        .filter_map(|line| line.trim().strip_prefix('!'))
+        .any(|line| BUILT.iter().any(|name| line.split('/').any(|part| part == *name)))
 }
 
 /// The nearest directory at or above `path` that git calls the top of a work tree.
@@ -153,7 +360,9 @@ pub fn work_tree(path: &Path) -> Option<&Path> {
 struct Steward {
     root: Root,
     exclude: Gitignore,
+    reach: Reach,
     excluded: &'static [&'static str],
+    marked: Marked,
     deadline: Deadline,
     misses: Misses,
 }
@@ -165,14 +374,37 @@ impl Steward {
             return true;
         }
         let Some(name) = entry.file_name().to_str() else {
-            return false;
+            // Counted by who visits it, and not entered.
+            return is_file(entry) && self.reach.covers(entry.path());
         };
-        let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if !self.reach.covers(entry.path()) {
+            return false;
+        }
+        let is_dir = is_directory(entry);
         if !self.root.access().allows_name(name) || self.exclude.matched(entry.path(), is_dir).is_ignore() {
             return false;
         }
         !is_dir
-            || (!self.excluded.contains(&name) && self.deadline.check().is_ok() && self.enters(entry.path()))
+            || (!self.excluded.contains(&name)
+                && self.deadline.check().is_ok()
+                && !(self.marked == Marked::LeftOut && self.is_marked(entry.path()))
+                && self.enters(entry.path()))
+    }
+
+    /// True for a directory that says it is no part of the project: a cache, a virtual environment, or another work tree of
+    /// a repository, whose files are copies.
+    fn is_marked(&self, directory: &Path) -> bool {
+        const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
+        if MARKS.iter().any(|mark| directory.join(mark).is_file()) {
+            return true;
+        }
+        let git = relative(&self.root, directory).map(|path| format!("{path}/.git"));
+        let Some(git) = git.and_then(|path| RepoPath::parse(&path).ok()) else {
+            return false;
+        };
+        directory.join(".git").is_file()
+            && matches!(self.root.steering(&git, 4_096), Ok(Some(bytes))
+                if String::from_utf8_lossy(&bytes).replace('\\', "/").contains("/worktrees/"))
     }
 
     fn enters(&self, directory: &Path) -> bool {
@@ -215,11 +447,6 @@ fn is_harmless(root: &Root, path: &str) -> bool {
 fn is_reasonable_ignore_file(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     text.lines().count() <= MOST_IGNORE_LINES && text.lines().all(is_reasonable)
-}
-
-fn list(root: &Root, path: &Path) -> Option<Listed> {
-    let named = relative(root, path)?;
-    root.access().allows_path(&named).then_some(Listed(named))
 }
 
 /// The path below the root, where it can be written as one. The walk joins names to the root's path, so text is

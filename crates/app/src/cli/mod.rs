@@ -1,6 +1,8 @@
 //! The command line: the server, one command per tool, and the commands about docent itself.
 
 mod configuration;
+mod index;
+mod links;
 mod mirror;
 pub(crate) mod print;
 mod reference;
@@ -9,6 +11,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -16,14 +19,17 @@ use clap_complete::Shell;
 use docent_engine::accesses::Accesses;
 use docent_engine::coverage::{Coverage, Reach};
 use docent_engine::git::Git;
+use docent_engine::index::{Index, Options, Patience};
+use docent_engine::links::Links;
 use serde_json::Value;
 
 use crate::log::{self, Stderr};
 use crate::serve;
 use crate::settings::{Flags, Http, Settings};
-use crate::tools::dispatch::{Dispatch, Project};
+use crate::tools::dispatch::{Caller, Dispatch, Project};
 use crate::tools::limit::Session;
-use crate::tools::{self, Audience, LeftOut, Object, Tool};
+use crate::tools::linked::{Linked, Neighbour};
+use crate::tools::{self, Audience, LeftOut, Object, Search, Tool};
 use print::{Colour, Page};
 
 const ABOUT: &str = "A guide to your project, for coding agents and for you";
@@ -48,6 +54,18 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             };
             call(&flags, tools, order)
         }
+        ("index", given) => {
+            let settings = settings(&flags, &tools)?;
+            Ok(index::build(&settings, given.get_flag("force")))
+        }
+        ("status", given) => {
+            let settings = settings(&flags, &tools)?;
+            index::status(&settings, given.get_flag("json"), Page::new(colour))
+        }
+        ("clear", _) => index::clear(&settings(&flags, &tools)?),
+        ("link", given) => links::link(&settings(&flags, &tools)?, given),
+        ("unlink", given) => links::unlink(&settings(&flags, &tools)?, given),
+        ("links", _) => links::list(&settings(&flags, &tools)?, Page::new(colour)),
         ("config", _) => configuration::show(&settings(&flags, &tools)?, Page::new(colour)),
         ("completions", given) => {
             let shell = *given.get_one::<Shell>("shell").expect("required");
@@ -126,6 +144,8 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
                         .help("Its arguments"),
                 ),
         )
+        .subcommands(index::commands())
+        .subcommands(links::commands())
         .subcommand(Command::new("config").about("Show every setting, its value and where that came from"))
         .subcommand(
             Command::new("completions")
@@ -204,11 +224,28 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         clock,
         surroundings,
         folder,
+        index,
+        boosts,
+        links,
         temporary,
         warnings,
         ..
     } = settings(flags, &tools)?;
-    let accesses = Accesses::new(folder.clone(), clock);
+    let accesses = Arc::new(Accesses::new(folder.clone(), clock));
+    let search = Search {
+        boosts,
+        patience: match stay {
+            Stay::OverStdio | Stay::OverHttp => Patience::Moment,
+            Stay::ForOneCall => Patience::UntilDone,
+        },
+    };
+    let watch = index.watch && stay != Stay::ForOneCall;
+    let index = Index::new(
+        root.clone(),
+        folder.clone(),
+        accesses.clone(),
+        Options { watch, ..index },
+    );
     let (stderr, folder) = match stay {
         Stay::OverStdio | Stay::OverHttp => (Stderr::Log, folder),
         // One answer is given sooner than anything could be learned for the next.
@@ -226,10 +263,33 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         git: Git::new(root.clone(), surroundings, clock, folder),
         coverage: Coverage::new(root.clone(), reach, clock, temporary),
         accesses,
+        index,
+        linked: Linked::new(Links::new(links), Box::new(neighbour)),
+        search,
         root,
         clock,
     };
     Ok((Dispatch::new(tools, project, limits), http))
+}
+
+/// Opens a linked project by its own settings.
+fn neighbour(path: &Path) -> anyhow::Result<Neighbour> {
+    let flags = Flags {
+        root: Some(path.to_owned()),
+        set: Vec::new(),
+    };
+    let settings = settings(&flags, &tools::all())?;
+    let accesses = Arc::new(Accesses::new(settings.folder.clone(), settings.clock));
+    // Whoever works there watches it; from here it is looked at when it is searched.
+    let options = Options {
+        watch: false,
+        ..settings.index
+    };
+    Ok(Neighbour {
+        index: Index::new(settings.root.clone(), settings.folder, accesses.clone(), options),
+        root: settings.root,
+        accesses,
+    })
 }
 
 fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<ExitCode> {
@@ -322,7 +382,19 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<Exi
             return Ok(ExitCode::from(failure.kind.exit_code()));
         }
     }
-    let answer = dispatch.call(&Session::new(), tool, arguments, &dispatch.deadline());
+    let (session, deadline) = (Session::new(), dispatch.deadline());
+    let bar = show.is_some().then(index::Bar::default);
+    let caller = Caller {
+        session: &session,
+        deadline: &deadline,
+        report: &|progress| {
+            if let Some(bar) = &bar {
+                bar.show(progress);
+            }
+        },
+    };
+    let answer = dispatch.call(caller, tool, arguments);
+    drop(bar);
     let code = answer
         .failure
         .as_ref()

@@ -8,6 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use docent_core::coverage::Percent;
 use docent_core::reveal::reveal_part;
+use docent_core::tokens::words;
 use serde_json::Value;
 
 /// When colours are used. `NO_COLOR` and pipes turn them off unless they were asked for.
@@ -31,6 +32,7 @@ const ADDED: Style = AnsiColor::Green.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
 const MIDDLING: Style = AnsiColor::Yellow.on_default();
 const HUNK: Style = AnsiColor::Cyan.on_default();
+const MATCH: Style = AnsiColor::Yellow.on_default().bold();
 const DIM: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -120,6 +122,36 @@ impl Page {
         write!(self.out, "{style}{number:>6}{style:#}  {}", reveal_part(whose))?;
         if !aside.is_empty() {
             write!(self.out, "  {DIM}{aside}{DIM:#}")?;
+        }
+        writeln!(self.out)
+    }
+
+    /// Something that was found: where, what it is called, and more about it.
+    pub(crate) fn found(&mut self, place: &str, name: &str, aside: &str) -> io::Result<()> {
+        writeln!(
+            self.out,
+            "{HEADING}{place}{HEADING:#}  {BOLD}{name}{BOLD:#}  {DIM}{aside}{DIM:#}"
+        )
+    }
+
+    /// A line of a file, with words of these stems in colour.
+    pub(crate) fn marked(&mut self, number: u64, line: &str, stems: &[String]) -> io::Result<()> {
+        write!(self.out, "{NUMBER}{number:>5}{NUMBER:#}  ")?;
+        let mut rest = line;
+        while !rest.is_empty() {
+            let is_inside = |c: char| c.is_alphanumeric() || c == '_';
+            let end = rest.find(|c| !is_inside(c)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            let asked_for = words(word).iter().any(|word| stems.contains(word));
+            if asked_for {
+                write!(self.out, "{MATCH}{word}{MATCH:#}")?;
+            } else {
+                self.out.write_all(word.as_bytes())?;
+            }
+            let gap = after.find(is_inside).unwrap_or(after.len());
+            let (gap, after) = after.split_at(gap);
+            self.out.write_all(gap.as_bytes())?;
+            rest = after;
         }
         writeln!(self.out)
     }

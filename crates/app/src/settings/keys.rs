@@ -51,6 +51,17 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
         )
         .not_from_project()
         .secret(),
+        key(
+            "index.max_file_bytes",
+            4_194_304,
+            "Bytes a file may have to be indexed; `docent status` names those that have more",
+        )
+        .least(1_024),
+        key(
+            "index.watch",
+            true,
+            "Whether a server watches for changes; without, every search looks at all files",
+        ),
         key("log.file", "", "File that gets every log line as JSON, appended").not_from_project(),
         key(
             "log.level",
@@ -59,6 +70,31 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
         )
         .not_from_project(),
     ];
+    let boosts = [
+        (
+            "rank.recency_day",
+            1.5,
+            "a file that was read in the last 24 hours",
+        ),
+        (
+            "rank.recency_week",
+            1.2,
+            "a file that was read in the last 7 days",
+        ),
+        ("rank.module", 1.3, "a file of the module being worked in"),
+        (
+            "rank.frequency",
+            1.5,
+            "a file that was read often this week, at the most",
+        ),
+    ];
+    for (name, default, whose) in boosts {
+        keys.push(key(
+            name,
+            default,
+            &format!("How much more a search result counts of {whose}; 1 turns it off"),
+        ));
+    }
     for tool in tools {
         let about = format!(
             "Calls of {} a session may make in any minute; 0 for any number",
@@ -132,6 +168,10 @@ impl Key {
             Value::Integer(_) => {
                 Value::Integer(text.trim().parse().map_err(|_| self.wrong("a whole number"))?)
             }
+            Value::Float(_) => Value::Float(text.trim().parse().map_err(|_| self.wrong("a number"))?),
+            Value::Boolean(_) => {
+                Value::Boolean(text.trim().parse().map_err(|_| self.wrong("true or false"))?)
+            }
             Value::Array(_) => text
                 .split(',')
                 .map(str::trim)
@@ -150,6 +190,13 @@ impl Key {
             (Value::Integer(_), _) => {
                 return Err(self.wrong(&format!("a whole number, {} or more", self.least)));
             }
+            (Value::Float(_), Value::Integer(number @ 1..=10)) => {
+                return Ok(Value::Float(f64::from(i32::try_from(*number)?)));
+            }
+            (Value::Float(_), Value::Float(number)) if (1.0..=10.0).contains(number) => {}
+            (Value::Float(_), _) => return Err(self.wrong("a number from 1 to 10")),
+            (Value::Boolean(_), Value::Boolean(_)) => {}
+            (Value::Boolean(_), _) => return Err(self.wrong("true or false")),
             (Value::Array(_), Value::Array(items)) if items.iter().all(Value::is_str) => {}
             (Value::Array(_), _) => return Err(self.wrong("a list of strings")),
             (_, Value::String(level)) if self.name == "log.level" && !LEVELS.contains(&level.as_str()) => {

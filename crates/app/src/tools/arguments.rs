@@ -36,18 +36,16 @@ pub(crate) fn schema<T: JsonSchema>() -> Object {
     object
 }
 
-/// The schema of an answer: the same, without the words, which the tool's description has said, and without
-/// the lower bound of counts.
+/// The schema of an answer: its fields and their types, no deeper, and without words. Every client pays for it with each
+/// session; what is inside a field shows in the answer itself.
 pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
-    let mut schema = Value::Object(schema::<T>());
-    each(&mut schema, &mut |object| {
-        object.shift_remove("description");
-        object.shift_remove("minimum");
-    });
-    let Value::Object(object) = schema else {
-        unreachable!("it was made from an object above")
-    };
-    object
+    let mut schema = schema::<T>();
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            property.retain(|name, _| name == "type");
+        }
+    }
+    schema
 }
 
 /// Takes out what is about Rust (`format: uint32`, nullable options, titles) and not about the call.
@@ -59,6 +57,9 @@ fn tidy(schema: &mut Value) {
         }
         if object.get("default").is_some_and(Value::is_null) {
             object.shift_remove("default");
+        }
+        if let Some(Value::Array(choices)) = object.get_mut("enum") {
+            choices.retain(|choice| !choice.is_null());
         }
         if let Some(Value::Array(types)) = object.get_mut("type") {
             types.retain(|name| name != "null");

@@ -15,6 +15,7 @@ use docent_engine::coverage::Coverage;
 use docent_engine::deadline::{Deadline, Expired};
 use docent_engine::files::Root;
 use docent_engine::git::Git;
+use docent_engine::index::{Index, Progress};
 use docent_engine::metrics::Metrics;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -22,7 +23,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{Failure, brief};
 use super::limit::Session;
-use super::{Audience, Call, Group, Object, Reply, Tool, arguments};
+use super::linked::Linked;
+use super::{Audience, Call, Group, Object, Reply, Report, Search, Tool, arguments};
 
 /// The tools of one project, ready to be called.
 pub(crate) struct Dispatch {
@@ -40,8 +42,19 @@ pub(crate) struct Project {
     pub(crate) root: Root,
     pub(crate) git: Git,
     pub(crate) coverage: Coverage,
-    pub(crate) accesses: Accesses,
+    pub(crate) accesses: Arc<Accesses>,
+    pub(crate) index: Index,
+    pub(crate) linked: Linked,
+    pub(crate) search: Search,
     pub(crate) clock: Clock,
+}
+
+/// Who calls, and until when.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) deadline: &'a Deadline,
+    pub(crate) report: Report<'a>,
 }
 
 /// Calls that run at once.
@@ -80,7 +93,8 @@ impl Dispatch {
     }
 
     /// Makes one call and waits for it.
-    pub(crate) fn call(&self, session: &Session, name: &str, given: Object, deadline: &Deadline) -> Answer {
+    pub(crate) fn call(&self, caller: Caller<'_>, name: &str, given: Object) -> Answer {
+        let session = caller.session;
         let started = Instant::now();
         let logged = logged(&given);
         let Some((tool, per_minute)) = self.find(name) else {
@@ -97,11 +111,15 @@ impl Dispatch {
             return Answer::failed(failure, Group::Context);
         };
 
+        let group = (tool.dialect)(&given).unwrap_or(tool.group);
+        let refused = |problems: Vec<arguments::Problem>| {
+            (tool.refuses)(&problems).unwrap_or_else(|| Failure::problems(problems))
+        };
         let outcome = session
             .admit(tool.name, per_minute, started)
             .map_err(|seconds| Failure::rate_limited(tool.name, seconds))
-            .and_then(|()| arguments::check(&tool.input, given).map_err(Failure::problems))
-            .and_then(|known| self.run(tool, known, deadline));
+            .and_then(|()| arguments::check(&tool.input, given).map_err(refused))
+            .and_then(|known| self.run(tool, known, caller));
         let answer = match outcome {
             Ok(Reply::Json(value)) => Answer {
                 text: value.to_string(),
@@ -113,7 +131,7 @@ impl Dispatch {
                 structured: None,
                 failure: None,
             },
-            Err(failure) => Answer::failed(failure, tool.group),
+            Err(failure) => Answer::failed(failure, group),
         };
 
         let took = started.elapsed();
@@ -148,6 +166,7 @@ impl Dispatch {
         session: Arc<Session>,
         name: String,
         given: Object,
+        report: impl Fn(Progress) + Send + Sync + 'static,
         cancelled: CancellationToken,
     ) -> Answer {
         let deadline = self.deadline();
@@ -159,7 +178,12 @@ impl Dispatch {
             let deadline = deadline.clone();
             move || {
                 let _place = place;
-                self.call(&session, &name, given, &deadline)
+                let caller = Caller {
+                    session: &session,
+                    deadline: &deadline,
+                    report: &report,
+                };
+                self.call(caller, &name, given)
             }
         });
         let finished = tokio::select! {
@@ -182,15 +206,20 @@ impl Dispatch {
         Some((&self.tools[at], self.limits.per_minute[at]))
     }
 
-    fn run(&self, tool: &Tool, arguments: Object, deadline: &Deadline) -> Result<Reply, Failure> {
-        deadline.check()?;
+    fn run(&self, tool: &Tool, arguments: Object, caller: Caller<'_>) -> Result<Reply, Failure> {
+        caller.deadline.check()?;
         let call = Call {
             root: &self.project.root,
             git: &self.project.git,
             coverage: &self.project.coverage,
             accesses: &self.project.accesses,
+            index: &self.project.index,
+            linked: &self.project.linked,
+            search: &self.project.search,
             clock: self.project.clock,
-            deadline,
+            session: caller.session,
+            deadline: caller.deadline,
+            report: caller.report,
             audience: self.audience,
             room: match self.audience {
                 Audience::Client => self.limits.answer_chars,
@@ -255,8 +284,11 @@ fn clean(value: &Value) -> Value {
 mod tests {
     use super::*;
     use docent_core::access::Access;
+    use docent_core::boost::Rules;
     use docent_engine::coverage::Reach;
     use docent_engine::git::Surroundings;
+    use docent_engine::index::{Options, Patience};
+    use docent_engine::links::Links;
     use schemars::JsonSchema;
     use serde::Deserialize;
     use serde_json::json;
@@ -274,18 +306,33 @@ mod tests {
         };
         let git = Git::new(root.clone(), Surroundings::default(), Clock::System, None);
         let coverage = Coverage::new(root.clone(), Reach::Machine, Clock::System, std::env::temp_dir());
+        let accesses = Arc::new(Accesses::new(None, Clock::System));
         let project = Project {
-            root,
             git,
             coverage,
-            accesses: Accesses::new(None, Clock::System),
+            index: Index::new(root.clone(), None, accesses.clone(), Options::default()),
+            linked: Linked::new(
+                Links::new(None),
+                Box::new(|_| anyhow::bail!("there are no others")),
+            ),
+            search: Search {
+                boosts: Rules::default(),
+                patience: Patience::Moment,
+            },
+            root,
+            accesses,
             clock: Clock::System,
         };
         Dispatch::new(tools, project, limits)
     }
 
     fn call(dispatch: &Dispatch, session: &Session, deadline: &Deadline) -> String {
-        dispatch.call(session, "probe", Object::new(), deadline).text
+        let caller = Caller {
+            session,
+            deadline,
+            report: &|_| {},
+        };
+        dispatch.call(caller, "probe", Object::new()).text
     }
 
     #[test]
@@ -339,6 +386,7 @@ mod tests {
                 Arc::new(Session::new()),
                 "probe".into(),
                 Object::new(),
+                |_| {},
                 cancelled.clone(),
             );
             tokio::join!(call, async { cancelled.cancel() }).0

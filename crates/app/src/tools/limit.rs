@@ -1,7 +1,7 @@
-//! How often a session may call a tool: so many times in any minute, counted back from now.
+//! A session: what it works on, and how often it may call a tool, which is so many times in any minute, counted back from now.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const WINDOW: Duration = Duration::from_mins(1);
@@ -10,6 +10,8 @@ const WINDOW: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: String,
+    /// The module being worked in, as far as the session has shown.
+    module: Mutex<Option<String>>,
     recent: Mutex<HashMap<&'static str, VecDeque<Instant>>>,
 }
 
@@ -17,8 +19,19 @@ impl Session {
     pub(crate) fn new() -> Self {
         Self {
             id: uuid::Uuid::new_v4().to_string(),
+            module: Mutex::default(),
             recent: Mutex::default(),
         }
+    }
+
+    /// The session works in a module from now on.
+    pub(crate) fn works_in(&self, module: &str) {
+        *self.module.lock().unwrap_or_else(PoisonError::into_inner) = Some(module.to_owned());
+    }
+
+    /// The module the session works in.
+    pub(crate) fn module(&self) -> Option<String> {
+        self.module.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Counts a call at `now`, or says how many seconds to wait until one is free. 0 allows any number.

@@ -11,6 +11,8 @@ pub(crate) mod dispatch;
 pub(crate) mod failure;
 mod git;
 pub(crate) mod limit;
+pub(crate) mod linked;
+pub(crate) mod markdown;
 mod memory;
 mod reading;
 mod room;
@@ -19,24 +21,30 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use docent_core::boost::Rules;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::coverage::Coverage;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
 use docent_engine::git::Git;
+use docent_engine::index::{Index, Patience, Progress};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::cli::print::Page;
+use arguments::Problem;
 use dispatch::Project;
 use failure::Failure;
+use limit::Session;
+use linked::Linked;
 
 /// Every tool, in the order clients and people see them.
 pub(crate) fn all() -> Vec<Tool> {
     vec![
+        context::search::tool(),
         context::read_file::tool(),
         context::grep::tool(),
         memory::hello::tool(),
@@ -71,6 +79,10 @@ pub(crate) struct Tool {
     /// A call that takes longer is logged as slow.
     pub(crate) slow_after: Duration,
     pub(crate) mirror: Mirror,
+    /// The way it says errors, where that depends on how it was called.
+    dialect: fn(&Object) -> Option<Group>,
+    /// Its own words for arguments that break the schema.
+    refuses: fn(&[Problem]) -> Option<Failure>,
     run: Box<Run>,
 }
 
@@ -119,11 +131,28 @@ pub(crate) struct Call<'a> {
     pub(crate) git: &'a Git,
     pub(crate) coverage: &'a Coverage,
     pub(crate) accesses: &'a Accesses,
+    pub(crate) index: &'a Index,
+    pub(crate) linked: &'a Linked,
+    pub(crate) search: &'a Search,
     pub(crate) clock: Clock,
+    pub(crate) session: &'a Session,
     pub(crate) deadline: &'a Deadline,
+    /// Hears how far long work is.
+    pub(crate) report: Report<'a>,
     pub(crate) audience: Audience,
     /// How many characters the answer may have.
     pub(crate) room: usize,
+}
+
+/// Hears how far long work is.
+pub(crate) type Report<'a> = &'a (dyn Fn(Progress) + Sync);
+
+/// How searches are answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    pub(crate) boosts: Rules,
+    /// How long they wait for what has changed.
+    pub(crate) patience: Patience,
 }
 
 /// Who gets the answer.
@@ -175,6 +204,8 @@ impl Tool {
                 show: |value, page| page.json(value),
                 left_out: None,
             },
+            dialect: |_| None,
+            refuses: |_| None,
             run: Box::new(move |call, arguments| {
                 let arguments =
                     serde_json::from_value(Value::Object(arguments)).map_err(Failure::arguments)?;
@@ -201,6 +232,18 @@ impl Tool {
 
     pub(crate) fn adds(mut self) -> Self {
         self.effect = Effect::Adds;
+        self
+    }
+
+    /// Says errors as another group does, where the arguments ask for it.
+    pub(crate) fn dialect(mut self, dialect: fn(&Object) -> Option<Group>) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Has words of its own for some arguments that break the schema.
+    pub(crate) fn refuses(mut self, refuses: fn(&[Problem]) -> Option<Failure>) -> Self {
+        self.refuses = refuses;
         self
     }
 

@@ -186,8 +186,15 @@ fn config_shows_every_value_and_where_it_came_from() {
     http.body_seconds              10  default
     http.max_body_bytes            4194304  default
     http.token                     [set]  DOCENT_HTTP_TOKEN
+    index.max_file_bytes           4194304  default
+    index.watch                    true  default
     log.file                       ""  default
     log.level                      "debug"  --set
+    rank.recency_day               1.5  default
+    rank.recency_week              1.2  default
+    rank.module                    1.3  default
+    rank.frequency                 1.5  default
+    limit.context_search           100  default
     limit.read_file                100  default
     limit.grep_codebase            60  default
     limit.hello                    8  DOCENT_LIMIT_HELLO

@@ -73,11 +73,13 @@ fn every_tool_is_listed_with_schemas_and_all_four_hints() {
         }
         assert_eq!(tool["inputSchema"]["type"], "object");
         // Clients show the model what is structured and drop the text, so markdown declares no schema.
-        let is_markdown = tool["name"].as_str().unwrap().starts_with("git_");
+        let name = tool["name"].as_str().unwrap();
+        let is_markdown = name.starts_with("git_") || name == "context_search";
         assert_eq!(tool["outputSchema"]["type"] == "object", !is_markdown, "{tool}");
         writeln!(seen, "{} {}", tool["name"], tool["inputSchema"]).unwrap();
     }
     assert_snapshot!(seen, @r#"
+    "context_search" {"type":"object","properties":{"query":{"type":"string","description":"What to find: a question, a description or a name","minLength":3,"maxLength":500},"type":{"type":"string","enum":["all","pattern","rule","decision","issue"],"description":"Filter by discovery type (default: all)"},"module":{"type":"string","description":"Filter by module name"},"limit":{"type":"integer","minimum":1,"description":"Maximum number of results to return","maximum":20,"default":5},"projectScope":{"type":"string","enum":["current","all_linked"],"description":"Search current project only or all linked projects (default: current)"},"chunkType":{"type":"array","items":{"type":"string","enum":["function","class","method","interface","type"]},"description":"Filter by chunk types (default: all types)"},"format":{"type":"string","enum":["markdown","json"],"description":"Form of the answer (default: markdown; JSON with type or module)"}},"required":["query"]}
     "read_file" {"type":"object","properties":{"path":{"type":"string","description":"File path relative to project root","minLength":1,"maxLength":4096},"includeDeps":{"type":"boolean","description":"Include level 1 dependencies (imports)","default":false},"maxDepth":{"type":"integer","minimum":0,"maximum":1,"description":"Dependency tree depth","default":1},"startLine":{"type":"integer","minimum":1,"description":"First line to return, counted from 1"},"endLine":{"type":"integer","minimum":1,"description":"Last line to return, inclusive"}},"required":["path"]}
     "grep_codebase" {"type":"object","properties":{"pattern":{"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200},"filePattern":{"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")","maxLength":1000},"caseSensitive":{"type":"boolean","description":"Case-sensitive search","default":false},"limit":{"type":"integer","minimum":1,"description":"Maximum number of matches to return","maximum":100,"default":50}},"required":["pattern"]}
     "hello" {"type":"object","properties":{"name":{"type":"string","description":"Name to greet","maxLength":1000,"default":"World"}}}
@@ -95,7 +97,7 @@ fn every_tool_is_listed_with_schemas_and_all_four_hints() {
 #[test]
 fn an_unknown_tool_is_an_answer_not_a_protocol_error() {
     let answer = sandbox().call("no_such_tool", json!({}));
-    assert_snapshot!(answer, @r#"[isError] {"error":"Unknown tool: no_such_tool","tool":"no_such_tool","suggestion":"The tools are: read_file, grep_codebase, hello, read_repo_file, git_log, git_blame, git_diff, get_overall_coverage, get_file_coverage, start_coverage_snapshot, end_coverage_snapshot"}"#);
+    assert_snapshot!(answer, @r#"[isError] {"error":"Unknown tool: no_such_tool","tool":"no_such_tool","suggestion":"The tools are: context_search, read_file, grep_codebase, hello, read_repo_file, git_log, git_blame, git_diff, get_overall_coverage, get_file_coverage, start_coverage_snapshot, end_coverage_snapshot"}"#);
 }
 
 #[test]

@@ -137,6 +137,16 @@ impl Unread {
 }
 
 impl Kind {
+    pub const ALL: [Self; 7] = [
+        Self::Function,
+        Self::Method,
+        Self::Class,
+        Self::Interface,
+        Self::Type,
+        Self::Module,
+        Self::Block,
+    ];
+
     /// True for what is called, with or without an object.
     fn is_function(self) -> bool {
         matches!(self, Self::Function | Self::Method)

@@ -1,7 +1,9 @@
 //! Tools that show code.
 
+mod answer;
 pub(super) mod grep;
 pub(super) mod read_file;
+pub(super) mod search;
 
 use docent_core::path::{PathError, RepoPath};
 

@@ -213,6 +213,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let used = frame + json_length(&shown);
     let (read, left_out) = add_contents(call, &mut output.dependencies, call.room.saturating_sub(used));
     notices.extend(left_out);
+    call.session.works_in(&output.metadata.module);
     let accessed: Vec<&RepoPath> = [&path].into_iter().chain(&read).collect();
     if let Err(error) = call.accesses.record(&accessed) {
         // It only orders later answers.

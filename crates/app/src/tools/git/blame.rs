@@ -11,9 +11,9 @@ use docent_engine::git::{Attribution, Blame, Line, Lines};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::markdown::{cut, fence, inline, inline_to, length, note, whole};
 use super::{path, refused};
 use crate::tools::failure::{Failure, Kind};
+use crate::tools::markdown::{cut, fence, inline, inline_to, length, note, whole};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Show who last modified each line of a file, with the commits behind them. \

@@ -12,9 +12,9 @@ use docent_engine::git::{Detail, Diff, MOST_LINES, Patched, Sides, Status};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::markdown::{count, cut as cut_to, fence, inline, inline_to, length, note, whole};
 use super::{changed, given, path, refused};
 use crate::tools::failure::Failure;
+use crate::tools::markdown::{count, cut as cut_to, fence, inline, inline_to, length, note, whole};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Compare two git references (commits/branches/tags), one reference with the working directory, or show \

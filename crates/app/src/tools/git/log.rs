@@ -9,9 +9,9 @@ use docent_engine::git::{Change, Commit, Log, Query, Status};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::markdown::{inline, inline_to, length, note, whole};
 use super::{changed, given, path, refused};
 use crate::tools::failure::{Failure, Kind};
+use crate::tools::markdown::{inline, inline_to, length, note, whole};
 use crate::tools::{Audience, Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Get git commit history for files or the repository, newest first, with the files each commit changed. \

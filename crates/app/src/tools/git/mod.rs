@@ -3,13 +3,12 @@
 pub(super) mod blame;
 pub(super) mod diff;
 pub(super) mod log;
-mod markdown;
 
 use docent_core::path::RepoPath;
 use docent_engine::git::{Change, GitError};
 
 use super::failure::{Failure, Kind, brief};
-use markdown::inline;
+use crate::tools::markdown::inline;
 
 /// Reads the path a caller wrote. An empty one is none.
 fn path(text: Option<&str>) -> Result<Option<RepoPath>, Failure> {

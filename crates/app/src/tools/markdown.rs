@@ -3,12 +3,12 @@
 use docent_core::reveal::reveal_part;
 
 /// Text for the middle of a line: nothing invisible, no line ends, not endless.
-pub(super) fn inline(text: &str) -> String {
+pub(crate) fn inline(text: &str) -> String {
     inline_to(text, 500)
 }
 
 /// The same with at most so many characters.
-pub(super) fn inline_to(text: &str, most: usize) -> String {
+pub(crate) fn inline_to(text: &str, most: usize) -> String {
     // Cut first: the rest of an endless text is not looked at.
     let start = text
         .char_indices()
@@ -22,7 +22,7 @@ pub(super) fn inline_to(text: &str, most: usize) -> String {
 }
 
 /// Text of at most so many characters, the mark where it is cut among them.
-pub(super) fn cut(text: &str, most: usize, mark: &str) -> String {
+pub(crate) fn cut(text: &str, most: usize, mark: &str) -> String {
     if length(text) <= most {
         return text.to_owned();
     }
@@ -31,18 +31,18 @@ pub(super) fn cut(text: &str, most: usize, mark: &str) -> String {
 }
 
 /// An answer that keeps to its size whatever was put into it.
-pub(super) fn whole(text: &str, room: usize) -> String {
+pub(crate) fn whole(text: &str, room: usize) -> String {
     cut(text, room, "\n> Note: The answer is cut here; ask for less\n")
 }
 
 /// A fence that nothing in `text` closes: longer than the longest run of backticks in it.
-pub(super) fn fence(text: &str) -> String {
+pub(crate) fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(3.max(longest + 1))
 }
 
 /// A number as people read it: `1,234`.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -55,12 +55,12 @@ pub(super) fn count(number: u64) -> String {
 }
 
 /// Something the reader should know about the answer.
-pub(super) fn note(sentence: &str) -> String {
+pub(crate) fn note(sentence: &str) -> String {
     format!("\n> Note: {sentence}\n")
 }
 
 /// How many characters, as an answer's size is counted.
-pub(super) fn length(text: &str) -> usize {
+pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
 }
 

@@ -1,0 +1,261 @@
+//! The commands about the index: build it, tell how it is, throw it away.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use clap::{Arg, ArgAction, Command};
+use docent_engine::accesses::Accesses;
+use docent_engine::deadline::Deadline;
+use docent_engine::index::{Index, Options, Patience, Progress, Status};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use super::print::{self, Page};
+use crate::settings::Settings;
+use crate::tools::markdown::count;
+
+pub(super) fn commands() -> Vec<Command> {
+    vec![
+        Command::new("index")
+            .about("Bring the index up to date; searches do so by themselves")
+            .arg(
+                Arg::new("force")
+                    .long("force")
+                    .action(ArgAction::SetTrue)
+                    .help("Build it anew, whatever is there"),
+            ),
+        Command::new("status")
+            .about("Show what is indexed, what is left out and why, and how fresh it is")
+            .arg(
+                Arg::new("json")
+                    .long("json")
+                    .action(ArgAction::SetTrue)
+                    .help("Print it as JSON"),
+            ),
+        Command::new("clear")
+            .about("Throw the index of this project away; nothing is lost but the time to build it"),
+    ]
+}
+
+fn open(settings: &Settings) -> Index {
+    let accesses = Arc::new(Accesses::new(settings.folder.clone(), settings.clock));
+    let options = Options {
+        watch: false,
+        ..settings.index.clone()
+    };
+    Index::new(settings.root.clone(), settings.folder.clone(), accesses, options)
+}
+
+/// `docent index`.
+pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
+    let index = open(settings);
+    if force {
+        index.renew();
+    }
+    let started = Instant::now();
+    let bar = Bar::default();
+    let standing = index.freshen(Patience::UntilDone, &Deadline::default(), &|progress| {
+        bar.show(progress);
+    });
+    drop(bar);
+    let Progress {
+        pieces, bytes, total, ..
+    } = index.progress();
+    let seconds = started.elapsed().as_secs_f64();
+    let files = count(standing.files as u64);
+    print::announce(&if total == 0 {
+        format!("{files} files are indexed; nothing has changed")
+    } else {
+        format!(
+            "{} of {files} files indexed in {seconds:.1} s: {} chunks, {}",
+            count(total),
+            count(pieces),
+            rate(bytes, seconds)
+        )
+    });
+    for trouble in &standing.troubles {
+        print::complain(trouble);
+    }
+    if standing.pending == 0 && standing.troubles.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// `docent clear`.
+pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
+    let was_there = open(settings).clear()?;
+    print::announce(if was_there {
+        "The index is gone; the next search builds it anew"
+    } else {
+        "There was no index"
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `docent status`.
+pub(super) fn status(settings: &Settings, as_json: bool, mut page: Page) -> anyhow::Result<ExitCode> {
+    let status = open(settings).status();
+    if as_json {
+        page.json(&json(&status))?;
+    } else {
+        write(&status, settings, &mut page)?;
+    }
+    page.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(status: &Status, settings: &Settings, page: &mut Page) -> std::io::Result<()> {
+    const WIDTH: usize = 10;
+    let standing = &status.standing;
+    let number = |count_of: usize| count(count_of as u64);
+    let root = settings.root.path().display().to_string();
+    page.row("project", WIDTH, &root, "")?;
+    let of = format!("of {} in the project", number(standing.files));
+    page.row("files", WIDTH, &number(status.indexed), &of)?;
+    page.row("chunks", WIDTH, &count(status.pieces), "")?;
+    let fresh = match standing.pending {
+        0 if standing.files > 0 => "up to date".to_owned(),
+        0 => "there is nothing to index".to_owned(),
+        _ if !standing.was_complete && status.pieces == 0 => {
+            "not built yet; a search or `docent index` builds it".to_owned()
+        }
+        pending => format!(
+            "{} files have changed; the next search takes them in",
+            number(pending)
+        ),
+    };
+    page.row("freshness", WIDTH, &fresh, "")?;
+    page.row("embedder", WIDTH, "none", "words are searched, not meanings")?;
+    let writer = status
+        .writer
+        .as_ref()
+        .map_or_else(|| "none now".to_owned(), |process| format!("process {process}"));
+    page.row("writer", WIDTH, &writer, "")?;
+    match &status.folder {
+        Some(folder) => page.row(
+            "on disk",
+            WIDTH,
+            &size(status.bytes_on_disk),
+            &folder.display().to_string(),
+        )?,
+        None => page.row("on disk", WIDTH, "nothing", "")?,
+    }
+    let languages: Vec<String> = status
+        .languages
+        .iter()
+        .map(|(name, files)| format!("{name} {}", number(*files)))
+        .collect();
+    page.row("languages", WIDTH, &languages.join(", "), "")?;
+    for (note, files, first) in &status.notes {
+        let more = if *files > first.len() { ", …" } else { "" };
+        page.row(
+            note,
+            WIDTH,
+            &number(*files),
+            &format!("{}{more}", first.join(", ")),
+        )?;
+    }
+    if status.unnameable > 0 {
+        page.row(
+            "left out",
+            WIDTH,
+            &count(status.unnameable),
+            "names that are not UTF-8 or cannot be written as a path",
+        )?;
+    }
+    if standing.missed > 0 {
+        page.row("unreadable", WIDTH, &count(standing.missed), "directories")?;
+    }
+    for other in &status.others {
+        page.note(&format!(
+            "{other} is an index of another version or with other settings; it is left alone"
+        ))?;
+    }
+    standing
+        .troubles
+        .iter()
+        .try_for_each(|trouble| page.note(trouble))
+}
+
+fn json(status: &Status) -> serde_json::Value {
+    let notes = status
+        .notes
+        .iter()
+        .map(|(why, files, first)| json!({ "why": why, "files": files, "first": first }));
+    json!({
+        "files": status.standing.files,
+        "indexed": status.indexed,
+        "chunks": status.pieces,
+        "pending": status.standing.pending,
+        "languages": status.languages.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
+        "notes": notes.collect::<Vec<_>>(),
+        "unnameable": status.unnameable,
+        "bytesOnDisk": status.bytes_on_disk,
+        "folder": status.folder,
+        "writer": status.writer,
+        "embedder": null,
+        "others": status.others,
+        "troubles": status.standing.troubles,
+    })
+}
+
+/// How far an index is, drawn on a terminal and nowhere else.
+pub(super) struct Bar {
+    bar: Mutex<Option<ProgressBar>>,
+    started: Instant,
+}
+
+impl Default for Bar {
+    fn default() -> Self {
+        Self {
+            bar: Mutex::default(),
+            started: Instant::now(),
+        }
+    }
+}
+
+impl Bar {
+    pub(super) fn show(&self, progress: Progress) {
+        let Progress {
+            done,
+            total,
+            pieces,
+            bytes,
+        } = progress;
+        if !std::io::stderr().is_terminal() || total == 0 {
+            return;
+        }
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let bar = bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} files · {msg} · {eta} left")
+                .expect("a literal template");
+            ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_style(style)
+        });
+        bar.set_length(total);
+        bar.set_position(done);
+        let rate = rate(bytes, self.started.elapsed().as_secs_f64());
+        bar.set_message(format!("{} chunks · {rate}", count(pieces)));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn rate(bytes: u64, seconds: f64) -> String {
+    format!("{:.1} MB/s", bytes as f64 / 1e6 / seconds.max(0.001))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn size(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

@@ -1,0 +1,243 @@
+//! The answer of `context_search` on paper: markdown as one contract shows it, JSON as the other does, both within the
+//! size an answer may have.
+
+use super::search::{Found, Output};
+use crate::tools::markdown::{cut, fence, inline_to, length};
+use crate::tools::room::{fit, json_length, notice};
+
+/// Characters around the results, and of each result beside its code.
+const FRAME: usize = 600;
+const FIELDS: usize = 900;
+
+/// Characters of code that are worth showing; with less room, fewer results are shown.
+const LEAST: usize = 300;
+
+/// What a result is called: its name, or that of its file.
+pub(super) fn title(found: &Found) -> String {
+    if found.name.is_empty() {
+        found.path.rsplit('/').next().unwrap_or_default().to_owned()
+    } else {
+        found.name.clone()
+    }
+}
+
+/// The answer in markdown.
+pub(super) fn markdown(output: &Output, mut notices: Vec<String>, room: usize) -> String {
+    let mut text = format!("# Search Results for \"{}\"\n", inline_to(&output.query, 500));
+    if let Some(message) = &output.message {
+        text += &format!("\n{message}.\n");
+    }
+    let notes: usize = notices.iter().map(|notice| length(notice) + 20).sum();
+    let mut left = room.saturating_sub(FRAME + length(&text) + notes);
+    let mut shown = 0;
+    for (at, found) in output.results.iter().enumerate() {
+        let share = left / (output.results.len() - at);
+        if share < FIELDS + LEAST && at > 0 {
+            break;
+        }
+        let section = section(at + 1, found, share.saturating_sub(FIELDS));
+        left = left.saturating_sub(length(&section));
+        if at > 0 {
+            text += "\n---\n";
+        }
+        text += &section;
+        shown += 1;
+    }
+    notices.extend(hidden(shown, output.results.len()));
+    for notice in notices {
+        text += &format!("\n> Notice: {notice}\n");
+    }
+    cut(text.trim_end(), room, "\n> Notice: The answer is cut here")
+}
+
+fn hidden(shown: usize, all: usize) -> Option<String> {
+    (shown < all).then(|| {
+        format!("{shown} of {all} results fit into this answer; ask for fewer, or raise answer.max_chars")
+    })
+}
+
+fn section(number: usize, found: &Found, room: usize) -> String {
+    let Found {
+        path,
+        start_line,
+        end_line,
+        ranking,
+        ..
+    } = found;
+    let title = inline_to(&title(found), 120);
+    let place = inline_to(path, 300);
+    let (code, more) = code(found, room);
+    let fence = fence(&code);
+    let generated = if found.generated { " (generated)" } else { "" };
+    let mut text = format!(
+        "\n## Result {number}: {title} ({place}:{start_line}-{end_line}) [Score: {:.2}]\n",
+        found.score
+    );
+    text += &format!(
+        "\n**Type**: {}{generated}  \n**Project**: {}  \n**Last Accessed**: {}\n",
+        found.kind,
+        inline_to(&found.project, 100),
+        accessed(found)
+    );
+    text += &format!("\n{fence}{}\n{code}\n{fence}\n", found.language);
+    if let Some(more) = more {
+        text += &format!("{more}\n");
+    }
+    let recency = match found.age {
+        Some(age) if age <= docent_core::boost::DAY => "accessed <24h ago",
+        Some(_) => "accessed in the last 7 days",
+        None => "not accessed in the last 7 days",
+    };
+    let module = if ranking.module > 1.0 {
+        "same module as current work"
+    } else {
+        "another module than current work"
+    };
+    let times = found.accesses_this_week;
+    let accesses = if times == 1 { "access" } else { "accesses" };
+    text += &format!(
+        "\n**Ranking Details**:\n- Semantic Score: {:.2}\n- Recency Boost: ×{} ({recency})\n- Module Boost: ×{} ({module})\n\
+         - Frequency Boost: ×{} ({times} {accesses} this week)\n- **Final Score**: {:.2}\n",
+        ranking.semantic,
+        factor(ranking.recency),
+        factor(ranking.module),
+        factor(ranking.frequency),
+        ranking.r#final,
+    );
+    text
+}
+
+/// A factor with one decimal, or two where it needs them.
+fn factor(number: f64) -> String {
+    let short = format!("{number:.2}");
+    match short.strip_suffix('0') {
+        Some(shorter) => shorter.to_owned(),
+        None => short,
+    }
+}
+
+/// The code, cut after a line where there is no room for all of it, and how to get the rest.
+fn code(found: &Found, room: usize) -> (String, Option<String>) {
+    let content = found.content.as_str();
+    if length(content) <= room {
+        return (content.to_owned(), None);
+    }
+    let mut used = 0;
+    let lines: Vec<&str> = content
+        .lines()
+        .take_while(|line| {
+            used += length(line) + 1;
+            used <= room
+        })
+        .collect();
+    let all = content.lines().count();
+    if lines.is_empty() {
+        let first = content.lines().next().unwrap_or_default();
+        return (
+            cut(first, room, "…"),
+            Some(format!(
+                "… line {} is cut; read_file shows more",
+                found.start_line
+            )),
+        );
+    }
+    let next = found.start_line as usize + lines.len();
+    let more = all - lines.len();
+    let plural = if more == 1 { "line" } else { "lines" };
+    (
+        lines.join("\n"),
+        Some(format!(
+            "… {more} more {plural}: read_file with startLine {next} and endLine {}",
+            found.end_line
+        )),
+    )
+}
+
+fn accessed(found: &Found) -> String {
+    let Some(age) = found.age else {
+        return "not in the last 7 days".to_owned();
+    };
+    let times = match found.accesses_this_week {
+        1 => "once this week".to_owned(),
+        times => format!("{times} times this week"),
+    };
+    format!("{} ({times})", ago(age))
+}
+
+/// A time ago, in the largest unit that fits.
+fn ago(seconds: i64) -> String {
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
+    match units.into_iter().find(|(length, _)| seconds >= *length) {
+        None => "just now".to_owned(),
+        Some((length, unit)) => {
+            let count = seconds / length;
+            let plural = if count == 1 { "" } else { "s" };
+            format!("{count} {unit}{plural} ago")
+        }
+    }
+}
+
+/// The answer in JSON.
+pub(super) fn json(mut output: Output, mut notices: Vec<String>, room: usize) -> String {
+    let contents: Vec<String> = output
+        .results
+        .iter_mut()
+        .map(|found| std::mem::take(&mut found.content))
+        .collect();
+    let fields: Vec<usize> = output
+        .results
+        .iter()
+        .map(|found| length(&serde_json::json!(found).to_string()))
+        .collect();
+    let notes: usize = notices.iter().map(|notice| json_length(notice) + 2).sum();
+    let mut left = room.saturating_sub(FRAME + notes + json_length(&output.query));
+    let mut shown = 0;
+    let mut shortened = 0;
+    for (at, content) in contents.iter().enumerate() {
+        let share = left / (contents.len() - at);
+        if share < fields[at] + LEAST && at > 0 {
+            break;
+        }
+        let (kept, text) = fit(content, share.saturating_sub(fields[at] + 2), Into::into);
+        shortened += usize::from(kept < content.len());
+        left = left.saturating_sub(fields[at] + json_length(&text));
+        output.results[at].content = text.into_owned();
+        shown += 1;
+    }
+    notices.extend(hidden(shown, output.results.len()));
+    if shortened > 0 {
+        notices.push(format!(
+            "The content of {shortened} results is cut; read_file shows the rest of their lines"
+        ));
+    }
+    output.results.truncate(shown);
+    output.notice = notice(&notices);
+    serde_json::json!(output).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_the_largest_unit() {
+        let shown: Vec<String> = [0, 59, 60, 7_200, 86_400, 600_000].map(ago).to_vec();
+        assert_eq!(
+            shown,
+            [
+                "just now",
+                "just now",
+                "1 minute ago",
+                "2 hours ago",
+                "1 day ago",
+                "6 days ago"
+            ]
+        );
+    }
+
+    #[test]
+    fn factors_are_short() {
+        let shown: Vec<String> = [1.0, 1.5, 1.15, 1.01].map(factor).to_vec();
+        assert_eq!(shown, ["1.0", "1.5", "1.15", "1.01"]);
+    }
+}

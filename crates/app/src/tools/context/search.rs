@@ -1,0 +1,559 @@
+//! `context_search`: the parts of the project that answer a question, ranked by what the user works on.
+//!
+//! Promise: `docs/behaviour.md`, `context_search`.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_core::boost::{Usage, WEEK};
+use docent_core::chunk::Kind as ChunkKind;
+use docent_core::module::module_of;
+use docent_core::path::RepoPath;
+use docent_core::rank::Weights;
+use docent_core::reveal::reveal_part;
+use docent_core::tokens::Query;
+use docent_engine::accesses::Accesses;
+use docent_engine::clock::rfc3339;
+use docent_engine::files::Root;
+use docent_engine::index::{Index, Standing};
+use docent_engine::search::{Match, Place, Reader, Request, search};
+use docent_engine::store::{Piece, StoreError};
+use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::answer;
+use crate::cli::print::Page;
+use crate::tools::arguments::Problem;
+use crate::tools::failure::{Failure, Kind};
+use crate::tools::linked::{Neighbour, project_name};
+use crate::tools::markdown::count;
+use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
+
+const ABOUT: &str = "Search the project by meaning: describe what you look for in words, or name a symbol. Returns functions, \
+    classes and sections of files with their code, best first, ranked by relevance and by what is being worked on. Start here \
+    when you do not know the exact text; grep_codebase is for exact text.";
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("context_search", Group::Context, ABOUT, run)
+        .title("Search the project")
+        .per_minute(100)
+        .slow_after(Duration::from_secs(2))
+        .cli("search", &["query"], show)
+        .dialect(|given| (Form::of_object(given) == Form::Markdown).then_some(Group::Git))
+        .refuses(refused)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Args {
+    /// What to find: a question, a description or a name
+    #[schemars(length(min = 3, max = 500))]
+    pub(super) query: String,
+    /// Filter by discovery type (default: all)
+    r#type: Option<Type>,
+    /// Filter by module name
+    pub(super) module: Option<String>,
+    /// Maximum number of results to return
+    #[serde(default = "five")]
+    #[schemars(range(min = 1, max = 20))]
+    limit: usize,
+    /// Search current project only or all linked projects (default: current)
+    project_scope: Option<Scope>,
+    /// Filter by chunk types (default: all types)
+    chunk_type: Option<Vec<ChunkType>>,
+    /// Form of the answer (default: markdown; JSON with type or module)
+    format: Option<Form>,
+}
+
+fn five() -> usize {
+    5
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Type {
+    All,
+    Pattern,
+    Rule,
+    Decision,
+    Issue,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Scope {
+    Current,
+    AllLinked,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ChunkType {
+    Function,
+    Class,
+    Method,
+    Interface,
+    Type,
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Form {
+    Markdown,
+    Json,
+}
+
+impl Form {
+    /// As asked for; else the form of the contract whose arguments were given.
+    fn of(asked: Option<Self>, older: bool, newer: bool) -> Self {
+        asked.unwrap_or(if older && !newer {
+            Self::Json
+        } else {
+            Self::Markdown
+        })
+    }
+
+    fn of_object(given: &Object) -> Self {
+        let has = |name: &str| given.get(name).is_some_and(|value| !value.is_null());
+        let asked = given.get("format").and_then(|form| Self::deserialize(form).ok());
+        Self::of(
+            asked,
+            has("type") || has("module"),
+            has("projectScope") || has("chunkType"),
+        )
+    }
+
+    fn of_arguments(args: &Args) -> Self {
+        Self::of(
+            args.format,
+            args.r#type.is_some() || args.module.is_some(),
+            args.project_scope.is_some() || args.chunk_type.is_some(),
+        )
+    }
+}
+
+/// The answer as clients get it in JSON.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Output {
+    pub(super) results: Vec<Found>,
+    pub(super) query: String,
+    pub(super) total_found: usize,
+    /// In milliseconds
+    pub(super) search_time: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+    /// What the answer cannot know of
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) notice: Option<String>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Found {
+    pub(super) id: String,
+    pub(super) r#type: String,
+    pub(super) content: String,
+    pub(super) module: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) date: Option<String>,
+    pub(super) score: f64,
+    pub(super) source: String,
+    pub(super) path: String,
+    pub(super) start_line: u32,
+    pub(super) end_line: u32,
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) project: String,
+    pub(super) language: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) last_accessed: Option<String>,
+    pub(super) accesses_this_week: u64,
+    pub(super) ranking: Ranking,
+    /// Not written by people.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) generated: bool,
+    /// Seconds since the last access.
+    #[serde(skip)]
+    pub(super) age: Option<i64>,
+}
+
+#[derive(Deserialize, Serialize)]
+pub(super) struct Ranking {
+    pub(super) semantic: f64,
+    pub(super) recency: f64,
+    pub(super) module: f64,
+    pub(super) frequency: f64,
+    pub(super) r#final: f64,
+}
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let watch = call.clock.stopwatch();
+    let form = Form::of_arguments(args);
+    let mut notices = Vec::new();
+    let neighbours = if args.project_scope == Some(Scope::AllLinked) {
+        let (neighbours, missing) = call.linked.neighbours(call.root.path());
+        notices.extend(missing);
+        neighbours
+    } else {
+        Vec::new()
+    };
+
+    let wants_code = matches!(args.r#type, None | Some(Type::All));
+    let matches = if wants_code {
+        let searched = Searched::new(call, &neighbours);
+        let (standing, matches) = searched.search(call, args)?;
+        if standing.files == 0 && neighbours.is_empty() {
+            return Err(empty(form));
+        }
+        if let Some(module) = &args.module {
+            call.session.works_in(module);
+        }
+        notices.extend(told(&standing));
+        matches
+    } else {
+        notices.push("No discoveries are indexed".to_owned());
+        Vec::new()
+    };
+
+    let total_found = matches.len();
+    let mut shelves: Vec<Shelf<'_>> = vec![Shelf::new(call.root)];
+    shelves.extend(neighbours.iter().map(|one| Shelf::new(&one.root)));
+    let mut left_out = 0;
+    let mut results = Vec::new();
+    for found in matches {
+        if results.len() == args.limit {
+            break;
+        }
+        match shelves[found.place].read(&found, call.clock.now()) {
+            Some(result) => results.push(result),
+            None => left_out += 1,
+        }
+    }
+    if left_out > 0 {
+        notices.push(format!(
+            "{left_out} {} changed after the index was written and {} left out",
+            if left_out == 1 { "result" } else { "results" },
+            if left_out == 1 { "was" } else { "were" },
+        ));
+    }
+    let mut output = Output {
+        message: (results.is_empty()).then(|| nothing(args)),
+        results,
+        query: args.query.clone(),
+        total_found,
+        search_time: watch.milliseconds(),
+        notice: None,
+    };
+    if call.audience == Audience::Person && args.format.is_none() {
+        output.notice = crate::tools::room::notice(&notices);
+        return Ok(Reply::json(&output));
+    }
+    Ok(Reply::Text(match form {
+        Form::Json => answer::json(output, notices, call.room),
+        Form::Markdown => answer::markdown(&output, notices, call.room),
+    }))
+}
+
+/// What a search looks at: this project, and those linked with it.
+struct Searched<'a> {
+    indexes: Vec<&'a Index>,
+    usages: Vec<HashMap<String, Usage>>,
+    module: Option<String>,
+}
+
+impl<'a> Searched<'a> {
+    fn new(call: &Call<'a>, neighbours: &'a [Arc<Neighbour>]) -> Self {
+        let now = call.clock.now();
+        let (usage, last) = usage(call.accesses, now);
+        let mut searched = Self {
+            indexes: vec![call.index],
+            usages: vec![usage],
+            // A new session most likely goes on where the last one was.
+            module: call.session.module().or(last),
+        };
+        for neighbour in neighbours {
+            searched.indexes.push(&neighbour.index);
+            searched.usages.push(usage_of(&neighbour.accesses, now));
+        }
+        searched
+    }
+
+    /// Brings the indexes up to date as far as there is time, and searches. A damaged index is built anew once.
+    fn search(&self, call: &Call<'_>, args: &Args) -> Result<(Standing, Vec<Match>), Failure> {
+        let kinds: Vec<ChunkKind> = args.chunk_type.iter().flatten().map(|kind| kind.kind()).collect();
+        let weights = Weights::default();
+        let request = Request {
+            query: &args.query,
+            kinds: &kinds,
+            module: args.module.as_deref(),
+            weights: &weights,
+        };
+        let places: Vec<Place<'_>> = self
+            .indexes
+            .iter()
+            .zip(&self.usages)
+            .enumerate()
+            .map(|(at, (index, usage))| Place {
+                index,
+                usage,
+                module: self.module.as_deref().filter(|_| at == 0),
+                rules: call.search.boosts,
+            })
+            .collect();
+        let mut standing = self.freshen(call);
+        let found = match search(&places, &request) {
+            Err(StoreError::Damaged(_)) => {
+                standing = self.freshen(call);
+                search(&places, &request)
+            }
+            found => found,
+        };
+        let found = found.map_err(|error| {
+            Failure::new(Kind::Internal, "The index cannot be searched")
+                .details(error.to_string())
+                .hint("Use grep_codebase for text search")
+        })?;
+        Ok((standing, found))
+    }
+
+    /// How things stand with all of them together.
+    fn freshen(&self, call: &Call<'_>) -> Standing {
+        let mut all = Standing {
+            was_complete: true,
+            ..Standing::default()
+        };
+        for index in &self.indexes {
+            let one = index.freshen(call.search.patience, call.deadline, call.report);
+            all.files += one.files;
+            all.pending += one.pending;
+            all.missed += one.missed;
+            all.was_complete &= one.was_complete;
+            all.other_writes |= one.other_writes;
+            all.troubles.extend(one.troubles);
+        }
+        all
+    }
+}
+
+/// How files were read this week, and the module of the one that was read last in the last day.
+fn usage(accesses: &Accesses, now: Timestamp) -> (HashMap<String, Usage>, Option<String>) {
+    let since = now - SignedDuration::from_secs(WEEK);
+    // Without statistics there are no boosts, which is no reason not to answer.
+    let accessed = accesses.since(since).unwrap_or_default();
+    let last = accessed
+        .first()
+        .filter(|file| now.duration_since(file.last) <= SignedDuration::from_hours(24))
+        .and_then(|file| RepoPath::parse(&file.path).ok())
+        .map(|path| module_of(&path).to_owned());
+    let usage = accessed.into_iter().map(|file| {
+        let age = now.duration_since(file.last).as_secs().max(0);
+        (
+            file.path,
+            Usage {
+                age,
+                times: file.times,
+            },
+        )
+    });
+    (usage.collect(), last)
+}
+
+fn usage_of(accesses: &Accesses, now: Timestamp) -> HashMap<String, Usage> {
+    usage(accesses, now).0
+}
+
+/// A project whose files results are read from.
+struct Shelf<'a> {
+    reader: Reader<'a>,
+    project: String,
+}
+
+impl<'a> Shelf<'a> {
+    fn new(root: &'a Root) -> Self {
+        Self {
+            reader: Reader::new(root),
+            project: project_name(root.path()),
+        }
+    }
+
+    /// The result with its text as it is now; nothing where that is gone.
+    fn read(&mut self, found: &Match, now: Timestamp) -> Option<Found> {
+        let (piece, text) = self.reader.read(&found.piece)?;
+        let path = RepoPath::parse(&piece.path).ok()?;
+        let final_score = found.score();
+        let usage = found.usage;
+        let last = usage.map(|usage| now - SignedDuration::from_secs(usage.age));
+        let shown = |text: &str| reveal_part(text).into_owned();
+        Some(Found {
+            id: format!("{:016x}", piece.id),
+            r#type: source(&piece).to_owned(),
+            content: shown(text.trim_end_matches(['\n', '\r'])),
+            module: shown(module_of(&path)),
+            session: None,
+            date: self.reader.modified(&piece.path).map(rfc3339),
+            score: rounded(final_score.tanh()),
+            source: source(&piece).to_owned(),
+            path: shown(&piece.path),
+            start_line: piece.first_line,
+            end_line: piece.last_line,
+            name: shown(&piece.scope),
+            kind: piece.kind.name().to_owned(),
+            project: shown(&self.project),
+            language: piece.language.clone(),
+            last_accessed: last.map(rfc3339),
+            accesses_this_week: usage.map_or(0, |usage| usage.times),
+            ranking: Ranking {
+                semantic: rounded(found.relevance),
+                recency: found.boosts.recency,
+                module: found.boosts.module,
+                frequency: rounded(found.boosts.frequency),
+                r#final: rounded(final_score),
+            },
+            generated: piece.generated,
+            age: usage.map(|usage| usage.age),
+        })
+    }
+}
+
+/// What a piece is a part of.
+fn source(piece: &Piece) -> &'static str {
+    match piece.language.as_str() {
+        "markdown" | "mdx" | "restructuredtext" | "asciidoc" | "plaintext" => "docs",
+        _ => "code",
+    }
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 1e4).round() / 1e4
+}
+
+impl ChunkType {
+    fn kind(self) -> ChunkKind {
+        match self {
+            Self::Function => ChunkKind::Function,
+            Self::Class => ChunkKind::Class,
+            Self::Method => ChunkKind::Method,
+            Self::Interface => ChunkKind::Interface,
+            Self::Type => ChunkKind::Type,
+        }
+    }
+}
+
+/// What an answer cannot know of, in sentences.
+fn told(standing: &Standing) -> Vec<String> {
+    let mut sentences = standing.troubles.clone();
+    let number = |count_of: usize| count(count_of as u64);
+    if standing.pending > 0 {
+        let (pending, files) = (number(standing.pending), number(standing.files));
+        sentences.push(if standing.was_complete {
+            let plural = if standing.pending == 1 { "file that has" } else { "files that have" };
+            format!("{pending} {plural} changed are not searched in their new form yet; ask again in a moment")
+        } else {
+            let indexed = number(standing.files.saturating_sub(standing.pending));
+            format!("The index is being built: {indexed} of {files} files can be found so far; ask again for the rest")
+        });
+    }
+    if standing.missed > 0 {
+        sentences.push(format!(
+            "{} directories could not be looked into",
+            standing.missed
+        ));
+    }
+    sentences
+}
+
+/// Says why there is no result.
+fn nothing(args: &Args) -> String {
+    let mut filters = Vec::new();
+    if let Some(module) = &args.module {
+        filters.push(format!("module '{module}'"));
+    }
+    if args.chunk_type.is_some() {
+        filters.push("chunkType".to_owned());
+    }
+    match filters.as_slice() {
+        [] if Query::of(&args.query).words.is_empty() => "The query has no word to look for".to_owned(),
+        [] => "Nothing in the project has any of these words; grep_codebase finds parts of words".to_owned(),
+        filters => format!(
+            "Nothing matches with {}; search again without",
+            filters.join(" and ")
+        ),
+    }
+}
+
+/// The contract's words for a query that is too short.
+fn refused(problems: &[Problem]) -> Option<Failure> {
+    match problems {
+        [problem] if problem.path == ["query"] && problem.message.contains("at least") => {
+            Some(Failure::new(Kind::Invalid, "Query must be at least 3 characters"))
+        }
+        _ => None,
+    }
+}
+
+fn empty(form: Form) -> Failure {
+    const INSTEAD: &str = "Use grep_codebase for text search";
+    let failure = Failure::new(
+        Kind::Missing,
+        "No embeddings found. Run initial session to generate context.",
+    );
+    match form {
+        Form::Json => failure.about("fallback", INSTEAD),
+        Form::Markdown => failure.hint(INSTEAD),
+    }
+}
+
+/// For people: where it is, what it is and how well it fits, and the code with the words that were asked for.
+fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+    let Ok(output) = Output::deserialize(answer) else {
+        return page.markdown(answer.as_str().unwrap_or_default());
+    };
+    let query = Query::of(&output.query);
+    for (at, found) in output.results.iter().enumerate() {
+        if at > 0 {
+            page.line("")?;
+        }
+        let Found {
+            path,
+            start_line,
+            end_line,
+            ..
+        } = found;
+        page.found(
+            &format!("{path}:{start_line}-{end_line}"),
+            &answer::title(found),
+            &format!("{} · {:.2}", found.kind, found.score),
+        )?;
+        for (number, line) in (u64::from(*start_line)..)
+            .zip(found.content.lines())
+            .take(MOST_LINES)
+        {
+            page.marked(number, line, &query.words)?;
+        }
+        let lines = found.content.lines().count();
+        if lines > MOST_LINES {
+            page.dim(&format!("       … {} more lines", lines - MOST_LINES))?;
+        }
+    }
+    if let Some(message) = &output.message {
+        page.note(message)?;
+    }
+    page.note(&format!(
+        "{} of {} results in {} ms",
+        output.results.len(),
+        output.total_found,
+        output.search_time
+    ))?;
+    output.notice.iter().try_for_each(|notice| page.note(notice))
+}
+
+/// Lines of a result that people see.
+const MOST_LINES: usize = 24;

@@ -1,0 +1,308 @@
+//! The order of what was found: how well words match is where it begins, what code is decides.
+//!
+//! Words alone prefer short texts and uses over definitions. Here a piece gains when it defines what the query names, when
+//! its file is called what the query says, and when more of its file matches; tests, generated code and their kind stand
+//! behind what they are about, unless the query asks for them.
+//!
+//! Invariant: the order depends on nothing but the query and the candidates; equal ones keep their order.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use crate::chunk::Kind;
+use crate::path::RepoPath;
+use crate::role::Role;
+use crate::tokens::{Query, joined, words};
+
+/// Something that may be an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Which project it is of, where several are searched.
+    pub project: usize,
+    pub path: &'a str,
+    pub kind: Kind,
+    pub name: &'a str,
+    /// What it stands inside of.
+    pub outside: &'a str,
+    pub generated: bool,
+    /// How well its words match; only compared with that of other candidates.
+    pub score: f32,
+}
+
+/// How much each sign counts, where the best match of words counts 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Weights {
+    /// How much of what was found is in the same file.
+    pub file: f32,
+    /// Words of the query in the file's name, and in the names of its directories.
+    pub stem: f32,
+    pub directory: f32,
+    /// Words of the query in what the piece is called.
+    pub name: f32,
+    /// The piece is called what the query names, alone or among other words.
+    pub defines: f32,
+    pub mentions: f32,
+    /// The file is called what the query names.
+    pub called: f32,
+    /// What is left of a piece of a test, of generated code, of documents and settings, of examples and what is not ours.
+    pub test: f32,
+    pub generated: f32,
+    pub prose: f32,
+    pub example: f32,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            file: 0.6,
+            stem: 0.7,
+            directory: 0.2,
+            name: 0.15,
+            defines: 2.0,
+            mentions: 0.8,
+            called: 0.6,
+            test: 0.4,
+            generated: 0.5,
+            prose: 0.45,
+            example: 0.5,
+        }
+    }
+}
+
+/// How relevant each candidate is, from 0 up.
+pub fn relevance(query: &Query, candidates: &[Candidate<'_>], weights: &Weights) -> Vec<f32> {
+    let best = candidates
+        .iter()
+        .map(|one| one.score)
+        .fold(f32::MIN_POSITIVE, f32::max);
+    let mut files: HashMap<(usize, &str), File> = HashMap::new();
+    for candidate in candidates {
+        let file = files
+            .entry((candidate.project, candidate.path))
+            .or_insert_with(|| File::of(query, candidate.path, weights));
+        file.sum += candidate.score / best;
+        file.best = file.best.max(candidate.score);
+    }
+    let most = files
+        .values()
+        .map(|file| file.sum)
+        .fold(f32::MIN_POSITIVE, f32::max);
+    candidates
+        .iter()
+        .map(|candidate| {
+            let file = &files[&(candidate.project, candidate.path)];
+            let mut score = candidate.score / best;
+            if candidate.score >= file.best {
+                score += weights.file * file.sum / most;
+            }
+            score += file.gain;
+            score += weights.name * called(query, candidate.name);
+            score += defines(query, candidate, weights);
+            if candidate.generated && !query.says("generat") {
+                score *= weights.generated;
+            }
+            score * file.factor
+        })
+        .collect()
+}
+
+/// What is known of a file for every piece of it.
+struct File {
+    /// Of its candidates' scores, where the best of all is 1.
+    sum: f32,
+    best: f32,
+    gain: f32,
+    factor: f32,
+}
+
+impl File {
+    fn of(query: &Query, path: &str, weights: &Weights) -> Self {
+        let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        let stem = if stem.is_empty() { name } else { stem };
+        let parents: Vec<&str> = directories.rsplit('/').take(2).collect();
+        let gain = weights.stem * share(query, &words(stem))
+            + weights.directory * share(query, &words(&parents.join(" ")));
+        let whole = joined(stem);
+        let is_called = query
+            .names
+            .iter()
+            .any(|wanted| wanted.joined == whole || wanted.scope.as_ref() == Some(&whole));
+        Self {
+            sum: 0.0,
+            best: 0.0,
+            gain: gain + if is_called { weights.called } else { 0.0 },
+            factor: factor(query, path, weights),
+        }
+    }
+}
+
+/// How many of the query's words are among these, as a share of all it has. A word counts for a longer one that begins
+/// with it: `auth` for `authentication`.
+fn share(query: &Query, words: &[String]) -> f32 {
+    if query.words.is_empty() || words.is_empty() {
+        return 0.0;
+    }
+    let found = query
+        .words
+        .iter()
+        .filter(|wanted| {
+            words.iter().any(|word| {
+                let (short, long) = if word.len() < wanted.len() {
+                    (word, *wanted)
+                } else {
+                    (*wanted, word)
+                };
+                short == long || (short.len() >= 4 && long.starts_with(short.as_str()))
+            })
+        })
+        .count();
+    ratio(found, query.words.len())
+}
+
+/// How well a name is what the query says: the words both have, as a share of what each has.
+fn called(query: &Query, name: &str) -> f32 {
+    if name.is_empty() {
+        return 0.0;
+    }
+    let named = words(name);
+    let common = named.iter().filter(|word| query.words.contains(word)).count();
+    if common == 0 {
+        return 0.0;
+    }
+    2.0 * ratio(common, named.len() + query.words.len())
+}
+
+/// The gain of a definition of what the query names.
+fn defines(query: &Query, candidate: &Candidate<'_>, weights: &Weights) -> f32 {
+    if query.names.is_empty() || candidate.name.is_empty() {
+        return 0.0;
+    }
+    let name = joined(candidate.name);
+    let outside = joined(candidate.outside.rsplit('.').next().unwrap_or_default());
+    let gain = if query.is_name {
+        weights.defines
+    } else {
+        weights.mentions
+    };
+    let worth = match candidate.kind {
+        Kind::Class | Kind::Interface | Kind::Type | Kind::Function => 1.0,
+        Kind::Method => 0.9,
+        Kind::Module => 0.7,
+        Kind::Block => 0.4,
+    };
+    let fits = query
+        .names
+        .iter()
+        .filter(|wanted| wanted.joined == name)
+        .map(|wanted| {
+            let scope = match &wanted.scope {
+                None => 1.0,
+                Some(scope) if *scope == outside => 1.25,
+                Some(_) => 0.75,
+            };
+            // `Timeout` is not `timeout`.
+            scope
+                * if wanted.written == candidate.name {
+                    1.0
+                } else {
+                    0.6
+                }
+        });
+    gain * worth * fits.fold(0.0, f32::max)
+}
+
+/// What is left of a file's pieces because of what it is for.
+fn factor(query: &Query, path: &str, weights: &Weights) -> f32 {
+    let Ok(parsed) = RepoPath::parse(path) else {
+        return 1.0;
+    };
+    let directory = |names: &[&str]| {
+        parsed
+            .components()
+            .rev()
+            .skip(1)
+            .any(|part| names.contains(&part.to_ascii_lowercase().as_str()))
+    };
+    let mut factor = match Role::of(&parsed) {
+        Role::Test if !asks_for_tests(query) => weights.test,
+        Role::Docs | Role::Config if !asks_for_prose(query) => weights.prose,
+        _ => 1.0,
+    };
+    if directory(&[
+        "example",
+        "examples",
+        "sample",
+        "samples",
+        "demo",
+        "demos",
+        "benches",
+        "bench",
+        "benchmarks",
+    ]) && !query.says("exampl")
+        && !query.says("bench")
+    {
+        factor *= weights.example;
+    }
+    if directory(&[
+        "vendor",
+        "third_party",
+        "thirdparty",
+        "legacy",
+        "compat",
+        "deprecated",
+    ]) && !query.says("legacy")
+    {
+        factor *= weights.example;
+    }
+    factor
+}
+
+fn asks_for_tests(query: &Query) -> bool {
+    ["test", "spec", "fixtur", "mock", "assert"]
+        .iter()
+        .any(|word| query.says(word))
+}
+
+fn asks_for_prose(query: &Query) -> bool {
+    [
+        "doc",
+        "document",
+        "readm",
+        "guid",
+        "config",
+        "configurat",
+        "sett",
+        "changelog",
+        "licens",
+    ]
+    .iter()
+    .any(|word| query.says(word))
+}
+
+fn ratio(part: usize, whole: usize) -> f32 {
+    let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
+    number(part) / number(whole)
+}
+
+/// The order in which candidates are shown: the most relevant first, and of each file one before a second of it comes, unless
+/// that is far better than what would come instead. Gives positions in `relevance`.
+pub fn order<F: Copy + Eq + Hash>(files: &[F], relevance: &[f64]) -> Vec<usize> {
+    let mut sorted: Vec<usize> = (0..relevance.len()).collect();
+    sorted.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
+    let mut seen: HashMap<F, i32> = HashMap::new();
+    let mut ranked: Vec<(f64, usize)> = sorted
+        .into_iter()
+        .map(|at| {
+            let before = seen.entry(files[at]).or_default();
+            let value = relevance[at] * AGAIN.powi(*before);
+            *before += 1;
+            (value, at)
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    ranked.into_iter().map(|(_, at)| at).collect()
+}
+
+/// What is left of a second piece of the same file.
+const AGAIN: f64 = 0.3;

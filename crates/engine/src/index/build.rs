@@ -1,0 +1,183 @@
+//! From a file to what the store keeps of it.
+
+use std::time::SystemTime;
+
+use docent_core::chunk::{Chunk, Chunked, Unread, chunk};
+use docent_core::language::language_in;
+use docent_core::module::module_of;
+use docent_core::path::RepoPath;
+use docent_core::tokens::words_into;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::table::Row;
+use crate::files::{FileError, Root};
+use crate::store::{Entry, Piece};
+use crate::walk::Stamp;
+
+/// What became of a file.
+#[derive(Debug)]
+pub(super) enum Prepared {
+    /// It says what it said before.
+    Same(Row),
+    Changed {
+        row: Row,
+        entries: Vec<Entry>,
+        bytes: u64,
+    },
+    Gone,
+}
+
+/// Reads a file and cuts it. `before` is what the index knows of it.
+pub(super) fn prepare(root: &Root, path: &RepoPath, before: Option<&Row>, largest: u64) -> Prepared {
+    let now = SystemTime::now();
+    let opened = match root.file(path) {
+        Ok(opened) => opened,
+        Err(FileError::Missing | FileError::Directory | FileError::Special) => return Prepared::Gone,
+        Err(error) => return left_out(Stamp::default(), &error.to_string()),
+    };
+    let stamp = match opened.file.metadata() {
+        Ok(metadata) => Stamp::of(&metadata).settled(now),
+        Err(_) => return Prepared::Gone,
+    };
+    if opened.size > largest {
+        return left_out(stamp, "too large");
+    }
+    let content = match opened.read(largest) {
+        Ok(content) => content.bytes,
+        Err(FileError::TooLarge { .. }) => return left_out(stamp, "too large"),
+        Err(error) => return left_out(stamp, &error.to_string()),
+    };
+    if is_binary(&content) {
+        return left_out(stamp, "binary");
+    }
+    let hash = xxh3_64(&content);
+    if let Some(before) = before.filter(|before| before.hash == hash && before.pieces > 0) {
+        return Prepared::Same(Row {
+            stamp,
+            ..before.clone()
+        });
+    }
+    let bytes = content.len() as u64;
+    let text = String::from_utf8(content)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    let language = language_in(path, &text);
+    let Chunked { chunks, unread } = chunk(language, &text);
+    let entries = entries(path, language, &text, chunks, unread);
+    let row = Row {
+        stamp,
+        hash,
+        pieces: u32::try_from(entries.len()).unwrap_or(u32::MAX),
+        language: language.to_owned(),
+        note: unread.map(|unread| unread.name().to_owned()),
+    };
+    Prepared::Changed { row, entries, bytes }
+}
+
+fn left_out(stamp: Stamp, why: &str) -> Prepared {
+    Prepared::Changed {
+        row: Row {
+            stamp,
+            hash: 0,
+            pieces: 0,
+            language: String::new(),
+            note: Some(why.to_owned()),
+        },
+        entries: Vec::new(),
+        bytes: 0,
+    }
+}
+
+/// Text has no NUL where a program would look for one.
+fn is_binary(content: &[u8]) -> bool {
+    content[..content.len().min(8_000)].contains(&0)
+}
+
+fn entries(
+    path: &RepoPath,
+    language: &str,
+    text: &str,
+    chunks: Vec<Chunk>,
+    unread: Option<Unread>,
+) -> Vec<Entry> {
+    let module = module_of(path);
+    let generated = matches!(unread, Some(Unread::Generated | Unread::Minified));
+    let place = place_words(path);
+    let lines = Lines::of(text);
+    let entry = |chunk: Chunk| {
+        let shown = lines.text(*chunk.lines.start(), *chunk.lines.end());
+        let mut words = String::with_capacity(shown.len() + shown.len() / 2);
+        words_into(shown, &mut words);
+        for member in &chunk.members {
+            words_into(member, &mut words);
+        }
+        let mut name = String::new();
+        words_into(&chunk.name, &mut name);
+        let outside = chunk.path.strip_suffix(chunk.name.as_str()).unwrap_or_default();
+        words_into(outside, &mut words);
+        Entry {
+            module: module.to_owned(),
+            text: words,
+            name,
+            place: place.clone(),
+            piece: Piece {
+                path: path.as_str().to_owned(),
+                language: language.to_owned(),
+                kind: chunk.kind,
+                name_length: chunk.name.len().min(chunk.path.len()),
+                scope: chunk.path,
+                first_line: number(*chunk.lines.start()),
+                last_line: number(*chunk.lines.end()),
+                part: number(chunk.part),
+                generated,
+                id: chunk.id,
+                hash: xxh3_64(shown.as_bytes()),
+            },
+        }
+    };
+    chunks.into_iter().map(entry).collect()
+}
+
+/// The words of a path, without its extension.
+fn place_words(path: &RepoPath) -> String {
+    let name = path.as_str();
+    let stem = match path.extension() {
+        Some(extension) => &name[..name.len() - extension.len() - 1],
+        None => name,
+    };
+    let mut words = String::new();
+    words_into(stem, &mut words);
+    words
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Where each line of a text is.
+pub(crate) struct Lines<'a> {
+    text: &'a str,
+    /// Where each begins, and where the text ends.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
+        if starts.last() != Some(&text.len()) {
+            starts.push(text.len());
+        }
+        Self { text, starts }
+    }
+
+    /// From one line to another, counted from 1, with their line ends; what is beyond the text is empty.
+    pub(crate) fn text(&self, first: usize, last: usize) -> &'a str {
+        let at = |line: usize| self.starts.get(line).copied().unwrap_or(self.text.len());
+        &self.text[at(first.saturating_sub(1)).min(at(last))..at(last)]
+    }
+}
+
+/// The same hash as a piece has of its text.
+pub(crate) fn hash(text: &str) -> u64 {
+    xxh3_64(text.as_bytes())
+}

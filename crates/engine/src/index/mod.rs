@@ -1,0 +1,355 @@
+//! The index of a project: which files it knows, what they were cut into, and how it stays true.
+//!
+//! One thread of the process, the keeper, looks at the files, writes what has changed and says how things stand. Searches
+//! ask it to look and wait for a moment; they never wait for a whole build. Other processes of the same project keep the
+//! same index: who finds something to write takes the lock, the others see what was written.
+
+mod build;
+mod keeper;
+mod place;
+mod status;
+mod table;
+mod watch;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(crate) use build::{Lines, hash};
+use place::{Mark, Opened, Place};
+use watch::Watcher;
+
+use crate::accesses::Accesses;
+use crate::deadline::Deadline;
+use crate::files::Root;
+use crate::store::{Hit, StoreError, Wanted};
+
+/// The index of one project, as this process sees it.
+pub struct Index {
+    shared: Arc<Shared>,
+}
+
+/// How an index is kept.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Larger files are left out.
+    pub largest_file: u64,
+    /// Whether changes are watched for, rather than looked for with each search.
+    pub watch: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            largest_file: 4 << 20,
+            watch: false,
+        }
+    }
+}
+
+/// How long a search waits for what has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// A moment: less while the index is built for the first time.
+    Moment,
+    /// Until all is in, as long as there is progress.
+    UntilDone,
+}
+
+/// How things stand: what a search may find, and what it cannot know of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Files that belong in the index.
+    pub files: usize,
+    /// Those of them whose present content is not in it.
+    pub pending: usize,
+    /// It was complete at least once.
+    pub was_complete: bool,
+    /// Another process is writing.
+    pub other_writes: bool,
+    /// What went wrong, each in a sentence.
+    pub troubles: Vec<String>,
+    /// What could not be looked into.
+    pub missed: u64,
+}
+
+/// How far a build has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    pub done: u64,
+    pub total: u64,
+    pub pieces: u64,
+    pub bytes: u64,
+}
+
+/// Everything there is to say about an index.
+#[derive(Clone, Debug, Default)]
+pub struct Status {
+    pub standing: Standing,
+    pub indexed: usize,
+    pub pieces: u64,
+    /// Files by language, most first.
+    pub languages: Vec<(String, usize)>,
+    /// Why files were left out or cut by lines, with how many and the first few of them.
+    pub notes: Vec<(String, usize, Vec<String>)>,
+    pub bytes_on_disk: u64,
+    /// Where it lies; nothing where it is in memory.
+    pub folder: Option<PathBuf>,
+    /// The process that is writing.
+    pub writer: Option<String>,
+    /// Indexes of the same project that other versions have made.
+    pub others: Vec<String>,
+    /// Names that cannot be written as a path of the project.
+    pub unnameable: u64,
+}
+
+struct Shared {
+    root: Root,
+    options: Options,
+    place: Place,
+    accesses: Arc<Accesses>,
+    state: Mutex<State>,
+    /// Something in the state has changed.
+    changed: Condvar,
+    opened: RwLock<Option<Current>>,
+    watcher: OnceLock<Option<Watcher>>,
+    /// Watches have run out.
+    unwatched: AtomicBool,
+    counted: Counted,
+}
+
+/// The open index, and which of its commits searches see.
+#[derive(Clone)]
+struct Current {
+    opened: Arc<Opened>,
+    mark: Option<Mark>,
+}
+
+#[derive(Default)]
+struct State {
+    keeper: Keeper,
+    ended: bool,
+    /// How often somebody asked for a look, and which of these was answered.
+    asked: u64,
+    answered: u64,
+    /// What searches have found wrong with the index.
+    damage: Option<String>,
+    /// Somebody wants it built anew.
+    renew: bool,
+    unnameable: u64,
+    standing: Standing,
+}
+
+/// What the keeper is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Keeper {
+    #[default]
+    Absent,
+    Idle,
+    AtWork,
+    /// It cannot write, and tries again later.
+    Stuck,
+}
+
+#[derive(Default)]
+struct Counted {
+    done: AtomicU64,
+    total: AtomicU64,
+    pieces: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Index {
+    /// `folder` is the project's part of the cache; without, the index is in memory. Nothing is done yet.
+    pub fn new(root: Root, folder: Option<PathBuf>, accesses: Arc<Accesses>, options: Options) -> Self {
+        let rules = format!("{:?}{}", root.access(), options.largest_file);
+        let place = Place {
+            project: folder,
+            rules: format!("{:08x}", hash(&rules) >> 32),
+        };
+        Self {
+            shared: Arc::new(Shared {
+                root,
+                options,
+                place,
+                accesses,
+                state: Mutex::default(),
+                changed: Condvar::new(),
+                opened: RwLock::default(),
+                watcher: OnceLock::new(),
+                unwatched: AtomicBool::new(false),
+                counted: Counted::default(),
+            }),
+        }
+    }
+
+    pub fn root(&self) -> &Root {
+        &self.shared.root
+    }
+
+    /// Begins to look at the files, beside whatever the process does.
+    pub fn begin(&self) {
+        let mut state = self.shared.lock();
+        if state.keeper == Keeper::Absent {
+            state.asked += 1;
+            self.shared.start(&mut state);
+        }
+    }
+
+    /// Brings the index up to date, as far as patience reaches, and says how things stand. `report` hears how far it is.
+    pub fn freshen(&self, patience: Patience, deadline: &Deadline, report: &dyn Fn(Progress)) -> Standing {
+        const STEP: Duration = Duration::from_millis(100);
+        let shared = &self.shared;
+        if let Some(standing) = shared.known_fresh() {
+            return standing;
+        }
+        let started = Instant::now();
+        let mut state = shared.lock();
+        state.asked += 1;
+        let ticket = state.asked;
+        shared.start(&mut state);
+        shared.changed.notify_all();
+        loop {
+            let looked = state.answered >= ticket;
+            if looked && (state.standing.pending == 0 || state.keeper == Keeper::Stuck)
+                || deadline.check().is_err()
+            {
+                return state.standing.clone();
+            }
+            let left = match patience {
+                Patience::UntilDone => STEP,
+                Patience::Moment => {
+                    let most = if state.standing.was_complete { LATER } else { FIRST };
+                    most.saturating_sub(started.elapsed())
+                }
+            };
+            if left.is_zero() {
+                let mut standing = state.standing.clone();
+                if !looked && standing.pending == 0 {
+                    // The keeper has not even looked: nothing is known of what has changed.
+                    standing.pending = usize::from(standing.was_complete);
+                }
+                return standing;
+            }
+            state = shared.wait(state, left.min(STEP));
+            report(self.progress());
+        }
+    }
+
+    /// The pieces that match best. What is damaged is told to the keeper.
+    pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
+        let Some(opened) = self.shared.current()? else {
+            return Ok(Vec::new());
+        };
+        opened.store.search(wanted).inspect_err(|error| {
+            if let StoreError::Damaged(what) = error {
+                self.shared.lock().damage = Some(what.clone());
+            }
+        })
+    }
+
+    /// How far the keeper is.
+    pub fn progress(&self) -> Progress {
+        let counted = &self.shared.counted;
+        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        Progress {
+            done: read(&counted.done),
+            total: read(&counted.total),
+            pieces: read(&counted.pieces),
+            bytes: read(&counted.bytes),
+        }
+    }
+
+    /// Has the index built anew with the next look.
+    pub fn renew(&self) {
+        self.shared.lock().renew = true;
+    }
+
+    /// Removes what is stored. True where there was something.
+    pub fn clear(&self) -> std::io::Result<bool> {
+        self.shared.place.clear()
+    }
+
+    /// Looks at the files and tells everything; writes nothing.
+    pub fn status(&self) -> Status {
+        self.shared.status()
+    }
+}
+
+/// How long a search waits for a first build, and for changes after it.
+const FIRST: Duration = Duration::from_millis(700);
+const LATER: Duration = Duration::from_millis(1_500);
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        self.shared.lock().ended = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
+        self.changed
+            .wait_timeout(state, time)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+    }
+
+    fn start(self: &Arc<Self>, state: &mut State) {
+        if state.keeper == Keeper::Absent {
+            let shared = self.clone();
+            let thread = thread::Builder::new().name("index".into());
+            match thread.spawn(move || keeper::keep(&shared)) {
+                Ok(_) => state.keeper = Keeper::Idle,
+                // Without a thread, what was indexed before is searched.
+                Err(_) => state.answered = state.asked,
+            }
+        }
+    }
+
+    /// How things stand, where the watcher says that nothing has changed since the keeper looked last.
+    fn known_fresh(&self) -> Option<Standing> {
+        let watcher = self.watcher()?;
+        if !watcher.fence() || watcher.last_change().is_some() {
+            return None;
+        }
+        let state = self.lock();
+        let idle = state.keeper == Keeper::Idle
+            && state.asked == state.answered
+            && state.damage.is_none()
+            && !state.renew;
+        (idle && state.standing.pending == 0 && watcher.last_change().is_none())
+            .then(|| state.standing.clone())
+    }
+
+    /// The index that is in use now, with everything that was committed.
+    fn current(&self) -> Result<Option<Arc<Opened>>, StoreError> {
+        let seen = self.opened.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(seen) = seen else {
+            return Ok(None);
+        };
+        let mark = seen.opened.mark();
+        if seen.opened.is_on_disk() && (mark != seen.mark || mark.is_none()) {
+            if mark.is_none() || self.place.current() != seen.opened.generation {
+                // Another process has begun anew.
+                let opened = Arc::new(self.place.open()?);
+                self.set(opened.clone());
+                return Ok(Some(opened));
+            }
+            seen.opened.store.reload()?;
+            self.set(seen.opened.clone());
+        }
+        Ok(Some(seen.opened))
+    }
+
+    fn set(&self, opened: Arc<Opened>) {
+        let mark = opened.mark();
+        *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Current { opened, mark });
+    }
+}

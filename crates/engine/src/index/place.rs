@@ -1,0 +1,273 @@
+//! Where an index lies: a folder of the project's cache, in generations, with a lock for whoever writes.
+//!
+//! `current` names the generation in use. A new one is begun beside it and named when it can be opened, so a process that
+//! reads is never left without; what is not named is thrown away by the next that writes.
+//!
+//! Invariant: nothing is changed but by who holds the lock. The lock is the operating system's and dies with its process.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use uuid::Uuid;
+
+use super::table::{self, Table};
+use crate::files::make_private;
+use crate::store::{Embedded, Store, StoreError};
+
+/// The form of what is stored; another form is another folder.
+pub(super) const VERSION: u32 = 1;
+
+/// The folder of an index, or none where nothing can be kept.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The project's part of the cache.
+    pub(super) project: Option<PathBuf>,
+    /// Tells indexes apart that were made by different rules.
+    pub(super) rules: String,
+}
+
+/// An index that is open.
+pub(super) struct Opened {
+    pub(super) store: Box<dyn Store>,
+    table: Mutex<Table>,
+    /// Which one it is; nothing for one in memory.
+    pub(super) generation: Option<String>,
+    directory: Option<PathBuf>,
+}
+
+/// Held by who writes.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: Option<File>,
+}
+
+impl Opened {
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn in_memory() -> Result<Self, StoreError> {
+        Ok(Self {
+            store: Box::new(Embedded::in_memory()?),
+            table: Mutex::new(Table::in_memory().map_err(of_table)?),
+            generation: None,
+            directory: None,
+        })
+    }
+
+    fn in_directory(directory: &Path, generation: &str) -> Result<Self, StoreError> {
+        Ok(Self {
+            store: Box::new(Embedded::open(directory)?),
+            table: Mutex::new(Table::open(&directory.join("files.db")).map_err(of_table)?),
+            generation: Some(generation.to_owned()),
+            directory: Some(directory.to_owned()),
+        })
+    }
+
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.directory.is_some()
+    }
+
+    /// Changes with every commit, whoever makes it.
+    pub(super) fn mark(&self) -> Option<Mark> {
+        Mark::of(&self.directory.as_ref()?.join("meta.json"))
+    }
+
+    /// Bytes on disk.
+    pub(super) fn size(&self) -> u64 {
+        let Some(directory) = &self.directory else {
+            return 0;
+        };
+        entries(directory)
+            .filter_map(|entry| entry.metadata().ok())
+            .map(|metadata| metadata.len())
+            .sum()
+    }
+}
+
+/// Tells a file that is replaced as a whole from the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark(crate::walk::Stamp);
+
+impl Mark {
+    fn of(file: &Path) -> Option<Self> {
+        fs::metadata(file)
+            .ok()
+            .map(|metadata| Self(crate::walk::Stamp::of(&metadata)))
+    }
+}
+
+impl Place {
+    fn folder(&self) -> Option<PathBuf> {
+        let project = self.project.as_ref()?;
+        Some(project.join(format!("index-{VERSION}-{}", self.rules)))
+    }
+
+    /// Opens the index in use, begins one where there is none.
+    pub(super) fn open(&self) -> Result<Opened, StoreError> {
+        let Some(folder) = self.folder() else {
+            return Opened::in_memory();
+        };
+        if let Some(generation) = self.current() {
+            return Opened::in_directory(&folder.join(&generation), &generation);
+        }
+        make_private(&folder).map_err(StoreError::Io)?;
+        // Whoever has the lock and no generation yet is about to name one.
+        let lock = self.lock()?;
+        match self.current() {
+            Some(generation) => Opened::in_directory(&folder.join(&generation), &generation),
+            None => self.renew(&lock),
+        }
+    }
+
+    pub(super) fn open_in_memory() -> Result<Opened, StoreError> {
+        Opened::in_memory()
+    }
+
+    /// Begins a new generation, makes it the one in use and throws all others away.
+    pub(super) fn renew(&self, _: &Lock) -> Result<Opened, StoreError> {
+        let Some(folder) = self.folder() else {
+            return Opened::in_memory();
+        };
+        let generation = Uuid::new_v4().simple().to_string();
+        let directory = folder.join(&generation);
+        make_private(&directory).map_err(StoreError::Io)?;
+        let opened = Opened::in_directory(&directory, &generation)?;
+        let named = folder.join("current.new");
+        fs::write(&named, &generation)
+            .and_then(|()| fs::rename(&named, folder.join("current")))
+            .map_err(StoreError::Io)?;
+        for entry in entries(&folder) {
+            if entry.path().is_dir() && entry.file_name() != generation.as_str() {
+                // What others still read stays theirs until they let go of it.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        Ok(opened)
+    }
+
+    /// The generation in use.
+    pub(super) fn current(&self) -> Option<String> {
+        #[expect(clippy::disallowed_methods, reason = "a file of the cache, not of a project")]
+        let name = fs::read_to_string(self.folder()?.join("current")).ok()?;
+        (name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(name)
+    }
+
+    /// Takes the lock, or says that another has it.
+    pub(super) fn try_lock(&self) -> Result<Lock, StoreError> {
+        let Some(file) = self.lock_file()? else {
+            return Ok(Lock { _file: None });
+        };
+        match file.try_lock() {
+            Ok(()) => Ok(Lock::sign(file)),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Busy),
+            Err(TryLockError::Error(error)) => Err(StoreError::Io(error)),
+        }
+    }
+
+    /// Waits for the lock.
+    pub(super) fn lock(&self) -> Result<Lock, StoreError> {
+        let Some(file) = self.lock_file()? else {
+            return Ok(Lock { _file: None });
+        };
+        file.lock().map_err(StoreError::Io)?;
+        Ok(Lock::sign(file))
+    }
+
+    fn lock_file(&self) -> Result<Option<File>, StoreError> {
+        let Some(folder) = self.folder() else {
+            return Ok(None);
+        };
+        make_private(&folder).map_err(StoreError::Io)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(folder.join("writer.lock"));
+        file.map(Some).map_err(StoreError::Io)
+    }
+
+    /// The process that is writing now.
+    pub(super) fn writer(&self) -> Option<String> {
+        let mut file = self.lock_file().ok()??;
+        if file.try_lock().is_ok() {
+            return None;
+        }
+        let mut process = String::new();
+        file.read_to_string(&mut process).ok()?;
+        Some(process.trim().to_owned()).filter(|process| !process.is_empty())
+    }
+
+    /// Why nothing could be written now.
+    pub(super) fn hindrance(&self) -> Option<io::Error> {
+        let folder = self.folder()?;
+        let probe = folder.join(format!("probe-{}", std::process::id()));
+        let outcome = make_private(&folder).and_then(|()| fs::write(&probe, [0; 8_192]));
+        let _ = fs::remove_file(&probe);
+        outcome.err()
+    }
+
+    /// Folders of this project that other versions of docent, or other rules, have made.
+    pub(super) fn others(&self) -> Vec<String> {
+        let Some((project, folder)) = self.project.as_ref().zip(self.folder()) else {
+            return Vec::new();
+        };
+        let mut others: Vec<String> = entries(project)
+            .filter(|entry| entry.path() != folder)
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| name.starts_with("index-"))
+            .collect();
+        others.sort_unstable();
+        others
+    }
+
+    /// Removes every index of the project that this version can read. True where there was one.
+    pub(super) fn clear(&self) -> io::Result<bool> {
+        let Some(folder) = self.folder() else {
+            return Ok(false);
+        };
+        if !folder.exists() {
+            return Ok(false);
+        }
+        let lock = self.lock().map_err(|error| io::Error::other(error.to_string()))?;
+        fs::remove_dir_all(&folder)?;
+        drop(lock);
+        Ok(true)
+    }
+}
+
+impl Lock {
+    /// Writes down who holds it.
+    fn sign(mut file: File) -> Self {
+        // Only for people to read; the lock itself does not depend on it.
+        let _ = file.set_len(0);
+        let _ = file.rewind();
+        let _ = write!(file, "{}", std::process::id());
+        Self { _file: Some(file) }
+    }
+}
+
+fn entries(directory: &Path) -> impl Iterator<Item = fs::DirEntry> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a folder of the cache, not of a project"
+    )]
+    fs::read_dir(directory).into_iter().flatten().flatten()
+}
+
+/// What a failing table means for the index.
+#[expect(clippy::needless_pass_by_value, reason = "the signature `map_err` wants")]
+pub(super) fn of_table(error: rusqlite::Error) -> StoreError {
+    if table::is_damage(&error) {
+        StoreError::Damaged(format!("the table of files: {error}"))
+    } else {
+        StoreError::Io(io::Error::other(error.to_string()))
+    }
+}

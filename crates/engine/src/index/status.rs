@@ -1,0 +1,77 @@
+//! Everything there is to say about an index, for people who wonder.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::keeper::Known;
+use super::{Shared, Status};
+use crate::walk::Reach;
+
+impl Shared {
+    /// Looks at the files and at what is stored; changes nothing.
+    pub(super) fn status(&self) -> Status {
+        let mut known = Known::default();
+        known.survey(self, &Reach::Everything);
+        let mut status = Status {
+            writer: self.place.writer(),
+            others: self.place.others(),
+            unnameable: known.unnameable,
+            ..Status::default()
+        };
+        let opened = match self.place.current().map(|_| self.place.open()) {
+            None => None,
+            Some(Ok(opened)) => Some(opened),
+            Some(Err(error)) => {
+                known.troubles.push(format!("The index cannot be read: {error}"));
+                None
+            }
+        };
+        if let Some(opened) = &opened {
+            let read = opened.store.verify().and_then(|()| known.read_table(opened));
+            if let Err(error) = read {
+                known.troubles.push(format!("The index cannot be read: {error}"));
+            }
+            if let Ok(Some(damage)) = opened.table().fact("damage") {
+                known
+                    .troubles
+                    .push(format!("The index was damaged ({damage}) and was built anew"));
+            }
+            status.pieces = opened.store.count();
+            status.bytes_on_disk = opened.size();
+            status.folder = opened.directory().map(Path::to_owned);
+        }
+        if let Some(error) = self.place.hindrance() {
+            known
+                .troubles
+                .push(format!("The index cannot be written ({error})"));
+        }
+        status.indexed = known.indexed.values().filter(|row| row.pieces > 0).count();
+        let mut languages: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut notes: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
+        for (path, row) in &known.indexed {
+            if row.pieces > 0 {
+                *languages.entry(&row.language).or_default() += 1;
+            }
+            if let Some(note) = &row.note {
+                let (count, named) = notes.entry(note).or_default();
+                *count += 1;
+                if named.len() < 3 {
+                    named.push(path.as_str().to_owned());
+                }
+            }
+        }
+        status.languages = languages
+            .into_iter()
+            .map(|(name, count)| (name.to_owned(), count))
+            .collect();
+        status
+            .languages
+            .sort_by_key(|(name, count)| (std::cmp::Reverse(*count), name.clone()));
+        status.notes = notes
+            .into_iter()
+            .map(|(note, (count, named))| (note.to_owned(), count, named))
+            .collect();
+        status.standing = known.standing(status.writer.is_some());
+        status
+    }
+}

@@ -1,0 +1,155 @@
+//! What the index knows of each file: when it was read, what it held, how many pieces it was cut into, or why it was not.
+//!
+//! Invariant: the table never leads the store. A file is written down here after its pieces were committed, so that a process
+//! killed in between leaves a file that is read once more.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use docent_core::path::RepoPath;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::walk::Stamp;
+
+/// The table of one index.
+#[derive(Debug)]
+pub(super) struct Table {
+    connection: Connection,
+}
+
+/// A file as it was when it was indexed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) stamp: Stamp,
+    /// Of its content.
+    pub(super) hash: u64,
+    pub(super) pieces: u32,
+    pub(super) language: String,
+    /// Why none of it can be found, or why it was cut by lines.
+    pub(super) note: Option<String>,
+}
+
+/// What happened to a file.
+#[derive(Clone, Debug)]
+pub(super) enum Written {
+    Indexed(RepoPath, Row),
+    Gone(RepoPath),
+}
+
+const SCHEMA: &str = "
+    PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+    CREATE TABLE IF NOT EXISTS file (
+        path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL,
+        inode INTEGER NOT NULL, hash INTEGER NOT NULL, pieces INTEGER NOT NULL, language TEXT NOT NULL, note TEXT
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
+
+impl Table {
+    pub(super) fn open(file: &Path) -> rusqlite::Result<Self> {
+        Self::new(Connection::open(file)?)
+    }
+
+    pub(super) fn in_memory() -> rusqlite::Result<Self> {
+        Self::new(Connection::open_in_memory()?)
+    }
+
+    fn new(connection: Connection) -> rusqlite::Result<Self> {
+        connection.busy_timeout(Duration::from_secs(2))?;
+        connection.execute_batch(SCHEMA)?;
+        Ok(Self { connection })
+    }
+
+    /// Changes when another process has written.
+    pub(super) fn version(&self) -> rusqlite::Result<i64> {
+        self.connection
+            .query_row("PRAGMA data_version", [], |row| row.get(0))
+    }
+
+    pub(super) fn files(&self) -> rusqlite::Result<BTreeMap<RepoPath, Row>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT path, size, modified, changed, inode, hash, pieces, language, note FROM file",
+        )?;
+        let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, read(row)?)))?;
+        let mut files = BTreeMap::new();
+        for row in rows {
+            let (path, row) = row?;
+            if let Ok(path) = RepoPath::parse(&path) {
+                files.insert(path, row);
+            }
+        }
+        Ok(files)
+    }
+
+    /// Writes down what was committed, all of it or nothing.
+    pub(super) fn write(&mut self, written: &[Written]) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO file (path, size, modified, changed, inode, hash, pieces, language, note)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?;
+            let mut delete = transaction.prepare_cached("DELETE FROM file WHERE path = ?1")?;
+            for written in written {
+                match written {
+                    Written::Indexed(path, row) => insert.execute(params![
+                        path.as_str(),
+                        row.stamp.size.cast_signed(),
+                        row.stamp.modified,
+                        row.stamp.changed,
+                        row.stamp.inode.cast_signed(),
+                        row.hash.cast_signed(),
+                        row.pieces,
+                        row.language,
+                        row.note,
+                    ])?,
+                    Written::Gone(path) => delete.execute([path.as_str()])?,
+                };
+            }
+        }
+        transaction.commit()
+    }
+
+    pub(super) fn fact(&self, name: &str) -> rusqlite::Result<Option<String>> {
+        self.connection
+            .query_row("SELECT value FROM fact WHERE name = ?1", [name], |row| row.get(0))
+            .optional()
+    }
+
+    pub(super) fn set_fact(&self, name: &str, value: &str) -> rusqlite::Result<()> {
+        self.connection
+            .execute(
+                "INSERT OR REPLACE INTO fact (name, value) VALUES (?1, ?2)",
+                [name, value],
+            )
+            .map(drop)
+    }
+}
+
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let unsigned = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
+    Ok(Row {
+        stamp: Stamp {
+            size: unsigned(1)?,
+            modified: row.get(2)?,
+            changed: row.get(3)?,
+            inode: unsigned(4)?,
+        },
+        hash: unsigned(5)?,
+        pieces: row.get(6)?,
+        language: row.get(7)?,
+        note: row.get(8)?,
+    })
+}
+
+/// True when the database itself is broken, and not only out of reach.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, SchemaChanged, TypeMismatch};
+    matches!(
+        error,
+        rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
+    ) || matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseCorrupt | NotADatabase | SchemaChanged | TypeMismatch | rusqlite::ErrorCode::Unknown)
+    )
+}

@@ -1,0 +1,198 @@
+//! A question, answered from the index: what matches, in the order that helps, with its text as it is now.
+//!
+//! Invariant: what is shown is what the file says. A piece whose lines have changed since it was indexed is looked for in the
+//! file again, and left out and counted where it is not found.
+
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+use docent_core::boost::{Boosts, Rules, Usage};
+use docent_core::chunk::{Kind, chunk};
+use docent_core::language::language_in;
+use docent_core::module::module_of;
+use docent_core::path::RepoPath;
+use docent_core::rank::{Candidate, Weights, order, relevance};
+use docent_core::tokens::Query;
+use jiff::Timestamp;
+
+use crate::files::Root;
+use crate::index::{Index, Lines, hash};
+use crate::store::{Hit, Piece, StoreError, Wanted};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub query: &'a str,
+    /// Only these kinds; any, where there is none.
+    pub kinds: &'a [Kind],
+    pub module: Option<&'a str>,
+    pub weights: &'a Weights,
+}
+
+/// A project that is searched, and how it is worked on.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub index: &'a Index,
+    /// How its files were read, by path.
+    pub usage: &'a HashMap<String, Usage>,
+    /// The module being worked in.
+    pub module: Option<&'a str>,
+    pub rules: Rules,
+}
+
+/// A piece that was found.
+#[derive(Clone, Debug)]
+pub struct Match {
+    /// Which of the places it is in.
+    pub place: usize,
+    pub piece: Piece,
+    /// How relevant it is by itself, from 0 to 1.
+    pub relevance: f64,
+    pub boosts: Boosts,
+    pub usage: Option<Usage>,
+}
+
+impl Match {
+    pub fn score(&self) -> f64 {
+        self.relevance * self.boosts.product()
+    }
+}
+
+/// How many pieces of a project are looked at for an answer.
+const CANDIDATES: usize = 200;
+
+/// The pieces that answer a query, those first that should be seen first.
+pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<Match>, StoreError> {
+    let query = Query::of(request.query);
+    let kinds: Vec<&'static str> = request.kinds.iter().map(|kind| kind.name()).collect();
+    let names: Vec<String> = query.names.iter().map(|name| name.joined.clone()).collect();
+    let wanted = Wanted {
+        words: &query.words,
+        names: &names,
+        kinds: &kinds,
+        module: request.module,
+        most: CANDIDATES,
+    };
+    let mut hits: Vec<(usize, Hit)> = Vec::new();
+    for (at, place) in places.iter().enumerate() {
+        let found = place.index.find(&wanted)?;
+        hits.extend(found.into_iter().map(|hit| (at, hit)));
+    }
+    Ok(ranked(&query, places, hits, request.weights))
+}
+
+fn ranked(query: &Query, places: &[Place<'_>], mut hits: Vec<(usize, Hit)>, weights: &Weights) -> Vec<Match> {
+    // Where words match equally well, the order in which files were indexed must not show.
+    hits.sort_by(|(_, a), (_, b)| {
+        b.score
+            .total_cmp(&a.score)
+            .then_with(|| a.piece.path.cmp(&b.piece.path))
+            .then_with(|| a.piece.first_line.cmp(&b.piece.first_line))
+    });
+    let candidates: Vec<Candidate<'_>> = hits
+        .iter()
+        .map(|(project, hit)| Candidate {
+            project: *project,
+            path: &hit.piece.path,
+            kind: hit.piece.kind,
+            name: hit.piece.name(),
+            outside: hit.piece.outside(),
+            generated: hit.piece.generated,
+            score: hit.score,
+        })
+        .collect();
+    let relevance = relevance(query, &candidates, weights);
+    drop(candidates);
+    let matches: Vec<Match> = hits
+        .into_iter()
+        .zip(relevance)
+        .map(|((at, hit), relevance)| {
+            let place = &places[at];
+            let usage = place.usage.get(&hit.piece.path).copied();
+            let module = place.module.is_some_and(|module| is_in(&hit.piece.path, module));
+            let relevance = f64::from(relevance);
+            Match {
+                place: at,
+                boosts: place.rules.boosts(usage, module),
+                usage,
+                relevance: relevance / (relevance + 1.0),
+                piece: hit.piece,
+            }
+        })
+        .collect();
+    let files: Vec<(usize, &str)> = matches
+        .iter()
+        .map(|one| (one.place, one.piece.path.as_str()))
+        .collect();
+    let scores: Vec<f64> = matches.iter().map(Match::score).collect();
+    let order = order(&files, &scores);
+    drop(files);
+    let mut matches: Vec<Option<Match>> = matches.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| matches[at].take()).collect()
+}
+
+fn is_in(path: &str, module: &str) -> bool {
+    RepoPath::parse(path).is_ok_and(|path| module_of(&path) == module)
+}
+
+/// Reads the text of pieces, each file once.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    root: &'a Root,
+    files: HashMap<String, Option<ReadFile>>,
+}
+
+#[derive(Debug)]
+struct ReadFile {
+    text: String,
+    modified: Option<SystemTime>,
+}
+
+/// Larger files were not indexed, whatever was configured.
+const LARGEST: u64 = 256 << 20;
+
+impl<'a> Reader<'a> {
+    pub fn new(root: &'a Root) -> Self {
+        Self {
+            root,
+            files: HashMap::new(),
+        }
+    }
+
+    /// When a file was last changed, of those that were read.
+    pub fn modified(&self, path: &str) -> Option<Timestamp> {
+        let modified = self.files.get(path)?.as_ref()?.modified?;
+        Timestamp::try_from(modified).ok()
+    }
+
+    /// The piece with the lines it has now, and their text. Nothing where it is gone.
+    pub fn read(&mut self, piece: &Piece) -> Option<(Piece, String)> {
+        let root = self.root;
+        let path = RepoPath::parse(&piece.path).ok()?;
+        let file = self.files.entry(piece.path.clone()).or_insert_with(|| {
+            let content = root.read(&path, LARGEST).ok()?;
+            let text = String::from_utf8(content.bytes)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+            Some(ReadFile {
+                text,
+                modified: content.modified,
+            })
+        });
+        let text = &file.as_ref()?.text;
+        let lines = Lines::of(text);
+        let shown = lines.text(piece.first_line as usize, piece.last_line as usize);
+        if hash(shown) == piece.hash {
+            return Some((piece.clone(), shown.to_owned()));
+        }
+        let chunks = chunk(language_in(&path, text), text).chunks;
+        let moved = chunks.into_iter().find(|chunk| chunk.id == piece.id)?;
+        let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        let (first, last) = (*moved.lines.start(), *moved.lines.end());
+        let piece = Piece {
+            first_line: number(first),
+            last_line: number(last),
+            ..piece.clone()
+        };
+        Some((piece, lines.text(first, last).to_owned()))
+    }
+}

@@ -1,0 +1,350 @@
+//! The store that comes with docent: an inverted index in files, or in memory where no file can be written.
+//!
+//! Words arrive already cut; the index splits them at spaces and counts them. Nothing of a file's text is kept: what is shown
+//! is read from the file itself.
+//!
+//! Invariant: any number of processes may search while one changes. A commit is one renamed file, so a process killed at
+//! any moment leaves what was committed last.
+
+use std::any::Any;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use tantivy::collector::TopDocs;
+use tantivy::directory::MmapDirectory;
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
+use tantivy::query::{BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery};
+use tantivy::schema::{
+    BytesOptions, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions, Value,
+};
+use tantivy::store::Compressor;
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use tantivy::{
+    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term,
+};
+
+use super::{Change, Entry, Hit, Piece, Store, StoreError, Wanted};
+
+/// Pieces in an inverted index.
+pub struct Embedded {
+    index: Index,
+    reader: IndexReader,
+    fields: Fields,
+}
+
+#[derive(Clone, Copy)]
+struct Fields {
+    /// The file, as a whole; what its pieces are removed by.
+    path: Field,
+    kind: Field,
+    module: Field,
+    text: Field,
+    name: Field,
+    place: Field,
+    /// The piece itself.
+    piece: Field,
+}
+
+/// How much a word counts in what a piece is called and in where it is, where one in its text counts 1.
+const IN_NAME: f32 = 1.0;
+const IN_PLACE: f32 = 1.0;
+
+/// Memory for words that are not yet on disk.
+const BUFFER: usize = 96 << 20;
+
+/// Segments of more pieces are left as they are: merging them would hold up the next change.
+const LARGEST_MERGED: usize = 40_000;
+
+impl Embedded {
+    /// Opens the index in a directory, or begins one there.
+    pub fn open(directory: &Path) -> Result<Self, StoreError> {
+        let (schema, fields) = schema();
+        let opened = guarded(|| {
+            let directory = MmapDirectory::open(directory)?;
+            Index::builder()
+                .schema(schema)
+                .settings(settings())
+                .open_or_create(directory)
+        })?;
+        Self::new(opened, fields)
+    }
+
+    /// One that is gone with the process.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        let (schema, fields) = schema();
+        let index = guarded(|| {
+            Index::builder()
+                .schema(schema)
+                .settings(settings())
+                .create_in_ram()
+        })?;
+        Self::new(index, fields)
+    }
+
+    fn new(index: Index, fields: Fields) -> Result<Self, StoreError> {
+        index.tokenizers().register(SPACES, Spaces);
+        let reader = guarded(|| {
+            index
+                .reader_builder()
+                .reload_policy(ReloadPolicy::Manual)
+                .try_into()
+        })?;
+        Ok(Self {
+            index,
+            reader,
+            fields,
+        })
+    }
+
+    fn query(&self, wanted: &Wanted<'_>) -> BooleanQuery {
+        let fields = self.fields;
+        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+        let mut should = |field: Field, word: &str, weight: f32| {
+            let term = Term::from_field_text(field, word);
+            let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+            clauses.push((Occur::Should, Box::new(BoostQuery::new(query, weight))));
+        };
+        for word in wanted.words {
+            should(fields.text, word, 1.0);
+            should(fields.name, word, IN_NAME);
+            should(fields.place, word, IN_PLACE);
+        }
+        for name in wanted.names {
+            should(fields.name, name, IN_NAME);
+            should(fields.place, name, IN_PLACE);
+        }
+        let any = BooleanQuery::new(clauses);
+        let mut filters: Vec<Box<dyn Query>> = Vec::new();
+        if !wanted.kinds.is_empty() {
+            let kinds = wanted.kinds.iter().map(|kind| exactly(fields.kind, kind));
+            filters.push(Box::new(BooleanQuery::union(kinds.collect())));
+        }
+        if let Some(module) = wanted.module {
+            filters.push(exactly(fields.module, module));
+        }
+        if filters.is_empty() {
+            return any;
+        }
+        let mut clauses: Vec<(Occur, Box<dyn Query>)> = vec![(Occur::Must, Box::new(any))];
+        for filter in filters {
+            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(filter, 0.0))));
+        }
+        BooleanQuery::new(clauses)
+    }
+}
+
+fn exactly(field: Field, value: &str) -> Box<dyn Query> {
+    let term = Term::from_field_text(field, value);
+    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+}
+
+impl Store for Embedded {
+    fn search(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
+        if wanted.words.is_empty() && wanted.names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let query = self.query(wanted);
+        guarded(|| {
+            let searcher = self.reader.searcher();
+            let found = searcher.search(&query, &TopDocs::with_limit(wanted.most).order_by_score())?;
+            let hits = found.into_iter().map(|(score, address)| {
+                let document: TantivyDocument = searcher.doc(address)?;
+                let bytes = document
+                    .get_first(self.fields.piece)
+                    .and_then(|value| value.as_bytes());
+                let piece = bytes
+                    .and_then(Piece::from_bytes)
+                    .ok_or_else(|| TantivyError::InternalError("a piece is not as it was written".into()))?;
+                Ok(Hit { piece, score })
+            });
+            hits.collect()
+        })
+    }
+
+    fn change(&self) -> Result<Box<dyn Change + '_>, StoreError> {
+        let writer = guarded(|| {
+            let writer: IndexWriter = self.index.writer_with_num_threads(1, BUFFER)?;
+            // What is being written is not merged meanwhile.
+            writer.set_merge_policy(Box::new(NoMergePolicy));
+            Ok(writer)
+        })?;
+        Ok(Box::new(Changing { store: self, writer }))
+    }
+
+    fn reload(&self) -> Result<(), StoreError> {
+        guarded(|| self.reader.reload())
+    }
+
+    fn count(&self) -> u64 {
+        self.reader.searcher().num_docs()
+    }
+
+    fn verify(&self) -> Result<(), StoreError> {
+        let damaged = guarded(|| self.index.validate_checksum())?;
+        match damaged.into_iter().min() {
+            None => Ok(()),
+            Some(file) => Err(StoreError::Damaged(file.display().to_string())),
+        }
+    }
+}
+
+struct Changing<'a> {
+    store: &'a Embedded,
+    writer: IndexWriter,
+}
+
+impl Change for Changing<'_> {
+    fn remove(&mut self, path: &str) {
+        self.writer
+            .delete_term(Term::from_field_text(self.store.fields.path, path));
+    }
+
+    fn add(&mut self, entry: Entry) -> Result<(), StoreError> {
+        let fields = self.store.fields;
+        let mut document = TantivyDocument::default();
+        document.add_text(fields.path, &entry.piece.path);
+        document.add_text(fields.kind, entry.piece.kind.name());
+        document.add_text(fields.module, &entry.module);
+        document.add_text(fields.text, &entry.text);
+        document.add_text(fields.name, &entry.name);
+        document.add_text(fields.place, &entry.place);
+        document.add_bytes(fields.piece, &entry.piece.to_bytes());
+        guarded(|| self.writer.add_document(document)).map(drop)
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        guarded(|| self.writer.commit()).map(drop)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), StoreError> {
+        guarded(|| {
+            let mut writer = self.writer;
+            let mut policy = LogMergePolicy::default();
+            policy.set_max_docs_before_merge(LARGEST_MERGED);
+            writer.set_merge_policy(Box::new(policy));
+            let segments = self.store.index.searchable_segment_metas()?;
+            if segments.len() >= MANY_SEGMENTS {
+                // A commit is what makes the library look for merges.
+                writer.commit()?;
+            }
+            writer.wait_merging_threads()
+        })
+    }
+}
+
+/// As many segments as make a merge worth looking for.
+const MANY_SEGMENTS: usize = 8;
+
+fn schema() -> (Schema, Fields) {
+    let mut schema = Schema::builder();
+    let whole = TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer("raw")
+            .set_fieldnorms(false)
+            .set_index_option(IndexRecordOption::Basic),
+    );
+    let words = TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer(SPACES)
+            .set_index_option(IndexRecordOption::WithFreqs),
+    );
+    let fields = Fields {
+        path: schema.add_text_field("path", whole.clone()),
+        kind: schema.add_text_field("kind", whole.clone()),
+        module: schema.add_text_field("module", whole),
+        text: schema.add_text_field("text", words.clone()),
+        name: schema.add_text_field("name", words.clone()),
+        place: schema.add_text_field("place", words),
+        piece: schema.add_bytes_field("piece", BytesOptions::default().set_stored()),
+    };
+    (schema.build(), fields)
+}
+
+fn settings() -> IndexSettings {
+    IndexSettings {
+        docstore_compression: Compressor::None,
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    }
+}
+
+const SPACES: &str = "spaces";
+
+/// Splits at spaces and nothing else.
+#[derive(Clone)]
+struct Spaces;
+
+struct Split<'a> {
+    rest: &'a str,
+    token: Token,
+}
+
+impl Tokenizer for Spaces {
+    type TokenStream<'a> = Split<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Split<'a> {
+        Split {
+            rest: text,
+            token: Token::default(),
+        }
+    }
+}
+
+impl TokenStream for Split<'_> {
+    fn advance(&mut self) -> bool {
+        let Some((word, rest)) = self.rest.split_once(' ') else {
+            return false;
+        };
+        self.rest = rest;
+        self.token.text.clear();
+        self.token.text.push_str(word);
+        self.token.position = self.token.position.wrapping_add(1);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+/// Runs something of the library's. Where files are damaged it may panic as well as fail.
+fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, StoreError> {
+    catch_unwind(AssertUnwindSafe(work))
+        .map_err(|panic| StoreError::Damaged(message(panic.as_ref())))?
+        .map_err(StoreError::from)
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it broke off").to_owned()
+}
+
+impl From<TantivyError> for StoreError {
+    fn from(error: TantivyError) -> Self {
+        let io = |error: &io::Error| Self::Io(io::Error::new(error.kind(), error.to_string()));
+        match &error {
+            TantivyError::IoError(error) => match error.kind() {
+                // A file that should be there is not, or it ends too early.
+                io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
+                    Self::Damaged(error.to_string())
+                }
+                _ => io(error),
+            },
+            TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. })
+            | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
+            | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => io(io_error),
+            TantivyError::LockFailure(LockError::LockBusy, _) => Self::Busy,
+            TantivyError::LockFailure(LockError::IoError(error), _) => io(error),
+            _ => Self::Damaged(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A piece as the store keeps it: what must be known of it to rank it and to find its text in its file again.
+
+use docent_core::chunk::Kind;
+
+/// A part of a file that can be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub path: String,
+    pub language: String,
+    pub kind: Kind,
+    /// The name with those it stands inside of, `""` for what has none.
+    pub scope: String,
+    /// How many bytes at the end of `scope` are the name.
+    pub name_length: usize,
+    pub first_line: u32,
+    pub last_line: u32,
+    pub part: u32,
+    /// Not written by people.
+    pub generated: bool,
+    /// The same as long as the piece is called and written the same way.
+    pub id: u64,
+    /// Of the text of its lines.
+    pub hash: u64,
+}
+
+impl Default for Piece {
+    fn default() -> Self {
+        Self {
+            path: String::new(),
+            language: String::new(),
+            kind: Kind::Block,
+            scope: String::new(),
+            name_length: 0,
+            first_line: 1,
+            last_line: 1,
+            part: 1,
+            generated: false,
+            id: 0,
+            hash: 0,
+        }
+    }
+}
+
+impl Piece {
+    pub fn name(&self) -> &str {
+        &self.scope[self.scope.len() - self.name_length..]
+    }
+
+    /// What the piece stands inside of.
+    pub fn outside(&self) -> &str {
+        self.scope[..self.scope.len() - self.name_length].trim_end_matches('.')
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let strings = [&self.path, &self.language, &self.scope];
+        let mut bytes = Vec::with_capacity(38 + strings.iter().map(|text| text.len() + 4).sum::<usize>());
+        let kind = Kind::ALL
+            .iter()
+            .position(|kind| *kind == self.kind)
+            .unwrap_or_default();
+        bytes.push(u8::try_from(kind).unwrap_or_default());
+        bytes.push(u8::from(self.generated));
+        for number in [
+            self.first_line,
+            self.last_line,
+            self.part,
+            clamp(self.name_length),
+        ] {
+            bytes.extend(number.to_le_bytes());
+        }
+        for number in [self.id, self.hash] {
+            bytes.extend(number.to_le_bytes());
+        }
+        for text in strings {
+            bytes.extend(clamp(text.len()).to_le_bytes());
+            bytes.extend(text.as_bytes());
+        }
+        bytes
+    }
+
+    /// Nothing where the bytes are not those of a piece.
+    pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let [kind, generated] = take::<2>(&mut bytes)?;
+        let mut number = || take::<4>(&mut bytes).map(u32::from_le_bytes);
+        let (first_line, last_line, part, name_length) = (number()?, number()?, number()?, number()?);
+        let mut long = || take::<8>(&mut bytes).map(u64::from_le_bytes);
+        let (id, hash) = (long()?, long()?);
+        let mut text = || {
+            let length = usize::try_from(u32::from_le_bytes(take::<4>(&mut bytes)?)).ok()?;
+            let (text, rest) = bytes.split_at_checked(length)?;
+            bytes = rest;
+            String::from_utf8(text.to_vec()).ok()
+        };
+        let (path, language, scope) = (text()?, text()?, text()?);
+        let name_length = usize::try_from(name_length).ok()?;
+        scope
+            .is_char_boundary(scope.len().checked_sub(name_length)?)
+            .then_some(())?;
+        Some(Self {
+            path,
+            language,
+            kind: *Kind::ALL.get(usize::from(kind))?,
+            scope,
+            name_length,
+            first_line,
+            last_line,
+            part,
+            generated: generated == 1,
+            id,
+            hash,
+        })
+    }
+}
+
+fn clamp(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk::<N>()?;
+    *bytes = rest;
+    Some(*taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_is_read_as_it_was_written() {
+        let piece = Piece {
+            path: "src/bücher.rs".into(),
+            language: "rust".into(),
+            kind: Kind::Method,
+            scope: "Library.lend".into(),
+            name_length: 4,
+            first_line: 3,
+            last_line: 900,
+            part: 2,
+            generated: true,
+            id: u64::MAX,
+            hash: 7,
+        };
+        let bytes = piece.to_bytes();
+        assert_eq!(Piece::from_bytes(&bytes), Some(piece.clone()));
+        assert_eq!((piece.name(), piece.outside()), ("lend", "Library"));
+        for end in 0..bytes.len() {
+            assert_eq!(Piece::from_bytes(&bytes[..end]), None, "{end}");
+        }
+    }
+}
