@@ -9,6 +9,7 @@
 
 mod attacks;
 mod cli;
+mod context_search;
 mod coverage;
 mod coverage_cli;
 mod coverage_reports;
@@ -23,6 +24,9 @@ mod git_states;
 mod grep_codebase;
 mod hello;
 mod http;
+mod index;
+mod index_states;
+mod linked;
 mod parity;
 mod protocol;
 mod read_file;

@@ -50,6 +50,8 @@ pub(super) struct Known {
     /// Why the index is in memory, or is not written.
     obstacle: Option<String>,
     watched: bool,
+    /// Something may have changed between the last look and the first watch.
+    unseen: bool,
 }
 
 /// What a round ended with.
@@ -96,10 +98,12 @@ pub(super) fn keep(shared: &Arc<Shared>) {
         let outcome = known.round(shared, renew, damage.as_deref());
         let mut state = shared.lock();
         state.answered = asked;
-        state.keeper = if matches!(outcome, Outcome::Stuck) {
-            Keeper::Stuck
-        } else {
-            Keeper::Idle
+        let watch_now = matches!(outcome, Outcome::Complete) && shared.options.watch && !known.watched;
+        state.keeper = match outcome {
+            Outcome::Stuck => Keeper::Stuck,
+            // Until all was looked at once more, nothing is known by watching.
+            _ if watch_now => Keeper::AtWork,
+            _ => Keeper::Idle,
         };
         state.unnameable = known.unnameable;
         state.standing = known.standing(matches!(outcome, Outcome::Busy));
@@ -111,10 +115,10 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             Outcome::Busy => Some(Instant::now() + SOON),
             Outcome::Stuck => Some(Instant::now() + LATER),
         };
-        if matches!(outcome, Outcome::Complete) && shared.options.watch && !known.watched {
+        if watch_now {
             known.watched = true;
             known.watch(shared);
-            // What changed before it was watched shows now.
+            known.unseen = true;
             next = Some(Instant::now());
         }
     }
@@ -135,7 +139,12 @@ impl Known {
             let name = path.file_name().and_then(|name| name.to_str());
             matches!(name, Some(".gitignore" | ".ignore" | ".docentignore" | ".git"))
         };
-        if changes.everything || self.files.is_empty() || changes.paths.iter().any(|path| steers(path)) {
+        let unseen = std::mem::take(&mut self.unseen);
+        if changes.everything
+            || unseen
+            || self.files.is_empty()
+            || changes.paths.iter().any(|path| steers(path))
+        {
             return self.survey(shared, &Reach::Everything);
         }
         let mut reaches: Vec<Reach> = Vec::new();
@@ -283,7 +292,7 @@ impl Known {
             }
             self.was_complete = false;
             self.read = None;
-            shared.set(Arc::new(opened));
+            shared.set(Arc::new(opened), None);
         }
         let opened = if let Some(opened) = shared.current()? {
             opened
@@ -292,7 +301,7 @@ impl Known {
             if opened.is_on_disk() {
                 opened.store.verify()?;
             }
-            shared.set(opened.clone());
+            shared.set(opened.clone(), None);
             opened
         };
         self.read_table(&opened)?;
@@ -300,7 +309,11 @@ impl Known {
             self.was_complete = true;
             return Ok(Outcome::Complete);
         }
-        let lock = shared.place.try_lock()?;
+        let lock = if opened.is_on_disk() {
+            shared.place.try_lock()?
+        } else {
+            Lock::unneeded()
+        };
         // Another process may have written since.
         let opened = shared.current()?.unwrap_or(opened);
         self.read_table(&opened)?;
@@ -331,7 +344,7 @@ impl Known {
         self.read = None;
         match super::place::Place::open_in_memory() {
             Ok(opened) => {
-                shared.set(Arc::new(opened));
+                shared.set(Arc::new(opened), None);
                 match self.try_round(shared, false, None) {
                     Ok(outcome) => outcome,
                     Err(_) => Outcome::Stuck,

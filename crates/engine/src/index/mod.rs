@@ -320,7 +320,13 @@ impl Shared {
             return None;
         }
         let state = self.lock();
-        let idle = state.keeper == Keeper::Idle
+        let in_use = self.opened.read().unwrap_or_else(PoisonError::into_inner);
+        let is_current = in_use.as_ref().is_some_and(|seen| {
+            !seen.opened.is_on_disk()
+                || (seen.opened.mark().is_some() && self.place.current() == seen.opened.generation)
+        });
+        let idle = is_current
+            && state.keeper == Keeper::Idle
             && state.asked == state.answered
             && state.damage.is_none()
             && !state.renew;
@@ -334,22 +340,26 @@ impl Shared {
         let Some(seen) = seen else {
             return Ok(None);
         };
+        if !seen.opened.is_on_disk() {
+            return Ok(Some(seen.opened));
+        }
+        // Taken before it is read: a commit that comes in between is seen next time.
         let mark = seen.opened.mark();
-        if seen.opened.is_on_disk() && (mark != seen.mark || mark.is_none()) {
-            if mark.is_none() || self.place.current() != seen.opened.generation {
-                // Another process has begun anew.
-                let opened = Arc::new(self.place.open()?);
-                self.set(opened.clone());
-                return Ok(Some(opened));
-            }
+        if mark.is_none() || self.place.current() != seen.opened.generation {
+            // Another process has begun anew.
+            let opened = Arc::new(self.place.open()?);
+            self.set(opened.clone(), None);
+            return Ok(Some(opened));
+        }
+        if mark != seen.mark {
             seen.opened.store.reload()?;
-            self.set(seen.opened.clone());
+            self.set(seen.opened.clone(), mark);
         }
         Ok(Some(seen.opened))
     }
 
-    fn set(&self, opened: Arc<Opened>) {
-        let mark = opened.mark();
+    /// Has searches use this index from now on; `mark` is the commit of it that they see.
+    fn set(&self, opened: Arc<Opened>, mark: Option<Mark>) {
         *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Current { opened, mark });
     }
 }

@@ -162,7 +162,7 @@ impl Place {
     /// Takes the lock, or says that another has it.
     pub(super) fn try_lock(&self) -> Result<Lock, StoreError> {
         let Some(file) = self.lock_file()? else {
-            return Ok(Lock { _file: None });
+            return Ok(Lock::unneeded());
         };
         match file.try_lock() {
             Ok(()) => Ok(Lock::sign(file)),
@@ -174,7 +174,7 @@ impl Place {
     /// Waits for the lock.
     pub(super) fn lock(&self) -> Result<Lock, StoreError> {
         let Some(file) = self.lock_file()? else {
-            return Ok(Lock { _file: None });
+            return Ok(Lock::unneeded());
         };
         file.lock().map_err(StoreError::Io)?;
         Ok(Lock::sign(file))
@@ -196,6 +196,7 @@ impl Place {
 
     /// The process that is writing now.
     pub(super) fn writer(&self) -> Option<String> {
+        self.current()?;
         let mut file = self.lock_file().ok()??;
         if file.try_lock().is_ok() {
             return None;
@@ -211,6 +212,10 @@ impl Place {
         let probe = folder.join(format!("probe-{}", std::process::id()));
         let outcome = make_private(&folder).and_then(|()| fs::write(&probe, [0; 8_192]));
         let _ = fs::remove_file(&probe);
+        if self.current().is_none() {
+            // Only where it is empty, which it was before.
+            let _ = fs::remove_dir(&folder);
+        }
         outcome.err()
     }
 
@@ -233,7 +238,7 @@ impl Place {
         let Some(folder) = self.folder() else {
             return Ok(false);
         };
-        if !folder.exists() {
+        if self.current().is_none() {
             return Ok(false);
         }
         let lock = self.lock().map_err(|error| io::Error::other(error.to_string()))?;
@@ -244,6 +249,11 @@ impl Place {
 }
 
 impl Lock {
+    /// For what no other process can see.
+    pub(super) fn unneeded() -> Self {
+        Self { _file: None }
+    }
+
     /// Writes down who holds it.
     fn sign(mut file: File) -> Self {
         // Only for people to read; the lock itself does not depend on it.

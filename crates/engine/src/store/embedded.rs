@@ -330,15 +330,19 @@ fn message(panic: &(dyn Any + Send)) -> String {
 
 impl From<TantivyError> for StoreError {
     fn from(error: TantivyError) -> Self {
-        let io = |error: &io::Error| Self::Io(io::Error::new(error.kind(), error.to_string()));
+        // What the system says is about the file system, unless a file that should be there is not. What the library makes up is
+        // about what it found in a file.
+        let io = |error: &io::Error| match error.raw_os_error() {
+            Some(_) if error.kind() != io::ErrorKind::NotFound => {
+                Self::Io(io::Error::new(error.kind(), error.to_string()))
+            }
+            _ => Self::Damaged(error.to_string()),
+        };
         match &error {
-            TantivyError::IoError(error) => match error.kind() {
-                // A file that should be there is not, or it ends too early.
-                io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
-                    Self::Damaged(error.to_string())
-                }
-                _ => io(error),
-            },
+            TantivyError::IoError(error) => io(error),
+            TantivyError::ErrorInThread(message) if message.contains("os error") => {
+                Self::Io(io::Error::other(message.clone()))
+            }
             TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. })
             | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
             | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => io(io_error),

@@ -5,12 +5,12 @@ use super::search::{Found, Output};
 use crate::tools::markdown::{cut, fence, inline_to, length};
 use crate::tools::room::{fit, json_length, notice};
 
-/// Characters around the results, and of each result beside its code.
+/// Characters around the results, and around the code of each.
 const FRAME: usize = 600;
-const FIELDS: usize = 900;
+const FENCES: usize = 110;
 
 /// Characters of code that are worth showing; with less room, fewer results are shown.
-const LEAST: usize = 300;
+const LEAST: usize = 160;
 
 /// What a result is called: its name, or that of its file.
 pub(super) fn title(found: &Found) -> String {
@@ -32,10 +32,12 @@ pub(super) fn markdown(output: &Output, mut notices: Vec<String>, room: usize) -
     let mut shown = 0;
     for (at, found) in output.results.iter().enumerate() {
         let share = left / (output.results.len() - at);
-        if share < FIELDS + LEAST && at > 0 {
+        let (head, tail) = (head(at + 1, found), tail(found));
+        let frame = length(&head) + length(&tail) + FENCES;
+        if share < frame + LEAST && at > 0 {
             break;
         }
-        let section = section(at + 1, found, share.saturating_sub(FIELDS));
+        let section = head + &code(found, share.saturating_sub(frame)) + &tail;
         left = left.saturating_sub(length(&section));
         if at > 0 {
             text += "\n---\n";
@@ -56,33 +58,30 @@ fn hidden(shown: usize, all: usize) -> Option<String> {
     })
 }
 
-fn section(number: usize, found: &Found, room: usize) -> String {
+/// What stands before the code of a result.
+fn head(number: usize, found: &Found) -> String {
     let Found {
         path,
         start_line,
         end_line,
-        ranking,
+        score,
         ..
     } = found;
     let title = inline_to(&title(found), 120);
     let place = inline_to(path, 300);
-    let (code, more) = code(found, room);
-    let fence = fence(&code);
     let generated = if found.generated { " (generated)" } else { "" };
-    let mut text = format!(
-        "\n## Result {number}: {title} ({place}:{start_line}-{end_line}) [Score: {:.2}]\n",
-        found.score
-    );
-    text += &format!(
-        "\n**Type**: {}{generated}  \n**Project**: {}  \n**Last Accessed**: {}\n",
+    format!(
+        "\n## Result {number}: {title} ({place}:{start_line}-{end_line}) [Score: {score:.2}]\n\n\
+         **Type**: {}{generated}  \n**Project**: {}  \n**Last Accessed**: {}\n",
         found.kind,
         inline_to(&found.project, 100),
         accessed(found)
-    );
-    text += &format!("\n{fence}{}\n{code}\n{fence}\n", found.language);
-    if let Some(more) = more {
-        text += &format!("{more}\n");
-    }
+    )
+}
+
+/// What stands behind it.
+fn tail(found: &Found) -> String {
+    let ranking = &found.ranking;
     let recency = match found.age {
         Some(age) if age <= docent_core::boost::DAY => "accessed <24h ago",
         Some(_) => "accessed in the last 7 days",
@@ -95,7 +94,7 @@ fn section(number: usize, found: &Found, room: usize) -> String {
     };
     let times = found.accesses_this_week;
     let accesses = if times == 1 { "access" } else { "accesses" };
-    text += &format!(
+    format!(
         "\n**Ranking Details**:\n- Semantic Score: {:.2}\n- Recency Boost: ×{} ({recency})\n- Module Boost: ×{} ({module})\n\
          - Frequency Boost: ×{} ({times} {accesses} this week)\n- **Final Score**: {:.2}\n",
         ranking.semantic,
@@ -103,8 +102,7 @@ fn section(number: usize, found: &Found, room: usize) -> String {
         factor(ranking.module),
         factor(ranking.frequency),
         ranking.r#final,
-    );
-    text
+    )
 }
 
 /// A factor with one decimal, or two where it needs them.
@@ -116,41 +114,35 @@ fn factor(number: f64) -> String {
     }
 }
 
-/// The code, cut after a line where there is no room for all of it, and how to get the rest.
-fn code(found: &Found, room: usize) -> (String, Option<String>) {
+/// The code between fences, cut after a line where there is no room for all of it, and then how to get the rest.
+fn code(found: &Found, room: usize) -> String {
     let content = found.content.as_str();
-    if length(content) <= room {
-        return (content.to_owned(), None);
-    }
-    let mut used = 0;
-    let lines: Vec<&str> = content
-        .lines()
-        .take_while(|line| {
-            used += length(line) + 1;
-            used <= room
-        })
-        .collect();
-    let all = content.lines().count();
-    if lines.is_empty() {
-        let first = content.lines().next().unwrap_or_default();
-        return (
-            cut(first, room, "…"),
-            Some(format!(
-                "… line {} is cut; read_file shows more",
-                found.start_line
-            )),
-        );
-    }
-    let next = found.start_line as usize + lines.len();
-    let more = all - lines.len();
-    let plural = if more == 1 { "line" } else { "lines" };
-    (
-        lines.join("\n"),
-        Some(format!(
-            "… {more} more {plural}: read_file with startLine {next} and endLine {}",
+    let (shown, more) = if length(content) <= room {
+        (content.to_owned(), String::new())
+    } else {
+        let mut used = 0;
+        let lines: Vec<&str> = content
+            .lines()
+            .take_while(|line| {
+                used += length(line) + 1;
+                used <= room
+            })
+            .collect();
+        let next = found.start_line as usize + lines.len();
+        let more = content.lines().count() - lines.len();
+        let plural = if more == 1 { "line" } else { "lines" };
+        let more = format!(
+            "… {more} more {plural}: read_file with startLine {next} and endLine {}\n",
             found.end_line
-        )),
-    )
+        );
+        let shown = match lines.as_slice() {
+            [] => cut(content.lines().next().unwrap_or_default(), room, "…"),
+            lines => lines.join("\n"),
+        };
+        (shown, more)
+    };
+    let fence = fence(&shown);
+    format!("\n{fence}{}\n{shown}\n{fence}\n{more}", found.language)
 }
 
 fn accessed(found: &Found) -> String {

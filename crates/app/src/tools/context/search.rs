@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_core::boost::{Usage, WEEK};
+use docent_core::boost::{DAY, Usage, WEEK};
 use docent_core::chunk::Kind as ChunkKind;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
@@ -265,23 +265,18 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 /// What a search looks at: this project, and those linked with it.
 struct Searched<'a> {
     indexes: Vec<&'a Index>,
-    usages: Vec<HashMap<String, Usage>>,
-    module: Option<String>,
+    accesses: Vec<&'a Accesses>,
 }
 
 impl<'a> Searched<'a> {
     fn new(call: &Call<'a>, neighbours: &'a [Arc<Neighbour>]) -> Self {
-        let now = call.clock.now();
-        let (usage, last) = usage(call.accesses, now);
         let mut searched = Self {
             indexes: vec![call.index],
-            usages: vec![usage],
-            // A new session most likely goes on where the last one was.
-            module: call.session.module().or(last),
+            accesses: vec![call.accesses],
         };
         for neighbour in neighbours {
             searched.indexes.push(&neighbour.index);
-            searched.usages.push(usage_of(&neighbour.accesses, now));
+            searched.accesses.push(&neighbour.accesses);
         }
         searched
     }
@@ -296,19 +291,28 @@ impl<'a> Searched<'a> {
             module: args.module.as_deref(),
             weights: &weights,
         };
+        let mut standing = self.freshen(call);
+        // Now, because a file that was renamed takes its statistics along when it is indexed.
+        let now = call.clock.now();
+        let used: Vec<Used> = self
+            .accesses
+            .iter()
+            .map(|accesses| Used::of(accesses, now))
+            .collect();
+        // A new session most likely goes on where the last one was.
+        let module = call.session.module().or_else(|| used[0].module.clone());
         let places: Vec<Place<'_>> = self
             .indexes
             .iter()
-            .zip(&self.usages)
+            .zip(&used)
             .enumerate()
-            .map(|(at, (index, usage))| Place {
+            .map(|(at, (index, used))| Place {
                 index,
-                usage,
-                module: self.module.as_deref().filter(|_| at == 0),
+                usage: &used.files,
+                module: module.as_deref().filter(|_| at == 0),
                 rules: call.search.boosts,
             })
             .collect();
-        let mut standing = self.freshen(call);
         let found = match search(&places, &request) {
             Err(StoreError::Damaged(_)) => {
                 standing = self.freshen(call);
@@ -343,31 +347,39 @@ impl<'a> Searched<'a> {
     }
 }
 
-/// How files were read this week, and the module of the one that was read last in the last day.
-fn usage(accesses: &Accesses, now: Timestamp) -> (HashMap<String, Usage>, Option<String>) {
-    let since = now - SignedDuration::from_secs(WEEK);
-    // Without statistics there are no boosts, which is no reason not to answer.
-    let accessed = accesses.since(since).unwrap_or_default();
-    let last = accessed
-        .first()
-        .filter(|file| now.duration_since(file.last) <= SignedDuration::from_hours(24))
-        .and_then(|file| RepoPath::parse(&file.path).ok())
-        .map(|path| module_of(&path).to_owned());
-    let usage = accessed.into_iter().map(|file| {
-        let age = now.duration_since(file.last).as_secs().max(0);
-        (
-            file.path,
-            Usage {
-                age,
-                times: file.times,
-            },
-        )
-    });
-    (usage.collect(), last)
+/// How a project was worked on.
+struct Used {
+    /// How files were read this week.
+    files: HashMap<String, Usage>,
+    /// The module of the one that was read last, in the last day.
+    module: Option<String>,
 }
 
-fn usage_of(accesses: &Accesses, now: Timestamp) -> HashMap<String, Usage> {
-    usage(accesses, now).0
+impl Used {
+    fn of(accesses: &Accesses, now: Timestamp) -> Self {
+        let since = now - SignedDuration::from_secs(WEEK);
+        // Without statistics there are no boosts, which is no reason not to answer.
+        let accessed = accesses.since(since).unwrap_or_default();
+        let module = accessed
+            .first()
+            .filter(|file| now.duration_since(file.last) <= SignedDuration::from_secs(DAY))
+            .and_then(|file| RepoPath::parse(&file.path).ok())
+            .map(|path| module_of(&path).to_owned());
+        let usage = accessed.into_iter().map(|file| {
+            let age = now.duration_since(file.last).as_secs().max(0);
+            (
+                file.path,
+                Usage {
+                    age,
+                    times: file.times,
+                },
+            )
+        });
+        Self {
+            files: usage.collect(),
+            module,
+        }
+    }
 }
 
 /// A project whose files results are read from.

@@ -1,0 +1,254 @@
+//! The index when things go wrong: partial, damaged, read-only, full, of another version; and many processes at once.
+
+use std::fs;
+use std::path::PathBuf;
+
+use docent_testkit::{Era, Sandbox, StdioClient};
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+fn function(name: &str) -> String {
+    format!("def {name}():\n    return '{name}'\n")
+}
+
+fn project() -> Sandbox {
+    sandbox()
+        .file("src/a.py", function("walrus"))
+        .file("src/b.py", function("narwhal"))
+}
+
+fn search(sandbox: &Sandbox, word: &str) -> Value {
+    let arguments = json!({ "query": word, "format": "json" }).to_string();
+    let finished = sandbox.run(&["call", "context_search", &arguments]);
+    serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("{error}: {finished:?}"))
+}
+
+fn status(sandbox: &Sandbox) -> Value {
+    serde_json::from_str(&sandbox.run(&["status", "--json"]).stdout).unwrap()
+}
+
+/// The folder of the index, which only tests look into.
+fn folder(sandbox: &Sandbox) -> PathBuf {
+    let folder = status(sandbox)["folder"].as_str().unwrap().to_owned();
+    folder.into()
+}
+
+fn first(answer: &Value) -> &str {
+    answer["results"][0]["path"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn the_index_is_built_by_the_first_search_and_can_be_cleared() {
+    let sandbox = project();
+    let before = status(&sandbox);
+    assert_eq!((&before["indexed"], &before["pending"]), (&json!(0), &json!(2)));
+    assert_eq!(first(&search(&sandbox, "walrus")), "src/a.py");
+    let built = status(&sandbox);
+    assert_eq!(
+        (&built["indexed"], &built["pending"], &built["writer"]),
+        (&json!(2), &json!(0), &Value::Null)
+    );
+    assert_eq!(built["languages"], json!({ "python": 2 }));
+    assert!(built["bytesOnDisk"].as_u64().unwrap() > 0);
+
+    assert!(sandbox.run(&["clear"]).stderr.contains("is gone"));
+    assert_eq!(status(&sandbox)["indexed"], 0);
+    assert!(sandbox.run(&["clear"]).stderr.contains("no index"));
+    assert_eq!(first(&search(&sandbox, "narwhal")), "src/b.py");
+}
+
+#[test]
+fn index_says_what_it_did_and_force_builds_anew() {
+    let sandbox = project();
+    let run = |arguments: &[&str]| sandbox.run(arguments).stderr;
+    assert!(run(&["index"]).starts_with("2 of 2 files indexed in "));
+    assert_eq!(run(&["index"]), "2 files are indexed; nothing has changed\n");
+    let before = folder(&sandbox);
+    assert!(run(&["index", "--force"]).starts_with("2 of 2 files indexed in "));
+    assert!(!before.exists());
+    let shown = sandbox.run(&["status"]).stdout;
+    for wanted in [
+        "files       2  of 2 in the project",
+        "freshness   up to date",
+        "embedder    none",
+        "writer      none now",
+    ] {
+        assert!(shown.contains(wanted), "{wanted}: {shown}");
+    }
+}
+
+#[test]
+fn a_server_goes_on_when_the_index_is_cleared_or_built_anew_by_another() {
+    let sandbox = project();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let ask = |word: &str| {
+        let answer = client
+            .call("context_search", json!({ "query": word, "format": "json" }))
+            .json();
+        first(&answer).to_owned()
+    };
+    assert_eq!(ask("walrus"), "src/a.py");
+    sandbox.run(&["index", "--force"]);
+    assert_eq!(ask("walrus"), "src/a.py");
+    sandbox.run(&["clear"]);
+    assert_eq!(ask("narwhal"), "src/b.py");
+}
+
+#[test]
+fn a_damaged_index_is_built_anew_and_said() {
+    for damaged in ["files.db", "meta.json", ".idx", ".term", ".store", ".fieldnorm"] {
+        let sandbox = project();
+        search(&sandbox, "walrus");
+        let folder = folder(&sandbox);
+        let file = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.to_str().unwrap().ends_with(damaged))
+            .unwrap();
+        let mut bytes = fs::read(&file).unwrap();
+        let middle = bytes.len() / 3;
+        for byte in &mut bytes[middle..] {
+            *byte = !*byte;
+        }
+        fs::write(&file, bytes).unwrap();
+        for leftover in ["files.db-wal", "files.db-shm"] {
+            let _ = fs::remove_file(folder.join(leftover));
+        }
+        let answer = search(&sandbox, "walrus");
+        assert_eq!(first(&answer), "src/a.py", "{damaged}: {answer}");
+        let notice = answer["notice"].as_str().unwrap_or_default();
+        assert!(notice.starts_with("The index was damaged"), "{damaged}: {answer}");
+        assert_eq!(search(&sandbox, "narwhal")["notice"], Value::Null, "{damaged}");
+        let troubles = status(&sandbox)["troubles"].to_string();
+        assert!(troubles.contains("was damaged"), "{damaged}: {troubles}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_cache_that_cannot_be_written_is_said_and_the_search_answers() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = project();
+    let cache = sandbox.outside().join("home/cache");
+    fs::create_dir_all(&cache).unwrap();
+    fs::set_permissions(&cache, fs::Permissions::from_mode(0o555)).unwrap();
+    let arguments = r#"{"query":"walrus","format":"json"}"#;
+    let finished = sandbox.run_unprivileged(&["call", "context_search", arguments]);
+    let answer: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(first(&answer), "src/a.py", "{answer}");
+    let notice = answer["notice"].as_str().unwrap();
+    assert!(
+        notice.starts_with("The index cannot be written (") && notice.contains("kept in memory"),
+        "{notice}"
+    );
+    let status = sandbox.run_unprivileged(&["status"]);
+    assert!(
+        status.stderr.contains("The index cannot be written ("),
+        "{status:?}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_that_can_be_read_and_not_written_still_serves() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = project();
+    search(&sandbox, "walrus");
+    let cache = sandbox.outside().join("home");
+    let mut all = vec![cache.clone()];
+    while let Some(path) = all.pop() {
+        if path.is_dir() {
+            all.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o555)).unwrap();
+        } else {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        }
+    }
+    sandbox.write("src/c.py", function("seahorse"));
+    let arguments = r#"{"query":"seahorse","format":"json"}"#;
+    let finished = sandbox.run_unprivileged(&["call", "context_search", arguments]);
+    let answer: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(first(&answer), "src/c.py", "{answer}");
+    let notice = answer["notice"].as_str().unwrap();
+    assert!(notice.starts_with("The index cannot be written ("), "{answer}");
+}
+
+#[test]
+fn an_index_of_a_newer_version_is_left_alone_and_named() {
+    let sandbox = project();
+    search(&sandbox, "walrus");
+    let project = folder(&sandbox).parent().unwrap().parent().unwrap().to_owned();
+    let newer = project.join("index-99-abcdef01");
+    fs::create_dir(&newer).unwrap();
+    fs::write(newer.join("current"), "of another time").unwrap();
+    assert_eq!(first(&search(&sandbox, "walrus")), "src/a.py");
+    assert_eq!(status(&sandbox)["others"], json!(["index-99-abcdef01"]));
+    sandbox.run(&["clear"]);
+    assert!(newer.join("current").exists());
+}
+
+#[test]
+fn many_processes_share_one_index() {
+    let sandbox = project();
+    let clients: Vec<StdioClient> = (0..6)
+        .map(|_| StdioClient::start(sandbox.docent(), Era::Handshake))
+        .collect();
+    for round in 0..12 {
+        let word = format!("creature{round}");
+        sandbox.write(&format!("src/m{}/new{round}.py", round % 3), function(&word));
+        if round > 0 {
+            fs::remove_file(
+                sandbox
+                    .root()
+                    .join(format!("src/m{}/new{}.py", (round - 1) % 3, round - 1)),
+            )
+            .unwrap();
+        }
+        for client in &clients {
+            let answer = client
+                .call("context_search", json!({ "query": word, "format": "json" }))
+                .json();
+            assert_eq!(
+                first(&answer),
+                format!("src/m{}/new{round}.py", round % 3),
+                "{answer}"
+            );
+            assert_eq!(answer["notice"], Value::Null, "{answer}");
+        }
+        assert_eq!(
+            first(&search(&sandbox, &word)),
+            format!("src/m{}/new{round}.py", round % 3)
+        );
+    }
+}
+
+#[test]
+fn a_first_search_does_not_wait_for_the_whole_build_and_says_how_far_it_is() {
+    let sandbox = sandbox();
+    let body: String = (0..400)
+        .map(|number| format!("def f{number}(a, b):\n    return [a + {number}, b]\n\n"))
+        .collect();
+    for number in 0..600 {
+        sandbox.write(&format!("src/m{number}/code.py"), &body);
+    }
+    let client = StdioClient::start_silent(sandbox.docent(), Era::Handshake);
+    client.initialize("2025-11-25");
+    let result = client.request(
+        "tools/call",
+        json!({
+            "name": "context_search",
+            "arguments": { "query": "f123", "format": "json" },
+            "_meta": { "progressToken": "p1" },
+        }),
+    );
+    let answer: Value =
+        serde_json::from_str(result["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    let notice = answer["notice"].as_str().unwrap();
+    assert!(
+        notice.starts_with("The index is being built: ") && notice.contains("of 600 files"),
+        "{notice}"
+    );
+}
