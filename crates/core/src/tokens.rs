@@ -7,10 +7,34 @@
 //! Invariant: the words of a text are those of its lines together, and the same text gives the same words everywhere.
 
 /// Words that stand everywhere and tell nothing; neither kept nor asked for.
-const EMPTY: &[&str] = &[
-    "the", "of", "to", "and", "is", "in", "it", "for", "this", "that", "be", "or", "on", "with", "as", "by",
-    "are", "from", "if", "else", "return", "an", "at",
-];
+fn is_empty(word: &str) -> bool {
+    matches!(
+        word,
+        "the"
+            | "of"
+            | "to"
+            | "and"
+            | "is"
+            | "in"
+            | "it"
+            | "for"
+            | "this"
+            | "that"
+            | "be"
+            | "or"
+            | "on"
+            | "with"
+            | "as"
+            | "by"
+            | "are"
+            | "from"
+            | "if"
+            | "else"
+            | "return"
+            | "an"
+            | "at"
+    )
+}
 
 /// Words of questions, which say nothing about what is asked for.
 const ASKING: &[&str] = &[
@@ -96,7 +120,7 @@ pub fn words_into(text: &str, into: &mut String) {
             at += 1;
         }
         if ascii {
-            identifier(&bytes[start..at], into);
+            identifier(&text[start..at], into);
         } else {
             other_script(&text[start..at], into);
         }
@@ -111,11 +135,25 @@ pub fn words(text: &str) -> Vec<String> {
 }
 
 fn is_inside(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+    INSIDE[usize::from(byte)]
 }
 
+/// Bytes that words are made of; of other scripts than ours, any.
+const INSIDE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = u8::MAX;
+    loop {
+        table[byte as usize] = !byte.is_ascii() || byte.is_ascii_alphanumeric() || byte == b'_';
+        if byte == 0 {
+            break table;
+        }
+        byte -= 1;
+    }
+};
+
 /// The parts of an identifier and, where there are several, the whole.
-fn identifier(name: &[u8], into: &mut String) {
+fn identifier(text: &str, into: &mut String) {
+    let name = text.as_bytes();
     if name.len() > LONGEST {
         return;
     }
@@ -129,16 +167,19 @@ fn identifier(name: &[u8], into: &mut String) {
         let end = part_end(name, start);
         if start == 0 && end == name.len() {
             // The commonest case: one part, which is the whole.
-            part(name, into);
+            part(text, into);
             return;
         }
-        part(&name[start..end], into);
+        part(&text[start..end], into);
         parts += 1;
         start = end;
     }
     if parts > 1 {
         let before = into.len();
-        into.extend(name.iter().filter(|&&byte| byte != b'_').map(|&byte| lower(byte)));
+        for piece in text.split('_') {
+            into.push_str(piece);
+        }
+        into[before..].make_ascii_lowercase();
         // One with a single letter (`x_`) is no compound.
         if into.len() - before > 2 {
             into.push(' ');
@@ -165,17 +206,14 @@ fn part_end(name: &[u8], start: usize) -> usize {
     at
 }
 
-fn lower(byte: u8) -> char {
-    char::from(byte.to_ascii_lowercase())
-}
-
-fn part(letters: &[u8], into: &mut String) {
-    if letters.len() < 2 || (letters.len() > 6 && letters.iter().all(u8::is_ascii_digit)) {
+fn part(letters: &str, into: &mut String) {
+    if letters.len() < 2 || (letters.len() > 6 && letters.bytes().all(|byte| byte.is_ascii_digit())) {
         return;
     }
     let start = into.len();
-    into.extend(letters.iter().map(|&byte| lower(byte)));
-    if EMPTY.contains(&&into[start..]) {
+    into.push_str(letters);
+    into[start..].make_ascii_lowercase();
+    if is_empty(&into[start..]) {
         into.truncate(start);
         return;
     }
@@ -190,7 +228,7 @@ fn other_script(run: &str, into: &mut String) {
     let mut word = String::new();
     let end = |word: &mut String, into: &mut String| {
         if word.is_ascii() {
-            identifier(word.as_bytes(), into);
+            identifier(word, into);
         } else if !word.is_empty() && word.len() <= LONGEST {
             into.extend(word.chars().filter(|&c| c != '_').flat_map(char::to_lowercase));
             into.push(' ');

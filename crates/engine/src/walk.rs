@@ -261,6 +261,9 @@ impl Reach {
     }
 }
 
+/// How far below the root directories are asked whether they are part of the project; each question takes time.
+const DEEPEST_MARK: usize = 4;
+
 /// What happens to directories that say they are no part of the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Marked {
@@ -387,7 +390,9 @@ impl Steward {
         !is_dir
             || (!self.excluded.contains(&name)
                 && self.deadline.check().is_ok()
-                && !(self.marked == Marked::LeftOut && self.is_marked(entry.path()))
+                && !(self.marked == Marked::LeftOut
+                    && entry.depth() <= DEEPEST_MARK
+                    && self.is_marked(entry.path()))
                 && self.enters(entry.path()))
     }
 

@@ -108,7 +108,7 @@ fn example_markdown_with_ranking_details() {
     **Ranking Details**:
     - Semantic Score: 0.64
     - Recency Boost: ×1.0 (not accessed in the last 7 days)
-    - Module Boost: ×1.0 (another module than current work)
+    - Module Boost: ×1.0 (not the module being worked in)
     - Frequency Boost: ×1.0 (0 accesses this week)
     - **Final Score**: 0.64
     "#);

@@ -228,9 +228,10 @@ fn many_processes_share_one_index() {
 #[test]
 fn a_first_search_does_not_wait_for_the_whole_build_and_says_how_far_it_is() {
     let sandbox = sandbox();
-    let body: String = (0..400)
+    let functions: Vec<String> = (0..400)
         .map(|number| format!("def f{number}(a, b):\n    return [a + {number}, b]\n\n"))
         .collect();
+    let body = functions.concat();
     for number in 0..600 {
         sandbox.write(&format!("src/m{number}/code.py"), &body);
     }

@@ -6,6 +6,7 @@
 //!
 //! Left out on purpose: what definitions mean to each other. Names are text.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use streaming_iterator::StreamingIterator;
@@ -100,11 +101,22 @@ pub(super) fn parse(
     if is_too_deep(text) {
         return None;
     }
-    let mut parser = Parser::new();
-    parser
-        .set_language(&grammar.language)
-        .expect("the grammars are of this version");
-    parser.set_included_ranges(parts).ok()?;
+    // What a parser has allocated serves the next file too.
+    PARSER.with_borrow_mut(|parser| {
+        parser
+            .set_language(&grammar.language)
+            .expect("the grammars are of this version");
+        parser.reset();
+        parser.set_included_ranges(parts).ok()?;
+        parse_with(parser, text, stop)
+    })
+}
+
+thread_local! {
+    static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
+}
+
+fn parse_with(parser: &mut Parser, text: &str, stop: &dyn Fn() -> bool) -> Option<Tree> {
     // It is asked every hundred steps of the parser, which takes about one for a byte.
     let mut left = 1_000 + text.len() / 10;
     let mut progress = |_: &_| {
@@ -337,7 +349,12 @@ impl<'a> Walk<'a> {
         if let Some(import) = found.import {
             self.import(import);
         }
-        match (found.definition, found.name) {
+        // Most grammars say which part is the name; patterns that need not say it themselves are compiled sooner.
+        let name = match (found.name, found.definition) {
+            (None, Some((_, definition))) => definition.child_by_field_name("name"),
+            (name, _) => name,
+        };
+        match (found.definition, name) {
             (Some((kind, definition)), Some(name)) => {
                 self.define(kind, definition, name, &found, run);
                 Matched::Definition

@@ -242,15 +242,21 @@ impl Known {
         let _ = shared.watcher.set(watcher.ok());
     }
 
-    /// Files whose present content is not in the index, in order.
+    /// Files whose present content is not in the index, in order. Both lists are, so they are gone through side by side.
     fn pending(&self) -> Vec<RepoPath> {
-        let changed = self
-            .files
-            .iter()
-            .filter(|(path, stamp)| self.indexed.get(*path).is_none_or(|row| row.stamp != **stamp))
-            .map(|(path, _)| path);
-        let gone = self.indexed.keys().filter(|path| !self.files.contains_key(*path));
-        changed.chain(gone).cloned().collect()
+        let mut pending = Vec::new();
+        let mut indexed = self.indexed.iter().peekable();
+        for (path, stamp) in &self.files {
+            while let Some((gone, _)) = indexed.next_if(|(other, _)| *other < path) {
+                pending.push(gone.clone());
+            }
+            let row = indexed.next_if(|(other, _)| *other == path);
+            if row.is_none_or(|(_, row)| row.stamp != *stamp) {
+                pending.push(path.clone());
+            }
+        }
+        pending.extend(indexed.map(|(gone, _)| gone.clone()));
+        pending
     }
 
     pub(super) fn standing(&self, other_writes: bool) -> Standing {
@@ -370,9 +376,10 @@ impl Known {
         &mut self,
         shared: &Shared,
         opened: &Opened,
-        _: &Lock,
+        lock: &Lock,
         pending: &[RepoPath],
     ) -> Result<(), StoreError> {
+        opened.sweep(lock);
         let counted = &shared.counted;
         for number in [&counted.done, &counted.pieces, &counted.bytes] {
             number.store(0, Ordering::Relaxed);
@@ -380,6 +387,11 @@ impl Known {
         counted.total.store(pending.len() as u64, Ordering::Relaxed);
         shared.lock().standing = self.standing(false);
 
+        let size = pending
+            .iter()
+            .filter_map(|path| self.files.get(path))
+            .map(|stamp| stamp.size)
+            .sum();
         // Begun with the first file that says something new.
         let mut change: Option<Box<dyn Change + '_>> = None;
         let mut written: Vec<Written> = Vec::new();
@@ -404,11 +416,11 @@ impl Known {
                 match prepared {
                     Prepared::Same(row) => written.push(Written::Indexed(path.clone(), row)),
                     Prepared::Gone => {
-                        begun(&mut change, opened)?.remove(path.as_str());
+                        begun(&mut change, opened, size)?.remove(path.as_str());
                         written.push(Written::Gone(path.clone()));
                     }
                     Prepared::Changed { row, entries, bytes } => {
-                        let change = begun(&mut change, opened)?;
+                        let change = begun(&mut change, opened, size)?;
                         change.remove(path.as_str());
                         counted.pieces.fetch_add(entries.len() as u64, Ordering::Relaxed);
                         counted.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -512,10 +524,11 @@ impl Known {
 fn begun<'a, 'b>(
     change: &'a mut Option<Box<dyn Change + 'b>>,
     opened: &'b Opened,
+    bytes: u64,
 ) -> Result<&'a mut Box<dyn Change + 'b>, StoreError> {
     match change {
         Some(change) => Ok(change),
-        None => Ok(change.insert(opened.store.change()?)),
+        None => Ok(change.insert(opened.store.change(bytes)?)),
     }
 }
 

@@ -66,6 +66,16 @@ impl Opened {
         })
     }
 
+    /// Removes what a process that was killed has left half written. For who holds the lock.
+    pub(super) fn sweep(&self, _: &Lock) {
+        let Some(directory) = &self.directory else { return };
+        for entry in entries(directory) {
+            if entry.file_name().to_string_lossy().starts_with(".new-") {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     pub(super) fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
     }

@@ -12,7 +12,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use tantivy::collector::TopDocs;
-use tantivy::directory::MmapDirectory;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
 use tantivy::query::{BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery};
@@ -25,6 +24,7 @@ use tantivy::{
     Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term,
 };
 
+use super::folder::Folder;
 use super::{Change, Entry, Hit, Piece, Store, StoreError, Wanted};
 
 /// Pieces in an inverted index.
@@ -51,8 +51,9 @@ struct Fields {
 const IN_NAME: f32 = 1.0;
 const IN_PLACE: f32 = 1.0;
 
-/// Memory for words that are not yet on disk.
-const BUFFER: usize = 96 << 20;
+/// Memory for words that are not yet on disk: what the library needs, and what a large project can use.
+const LEAST_BUFFER: usize = 15_000_000;
+const MOST_BUFFER: usize = 96 << 20;
 
 /// Segments of more pieces are left as they are: merging them would hold up the next change.
 const LARGEST_MERGED: usize = 40_000;
@@ -62,7 +63,7 @@ impl Embedded {
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         let (schema, fields) = schema();
         let opened = guarded(|| {
-            let directory = MmapDirectory::open(directory)?;
+            let directory = Folder::open(directory)?;
             Index::builder()
                 .schema(schema)
                 .settings(settings())
@@ -163,9 +164,12 @@ impl Store for Embedded {
         })
     }
 
-    fn change(&self) -> Result<Box<dyn Change + '_>, StoreError> {
+    fn change(&self, bytes: u64) -> Result<Box<dyn Change + '_>, StoreError> {
+        // Words take about as much memory as the text they were in; a buffer that is too large is not free.
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let buffer = bytes.saturating_mul(2).clamp(LEAST_BUFFER, MOST_BUFFER);
         let writer = guarded(|| {
-            let writer: IndexWriter = self.index.writer_with_num_threads(1, BUFFER)?;
+            let writer: IndexWriter = self.index.writer_with_num_threads(1, buffer)?;
             // What is being written is not merged meanwhile.
             writer.set_merge_policy(Box::new(NoMergePolicy));
             Ok(writer)
@@ -339,7 +343,6 @@ impl From<TantivyError> for StoreError {
             _ => Self::Damaged(error.to_string()),
         };
         match &error {
-            TantivyError::IoError(error) => io(error),
             TantivyError::ErrorInThread(message) if message.contains("os error") => {
                 Self::Io(io::Error::other(message.clone()))
             }
@@ -347,7 +350,9 @@ impl From<TantivyError> for StoreError {
             | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
             | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => io(io_error),
             TantivyError::LockFailure(LockError::LockBusy, _) => Self::Busy,
-            TantivyError::LockFailure(LockError::IoError(error), _) => io(error),
+            TantivyError::IoError(error) | TantivyError::LockFailure(LockError::IoError(error), _) => {
+                io(error)
+            }
             _ => Self::Damaged(error.to_string()),
         }
     }

@@ -3,6 +3,7 @@
 //! A store knows words and pieces. It knows no files, no grammar and no ranking beyond how well words match.
 
 mod embedded;
+mod folder;
 mod piece;
 
 pub use embedded::Embedded;
@@ -13,8 +14,8 @@ pub trait Store: Send + Sync {
     /// The pieces that match best, the best first.
     fn search(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError>;
 
-    /// Begins a change. Nothing of it is found before it is committed.
-    fn change(&self) -> Result<Box<dyn Change + '_>, StoreError>;
+    /// Begins a change of about so many bytes of text. Nothing of it is found before it is committed.
+    fn change(&self, bytes: u64) -> Result<Box<dyn Change + '_>, StoreError>;
 
     /// Makes what was committed since, here or in another process, visible to searches.
     fn reload(&self) -> Result<(), StoreError>;

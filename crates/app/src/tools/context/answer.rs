@@ -90,7 +90,7 @@ fn tail(found: &Found) -> String {
     let module = if ranking.module > 1.0 {
         "same module as current work"
     } else {
-        "another module than current work"
+        "not the module being worked in"
     };
     let times = found.accesses_this_week;
     let accesses = if times == 1 { "access" } else { "accesses" };

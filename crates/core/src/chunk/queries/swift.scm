@@ -1,9 +1,6 @@
 ; Swift. Keep alternations of operators out: they make the query take seconds to compile
-(function_declaration "func" . (simple_identifier) @name) @function
-; func < (a: A, b: A)
-(function_declaration "func" . _ @name . "(" (#match? @name "^[^\\w`(]")) @function
-(protocol_function_declaration "func" . (simple_identifier) @name) @function
-(protocol_function_declaration "func" . _ @name . "(" (#match? @name "^[^\\w`(]")) @function
+(function_declaration) @function
+(protocol_function_declaration) @function
 (init_declaration "init" @name) @function
 (deinit_declaration "deinit" @name) @function
 (subscript_declaration "subscript" @name) @function
@@ -13,8 +10,8 @@
   computed_value: (_) @body
   value: (lambda_literal) @body
   (willset_didset_block) @body]) @function
-(class_declaration declaration_kind: ["class" "struct" "actor" "extension"] name: (_) @name) @class
-(class_declaration declaration_kind: "enum" name: (_) @name) @type
-(protocol_declaration name: (_) @name) @interface
+(class_declaration declaration_kind: ["class" "struct" "actor" "extension"]) @class
+(class_declaration declaration_kind: "enum") @type
+(protocol_declaration) @interface
 (typealias_declaration "typealias" . (_) @name) @type
 (import_declaration) @import

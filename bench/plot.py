@@ -1,0 +1,64 @@
+"""Small charts with logarithmic axes as SVG, for the scripts that measure."""
+
+import math
+
+STYLE = """text{font-family:sans-serif;font-size:12px}.title{font-weight:bold;font-size:14px}
+.end{text-anchor:end}.mid{text-anchor:middle}.grid{stroke:#ddd}.dashes{stroke:#999;stroke-dasharray:4 4}"""
+
+
+def short(value):
+    step, suffix = next(((step, suffix) for step, suffix in ((1e6, "M"), (1e3, "k")) if value >= step), (1, ""))
+    if value < 1:
+        return f"{value:.2g}"
+    return f"{value / step:.{1 if value / step < 10 else 0}f}".removesuffix(".0") + suffix
+
+
+def panel(left, top, title, xs, series):
+    """A chart with logarithmic axes; dashes show what would grow as the project does."""
+    every = [value for _, values in series for value in values]
+    low, high = math.log10(min(every)), math.log10(max(every))
+    room = max(high - low, 1) * 0.15
+    low, high = low - room, max(high, low + 1) + room
+    first, last = math.floor(math.log10(xs[0])), max(math.ceil(math.log10(xs[-1])), math.floor(math.log10(xs[0])) + 1)
+
+    def x(value):
+        return round(left + 20 + 300 * (math.log10(value) - first) / (last - first), 1)
+
+    def y(value):
+        return round(top + 200 - 200 * (math.log10(value) - low) / (high - low), 1)
+
+    out = [f'<text x="{left}" y="{top - 28}" class="title">{title}</text>']
+    steps = (1, 2, 5) if high - low < 2 else (1,)
+    for at in (step * 10.0**power for power in range(math.floor(low), math.ceil(high)) for step in steps):
+        if not low <= math.log10(at) <= high:
+            continue
+        out.append(f'<path d="M{left} {y(at)}h340" class="grid"/>')
+        out.append(f'<text x="{left - 6}" y="{y(at) + 4}" class="end">{short(at)}</text>')
+    for at in (10**power for power in range(first, last + 1)):
+        out.append(f'<path d="M{x(at)} {top}v200" class="grid"/>')
+        out.append(f'<text x="{x(at)}" y="{top + 216}" class="mid">{short(at)}</text>')
+    begin = min(values[0] for _, values in series)
+    end = min(xs[-1], xs[0] * 10**high / begin)
+    out.append(f'<path d="M{x(xs[0])} {y(begin)}L{x(end)} {y(begin * end / xs[0])}" class="dashes"/>')
+    for number, ((name, values), colour) in enumerate(zip(series, ("#1f5fa8", "#c2571a"))):
+        other = series[1 - number][1]
+        out.append(f'<circle cx="{left + 5 + 150 * number}" cy="{top - 14}" r="4" fill="{colour}"/>')
+        out.append(f'<text x="{left + 14 + 150 * number}" y="{top - 10}">{name}</text>')
+        line = " ".join(f"{x(size)},{y(value)}" for size, value in zip(xs, values))
+        out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        for size, value, beside in zip(xs, values, other):
+            shift = -8 if (value, -number) > (beside, number - 1) else 17
+            out.append(f'<circle cx="{x(size)}" cy="{y(value)}" r="3.5" fill="{colour}"/>')
+            out.append(f'<text x="{x(size)}" y="{y(value) + shift}" class="mid" fill="{colour}">{short(value)}</text>')
+    return out
+
+
+def plot(xs, panels, note):
+    """Panels are a title and two series, each a name and as many values as there are xs; two panels stand in a row."""
+    height = 290 * ((len(panels) + 1) // 2) + 40
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}"><style>{STYLE}</style>']
+    out.append(f'<rect width="860" height="{height}" fill="white"/>')
+    for number, (title, *series) in enumerate(panels):
+        out += panel(60 + 430 * (number % 2), 60 + 290 * (number // 2), title, xs, series)
+    out.append(f'<text x="60" y="{height - 20}">{note}</text></svg>')
+    return "\n".join(out) + "\n"

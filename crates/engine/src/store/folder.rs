@@ -1,0 +1,103 @@
+//! The folder an index lies in: the library's own, but for the waiting until everything is on the disk.
+//!
+//! That waiting is what keeps an index whole when the power fails. Ours can be built again and is checked when it is opened,
+//! so it need not be: a change is visible in a tenth of the time, and a lost one costs a rebuild, not a wrong answer. Against
+//! a process that is killed it makes no difference.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite,
+    WatchCallback, WatchHandle, WritePtr,
+};
+use uuid::Uuid;
+
+/// Files of one index.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    library: MmapDirectory,
+}
+
+impl Folder {
+    pub(super) fn open(path: &Path) -> tantivy::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            library: MmapDirectory::open(path)?,
+        })
+    }
+}
+
+/// A file that is written once, and left to the system to put on the disk.
+struct Unhurried(File);
+
+impl Write for Unhurried {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl TerminatingWrite for Unhurried {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Directory for Folder {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.library.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.library.delete(path)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.library.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(self.path.join(path))
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
+                _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
+            })?;
+        Ok(BufWriter::new(Box::new(Unhurried(file))))
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.library.atomic_read(path)
+    }
+
+    fn atomic_write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let new = self.path.join(format!(".new-{}", Uuid::new_v4().simple()));
+        let written = fs::write(&new, content).and_then(|()| fs::rename(&new, self.path.join(path)));
+        if written.is_err() {
+            let _ = fs::remove_file(&new);
+        }
+        written
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        self.library.acquire_lock(lock)
+    }
+
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.library.watch(callback)
+    }
+}
