@@ -109,7 +109,8 @@ where
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) files: Vec<(RepoPath, Stamp)>,
-    pub(crate) directories: Vec<RepoPath>,
+    /// Each with what tells it from another of the same name.
+    pub(crate) directories: Vec<(RepoPath, u64)>,
     /// Files whose names cannot be written as a path of the project.
     pub(crate) unnameable: u64,
     pub(crate) missed: Missed,
@@ -150,7 +151,7 @@ pub(crate) fn survey(root: &Root, part: &Reach, deadline: &Deadline) -> Survey {
                         part.survey.files.push((path, Stamp::of(&metadata)));
                     }
                 }
-                Some(path) if is_directory(entry) => part.survey.directories.push(path),
+                Some(path) if is_directory(entry) => part.survey.directories.push((path, identity(entry))),
                 None if is_file(entry) => part.survey.unnameable += 1,
                 _ => {}
             }
@@ -230,6 +231,11 @@ impl Stamp {
         } else {
             Self { changed: 0, ..self }
         }
+    }
+
+    /// True for a stamp that was kept like that.
+    pub(crate) fn is_unsettled(self) -> bool {
+        self.changed == 0
     }
 }
 
@@ -336,6 +342,16 @@ where
 
 fn is_file(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_file())
+}
+
+#[cfg(unix)]
+fn identity(entry: &DirEntry) -> u64 {
+    entry.ino().unwrap_or_default()
+}
+
+#[cfg(not(unix))]
+fn identity(_: &DirEntry) -> u64 {
+    0
 }
 
 fn is_directory(entry: &DirEntry) -> bool {

@@ -364,14 +364,15 @@ fn what_is_too_large_or_binary_is_left_out_and_named() {
         ]
     );
     assert_eq!((&status["files"], &status["pending"]), (&json!(5), &json!(0)));
-    let larger = sandbox.run(&[
+    let arguments = r#"{"query":"walrus","format":"json"}"#;
+    let smaller = sandbox.run(&[
         "call",
         "context_search",
-        r#"{"query":"walrus","format":"json"}"#,
+        arguments,
         "--set",
-        "index.max_file_bytes=100000000",
+        "index.max_file_bytes=2000",
     ]);
-    assert!(larger.stdout.contains("huge.txt"), "{}", larger.stdout);
+    assert!(!smaller.stdout.contains("bundle.min.js"), "{}", smaller.stdout);
 }
 
 #[test]
@@ -407,4 +408,23 @@ fn a_hundred_thousand_tiny_files_are_indexed() {
     fs::write(root.join("d150/f321.txt"), "narwhal\n").unwrap();
     assert_eq!(by_command(&sandbox, "narwhal"), ["d150/f321.txt"]);
     assert_eq!(status(&sandbox)["indexed"], 100_000);
+}
+
+#[test]
+fn a_directory_that_takes_the_place_of_another_is_looked_into() {
+    let sandbox = sandbox()
+        .file("src/gen/old.py", function("walrus"))
+        .file("other.py", function("narwhal"));
+    let servers = Servers::start(&sandbox);
+    assert_eq!(servers.found("walrus"), ["src/gen/old.py"]);
+    let directory = sandbox.root().join("src/gen");
+    for round in 0..5 {
+        fs::remove_dir_all(&directory).unwrap();
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("new.py"), function(&format!("seahorse{round}"))).unwrap();
+        assert_eq!(servers.found(&format!("seahorse{round}")), ["src/gen/new.py"]);
+        fs::write(directory.join("more.py"), function(&format!("octopus{round}"))).unwrap();
+        assert_eq!(servers.found(&format!("octopus{round}")), ["src/gen/more.py"]);
+    }
+    assert_eq!(servers.found("walrus"), [] as [&str; 0]);
 }

@@ -253,3 +253,29 @@ fn a_first_search_does_not_wait_for_the_whole_build_and_says_how_far_it_is() {
         "{notice}"
     );
 }
+
+#[test]
+fn processes_that_take_turns_in_writing_leave_nothing_behind() {
+    let sandbox = project();
+    let clients: Vec<StdioClient> = (0..2)
+        .map(|_| StdioClient::start(sandbox.docent(), Era::Handshake))
+        .collect();
+    for round in 0..24 {
+        let word = format!("creature{round}");
+        sandbox.write("src/a.py", function(&word));
+        let answer = clients[round % 2].call("context_search", json!({ "query": word, "format": "json" }));
+        assert_eq!(first(&answer.json()), "src/a.py");
+    }
+    let segments = fs::read_dir(folder(&sandbox))
+        .unwrap()
+        .filter(|entry| {
+            entry
+                .as_ref()
+                .unwrap()
+                .path()
+                .extension()
+                .is_some_and(|end| end == "store")
+        })
+        .count();
+    assert!(segments <= 10, "{segments} segments");
+}

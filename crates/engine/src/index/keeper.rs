@@ -1,7 +1,6 @@
 //! The keeper: looks at the files, compares them with what is indexed, and writes the difference.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -10,13 +9,12 @@ use docent_core::path::RepoPath;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::build::{Prepared, prepare};
-use super::place::{Lock, Opened, of_table};
-use super::table::{Row, Written};
-use super::watch::{Changes, Watcher};
-use super::{Keeper, Shared, Standing};
-use crate::deadline::Deadline;
+use super::known::Known;
+use super::place::{Lock, Opened, Place, of_table};
+use super::table::Written;
+use super::watch::Watcher;
+use super::{Keeper, Shared};
 use crate::store::{Change, StoreError};
-use crate::walk::{self, Reach, Stamp};
 
 /// Changes are written when nothing more has come for so long, unless a search asks for them.
 const QUIET: Duration = Duration::from_millis(400);
@@ -32,27 +30,6 @@ const BATCH_BYTES: u64 = 6 << 20;
 /// When the first part of a long build is committed; each further one takes twice as long as the one before.
 const FIRST_COMMIT: Duration = Duration::from_millis(300);
 const LONGEST_COMMIT: Duration = Duration::from_secs(20);
-
-/// What is known of the project's files.
-#[derive(Default)]
-pub(super) struct Known {
-    /// As they are now.
-    files: BTreeMap<RepoPath, Stamp>,
-    directories: BTreeSet<RepoPath>,
-    pub(super) unnameable: u64,
-    pub(super) missed: u64,
-    /// As they are in the index, by which version of the table of which generation.
-    pub(super) indexed: BTreeMap<RepoPath, Row>,
-    read: Option<(Option<String>, i64)>,
-    /// It was complete at least once.
-    was_complete: bool,
-    pub(super) troubles: Vec<String>,
-    /// Why the index is in memory, or is not written.
-    obstacle: Option<String>,
-    watched: bool,
-    /// Something may have changed between the last look and the first watch.
-    unseen: bool,
-}
 
 /// What a round ended with.
 enum Outcome {
@@ -95,6 +72,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
         drop(state);
 
         known.look(shared);
+        known.return_to_disk(shared);
         let outcome = known.round(shared, renew, damage.as_deref());
         let mut state = shared.lock();
         state.answered = asked;
@@ -125,156 +103,16 @@ pub(super) fn keep(shared: &Arc<Shared>) {
 }
 
 impl Known {
-    /// Learns what has changed on disk.
-    fn look(&mut self, shared: &Shared) {
-        let changes = match shared.watcher() {
-            Some(watcher) if watcher.fence() => watcher.take(),
-            _ => Changes {
-                everything: true,
-                ..Changes::default()
-            },
-        };
-        let root = shared.root.path();
-        let steers = |path: &Path| {
-            let name = path.file_name().and_then(|name| name.to_str());
-            matches!(name, Some(".gitignore" | ".ignore" | ".docentignore" | ".git"))
-        };
-        let unseen = std::mem::take(&mut self.unseen);
-        if changes.everything
-            || unseen
-            || self.files.is_empty()
-            || changes.paths.iter().any(|path| steers(path))
-        {
-            return self.survey(shared, &Reach::Everything);
-        }
-        let mut reaches: Vec<Reach> = Vec::new();
-        for path in &changes.paths {
-            let Some(named) = path.strip_prefix(root).ok().and_then(Path::to_str) else {
-                continue;
-            };
-            let Ok(named) = RepoPath::parse(named) else {
-                continue;
-            };
-            match std::fs::symlink_metadata(path) {
-                Ok(metadata) if metadata.is_dir() => {
-                    if !self.directories.contains(&named) {
-                        reaches.push(Reach::Below(path.clone()));
-                    }
-                }
-                Ok(metadata) if metadata.is_file() => match self.files.get_mut(&named) {
-                    Some(stamp) => *stamp = Stamp::of(&metadata),
-                    None => reaches.push(Reach::Inside(path.parent().unwrap_or(root).to_owned())),
-                },
-                _ => self.forget(&named),
-            }
-        }
-        reaches.dedup();
-        if reaches.len() > 50 {
-            return self.survey(shared, &Reach::Everything);
-        }
-        for reach in reaches {
-            self.survey(shared, &reach);
-        }
-    }
-
-    pub(super) fn survey(&mut self, shared: &Shared, reach: &Reach) {
-        let survey = walk::survey(&shared.root, reach, &Deadline::default());
-        let new: Vec<RepoPath> = survey
-            .directories
-            .iter()
-            .filter(|directory| !self.directories.contains(directory))
-            .cloned()
-            .collect();
-        if *reach == Reach::Everything {
-            self.files = survey.files.into_iter().collect();
-            self.directories = survey.directories.into_iter().collect();
-            self.unnameable = survey.unnameable;
-            self.missed = survey.missed.count;
-        } else {
-            self.files.extend(survey.files);
-            self.directories.extend(survey.directories);
-        }
-        if let Some(watcher) = shared.watcher() {
-            for directory in &new {
-                if watcher.add(&shared.root.path().join(directory.as_str())).is_err() {
-                    return shared.stop_watching();
-                }
-            }
-            // What was made in a new directory before it was watched.
-            if !new.is_empty() && *reach != Reach::Everything {
-                let again = walk::survey(&shared.root, reach, &Deadline::default());
-                self.files.extend(again.files);
-            }
-        }
-    }
-
-    /// A file or a directory that is no longer there.
-    fn forget(&mut self, gone: &RepoPath) {
-        self.files.remove(gone);
-        let below = format!("{gone}/");
-        let inside = |path: &RepoPath| path.as_str().starts_with(&below);
-        if self.directories.remove(gone) {
-            self.files.retain(|path, _| !inside(path));
-            self.directories.retain(|path| !inside(path));
-        }
-    }
-
-    fn watch(&mut self, shared: &Arc<Shared>) {
-        let Some(folder) = shared.place.project.as_ref().filter(|_| self.obstacle.is_none()) else {
-            return;
-        };
-        let alarm = {
-            let shared = Arc::downgrade(shared);
-            Box::new(move || {
-                if let Some(shared) = shared.upgrade() {
-                    shared.changed.notify_all();
-                }
-            })
-        };
-        let watcher = Watcher::new(folder, alarm).and_then(|watcher| {
-            watcher.add(shared.root.path())?;
-            for directory in &self.directories {
-                watcher.add(&shared.root.path().join(directory.as_str()))?;
-            }
-            Ok(watcher)
-        });
-        // Where there are too few watches, every search looks for itself.
-        let _ = shared.watcher.set(watcher.ok());
-    }
-
-    /// Files whose present content is not in the index, in order. Both lists are, so they are gone through side by side.
-    fn pending(&self) -> Vec<RepoPath> {
-        let mut pending = Vec::new();
-        let mut indexed = self.indexed.iter().peekable();
-        for (path, stamp) in &self.files {
-            while let Some((gone, _)) = indexed.next_if(|(other, _)| *other < path) {
-                pending.push(gone.clone());
-            }
-            let row = indexed.next_if(|(other, _)| *other == path);
-            if row.is_none_or(|(_, row)| row.stamp != *stamp) {
-                pending.push(path.clone());
-            }
-        }
-        pending.extend(indexed.map(|(gone, _)| gone.clone()));
-        pending
-    }
-
-    pub(super) fn standing(&self, other_writes: bool) -> Standing {
-        Standing {
-            files: self.files.len(),
-            pending: self.pending().len(),
-            was_complete: self.was_complete,
-            other_writes,
-            troubles: self.obstacle.iter().chain(&self.troubles).cloned().collect(),
-            missed: self.missed,
-        }
-    }
-
     /// Compares and writes, once.
     fn round(&mut self, shared: &Shared, renew: bool, damage: Option<&str>) -> Outcome {
         match self.try_round(shared, renew, damage) {
             Ok(outcome) => outcome,
             Err(StoreError::Busy) => Outcome::Busy,
+            // Told once more in a row, it is not the files that change.
+            Err(StoreError::Damaged(what)) if damage.is_some() => {
+                self.obstacle = Some(format!("The index cannot be used ({what})"));
+                Outcome::Stuck
+            }
             Err(StoreError::Damaged(what)) => {
                 shared.lock().damage = Some(what);
                 Outcome::Again
@@ -289,16 +127,12 @@ impl Known {
         renew: bool,
         damage: Option<&str>,
     ) -> Result<Outcome, StoreError> {
-        if renew || damage.is_some() {
+        if renew {
             let lock = shared.place.lock()?;
-            let opened = shared.place.renew(&lock)?;
-            if let Some(what) = damage {
-                self.troubles = vec![format!("The index was damaged ({what}) and is built anew")];
-                let _ = opened.table().set_fact("damage", what);
-            }
-            self.was_complete = false;
-            self.read = None;
-            shared.set(Arc::new(opened), None);
+            self.begin(shared, shared.place.renew(&lock)?);
+        }
+        if let Some(what) = damage {
+            self.mend(shared, what)?;
         }
         let opened = if let Some(opened) = shared.current()? {
             opened
@@ -323,40 +157,93 @@ impl Known {
         // Another process may have written since.
         let opened = shared.current()?.unwrap_or(opened);
         self.read_table(&opened)?;
-        let pending = self.pending();
+        let mut pending = self.pending();
+        if pending.iter().any(|path| !self.files.contains_key(path)) {
+            // A file that came after we looked, and that another has indexed already, would be taken for one that is gone.
+            self.look(shared);
+            pending = self.pending();
+        }
         if !pending.is_empty() {
             self.write(shared, &opened, &lock, &pending)?;
+        }
+        if opened.is_on_disk() {
+            self.obstacle = None;
         }
         // What could not be read settles with the next look.
         self.was_complete = true;
         Ok(Outcome::Complete)
     }
 
-    /// Where the index cannot be written: one in memory if there is nothing to search, else what there is.
+    /// Uses an index that was begun anew.
+    fn begin(&mut self, shared: &Shared, opened: Opened) {
+        self.was_complete = false;
+        self.read = None;
+        shared.set(Arc::new(opened), None);
+    }
+
+    /// Something was found damaged. Files also vanish because another process tidies up or begins anew, so it is looked at once
+    /// more while nobody else writes; what is damaged then is built anew.
+    fn mend(&mut self, shared: &Shared, what: &str) -> Result<(), StoreError> {
+        let lock = shared.place.lock()?;
+        self.read = None;
+        let whole = shared.place.open_with(&lock).and_then(|opened| {
+            opened.store.verify()?;
+            opened.table().files().map_err(of_table)?;
+            Ok(opened)
+        });
+        match whole {
+            Ok(opened) => shared.set(Arc::new(opened), None),
+            Err(StoreError::Damaged(_)) => {
+                let opened = shared.place.renew(&lock)?;
+                self.troubles = vec![format!("The index was damaged ({what}) and is built anew")];
+                let _ = opened.table().set_fact("damage", what);
+                self.begin(shared, opened);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Where the index cannot be written: one in memory if there is nothing to search, else what there is. Another try is made
+    /// later, because disks are cleared and permissions given back.
     fn hindered(&mut self, shared: &Shared, error: &std::io::Error) -> Outcome {
-        let on_disk = shared
-            .current()
-            .ok()
-            .flatten()
-            .filter(|opened| opened.is_on_disk());
-        let useful = on_disk.is_some_and(|opened| opened.store.count() > 0);
+        self.read = None;
+        let in_use = shared.in_use();
+        let on_disk = in_use.as_ref().filter(|opened| opened.is_on_disk());
+        if on_disk.is_some_and(|opened| shared.place.current() != opened.generation) {
+            // Another process has begun anew, and what failed is gone.
+            return Outcome::Again;
+        }
         let reason = format!("The index cannot be written ({error})");
-        if useful {
+        if on_disk.is_some_and(|opened| opened.store.count() > 0) {
             self.obstacle = Some(format!("{reason}; what was indexed before is searched"));
-            self.read = None;
             return Outcome::Stuck;
         }
         self.obstacle = Some(format!("{reason}; it is kept in memory until this process ends"));
-        self.read = None;
-        match super::place::Place::open_in_memory() {
-            Ok(opened) => {
-                shared.set(Arc::new(opened), None);
-                match self.try_round(shared, false, None) {
-                    Ok(outcome) => outcome,
-                    Err(_) => Outcome::Stuck,
-                }
-            }
-            Err(_) => Outcome::Stuck,
+        self.retry = Some(Instant::now() + LATER);
+        let in_memory = match in_use {
+            Some(opened) if !opened.is_on_disk() => Ok(opened),
+            _ => Place::open_in_memory().map(Arc::new),
+        };
+        let outcome = in_memory.and_then(|opened| {
+            shared.set(opened, None);
+            self.try_round(shared, false, None)
+        });
+        outcome.unwrap_or(Outcome::Stuck)
+    }
+
+    /// Leaves the index in memory as soon as there can be one on disk.
+    fn return_to_disk(&mut self, shared: &Shared) {
+        if self.retry.is_none_or(|retry| Instant::now() < retry) {
+            return;
+        }
+        self.retry = Some(Instant::now() + LATER);
+        if shared.place.hindrance().is_none()
+            && let Ok(opened) = shared.place.open()
+        {
+            self.retry = None;
+            self.obstacle = None;
+            self.begin(shared, opened);
         }
     }
 
@@ -542,7 +429,7 @@ impl Shared {
     }
 
     /// Watches have run out: from now on every search looks for itself.
-    fn stop_watching(&self) {
+    pub(super) fn stop_watching(&self) {
         self.unwatched.store(true, Ordering::Relaxed);
     }
 }

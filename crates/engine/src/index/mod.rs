@@ -6,6 +6,7 @@
 
 mod build;
 mod keeper;
+mod known;
 mod place;
 mod status;
 mod table;
@@ -73,6 +74,8 @@ pub struct Standing {
     pub troubles: Vec<String>,
     /// What could not be looked into.
     pub missed: u64,
+    /// Nothing is known yet: the files have not been looked at.
+    pub unknown: bool,
 }
 
 /// How far a build has come.
@@ -226,12 +229,10 @@ impl Index {
                 }
             };
             if left.is_zero() {
-                let mut standing = state.standing.clone();
-                if !looked && standing.pending == 0 {
-                    // The keeper has not even looked: nothing is known of what has changed.
-                    standing.pending = usize::from(standing.was_complete);
-                }
-                return standing;
+                return Standing {
+                    unknown: !looked && state.standing.pending == 0,
+                    ..state.standing.clone()
+                };
             }
             state = shared.wait(state, left.min(STEP));
             report(self.progress());
@@ -240,9 +241,10 @@ impl Index {
 
     /// The pieces that match best. What is damaged is told to the keeper.
     pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
-        let Some(opened) = self.shared.current()? else {
+        let Some(opened) = self.shared.in_use() else {
             return Ok(Vec::new());
         };
+        self.shared.catch_up(&opened);
         opened.store.search(wanted).inspect_err(|error| {
             if let StoreError::Damaged(what) = error {
                 self.shared.lock().damage = Some(what.clone());
@@ -334,7 +336,28 @@ impl Shared {
             .then(|| state.standing.clone())
     }
 
-    /// The index that is in use now, with everything that was committed.
+    /// The index that searches use now.
+    fn in_use(&self) -> Option<Arc<Opened>> {
+        let seen = self.opened.read().unwrap_or_else(PoisonError::into_inner);
+        seen.as_ref().map(|current| current.opened.clone())
+    }
+
+    /// Lets searches see what others have committed. Not what they have begun anew: how things stand was told of this index.
+    fn catch_up(&self, opened: &Arc<Opened>) {
+        let mark = opened.mark();
+        let seen = self
+            .opened
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .and_then(|current| current.mark);
+        // Where it is gone meanwhile, what is open serves this search.
+        if mark.is_some() && mark != seen && opened.store.reload().is_ok() {
+            self.set(opened.clone(), mark);
+        }
+    }
+
+    /// The index that should be used now, with everything that was committed.
     fn current(&self) -> Result<Option<Arc<Opened>>, StoreError> {
         let seen = self.opened.read().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(seen) = seen else {

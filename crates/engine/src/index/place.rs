@@ -74,6 +74,10 @@ impl Opened {
                 let _ = fs::remove_file(entry.path());
             }
         }
+        let generations = directory.parent().map(entries).into_iter().flatten();
+        for other in generations.filter(|entry| entry.path() != *directory && entry.path().is_dir()) {
+            let _ = fs::remove_dir_all(other.path());
+        }
     }
 
     pub(super) fn directory(&self) -> Option<&Path> {
@@ -133,6 +137,14 @@ impl Place {
         match self.current() {
             Some(generation) => Opened::in_directory(&folder.join(&generation), &generation),
             None => self.renew(&lock),
+        }
+    }
+
+    /// The same for who holds the lock.
+    pub(super) fn open_with(&self, lock: &Lock) -> Result<Opened, StoreError> {
+        match (self.folder(), self.current()) {
+            (Some(folder), Some(generation)) => Opened::in_directory(&folder.join(&generation), &generation),
+            _ => self.renew(lock),
         }
     }
 

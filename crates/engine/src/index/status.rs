@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::keeper::Known;
+use super::known::Known;
 use super::{Shared, Status};
 use crate::walk::Reach;
 
@@ -71,6 +71,15 @@ impl Shared {
             .into_iter()
             .map(|(note, (count, named))| (note.to_owned(), count, named))
             .collect();
+        // Files that were read within a tick of their last change are compared by content next time; until then they count as known.
+        for (path, stamp) in &mut known.files {
+            if let Some(row) = known.indexed.get(path)
+                && row.stamp.is_unsettled()
+                && (row.stamp.size, row.stamp.modified) == (stamp.size, stamp.modified)
+            {
+                *stamp = row.stamp;
+            }
+        }
         status.standing = known.standing(status.writer.is_some());
         status
     }

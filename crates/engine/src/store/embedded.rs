@@ -9,7 +9,7 @@
 use std::any::Any;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tantivy::collector::TopDocs;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
@@ -29,6 +29,8 @@ use super::{Change, Entry, Hit, Piece, Store, StoreError, Wanted};
 
 /// Pieces in an inverted index.
 pub struct Embedded {
+    /// Where it lies; nowhere for one in memory.
+    directory: Option<PathBuf>,
     index: Index,
     reader: IndexReader,
     fields: Fields,
@@ -69,7 +71,7 @@ impl Embedded {
                 .settings(settings())
                 .open_or_create(directory)
         })?;
-        Self::new(opened, fields)
+        Self::new(Some(directory.to_owned()), opened, fields)
     }
 
     /// One that is gone with the process.
@@ -81,10 +83,10 @@ impl Embedded {
                 .settings(settings())
                 .create_in_ram()
         })?;
-        Self::new(index, fields)
+        Self::new(None, index, fields)
     }
 
-    fn new(index: Index, fields: Fields) -> Result<Self, StoreError> {
+    fn new(directory: Option<PathBuf>, index: Index, fields: Fields) -> Result<Self, StoreError> {
         index.tokenizers().register(SPACES, Spaces);
         let reader = guarded(|| {
             index
@@ -93,6 +95,7 @@ impl Embedded {
                 .try_into()
         })?;
         Ok(Self {
+            directory,
             index,
             reader,
             fields,
@@ -169,12 +172,21 @@ impl Store for Embedded {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let buffer = bytes.saturating_mul(2).clamp(LEAST_BUFFER, MOST_BUFFER);
         let writer = guarded(|| {
-            let writer: IndexWriter = self.index.writer_with_num_threads(1, buffer)?;
+            // Opened for the change: the library keeps a list of the files it may remove, and another process may have added some.
+            let index = match &self.directory {
+                Some(directory) => Index::open(Folder::open(directory)?)?,
+                None => self.index.clone(),
+            };
+            index.tokenizers().register(SPACES, Spaces);
+            let writer: IndexWriter = index.writer_with_num_threads(1, buffer)?;
             // What is being written is not merged meanwhile.
             writer.set_merge_policy(Box::new(NoMergePolicy));
             Ok(writer)
         })?;
-        Ok(Box::new(Changing { store: self, writer }))
+        Ok(Box::new(Changing {
+            fields: self.fields,
+            writer,
+        }))
     }
 
     fn reload(&self) -> Result<(), StoreError> {
@@ -194,19 +206,19 @@ impl Store for Embedded {
     }
 }
 
-struct Changing<'a> {
-    store: &'a Embedded,
+struct Changing {
+    fields: Fields,
     writer: IndexWriter,
 }
 
-impl Change for Changing<'_> {
+impl Change for Changing {
     fn remove(&mut self, path: &str) {
         self.writer
-            .delete_term(Term::from_field_text(self.store.fields.path, path));
+            .delete_term(Term::from_field_text(self.fields.path, path));
     }
 
     fn add(&mut self, entry: Entry) -> Result<(), StoreError> {
-        let fields = self.store.fields;
+        let fields = self.fields;
         let mut document = TantivyDocument::default();
         document.add_text(fields.path, &entry.piece.path);
         document.add_text(fields.kind, entry.piece.kind.name());
@@ -228,7 +240,7 @@ impl Change for Changing<'_> {
             let mut policy = LogMergePolicy::default();
             policy.set_max_docs_before_merge(LARGEST_MERGED);
             writer.set_merge_policy(Box::new(policy));
-            let segments = self.store.index.searchable_segment_metas()?;
+            let segments = writer.index().searchable_segment_metas()?;
             if segments.len() >= MANY_SEGMENTS {
                 // A commit is what makes the library look for merges.
                 writer.commit()?;

@@ -207,15 +207,17 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     };
 
     let wants_code = matches!(args.r#type, None | Some(Type::All));
+    let mut is_complete = true;
     let matches = if wants_code {
         let searched = Searched::new(call, &neighbours);
         let (standing, matches) = searched.search(call, args)?;
-        if standing.files == 0 && neighbours.is_empty() {
+        if standing.files == 0 && !standing.unknown && neighbours.is_empty() {
             return Err(empty(form));
         }
         if let Some(module) = &args.module {
             call.session.works_in(module);
         }
+        is_complete = standing.pending == 0 && !standing.unknown;
         notices.extend(told(&standing));
         matches
     } else {
@@ -245,7 +247,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         ));
     }
     let mut output = Output {
-        message: (results.is_empty()).then(|| nothing(args)),
+        message: (results.is_empty()).then(|| nothing(args, is_complete)),
         results,
         query: args.query.clone(),
         total_found,
@@ -341,6 +343,7 @@ impl<'a> Searched<'a> {
             all.missed += one.missed;
             all.was_complete &= one.was_complete;
             all.other_writes |= one.other_writes;
+            all.unknown |= one.unknown;
             all.troubles.extend(one.troubles);
         }
         all
@@ -463,11 +466,21 @@ impl ChunkType {
 fn told(standing: &Standing) -> Vec<String> {
     let mut sentences = standing.troubles.clone();
     let number = |count_of: usize| count(count_of as u64);
+    if standing.unknown {
+        sentences.push(
+            "The files could not be looked at in time, and may have changed; ask again in a moment"
+                .to_owned(),
+        );
+    }
     if standing.pending > 0 {
         let (pending, files) = (number(standing.pending), number(standing.files));
         sentences.push(if standing.was_complete {
-            let plural = if standing.pending == 1 { "file that has" } else { "files that have" };
-            format!("{pending} {plural} changed are not searched in their new form yet; ask again in a moment")
+            let whose = if standing.pending == 1 {
+                "file that has changed is not searched in its new form"
+            } else {
+                "files that have changed are not searched in their new form"
+            };
+            format!("{pending} {whose} yet; ask again in a moment")
         } else {
             let indexed = number(standing.files.saturating_sub(standing.pending));
             format!("The index is being built: {indexed} of {files} files can be found so far; ask again for the rest")
@@ -483,7 +496,7 @@ fn told(standing: &Standing) -> Vec<String> {
 }
 
 /// Says why there is no result.
-fn nothing(args: &Args) -> String {
+fn nothing(args: &Args, is_complete: bool) -> String {
     let mut filters = Vec::new();
     if let Some(module) = &args.module {
         filters.push(format!("module '{module}'"));
@@ -493,6 +506,7 @@ fn nothing(args: &Args) -> String {
     }
     match filters.as_slice() {
         [] if Query::of(&args.query).words.is_empty() => "The query has no word to look for".to_owned(),
+        _ if !is_complete => "Nothing was found in what is indexed so far".to_owned(),
         [] => "Nothing in the project has any of these words; grep_codebase finds parts of words".to_owned(),
         filters => format!(
             "Nothing matches with {}; search again without",

@@ -1,0 +1,186 @@
+//! What is known of a project's files: as they are, and as the index has them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use docent_core::path::RepoPath;
+
+use super::table::Row;
+use super::watch::{Changes, Watcher};
+use super::{Shared, Standing};
+use crate::deadline::Deadline;
+use crate::walk::{self, Reach, Stamp};
+
+/// What is known of the project's files.
+#[derive(Default)]
+pub(super) struct Known {
+    /// As they are now.
+    pub(super) files: BTreeMap<RepoPath, Stamp>,
+    /// Each with what tells it from another of the same name.
+    directories: BTreeMap<RepoPath, u64>,
+    pub(super) unnameable: u64,
+    pub(super) missed: u64,
+    /// As they are in the index, by which version of the table of which generation.
+    pub(super) indexed: BTreeMap<RepoPath, Row>,
+    pub(super) read: Option<(Option<String>, i64)>,
+    /// It was complete at least once.
+    pub(super) was_complete: bool,
+    pub(super) troubles: Vec<String>,
+    /// Why the index is in memory, or is not written.
+    pub(super) obstacle: Option<String>,
+    /// When to try whether there can be one on disk again.
+    pub(super) retry: Option<Instant>,
+    pub(super) watched: bool,
+    /// Something may have changed between the last look and the first watch.
+    pub(super) unseen: bool,
+}
+
+impl Known {
+    /// Learns what has changed on disk.
+    pub(super) fn look(&mut self, shared: &Shared) {
+        let changes = match shared.watcher() {
+            Some(watcher) if watcher.fence() => watcher.take(),
+            _ => Changes {
+                everything: true,
+                ..Changes::default()
+            },
+        };
+        let root = shared.root.path();
+        let steers = |path: &Path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            matches!(name, Some(".gitignore" | ".ignore" | ".docentignore" | ".git"))
+        };
+        let unseen = std::mem::take(&mut self.unseen);
+        if changes.everything
+            || unseen
+            || self.files.is_empty()
+            || changes.paths.iter().any(|path| steers(path))
+        {
+            return self.survey(shared, &Reach::Everything);
+        }
+        let mut reaches: Vec<Reach> = Vec::new();
+        for path in &changes.paths {
+            let Some(named) = path.strip_prefix(root).ok().and_then(Path::to_str) else {
+                continue;
+            };
+            let Ok(named) = RepoPath::parse(named) else {
+                continue;
+            };
+            match std::fs::symlink_metadata(path) {
+                // It came, or another took its place.
+                Ok(metadata) if metadata.is_dir() => {
+                    self.forget(&named);
+                    reaches.push(Reach::Below(path.clone()));
+                }
+                Ok(metadata) if metadata.is_file() => match self.files.get_mut(&named) {
+                    Some(stamp) => *stamp = Stamp::of(&metadata),
+                    None => reaches.push(Reach::Inside(path.parent().unwrap_or(root).to_owned())),
+                },
+                _ => self.forget(&named),
+            }
+        }
+        reaches.dedup();
+        if reaches.len() > 50 {
+            return self.survey(shared, &Reach::Everything);
+        }
+        for reach in reaches {
+            self.survey(shared, &reach);
+        }
+    }
+
+    pub(super) fn survey(&mut self, shared: &Shared, reach: &Reach) {
+        let survey = walk::survey(&shared.root, reach, &Deadline::default());
+        let new: Vec<RepoPath> = survey
+            .directories
+            .iter()
+            .filter(|(directory, identity)| self.directories.get(directory) != Some(identity))
+            .map(|(directory, _)| directory.clone())
+            .collect();
+        if *reach == Reach::Everything {
+            self.files = survey.files.into_iter().collect();
+            self.directories = survey.directories.into_iter().collect();
+            self.unnameable = survey.unnameable;
+            self.missed = survey.missed.count;
+        } else {
+            self.files.extend(survey.files);
+            self.directories.extend(survey.directories);
+        }
+        if let Some(watcher) = shared.watcher() {
+            for directory in &new {
+                if watcher.add(&shared.root.path().join(directory.as_str())).is_err() {
+                    return shared.stop_watching();
+                }
+            }
+            // What was made in a new directory before it was watched.
+            if !new.is_empty() {
+                let again = walk::survey(&shared.root, reach, &Deadline::default());
+                self.files.extend(again.files);
+            }
+        }
+    }
+
+    /// A file or a directory that is no longer there.
+    fn forget(&mut self, gone: &RepoPath) {
+        self.files.remove(gone);
+        let below = format!("{gone}/");
+        let inside = |path: &RepoPath| path.as_str().starts_with(&below);
+        if self.directories.remove(gone).is_some() {
+            self.files.retain(|path, _| !inside(path));
+            self.directories.retain(|path, _| !inside(path));
+        }
+    }
+
+    pub(super) fn watch(&mut self, shared: &Arc<Shared>) {
+        let Some(folder) = shared.place.project.as_ref().filter(|_| self.obstacle.is_none()) else {
+            return;
+        };
+        let alarm = {
+            let shared = Arc::downgrade(shared);
+            Box::new(move || {
+                if let Some(shared) = shared.upgrade() {
+                    shared.changed.notify_all();
+                }
+            })
+        };
+        let watcher = Watcher::new(folder, alarm).and_then(|watcher| {
+            watcher.add(shared.root.path())?;
+            for directory in self.directories.keys() {
+                watcher.add(&shared.root.path().join(directory.as_str()))?;
+            }
+            Ok(watcher)
+        });
+        // Where there are too few watches, every search looks for itself.
+        let _ = shared.watcher.set(watcher.ok());
+    }
+
+    /// Files whose present content is not in the index, in order. Both lists are, so they are gone through side by side.
+    pub(super) fn pending(&self) -> Vec<RepoPath> {
+        let mut pending = Vec::new();
+        let mut indexed = self.indexed.iter().peekable();
+        for (path, stamp) in &self.files {
+            while let Some((gone, _)) = indexed.next_if(|(other, _)| *other < path) {
+                pending.push(gone.clone());
+            }
+            let row = indexed.next_if(|(other, _)| *other == path);
+            if row.is_none_or(|(_, row)| row.stamp != *stamp) {
+                pending.push(path.clone());
+            }
+        }
+        pending.extend(indexed.map(|(gone, _)| gone.clone()));
+        pending
+    }
+
+    pub(super) fn standing(&self, other_writes: bool) -> Standing {
+        Standing {
+            files: self.files.len(),
+            pending: self.pending().len(),
+            was_complete: self.was_complete,
+            other_writes,
+            troubles: self.obstacle.iter().chain(&self.troubles).cloned().collect(),
+            missed: self.missed,
+            unknown: false,
+        }
+    }
+}
