@@ -285,24 +285,85 @@ fn ratio(part: usize, whole: usize) -> f32 {
     number(part) / number(whole)
 }
 
-/// The order in which candidates are shown: the most relevant first, and of each file one before a second of it comes, unless
-/// that is far better than what would come instead. Gives positions in `relevance`.
-pub fn order<F: Copy + Eq + Hash>(files: &[F], relevance: &[f64]) -> Vec<usize> {
+/// Lowers what would be a second piece of the same file, so that one of each comes before. `files` says which file each is of.
+pub fn spread<F: Copy + Eq + Hash>(files: &[F], relevance: &mut [f32]) {
     let mut sorted: Vec<usize> = (0..relevance.len()).collect();
     sorted.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
     let mut seen: HashMap<F, i32> = HashMap::new();
-    let mut ranked: Vec<(f64, usize)> = sorted
-        .into_iter()
-        .map(|at| {
-            let before = seen.entry(files[at]).or_default();
-            let value = relevance[at] * AGAIN.powi(*before);
-            *before += 1;
-            (value, at)
-        })
-        .collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    ranked.into_iter().map(|(_, at)| at).collect()
+    for at in sorted {
+        let before = seen.entry(files[at]).or_default();
+        relevance[at] *= AGAIN.powi(*before);
+        *before += 1;
+    }
 }
 
 /// What is left of a second piece of the same file.
-const AGAIN: f64 = 0.3;
+const AGAIN: f32 = 0.3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of candidates, the most relevant first.
+    fn ranked<'a>(query: &str, candidates: &[(&'a str, &'a str, Kind, f32)]) -> Vec<&'a str> {
+        let list: Vec<Candidate<'_>> = candidates
+            .iter()
+            .map(|&(path, name, kind, score)| Candidate {
+                project: 0,
+                path,
+                kind,
+                name,
+                outside: "",
+                generated: false,
+                score,
+            })
+            .collect();
+        let relevance = relevance(&Query::of(query), &list, &Weights::default());
+        let mut order: Vec<usize> = (0..list.len()).collect();
+        order.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
+        order.into_iter().map(|at| candidates[at].1).collect()
+    }
+
+    #[test]
+    fn a_definition_comes_before_its_uses() {
+        let candidates = [
+            ("a.py", "caller", Kind::Function, 9.0),
+            ("b.py", "Timeout", Kind::Class, 5.0),
+            ("c.py", "timeout", Kind::Method, 5.0),
+        ];
+        assert_eq!(ranked("Timeout", &candidates), ["Timeout", "timeout", "caller"]);
+    }
+
+    #[test]
+    fn tests_come_after_what_they_test_unless_asked_for() {
+        let candidates = [
+            ("tests/test_router.py", "test_match", Kind::Function, 9.0),
+            ("src/router.py", "match", Kind::Function, 6.0),
+        ];
+        assert_eq!(
+            ranked("how are routes matched", &candidates),
+            ["match", "test_match"]
+        );
+        assert_eq!(
+            ranked("tests of route matching", &candidates),
+            ["test_match", "match"]
+        );
+    }
+
+    #[test]
+    fn a_file_called_what_is_asked_for_gains() {
+        let candidates = [
+            ("src/server.py", "a", Kind::Function, 6.0),
+            ("src/retry.py", "b", Kind::Function, 5.5),
+        ];
+        assert_eq!(ranked("retry a failed request", &candidates), ["b", "a"]);
+    }
+
+    #[test]
+    fn one_of_each_file_comes_before_a_second() {
+        let mut relevance = [1.0, 0.9, 0.5, 0.4];
+        spread(&["a", "a", "b", "a"], &mut relevance);
+        let shown: Vec<String> = relevance.iter().map(|value| format!("{value:.3}")).collect();
+        assert_eq!(shown, ["1.000", "0.270", "0.500", "0.036"]);
+    }
+}

@@ -101,7 +101,7 @@ const ASKING: &[&str] = &[
     "gets",
 ];
 
-/// Identifiers beyond this are data.
+/// Parts beyond this are data, and identifiers beyond it are found by their parts only.
 const LONGEST: usize = 64;
 
 /// Appends the words of `text`, a space behind each.
@@ -154,9 +154,6 @@ const INSIDE: [bool; 256] = {
 /// The parts of an identifier and, where there are several, the whole.
 fn identifier(text: &str, into: &mut String) {
     let name = text.as_bytes();
-    if name.len() > LONGEST {
-        return;
-    }
     let mut parts = 0;
     let mut start = 0;
     while start < name.len() {
@@ -174,7 +171,7 @@ fn identifier(text: &str, into: &mut String) {
         parts += 1;
         start = end;
     }
-    if parts > 1 {
+    if parts > 1 && name.len() <= LONGEST {
         let before = into.len();
         for piece in text.split('_') {
             into.push_str(piece);
@@ -207,7 +204,9 @@ fn part_end(name: &[u8], start: usize) -> usize {
 }
 
 fn part(letters: &str, into: &mut String) {
-    if letters.len() < 2 || (letters.len() > 6 && letters.bytes().all(|byte| byte.is_ascii_digit())) {
+    if !(2..=LONGEST).contains(&letters.len())
+        || (letters.len() > 6 && letters.bytes().all(|byte| byte.is_ascii_digit()))
+    {
         return;
     }
     let start = into.len();
@@ -365,10 +364,13 @@ pub struct Name {
 
 impl Query {
     pub fn of(text: &str) -> Self {
-        let all = words(text);
-        let told: Vec<String> = all.iter().filter(|word| !is_asking(word)).cloned().collect();
         let mut words: Vec<String> = Vec::new();
-        for word in if told.is_empty() { all } else { told } {
+        let telling = text
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .filter(|word| !is_asking(word));
+        let told: String = telling.flat_map(|word| [word, " "]).collect();
+        let told = self::words(&told);
+        for word in if told.is_empty() { self::words(text) } else { told } {
             if !words.contains(&word) {
                 words.push(word);
             }
@@ -405,11 +407,9 @@ pub fn joined(name: &str) -> String {
         .collect()
 }
 
-fn is_asking(stemmed: &str) -> bool {
-    ASKING.iter().any(|word| {
-        let kept = stem(word);
-        stemmed.strip_suffix(kept.ending) == Some(&word[..kept.len])
-    })
+/// Looked at as it is written: a handler is something else than to handle.
+fn is_asking(word: &str) -> bool {
+    ASKING.iter().any(|asking| asking.eq_ignore_ascii_case(word))
 }
 
 fn is_written_as_code(piece: &str) -> bool {
@@ -502,6 +502,8 @@ mod tests {
     #[test]
     fn data_is_no_word() {
         check(&"ab1".repeat(40), "");
+        let long = "a_name_that_says_everything_about_what_it_tests_and_is_longer_than_any_limit_could_be";
+        assert!(words(long).contains(&"everyth".to_owned()), "{:?}", words(long));
         check("1234567 12345", "12345");
     }
 
@@ -512,6 +514,8 @@ mod tests {
         assert_eq!(query.names, []);
         assert!(!query.is_name);
         assert_eq!(Query::of("how does it work").words, ["how", "doe", "work"]);
+        assert_eq!(Query::of("worker queue").words, ["work", "queu"]);
+        assert_eq!(Query::of("the request handler").words, ["request", "handl"]);
     }
 
     #[test]

@@ -127,6 +127,23 @@ impl Root {
         &self.path
     }
 
+    /// Whether what is at the directory's path is still the directory that files are opened in.
+    #[cfg(unix)]
+    pub fn is_still_there(&self) -> bool {
+        use cap_std::fs::MetadataExt as _;
+        use std::os::unix::fs::MetadataExt as _;
+        match (std::fs::metadata(&*self.path), self.dir.dir_metadata()) {
+            (Ok(there), Ok(held)) => (there.dev(), there.ino()) == (held.dev(), held.ino()),
+            _ => false,
+        }
+    }
+
+    /// Elsewhere a directory that is open cannot be replaced.
+    #[cfg(not(unix))]
+    pub fn is_still_there(&self) -> bool {
+        self.path.is_dir()
+    }
+
     /// A word for the project that no other has: made of its path.
     pub fn id(&self) -> String {
         let path = self.path.as_os_str().as_encoded_bytes();

@@ -11,7 +11,7 @@ use docent_core::chunk::{Kind, chunk};
 use docent_core::language::language_in;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
-use docent_core::rank::{Candidate, Weights, order, relevance};
+use docent_core::rank::{Candidate, Weights, relevance, spread};
 use docent_core::tokens::Query;
 use jiff::Timestamp;
 
@@ -101,9 +101,11 @@ fn ranked(query: &Query, places: &[Place<'_>], mut hits: Vec<(usize, Hit)>, weig
             score: hit.score,
         })
         .collect();
-    let relevance = relevance(query, &candidates, weights);
+    let mut relevance = relevance(query, &candidates, weights);
+    let files: Vec<(usize, &str)> = candidates.iter().map(|one| (one.project, one.path)).collect();
+    spread(&files, &mut relevance);
     drop(candidates);
-    let matches: Vec<Match> = hits
+    let mut matches: Vec<Match> = hits
         .into_iter()
         .zip(relevance)
         .map(|((at, hit), relevance)| {
@@ -120,15 +122,8 @@ fn ranked(query: &Query, places: &[Place<'_>], mut hits: Vec<(usize, Hit)>, weig
             }
         })
         .collect();
-    let files: Vec<(usize, &str)> = matches
-        .iter()
-        .map(|one| (one.place, one.piece.path.as_str()))
-        .collect();
-    let scores: Vec<f64> = matches.iter().map(Match::score).collect();
-    let order = order(&files, &scores);
-    drop(files);
-    let mut matches: Vec<Option<Match>> = matches.into_iter().map(Some).collect();
-    order.into_iter().filter_map(|at| matches[at].take()).collect()
+    matches.sort_by(|a, b| b.score().total_cmp(&a.score()));
+    matches
 }
 
 fn is_in(path: &str, module: &str) -> bool {

@@ -69,7 +69,7 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
         format!("{files} files are indexed; nothing has changed")
     } else {
         format!(
-            "{} of {files} files indexed in {seconds:.1} s: {} chunks, {}",
+            "{files} files are indexed; {} had changed: {} chunks in {seconds:.1} s, {}",
             count(total),
             count(pieces),
             rate(bytes, seconds)

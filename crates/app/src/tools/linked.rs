@@ -45,8 +45,8 @@ impl Linked {
         let mut neighbours = Vec::new();
         let mut missing = Vec::new();
         for path in reachable {
-            // One that has gone meanwhile is not served from what is remembered.
-            if !path.is_dir() {
+            // One that has gone or was made anew meanwhile is not served from what is remembered.
+            if opened.get(&path).is_some_and(|one| !one.root.is_still_there()) {
                 opened.remove(&path);
             }
             let neighbour = match opened.get(&path) {

@@ -62,10 +62,10 @@ fn the_index_is_built_by_the_first_search_and_can_be_cleared() {
 fn index_says_what_it_did_and_force_builds_anew() {
     let sandbox = project();
     let run = |arguments: &[&str]| sandbox.run(arguments).stderr;
-    assert!(run(&["index"]).starts_with("2 of 2 files indexed in "));
+    assert!(run(&["index"]).starts_with("2 files are indexed; 2 had changed: 2 chunks in "));
     assert_eq!(run(&["index"]), "2 files are indexed; nothing has changed\n");
     let before = folder(&sandbox);
-    assert!(run(&["index", "--force"]).starts_with("2 of 2 files indexed in "));
+    assert!(run(&["index", "--force"]).starts_with("2 files are indexed; 2 had changed: 2 chunks in "));
     assert!(!before.exists());
     let shown = sandbox.run(&["status"]).stdout;
     for wanted in [
@@ -97,14 +97,26 @@ fn a_server_goes_on_when_the_index_is_cleared_or_built_anew_by_another() {
 
 #[test]
 fn a_damaged_index_is_built_anew_and_said() {
-    for damaged in ["files.db", "meta.json", ".idx", ".term", ".store", ".fieldnorm"] {
+    for damaged in [
+        "files.db",
+        "meta.json",
+        ".idx",
+        ".term",
+        ".store",
+        ".fieldnorm",
+        "meta.json gone",
+    ] {
         let sandbox = project();
         search(&sandbox, "walrus");
         let folder = folder(&sandbox);
         let file = fs::read_dir(&folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())
-            .find(|path| path.to_str().unwrap().ends_with(damaged))
+            .find(|path| {
+                path.to_str()
+                    .unwrap()
+                    .ends_with(damaged.trim_end_matches(" gone"))
+            })
             .unwrap();
         let mut bytes = fs::read(&file).unwrap();
         let middle = bytes.len() / 3;
@@ -112,6 +124,9 @@ fn a_damaged_index_is_built_anew_and_said() {
             *byte = !*byte;
         }
         fs::write(&file, bytes).unwrap();
+        if damaged.ends_with(" gone") {
+            fs::remove_file(&file).unwrap();
+        }
         for leftover in ["files.db-wal", "files.db-shm"] {
             let _ = fs::remove_file(folder.join(leftover));
         }
@@ -278,4 +293,125 @@ fn processes_that_take_turns_in_writing_leave_nothing_behind() {
         })
         .count();
     assert!(segments <= 10, "{segments} segments");
+}
+
+#[test]
+fn an_index_that_has_lost_a_commit_is_built_anew() {
+    let sandbox = project();
+    search(&sandbox, "walrus");
+    let folder = folder(&sandbox);
+    let copy = sandbox.outside().join("before");
+    fs::create_dir(&copy).unwrap();
+    let files = |directory: &PathBuf| -> Vec<PathBuf> {
+        let entries = fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        entries
+            .filter(|path| {
+                !path
+                    .file_name()
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .starts_with("files.db")
+            })
+            .collect()
+    };
+    for file in files(&folder) {
+        fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+    }
+    sandbox.write("src/c.py", function("seahorse"));
+    assert_eq!(first(&search(&sandbox, "seahorse")), "src/c.py");
+    // As after a power cut: the table is newer than what it is about.
+    for file in files(&folder) {
+        fs::remove_file(file).unwrap();
+    }
+    for file in files(&copy) {
+        fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
+    }
+    let answer = search(&sandbox, "seahorse");
+    assert_eq!(first(&answer), "src/c.py", "{answer}");
+    assert!(
+        answer["notice"]
+            .as_str()
+            .unwrap()
+            .contains("its newest commit is lost"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn trouble_that_is_over_is_told_once() {
+    let sandbox = project();
+    search(&sandbox, "walrus");
+    let folder = folder(&sandbox);
+    fs::write(folder.join("meta.json"), "no index").unwrap();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let notice = || {
+        client
+            .call("context_search", json!({ "query": "walrus", "format": "json" }))
+            .json()["notice"]
+            .clone()
+    };
+    let told = [notice(), notice(), notice()];
+    assert_eq!(told[2], Value::Null, "{told:?}");
+    assert_eq!(first(&search(&sandbox, "walrus")), "src/a.py");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_is_named_and_writes_nothing_again() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = project();
+    let file = sandbox.root().join("src/b.py");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
+    let ask =
+        || sandbox.run_unprivileged(&["call", "context_search", r#"{"query":"walrus","format":"json"}"#]);
+    fs::set_permissions(sandbox.outside().join("home"), fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(ask().stdout.contains("src/a.py"));
+    let status = || -> Value {
+        serde_json::from_str(&sandbox.run_unprivileged(&["status", "--json"]).stdout).unwrap()
+    };
+    let before = status();
+    assert_eq!(before["notes"][0]["first"], json!(["src/b.py"]), "{before}");
+    let meta = PathBuf::from(before["folder"].as_str().unwrap()).join("meta.json");
+    let written = fs::read(&meta).unwrap();
+    ask();
+    assert_eq!(fs::read(&meta).unwrap(), written);
+}
+
+#[test]
+fn a_project_directory_that_was_made_anew_is_not_taken_for_an_empty_one() {
+    let sandbox = project();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let ask = || {
+        client
+            .call("context_search", json!({ "query": "walrus", "format": "json" }))
+            .json()
+    };
+    assert_eq!(first(&ask()), "src/a.py");
+    fs::rename(sandbox.root(), sandbox.outside().join("moved")).unwrap();
+    sandbox.write("src/new.py", function("walrus"));
+    assert_eq!(first(&search(&sandbox, "walrus")), "src/new.py");
+    let notice = ask()["notice"].as_str().unwrap_or_default().to_owned();
+    assert!(notice.contains("was moved or made anew"), "{notice}");
+    assert_eq!(first(&search(&sandbox, "walrus")), "src/new.py");
+}
+
+#[test]
+fn a_cache_inside_the_project_does_not_index_itself() {
+    let sandbox = project();
+    let run = || {
+        let mut command = sandbox.docent();
+        command.env("XDG_CACHE_HOME", sandbox.root().join("cache"));
+        let output = command
+            .args(["search", "walrus meta", "--json"])
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for _ in 0..3 {
+        assert!(!run().contains("cache/docent"), "{}", run());
+    }
 }

@@ -1,5 +1,6 @@
 //! From a file to what the store keeps of it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::SystemTime;
 
 use docent_core::chunk::{Chunk, Chunked, Unread, chunk};
@@ -27,13 +28,27 @@ pub(super) enum Prepared {
     Gone,
 }
 
-/// Reads a file and cuts it. `before` is what the index knows of it.
-pub(super) fn prepare(root: &Root, path: &RepoPath, before: Option<&Row>, largest: u64) -> Prepared {
+/// Reads a file and cuts it. `listed` is its stamp as it was found, `before` what the index knows of it.
+pub(super) fn prepare(
+    root: &Root,
+    path: &RepoPath,
+    listed: Stamp,
+    before: Option<&Row>,
+    largest: u64,
+) -> Prepared {
+    // One file that breaks the cutting must not end the indexing of all.
+    let prepared = catch_unwind(AssertUnwindSafe(|| {
+        try_prepare(root, path, listed, before, largest)
+    }));
+    prepared.unwrap_or_else(|_| left_out(listed, "could not be cut"))
+}
+
+fn try_prepare(root: &Root, path: &RepoPath, listed: Stamp, before: Option<&Row>, largest: u64) -> Prepared {
     let now = SystemTime::now();
     let opened = match root.file(path) {
         Ok(opened) => opened,
         Err(FileError::Missing | FileError::Directory | FileError::Special) => return Prepared::Gone,
-        Err(error) => return left_out(Stamp::default(), &error.to_string()),
+        Err(error) => return left_out(listed, &error.to_string()),
     };
     let stamp = match opened.file.metadata() {
         Ok(metadata) => Stamp::of(&metadata).settled(now),

@@ -31,6 +31,17 @@ const BATCH_BYTES: u64 = 6 << 20;
 const FIRST_COMMIT: Duration = Duration::from_millis(300);
 const LONGEST_COMMIT: Duration = Duration::from_secs(20);
 
+/// Says that there is no keeper, however it ended: the next search starts another.
+struct Gone<'a>(&'a Shared);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.keeper = Keeper::Absent;
+        state.answered = state.asked;
+    }
+}
+
 /// What a round ended with.
 enum Outcome {
     /// All is in the index.
@@ -45,6 +56,7 @@ enum Outcome {
 
 /// Runs until the index is dropped.
 pub(super) fn keep(shared: &Arc<Shared>) {
+    let _gone = Gone(shared);
     let mut known = Known::default();
     let mut next: Option<Instant> = None;
     loop {
@@ -71,9 +83,16 @@ pub(super) fn keep(shared: &Arc<Shared>) {
         let (renew, damage) = (std::mem::take(&mut state.renew), state.damage.take());
         drop(state);
 
-        known.look(shared);
-        known.return_to_disk(shared);
-        let outcome = known.round(shared, renew, damage.as_deref());
+        let outcome = if shared.root.is_still_there() {
+            known.look(shared);
+            known.return_to_disk(shared);
+            known.round(shared, renew, damage.as_deref())
+        } else {
+            // Files are opened below a handle of the directory; what is at its path now is another.
+            known.obstacle =
+                Some("The project's directory was moved or made anew; start docent again".to_owned());
+            Outcome::Stuck
+        };
         let mut state = shared.lock();
         state.answered = asked;
         let watch_now = matches!(outcome, Outcome::Complete) && shared.options.watch && !known.watched;
@@ -83,7 +102,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             _ if watch_now => Keeper::AtWork,
             _ => Keeper::Idle,
         };
-        state.unnameable = known.unnameable;
+        state.rules = known.rules.clone().unwrap_or_default();
         state.standing = known.standing(matches!(outcome, Outcome::Busy));
         drop(state);
         shared.changed.notify_all();
@@ -93,9 +112,13 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             Outcome::Busy => Some(Instant::now() + SOON),
             Outcome::Stuck => Some(Instant::now() + LATER),
         };
+        if matches!(outcome, Outcome::Complete) {
+            // Told once, with the answer that it concerned.
+            known.troubles.clear();
+        }
         if watch_now {
-            known.watched = true;
             known.watch(shared);
+            known.watched = shared.watcher.get().is_some();
             known.unseen = true;
             next = Some(Instant::now());
         }
@@ -147,6 +170,9 @@ impl Known {
         self.read_table(&opened)?;
         if self.pending().is_empty() {
             self.was_complete = true;
+            if opened.is_on_disk() {
+                self.obstacle = None;
+            }
             return Ok(Outcome::Complete);
         }
         let lock = if opened.is_on_disk() {
@@ -281,6 +307,7 @@ impl Known {
             .sum();
         // Begun with the first file that says something new.
         let mut change: Option<Box<dyn Change + '_>> = None;
+        let mut commit = opened.store.committed()?;
         let mut written: Vec<Written> = Vec::new();
         let mut interval = FIRST_COMMIT;
         let mut committed = Instant::now();
@@ -291,12 +318,10 @@ impl Known {
             let prepared: Vec<Prepared> = batch
                 .par_iter()
                 .map(|path| {
-                    if self.files.contains_key(path) {
+                    self.files.get(path).map_or(Prepared::Gone, |stamp| {
                         let before = self.indexed.get(path);
-                        prepare(&shared.root, path, before, shared.options.largest_file)
-                    } else {
-                        Prepared::Gone
-                    }
+                        prepare(&shared.root, path, *stamp, before, shared.options.largest_file)
+                    })
                 })
                 .collect();
             for (path, prepared) in batch.iter().zip(prepared) {
@@ -322,9 +347,13 @@ impl Known {
             shared.changed.notify_all();
             if rest.is_empty() || committed.elapsed() > interval {
                 if let Some(change) = &mut change {
-                    change.commit()?;
+                    commit += 1;
+                    change.commit(commit)?;
                 }
-                self.write_down(shared, opened, std::mem::take(&mut written), rest.is_empty())?;
+                self.write_down(shared, opened, std::mem::take(&mut written), commit)?;
+                if rest.is_empty() && !self.was_complete {
+                    opened.table().set_fact("complete", "1").map_err(of_table)?;
+                }
                 interval = (interval * 2).min(LONGEST_COMMIT);
                 committed = Instant::now();
             }
@@ -354,14 +383,11 @@ impl Known {
         shared: &Shared,
         opened: &Opened,
         written: Vec<Written>,
-        last: bool,
+        commit: u64,
     ) -> Result<(), StoreError> {
         {
             let mut table = opened.table();
-            table.write(&written).map_err(of_table)?;
-            if last && !self.was_complete {
-                table.set_fact("complete", "1").map_err(of_table)?;
-            }
+            table.write(&written, commit).map_err(of_table)?;
         }
         self.follow_renames(shared, &written);
         for written in written {

@@ -33,6 +33,8 @@ pub(super) struct Known {
     /// When to try whether there can be one on disk again.
     pub(super) retry: Option<Instant>,
     pub(super) watched: bool,
+    /// The rules that lie where nothing is watched.
+    pub(super) rules: Option<Vec<Option<Stamp>>>,
     /// Something may have changed between the last look and the first watch.
     pub(super) unseen: bool,
 }
@@ -50,14 +52,22 @@ impl Known {
         let root = shared.root.path();
         let steers = |path: &Path| {
             let name = path.file_name().and_then(|name| name.to_str());
-            matches!(name, Some(".gitignore" | ".ignore" | ".docentignore" | ".git"))
+            matches!(
+                name,
+                Some(".gitignore" | ".ignore" | ".docentignore" | ".git" | "CACHEDIR.TAG" | "pyvenv.cfg")
+            )
         };
         let unseen = std::mem::take(&mut self.unseen);
+        let rules = shared.rules_elsewhere();
+        let other_rules = self.rules.replace(rules.clone()) != Some(rules);
         if changes.everything
             || unseen
+            || other_rules
             || self.files.is_empty()
             || changes.paths.iter().any(|path| steers(path))
         {
+            // A directory that took another's place looks the same and is not watched, so all are taken for new.
+            self.directories.clear();
             return self.survey(shared, &Reach::Everything);
         }
         let mut reaches: Vec<Reach> = Vec::new();
@@ -91,32 +101,32 @@ impl Known {
     }
 
     pub(super) fn survey(&mut self, shared: &Shared, reach: &Reach) {
-        let survey = walk::survey(&shared.root, reach, &Deadline::default());
-        let new: Vec<RepoPath> = survey
-            .directories
-            .iter()
-            .filter(|(directory, identity)| self.directories.get(directory) != Some(identity))
-            .map(|(directory, _)| directory.clone())
-            .collect();
-        if *reach == Reach::Everything {
-            self.files = survey.files.into_iter().collect();
-            self.directories = survey.directories.into_iter().collect();
-            self.unnameable = survey.unnameable;
-            self.missed = survey.missed.count;
-        } else {
-            self.files.extend(survey.files);
-            self.directories.extend(survey.directories);
-        }
-        if let Some(watcher) = shared.watcher() {
-            for directory in &new {
-                if watcher.add(&shared.root.path().join(directory.as_str())).is_err() {
-                    return shared.stop_watching();
+        // What is made in a directory before it is watched shows when it is looked at once more.
+        for _ in 0..5 {
+            let survey = walk::survey(&shared.root, reach, &Deadline::default());
+            let mut new: Vec<RepoPath> = Vec::new();
+            for (directory, identity) in &survey.directories {
+                if self.directories.get(directory) != Some(identity) {
+                    new.push(directory.clone());
                 }
             }
-            // What was made in a new directory before it was watched.
-            if !new.is_empty() {
-                let again = walk::survey(&shared.root, reach, &Deadline::default());
-                self.files.extend(again.files);
+            if *reach == Reach::Everything {
+                self.files = survey.files.into_iter().collect();
+                self.directories = survey.directories.into_iter().collect();
+                self.unnameable = survey.unnameable;
+                self.missed = survey.missed.count;
+            } else {
+                self.files.extend(survey.files);
+                self.directories.extend(survey.directories);
+            }
+            let Some(watcher) = shared.watcher().filter(|_| !new.is_empty()) else {
+                return;
+            };
+            if new
+                .iter()
+                .any(|directory| watcher.add(&shared.root.path().join(directory.as_str())).is_err())
+            {
+                return shared.stop_watching();
             }
         }
     }
@@ -133,6 +143,10 @@ impl Known {
     }
 
     pub(super) fn watch(&mut self, shared: &Arc<Shared>) {
+        if !cfg!(target_os = "linux") {
+            let _ = shared.watcher.set(None);
+            return;
+        }
         let Some(folder) = shared.place.project.as_ref().filter(|_| self.obstacle.is_none()) else {
             return;
         };

@@ -26,6 +26,7 @@ use crate::accesses::Accesses;
 use crate::deadline::Deadline;
 use crate::files::Root;
 use crate::store::{Hit, StoreError, Wanted};
+use crate::walk::{self, Stamp};
 
 /// The index of one project, as this process sees it.
 pub struct Index {
@@ -141,7 +142,8 @@ struct State {
     damage: Option<String>,
     /// Somebody wants it built anew.
     renew: bool,
-    unnameable: u64,
+    /// The rules by which the keeper looked, of those that no watch covers.
+    rules: Vec<Option<Stamp>>,
     standing: Standing,
 }
 
@@ -214,21 +216,25 @@ impl Index {
         let ticket = state.asked;
         shared.start(&mut state);
         shared.changed.notify_all();
+        let (mut seen, mut moved) = ((0, 0, 0), started);
         loop {
             let looked = state.answered >= ticket;
-            if looked && (state.standing.pending == 0 || state.keeper == Keeper::Stuck)
-                || deadline.check().is_err()
-            {
+            if looked && (state.standing.pending == 0 || state.keeper == Keeper::Stuck) {
                 return state.standing.clone();
             }
+            let state_now = (state.answered, state.standing.pending, self.progress().done);
+            if state_now != seen {
+                (seen, moved) = (state_now, Instant::now());
+            }
             let left = match patience {
+                Patience::UntilDone if moved.elapsed() > STANDSTILL => Duration::ZERO,
                 Patience::UntilDone => STEP,
                 Patience::Moment => {
                     let most = if state.standing.was_complete { LATER } else { FIRST };
                     most.saturating_sub(started.elapsed())
                 }
             };
-            if left.is_zero() {
+            if left.is_zero() || deadline.check().is_err() {
                 return Standing {
                     unknown: !looked && state.standing.pending == 0,
                     ..state.standing.clone()
@@ -270,7 +276,7 @@ impl Index {
     }
 
     /// Removes what is stored. True where there was something.
-    pub fn clear(&self) -> std::io::Result<bool> {
+    pub fn clear(&self) -> Result<bool, StoreError> {
         self.shared.place.clear()
     }
 
@@ -279,6 +285,9 @@ impl Index {
         self.shared.status()
     }
 }
+
+/// Who waits until all is in goes on without, when nothing has moved for so long.
+const STANDSTILL: Duration = Duration::from_secs(20);
 
 /// How long a search waits for a first build, and for changes after it.
 const FIRST: Duration = Duration::from_millis(700);
@@ -315,6 +324,22 @@ impl Shared {
         }
     }
 
+    /// Stamps of the ignore files that no watch covers: the user's own, the repository's private one, those above the project.
+    fn rules_elsewhere(&self) -> Vec<Option<Stamp>> {
+        let root = self.root.path();
+        let mut files = vec![root.join(".git/info/exclude")];
+        files.extend(ignore::gitignore::gitconfig_excludes_path());
+        if let Some(top) = walk::work_tree(root) {
+            let above = root
+                .ancestors()
+                .skip(1)
+                .take_while(|directory| directory.starts_with(top));
+            files.extend(above.map(|directory| directory.join(".gitignore")));
+        }
+        let stamp = |file: &PathBuf| Some(Stamp::of(&std::fs::metadata(file).ok()?));
+        files.iter().map(stamp).collect()
+    }
+
     /// How things stand, where the watcher says that nothing has changed since the keeper looked last.
     fn known_fresh(&self) -> Option<Standing> {
         let watcher = self.watcher()?;
@@ -328,6 +353,7 @@ impl Shared {
                 || (seen.opened.mark().is_some() && self.place.current() == seen.opened.generation)
         });
         let idle = is_current
+            && state.rules == self.rules_elsewhere()
             && state.keeper == Keeper::Idle
             && state.asked == state.answered
             && state.damage.is_none()

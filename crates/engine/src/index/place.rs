@@ -9,6 +9,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
@@ -57,9 +59,19 @@ impl Opened {
         })
     }
 
+    /// Opens a generation. Its table may lag behind the commits, and must not lead: then a commit was lost.
     fn in_directory(directory: &Path, generation: &str) -> Result<Self, StoreError> {
+        let opened = Self::with(Embedded::open(directory)?, directory, generation)?;
+        let written = opened.table().commit().map_err(of_table)?;
+        if opened.store.committed()? < written {
+            return Err(StoreError::Damaged("its newest commit is lost".into()));
+        }
+        Ok(opened)
+    }
+
+    fn with(store: Embedded, directory: &Path, generation: &str) -> Result<Self, StoreError> {
         Ok(Self {
-            store: Box::new(Embedded::open(directory)?),
+            store: Box::new(store),
             table: Mutex::new(Table::open(&directory.join("files.db")).map_err(of_table)?),
             generation: Some(generation.to_owned()),
             directory: Some(directory.to_owned()),
@@ -160,7 +172,7 @@ impl Place {
         let generation = Uuid::new_v4().simple().to_string();
         let directory = folder.join(&generation);
         make_private(&directory).map_err(StoreError::Io)?;
-        let opened = Opened::in_directory(&directory, &generation)?;
+        let opened = Opened::with(Embedded::create(&directory)?, &directory, &generation)?;
         let named = folder.join("current.new");
         fs::write(&named, &generation)
             .and_then(|()| fs::rename(&named, folder.join("current")))
@@ -193,13 +205,17 @@ impl Place {
         }
     }
 
-    /// Waits for the lock.
+    /// Waits for the lock, but not for ever: who holds it may have been stopped.
     pub(super) fn lock(&self) -> Result<Lock, StoreError> {
-        let Some(file) = self.lock_file()? else {
-            return Ok(Lock::unneeded());
-        };
-        file.lock().map_err(StoreError::Io)?;
-        Ok(Lock::sign(file))
+        const LONGEST: Duration = Duration::from_secs(10);
+        const STEP: Duration = Duration::from_millis(20);
+        let until = Instant::now() + LONGEST;
+        loop {
+            match self.try_lock() {
+                Err(StoreError::Busy) if Instant::now() < until => thread::park_timeout(STEP),
+                outcome => return outcome,
+            }
+        }
     }
 
     fn lock_file(&self) -> Result<Option<File>, StoreError> {
@@ -207,6 +223,7 @@ impl Place {
             return Ok(None);
         };
         make_private(&folder).map_err(StoreError::Io)?;
+        self.tag();
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -214,6 +231,20 @@ impl Place {
             .truncate(false)
             .open(folder.join("writer.lock"));
         file.map(Some).map_err(StoreError::Io)
+    }
+
+    /// Says to whoever walks by, docent included, that this is a cache.
+    fn tag(&self) {
+        let cache = self
+            .project
+            .as_ref()
+            .and_then(|project| project.parent()?.parent());
+        if let Some(tag) = cache.map(|cache| cache.join("CACHEDIR.TAG"))
+            && !tag.exists()
+        {
+            // Without it, a project around the cache would index it.
+            let _ = fs::write(tag, "Signature: 8a477f597d28d172789f06886806bc55\n");
+        }
     }
 
     /// The process that is writing now.
@@ -255,18 +286,29 @@ impl Place {
         others
     }
 
-    /// Removes every index of the project that this version can read. True where there was one.
-    pub(super) fn clear(&self) -> io::Result<bool> {
-        let Some(folder) = self.folder() else {
+    /// Removes every index of the project that this version has made, whatever the rules. True where there was one.
+    pub(super) fn clear(&self) -> Result<bool, StoreError> {
+        let Some(project) = &self.project else {
             return Ok(false);
         };
-        if self.current().is_none() {
-            return Ok(false);
+        let mut was_there = false;
+        let prefix = format!("index-{VERSION}-");
+        for entry in entries(project).filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+        {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let place = Self {
+                rules: name[prefix.len()..].to_owned(),
+                ..self.clone()
+            };
+            was_there |= place.current().is_some();
+            // The lock itself stays: who waits for it waits for this file.
+            let _lock = place.lock()?;
+            let _ = fs::remove_file(entry.path().join("current"));
+            for inner in entries(&entry.path()).filter(|inner| inner.path().is_dir()) {
+                fs::remove_dir_all(inner.path()).map_err(StoreError::Io)?;
+            }
         }
-        let lock = self.lock().map_err(|error| io::Error::other(error.to_string()))?;
-        fs::remove_dir_all(&folder)?;
-        drop(lock);
-        Ok(true)
+        Ok(was_there)
     }
 }
 

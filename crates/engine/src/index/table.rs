@@ -81,8 +81,14 @@ impl Table {
         Ok(files)
     }
 
-    /// Writes down what was committed, all of it or nothing.
-    pub(super) fn write(&mut self, written: &[Written]) -> rusqlite::Result<()> {
+    /// The number of the commit that was written down last; 0 before the first.
+    pub(super) fn commit(&self) -> rusqlite::Result<u64> {
+        let number = self.fact("commit")?;
+        Ok(number.and_then(|number| number.parse().ok()).unwrap_or_default())
+    }
+
+    /// Writes down what was committed under a number, all of it or nothing.
+    pub(super) fn write(&mut self, written: &[Written], commit: u64) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         {
             let mut insert = transaction.prepare_cached(
@@ -107,6 +113,10 @@ impl Table {
                 };
             }
         }
+        transaction.execute(
+            "INSERT OR REPLACE INTO fact (name, value) VALUES ('commit', ?1)",
+            [commit.to_string()],
+        )?;
         transaction.commit()
     }
 

@@ -1,12 +1,13 @@
 //! What the operating system tells of changes, directory by directory.
 //!
 //! Only directories that are indexed are watched, so what is ignored makes no noise. Reading raises events too; they are
-//! dropped before anything else. Where watches run out, or events were lost, the files are looked at instead.
+//! dropped before anything else. Where watches run out, or events were lost, the files are looked at instead; so they are on
+//! systems other than Linux, which tell of changes late or out of order.
 //!
 //! Invariant: after [`Watcher::fence`] has said yes, every change made before it was called is among the changes. It makes a
 //! file in a watched directory of the cache, and events come in the order of what caused them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,7 +58,8 @@ struct Seen {
 #[derive(Default)]
 struct Inside {
     changes: Changes,
-    fences: BTreeSet<PathBuf>,
+    /// Those that are waited for, and whether they were heard of.
+    fences: BTreeMap<PathBuf, bool>,
 }
 
 impl Seen {
@@ -77,7 +79,11 @@ impl Seen {
                     .into_iter()
                     .partition(|path| path.starts_with(&self.fences));
                 if paths.is_empty() && !rescan {
-                    inside.fences.extend(fences);
+                    for fence in fences {
+                        if let Some(heard) = inside.fences.get_mut(&fence) {
+                            *heard = true;
+                        }
+                    }
                     drop(inside);
                     self.arrived.notify_all();
                     return;
@@ -149,13 +155,12 @@ impl Watcher {
         const LONGEST: Duration = Duration::from_millis(150);
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let file = self.fences.join(format!("{}-{number}", std::process::id()));
-        if fs::write(&file, "").is_err() {
-            return false;
-        }
+        self.seen.lock().fences.insert(file.clone(), false);
+        let written = fs::write(&file, "").is_ok();
         let until = Instant::now() + LONGEST;
         let mut inside = self.seen.lock();
-        let mut told = inside.fences.remove(&file);
-        while !told {
+        let mut told = false;
+        while written && !told {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -166,8 +171,9 @@ impl Watcher {
                 .wait_timeout(inside, left)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
-            told = inside.fences.remove(&file);
+            told = inside.fences.get(&file) == Some(&true);
         }
+        inside.fences.remove(&file);
         drop(inside);
         let _ = fs::remove_file(&file);
         told

@@ -61,17 +61,31 @@ const MOST_BUFFER: usize = 96 << 20;
 const LARGEST_MERGED: usize = 40_000;
 
 impl Embedded {
-    /// Opens the index in a directory, or begins one there.
+    /// Opens the index in a directory.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         let (schema, fields) = schema();
         let opened = guarded(|| {
+            let index = Index::open(Folder::open(directory)?)?;
+            if index.schema() == schema {
+                Ok(index)
+            } else {
+                Err(TantivyError::SchemaError("it has other fields".into()))
+            }
+        })?;
+        Self::new(Some(directory.to_owned()), opened, fields)
+    }
+
+    /// Begins one in a directory.
+    pub fn create(directory: &Path) -> Result<Self, StoreError> {
+        let (schema, fields) = schema();
+        let index = guarded(|| {
             let directory = Folder::open(directory)?;
             Index::builder()
                 .schema(schema)
                 .settings(settings())
                 .open_or_create(directory)
         })?;
-        Self::new(Some(directory.to_owned()), opened, fields)
+        Self::new(Some(directory.to_owned()), index, fields)
     }
 
     /// One that is gone with the process.
@@ -193,6 +207,16 @@ impl Store for Embedded {
         guarded(|| self.reader.reload())
     }
 
+    fn committed(&self) -> Result<u64, StoreError> {
+        let payload = guarded(|| self.index.load_metas())?.payload;
+        match payload {
+            None => Ok(0),
+            Some(number) => number
+                .parse()
+                .map_err(|_| StoreError::Damaged("a commit without a number".into())),
+        }
+    }
+
     fn count(&self) -> u64 {
         self.reader.searcher().num_docs()
     }
@@ -230,8 +254,13 @@ impl Change for Changing {
         guarded(|| self.writer.add_document(document)).map(drop)
     }
 
-    fn commit(&mut self) -> Result<(), StoreError> {
-        guarded(|| self.writer.commit()).map(drop)
+    fn commit(&mut self, number: u64) -> Result<(), StoreError> {
+        guarded(|| {
+            let mut prepared = self.writer.prepare_commit()?;
+            prepared.set_payload(&number.to_string());
+            prepared.commit()
+        })
+        .map(drop)
     }
 
     fn finish(self: Box<Self>) -> Result<(), StoreError> {
@@ -243,7 +272,10 @@ impl Change for Changing {
             let segments = writer.index().searchable_segment_metas()?;
             if segments.len() >= MANY_SEGMENTS {
                 // A commit is what makes the library look for merges.
-                writer.commit()?;
+                let number = writer.index().load_metas()?.payload.unwrap_or_default();
+                let mut prepared = writer.prepare_commit()?;
+                prepared.set_payload(&number);
+                prepared.commit()?;
             }
             writer.wait_merging_threads()
         })

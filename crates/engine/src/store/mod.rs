@@ -20,6 +20,9 @@ pub trait Store: Send + Sync {
     /// Makes what was committed since, here or in another process, visible to searches.
     fn reload(&self) -> Result<(), StoreError>;
 
+    /// The number of the newest commit; 0 before the first.
+    fn committed(&self) -> Result<u64, StoreError>;
+
     /// How many pieces can be found.
     fn count(&self) -> u64;
 
@@ -34,8 +37,8 @@ pub trait Change {
 
     fn add(&mut self, entry: Entry) -> Result<(), StoreError>;
 
-    /// Makes all of it visible and lasting at once. The change goes on.
-    fn commit(&mut self) -> Result<(), StoreError>;
+    /// Makes all of it visible and lasting at once, under a number. The change goes on.
+    fn commit(&mut self, number: u64) -> Result<(), StoreError>;
 
     /// Tidies up behind the change, which may take a while, and ends it.
     fn finish(self: Box<Self>) -> Result<(), StoreError>;

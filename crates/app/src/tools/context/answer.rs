@@ -131,10 +131,12 @@ fn code(found: &Found, room: usize) -> String {
         let next = found.start_line as usize + lines.len();
         let more = content.lines().count() - lines.len();
         let plural = if more == 1 { "line" } else { "lines" };
-        let more = format!(
-            "… {more} more {plural}: read_file with startLine {next} and endLine {}\n",
-            found.end_line
-        );
+        let more = if found.is_linked {
+            format!("… {more} more {plural}, in that project\n")
+        } else {
+            let last = found.end_line;
+            format!("… {more} more {plural}: read_file with startLine {next} and endLine {last}\n")
+        };
         let shown = match lines.as_slice() {
             [] => cut(content.lines().next().unwrap_or_default(), room, "…"),
             lines => lines.join("\n"),
@@ -199,7 +201,7 @@ pub(super) fn json(mut output: Output, mut notices: Vec<String>, room: usize) ->
     notices.extend(hidden(shown, output.results.len()));
     if shortened > 0 {
         notices.push(format!(
-            "The content of {shortened} results is cut; read_file shows the rest of their lines"
+            "The content of {shortened} of the results is cut; read_file shows the rest of this project's"
         ));
     }
     output.results.truncate(shown);

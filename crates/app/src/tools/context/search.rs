@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use docent_core::boost::{DAY, Usage, WEEK};
@@ -30,7 +31,7 @@ use crate::cli::print::Page;
 use crate::tools::arguments::Problem;
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::linked::{Neighbour, project_name};
-use crate::tools::markdown::count;
+use crate::tools::markdown::{count, inline_to};
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Search the project by meaning: describe what you look for in words, or name a symbol. Returns functions, \
@@ -180,6 +181,9 @@ pub(super) struct Found {
     /// Not written by people.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) generated: bool,
+    /// Of another project than the one that is served.
+    #[serde(skip)]
+    pub(super) is_linked: bool,
     /// Seconds since the last access.
     #[serde(skip)]
     pub(super) age: Option<i64>,
@@ -214,14 +218,13 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         if standing.files == 0 && !standing.unknown && neighbours.is_empty() {
             return Err(empty(form));
         }
-        if let Some(module) = &args.module {
+        if let (Some(module), false) = (&args.module, matches.is_empty()) {
             call.session.works_in(module);
         }
         is_complete = standing.pending == 0 && !standing.unknown;
         notices.extend(told(&standing));
         matches
     } else {
-        notices.push("No discoveries are indexed".to_owned());
         Vec::new()
     };
 
@@ -336,8 +339,19 @@ impl<'a> Searched<'a> {
             was_complete: true,
             ..Standing::default()
         };
-        for index in &self.indexes {
-            let one = index.freshen(call.search.patience, call.deadline, call.report);
+        // All at once: each has its own keeper, and together they take no longer than one.
+        let standings: Vec<Standing> = thread::scope(|scope| {
+            let (first, others) = self.indexes.split_first().expect("the project itself is one");
+            let ask = |index: &Index| index.freshen(call.search.patience, call.deadline, call.report);
+            let others: Vec<_> = others
+                .iter()
+                .map(|index| scope.spawn(move || ask(index)))
+                .collect();
+            let mut standings = vec![ask(first)];
+            standings.extend(others.into_iter().filter_map(|other| other.join().ok()));
+            standings
+        });
+        for one in standings {
             all.files += one.files;
             all.pending += one.pending;
             all.missed += one.missed;
@@ -433,6 +447,7 @@ impl<'a> Shelf<'a> {
                 r#final: rounded(final_score),
             },
             generated: piece.generated,
+            is_linked: found.place > 0,
             age: usage.map(|usage| usage.age),
         })
     }
@@ -472,6 +487,14 @@ fn told(standing: &Standing) -> Vec<String> {
                 .to_owned(),
         );
     }
+    // Where something stands in the way, asking again does not help.
+    let again = |when: &str| {
+        if standing.troubles.is_empty() {
+            format!("; ask again {when}")
+        } else {
+            String::new()
+        }
+    };
     if standing.pending > 0 {
         let (pending, files) = (number(standing.pending), number(standing.files));
         sentences.push(if standing.was_complete {
@@ -480,15 +503,23 @@ fn told(standing: &Standing) -> Vec<String> {
             } else {
                 "files that have changed are not searched in their new form"
             };
-            format!("{pending} {whose} yet; ask again in a moment")
+            format!("{pending} {whose} yet{}", again("in a moment"))
         } else {
             let indexed = number(standing.files.saturating_sub(standing.pending));
-            format!("The index is being built: {indexed} of {files} files can be found so far; ask again for the rest")
+            format!(
+                "The index is being built: {indexed} of {files} files can be found so far{}",
+                again("for the rest")
+            )
         });
     }
     if standing.missed > 0 {
+        let directories = if standing.missed == 1 {
+            "directory"
+        } else {
+            "directories"
+        };
         sentences.push(format!(
-            "{} directories could not be looked into",
+            "{} {directories} could not be looked into",
             standing.missed
         ));
     }
@@ -497,9 +528,13 @@ fn told(standing: &Standing) -> Vec<String> {
 
 /// Says why there is no result.
 fn nothing(args: &Args, is_complete: bool) -> String {
+    if !matches!(args.r#type, None | Some(Type::All)) {
+        return "The project holds no discoveries yet; leave type out to search code and documents"
+            .to_owned();
+    }
     let mut filters = Vec::new();
     if let Some(module) = &args.module {
-        filters.push(format!("module '{module}'"));
+        filters.push(format!("module '{}'", inline_to(module, 100)));
     }
     if args.chunk_type.is_some() {
         filters.push("chunkType".to_owned());
