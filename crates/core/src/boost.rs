@@ -44,8 +44,8 @@ pub struct Boosts {
 pub const DAY: i64 = 24 * 60 * 60;
 pub const WEEK: i64 = 7 * DAY;
 
-/// Reads that make frequency count half as much again.
-const HUNDRED: f64 = 100.0;
+/// Reads that would double a result, if frequency could.
+const DOUBLING: f64 = 100.0;
 
 impl Rules {
     pub fn boosts(&self, usage: Option<Usage>, same_module: bool) -> Boosts {
@@ -59,7 +59,7 @@ impl Rules {
         Boosts {
             recency,
             module: if same_module { self.module } else { 1.0 },
-            frequency: (1.0 + times / HUNDRED).min(self.frequency.max(1.0)),
+            frequency: (1.0 + times / DOUBLING).min(self.frequency.max(1.0)),
         }
     }
 }

@@ -252,7 +252,7 @@ pub(crate) enum Reach {
     Everything,
     /// A directory and all below it.
     Below(PathBuf),
-    /// The files of a directory, the empty path being the root.
+    /// The files of a directory.
     Inside(PathBuf),
 }
 
@@ -324,7 +324,13 @@ where
                     return WalkState::Continue;
                 }
             };
-            let listed = relative(root, entry.path()).filter(|path| root.access().allows_path(path));
+            let listed = relative(root, entry.path());
+            if listed
+                .as_ref()
+                .is_some_and(|path| !root.access().allows_path(path))
+            {
+                return WalkState::Continue;
+            }
             match visit(&entry, listed) {
                 Next::Continue => WalkState::Continue,
                 Next::Missed => {

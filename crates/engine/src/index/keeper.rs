@@ -103,7 +103,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             _ => Keeper::Idle,
         };
         state.rules = known.rules.clone().unwrap_or_default();
-        state.standing = known.standing(matches!(outcome, Outcome::Busy));
+        state.standing = known.standing();
         drop(state);
         shared.changed.notify_all();
         next = match outcome {
@@ -298,7 +298,7 @@ impl Known {
             number.store(0, Ordering::Relaxed);
         }
         counted.total.store(pending.len() as u64, Ordering::Relaxed);
-        shared.lock().standing = self.standing(false);
+        shared.lock().standing = self.standing();
 
         let size = pending
             .iter()
@@ -404,7 +404,7 @@ impl Known {
             }
         }
         opened.store.reload()?;
-        shared.lock().standing = self.standing(false);
+        shared.lock().standing = self.standing();
         shared.changed.notify_all();
         Ok(())
     }

@@ -186,12 +186,11 @@ impl Known {
         pending
     }
 
-    pub(super) fn standing(&self, other_writes: bool) -> Standing {
+    pub(super) fn standing(&self) -> Standing {
         Standing {
             files: self.files.len(),
             pending: self.pending().len(),
             was_complete: self.was_complete,
-            other_writes,
             troubles: self.obstacle.iter().chain(&self.troubles).cloned().collect(),
             missed: self.missed,
             unknown: false,

@@ -69,8 +69,6 @@ pub struct Standing {
     pub pending: usize,
     /// It was complete at least once.
     pub was_complete: bool,
-    /// Another process is writing.
-    pub other_writes: bool,
     /// What went wrong, each in a sentence.
     pub troubles: Vec<String>,
     /// What could not be looked into.
@@ -190,10 +188,6 @@ impl Index {
         }
     }
 
-    pub fn root(&self) -> &Root {
-        &self.shared.root
-    }
-
     /// Begins to look at the files, beside whatever the process does.
     pub fn begin(&self) {
         let mut state = self.shared.lock();
@@ -280,7 +274,7 @@ impl Index {
         self.shared.place.clear()
     }
 
-    /// Looks at the files and tells everything; writes nothing.
+    /// Looks at the files and tells everything; changes no index.
     pub fn status(&self) -> Status {
         self.shared.status()
     }

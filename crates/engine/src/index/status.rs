@@ -8,7 +8,7 @@ use super::{Shared, Status};
 use crate::walk::Reach;
 
 impl Shared {
-    /// Looks at the files and at what is stored; changes nothing.
+    /// Looks at the files and at what is stored; changes no index.
     pub(super) fn status(&self) -> Status {
         let mut known = Known::default();
         known.survey(self, &Reach::Everything);
@@ -80,7 +80,7 @@ impl Shared {
                 *stamp = row.stamp;
             }
         }
-        status.standing = known.standing(status.writer.is_some());
+        status.standing = known.standing();
         status
     }
 }

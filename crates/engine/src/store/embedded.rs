@@ -14,14 +14,15 @@ use std::path::{Path, PathBuf};
 use tantivy::collector::TopDocs;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
-use tantivy::query::{BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery};
+use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     BytesOptions, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions, Value,
 };
 use tantivy::store::Compressor;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{
-    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term,
+    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, SegmentMeta, TantivyDocument, TantivyError,
+    Term,
 };
 
 use super::folder::Folder;
@@ -48,10 +49,6 @@ struct Fields {
     /// The piece itself.
     piece: Field,
 }
-
-/// How much a word counts in what a piece is called and in where it is, where one in its text counts 1.
-const IN_NAME: f32 = 1.0;
-const IN_PLACE: f32 = 1.0;
 
 /// Memory for words that are not yet on disk: what the library needs, and what a large project can use.
 const LEAST_BUFFER: usize = 15_000_000;
@@ -119,19 +116,19 @@ impl Embedded {
     fn query(&self, wanted: &Wanted<'_>) -> BooleanQuery {
         let fields = self.fields;
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut should = |field: Field, word: &str, weight: f32| {
+        let mut should = |field: Field, word: &str| {
             let term = Term::from_field_text(field, word);
-            let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-            clauses.push((Occur::Should, Box::new(BoostQuery::new(query, weight))));
+            let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
+            clauses.push((Occur::Should, Box::new(query)));
         };
         for word in wanted.words {
-            should(fields.text, word, 1.0);
-            should(fields.name, word, IN_NAME);
-            should(fields.place, word, IN_PLACE);
+            should(fields.text, word);
+            should(fields.name, word);
+            should(fields.place, word);
         }
         for name in wanted.names {
-            should(fields.name, name, IN_NAME);
-            should(fields.place, name, IN_PLACE);
+            should(fields.name, name);
+            should(fields.place, name);
         }
         let any = BooleanQuery::new(clauses);
         let mut filters: Vec<Box<dyn Query>> = Vec::new();
@@ -268,9 +265,13 @@ impl Change for Changing {
             let mut writer = self.writer;
             let mut policy = LogMergePolicy::default();
             policy.set_max_docs_before_merge(LARGEST_MERGED);
+            policy.set_del_docs_ratio_before_merge(MOST_GONE);
             writer.set_merge_policy(Box::new(policy));
             let segments = writer.index().searchable_segment_metas()?;
-            if segments.len() >= MANY_SEGMENTS {
+            let hollow = |segment: &SegmentMeta| {
+                f64::from(segment.num_deleted_docs()) > f64::from(MOST_GONE) * f64::from(segment.max_doc())
+            };
+            if segments.len() >= MANY_SEGMENTS || segments.iter().any(hollow) {
                 // A commit is what makes the library look for merges.
                 let number = writer.index().load_metas()?.payload.unwrap_or_default();
                 let mut prepared = writer.prepare_commit()?;
@@ -281,6 +282,9 @@ impl Change for Changing {
         })
     }
 }
+
+/// A segment of which more is gone is written anew: what is gone still counts for how rare a word is.
+const MOST_GONE: f32 = 0.3;
 
 /// As many segments as make a merge worth looking for.
 const MANY_SEGMENTS: usize = 8;

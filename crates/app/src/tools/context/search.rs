@@ -356,7 +356,6 @@ impl<'a> Searched<'a> {
             all.pending += one.pending;
             all.missed += one.missed;
             all.was_complete &= one.was_complete;
-            all.other_writes |= one.other_writes;
             all.unknown |= one.unknown;
             all.troubles.extend(one.troubles);
         }
