@@ -147,7 +147,8 @@ impl Dispatch {
             error,
             "tool call"
         );
-        if took > tool.slow_after {
+        // Somebody at a terminal has seen it for themselves.
+        if took > tool.slow_after && self.audience == Audience::Client {
             let limit = milliseconds(tool.slow_after);
             tracing::warn!(
                 tool = tool.name,
