@@ -192,6 +192,8 @@ impl Store for Embedded {
             let writer: IndexWriter = index.writer_with_num_threads(1, buffer)?;
             // What is being written is not merged meanwhile.
             writer.set_merge_policy(Box::new(NoMergePolicy));
+            // A process killed inside a commit leaves files whose names this change would take again.
+            writer.garbage_collect_files().wait()?;
             Ok(writer)
         })?;
         Ok(Box::new(Changing {

@@ -1,6 +1,7 @@
 //! Tools that show code.
 
 mod answer;
+mod asked;
 pub(super) mod grep;
 pub(super) mod read_file;
 pub(super) mod search;

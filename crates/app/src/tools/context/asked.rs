@@ -1,0 +1,152 @@
+//! Asking the indexes that `context_search` is about: brought up to date, with what is known of how their files are used.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread;
+
+use docent_core::boost::{DAY, Usage, WEEK};
+use docent_core::chunk::Kind as ChunkKind;
+use docent_core::module::module_of;
+use docent_core::path::RepoPath;
+use docent_core::rank::Weights;
+use docent_engine::accesses::Accesses;
+use docent_engine::index::{Index, Standing};
+use docent_engine::search::{Match, Place, Request, search};
+use docent_engine::store::StoreError;
+use jiff::{SignedDuration, Timestamp};
+
+use super::search::Args;
+use crate::tools::Call;
+use crate::tools::failure::{Failure, Kind};
+use crate::tools::linked::Neighbour;
+
+/// What a search looks at: this project, and those linked with it.
+pub(super) struct Searched<'a> {
+    indexes: Vec<&'a Index>,
+    accesses: Vec<&'a Accesses>,
+}
+
+impl<'a> Searched<'a> {
+    pub(super) fn new(call: &Call<'a>, neighbours: &'a [Arc<Neighbour>]) -> Self {
+        let mut searched = Self {
+            indexes: vec![call.index],
+            accesses: vec![call.accesses],
+        };
+        for neighbour in neighbours {
+            searched.indexes.push(&neighbour.index);
+            searched.accesses.push(&neighbour.accesses);
+        }
+        searched
+    }
+
+    /// Brings the indexes up to date as far as there is time, and searches. A damaged index is built anew once.
+    pub(super) fn search(&self, call: &Call<'_>, args: &Args) -> Result<(Standing, Vec<Match>), Failure> {
+        let kinds: Vec<ChunkKind> = args.chunk_type.iter().flatten().map(|kind| kind.kind()).collect();
+        let weights = Weights::default();
+        let request = Request {
+            query: &args.query,
+            kinds: &kinds,
+            module: args.module.as_deref(),
+            weights: &weights,
+        };
+        let mut standing = self.freshen(call);
+        // Now, because a file that was renamed takes its statistics along when it is indexed.
+        let now = call.clock.now();
+        let used: Vec<Used> = self
+            .accesses
+            .iter()
+            .map(|accesses| Used::of(accesses, now))
+            .collect();
+        // A new session most likely goes on where the last one was.
+        let module = call.session.module().or_else(|| used[0].module.clone());
+        let places: Vec<Place<'_>> = self
+            .indexes
+            .iter()
+            .zip(&used)
+            .enumerate()
+            .map(|(at, (index, used))| Place {
+                index,
+                usage: &used.files,
+                module: module.as_deref().filter(|_| at == 0),
+                rules: call.search.boosts,
+            })
+            .collect();
+        let found = match search(&places, &request) {
+            Err(StoreError::Damaged(_)) => {
+                standing = self.freshen(call);
+                search(&places, &request)
+            }
+            found => found,
+        };
+        let found = found.map_err(|error| {
+            Failure::new(Kind::Internal, "The index cannot be searched")
+                .details(error.to_string())
+                .hint("Use grep_codebase for text search")
+        })?;
+        Ok((standing, found))
+    }
+
+    /// How things stand with all of them together.
+    fn freshen(&self, call: &Call<'_>) -> Standing {
+        let mut all = Standing {
+            was_complete: true,
+            ..Standing::default()
+        };
+        // All at once: each has its own keeper, and together they take no longer than one.
+        let standings: Vec<Standing> = thread::scope(|scope| {
+            let (first, others) = self.indexes.split_first().expect("the project itself is one");
+            let ask = |index: &Index| index.freshen(call.search.patience, call.deadline, call.report);
+            let others: Vec<_> = others
+                .iter()
+                .map(|index| scope.spawn(move || ask(index)))
+                .collect();
+            let mut standings = vec![ask(first)];
+            standings.extend(others.into_iter().filter_map(|other| other.join().ok()));
+            standings
+        });
+        for one in standings {
+            all.files += one.files;
+            all.pending += one.pending;
+            all.missed += one.missed;
+            all.was_complete &= one.was_complete;
+            all.unknown |= one.unknown;
+            all.troubles.extend(one.troubles);
+        }
+        all
+    }
+}
+
+/// How a project was worked on.
+struct Used {
+    /// How files were read this week.
+    files: HashMap<String, Usage>,
+    /// The module of the one that was read last, in the last day.
+    module: Option<String>,
+}
+
+impl Used {
+    fn of(accesses: &Accesses, now: Timestamp) -> Self {
+        let since = now - SignedDuration::from_secs(WEEK);
+        // Without statistics there are no boosts, which is no reason not to answer.
+        let accessed = accesses.since(since).unwrap_or_default();
+        let module = accessed
+            .first()
+            .filter(|file| now.duration_since(file.last) <= SignedDuration::from_secs(DAY))
+            .and_then(|file| RepoPath::parse(&file.path).ok())
+            .map(|path| module_of(&path).to_owned());
+        let usage = accessed.into_iter().map(|file| {
+            let age = now.duration_since(file.last).as_secs().max(0);
+            (
+                file.path,
+                Usage {
+                    age,
+                    times: file.times,
+                },
+            )
+        });
+        Self {
+            files: usage.collect(),
+            module,
+        }
+    }
+}
