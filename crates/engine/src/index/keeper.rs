@@ -95,13 +95,11 @@ pub(super) fn keep(shared: &Arc<Shared>) {
         };
         let mut state = shared.lock();
         state.answered = asked;
-        let watch_now = matches!(outcome, Outcome::Complete) && shared.options.watch && !known.watched;
         state.keeper = match outcome {
             Outcome::Stuck => Keeper::Stuck,
-            // Until all was looked at once more, nothing is known by watching.
-            _ if watch_now => Keeper::AtWork,
             _ => Keeper::Idle,
         };
+        state.trusted = known.trusted;
         state.rules = known.rules.clone().unwrap_or_default();
         state.standing = known.standing();
         drop(state);
@@ -116,11 +114,8 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             // Told once, with the answer that it concerned.
             known.troubles.clear();
         }
-        if watch_now {
-            known.watch(shared);
-            known.watched = shared.watcher.get().is_some();
-            known.unseen = true;
-            next = Some(Instant::now());
+        if matches!(outcome, Outcome::Complete) && shared.options.watch && !known.watched {
+            known.watched = known.watch(shared);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
 
 use docent_core::path::RepoPath;
@@ -35,8 +36,10 @@ pub(super) struct Known {
     pub(super) watched: bool,
     /// The rules that lie where nothing is watched.
     pub(super) rules: Option<Vec<Option<Stamp>>>,
-    /// Something may have changed between the last look and the first watch.
-    pub(super) unseen: bool,
+    /// The directories that were handed to the watcher in the beginning.
+    handed: BTreeMap<RepoPath, u64>,
+    /// All was looked at since it is watched.
+    pub(super) trusted: bool,
 }
 
 impl Known {
@@ -57,11 +60,17 @@ impl Known {
                 Some(".gitignore" | ".ignore" | ".docentignore" | ".git" | "CACHEDIR.TAG" | "pyvenv.cfg")
             )
         };
-        let unseen = std::mem::take(&mut self.unseen);
+        // What changed between the last look and the first watch was not told of.
+        let unseen = shared.watcher().is_some() && !self.trusted;
         let rules = shared.rules_elsewhere();
         let other_rules = self.rules.replace(rules.clone()) != Some(rules);
+        if unseen {
+            self.trusted = true;
+            // Those that came meanwhile are known and not watched.
+            self.directories = std::mem::take(&mut self.handed);
+            return self.survey(shared, &Reach::Everything);
+        }
         if changes.everything
-            || unseen
             || other_rules
             || self.files.is_empty()
             || changes.paths.iter().any(|path| steers(path))
@@ -142,31 +151,44 @@ impl Known {
         }
     }
 
-    pub(super) fn watch(&mut self, shared: &Arc<Shared>) {
+    /// Begins to watch, beside whatever else goes on: thousands of directories take their time. True where it was begun, or
+    /// never can be.
+    pub(super) fn watch(&mut self, shared: &Arc<Shared>) -> bool {
         if !cfg!(target_os = "linux") {
-            let _ = shared.watcher.set(None);
-            return;
+            return true;
         }
-        let Some(folder) = shared.place.project.as_ref().filter(|_| self.obstacle.is_none()) else {
-            return;
+        let Some(folder) = shared.place.project.clone().filter(|_| self.obstacle.is_none()) else {
+            return false;
         };
-        let alarm = {
-            let shared = Arc::downgrade(shared);
-            Box::new(move || {
-                if let Some(shared) = shared.upgrade() {
-                    shared.changed.notify_all();
+        self.handed = self.directories.clone();
+        let directories: Vec<RepoPath> = self.directories.keys().cloned().collect();
+        let shared = Arc::downgrade(shared);
+        let begin = move || {
+            let alarm = {
+                let shared = shared.clone();
+                Box::new(move || {
+                    if let Some(shared) = shared.upgrade() {
+                        shared.changed.notify_all();
+                    }
+                })
+            };
+            let root = shared.upgrade().map(|shared| shared.root.clone());
+            let watcher = Watcher::new(&folder, alarm).and_then(|watcher| {
+                let Some(root) = &root else { return Ok(watcher) };
+                watcher.add(root.path())?;
+                for directory in &directories {
+                    watcher.add(&root.path().join(directory.as_str()))?;
                 }
-            })
-        };
-        let watcher = Watcher::new(folder, alarm).and_then(|watcher| {
-            watcher.add(shared.root.path())?;
-            for directory in self.directories.keys() {
-                watcher.add(&shared.root.path().join(directory.as_str()))?;
+                Ok(watcher)
+            });
+            if let Some(shared) = shared.upgrade() {
+                // Where there are too few watches, every search looks for itself.
+                let _ = shared.watcher.set(watcher.ok());
+                shared.lock().asked += 1;
+                shared.changed.notify_all();
             }
-            Ok(watcher)
-        });
-        // Where there are too few watches, every search looks for itself.
-        let _ = shared.watcher.set(watcher.ok());
+        };
+        thread::Builder::new().name("watch".into()).spawn(begin).is_ok()
     }
 
     /// Files whose present content is not in the index, in order. Both lists are, so they are gone through side by side.

@@ -140,6 +140,8 @@ struct State {
     damage: Option<String>,
     /// Somebody wants it built anew.
     renew: bool,
+    /// What is watched is all there is.
+    trusted: bool,
     /// The rules by which the keeper looked, of those that no watch covers.
     rules: Vec<Option<Stamp>>,
     standing: Standing,
@@ -347,6 +349,7 @@ impl Shared {
                 || (seen.opened.mark().is_some() && self.place.current() == seen.opened.generation)
         });
         let idle = is_current
+            && state.trusted
             && state.rules == self.rules_elsewhere()
             && state.keeper == Keeper::Idle
             && state.asked == state.answered

@@ -159,11 +159,13 @@ impl Watcher {
         let written = fs::write(&file, "").is_ok();
         let until = Instant::now() + LONGEST;
         let mut inside = self.seen.lock();
-        let mut told = false;
-        while written && !told {
+        let told = loop {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
+            if inside.fences.get(&file) == Some(&true) {
+                break true;
+            }
+            if !written || left.is_zero() {
+                break false;
             }
             inside = self
                 .seen
@@ -171,8 +173,7 @@ impl Watcher {
                 .wait_timeout(inside, left)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
-            told = inside.fences.get(&file) == Some(&true);
-        }
+        };
         inside.fences.remove(&file);
         drop(inside);
         let _ = fs::remove_file(&file);
