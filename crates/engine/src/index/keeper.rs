@@ -19,13 +19,16 @@ use crate::store::{Change, StoreError};
 /// Changes are written when nothing more has come for so long, unless a search asks for them.
 const QUIET: Duration = Duration::from_millis(400);
 
+/// What nobody has asked for waits, so that it does not stand in the way of the first answers.
+const UNASKED: Duration = Duration::from_millis(200);
+
 /// How long until another try, where another process writes and where nothing can be written.
 const SOON: Duration = Duration::from_millis(40);
 const LATER: Duration = Duration::from_secs(5);
 
 /// Files that are read and cut at a time.
-const BATCH_FILES: usize = 400;
-const BATCH_BYTES: u64 = 6 << 20;
+const BATCH_FILES: usize = 300;
+const BATCH_BYTES: u64 = 2 << 20;
 
 /// When the first part of a long build is committed; each further one takes twice as long as the one before.
 const FIRST_COMMIT: Duration = Duration::from_millis(300);
@@ -58,7 +61,9 @@ enum Outcome {
 pub(super) fn keep(shared: &Arc<Shared>) {
     let _gone = Gone(shared);
     let mut known = Known::default();
-    let mut next: Option<Instant> = None;
+    // A search that comes first is answered by the first look.
+    let mut next = Some(Instant::now() + UNASKED);
+    let mut watch: Option<Instant> = None;
     loop {
         let mut state = shared.lock();
         loop {
@@ -73,6 +78,10 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             if state.asked > state.answered || due.is_some_and(|due| due <= Instant::now()) {
                 break;
             }
+            if watch.take_if(|watch| *watch <= Instant::now()).is_some() {
+                known.watched = known.watch(shared);
+            }
+            let due = due.into_iter().chain(watch).min();
             let wait = due.map_or(Duration::from_mins(10), |due| {
                 due.saturating_duration_since(Instant::now())
             });
@@ -115,7 +124,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             known.troubles.clear();
         }
         if matches!(outcome, Outcome::Complete) && shared.options.watch && !known.watched {
-            known.watched = known.watch(shared);
+            watch = Some(Instant::now() + UNASKED);
         }
     }
 }

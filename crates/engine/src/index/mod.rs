@@ -193,10 +193,7 @@ impl Index {
     /// Begins to look at the files, beside whatever the process does.
     pub fn begin(&self) {
         let mut state = self.shared.lock();
-        if state.keeper == Keeper::Absent {
-            state.asked += 1;
-            self.shared.start(&mut state);
-        }
+        self.shared.start(&mut state);
     }
 
     /// Brings the index up to date, as far as patience reaches, and says how things stand. `report` hears how far it is.
@@ -286,7 +283,7 @@ impl Index {
 const STANDSTILL: Duration = Duration::from_secs(20);
 
 /// How long a search waits for a first build, and for changes after it.
-const FIRST: Duration = Duration::from_millis(700);
+const FIRST: Duration = Duration::from_millis(900);
 const LATER: Duration = Duration::from_millis(1_500);
 
 impl Drop for Index {
