@@ -23,7 +23,8 @@ use uuid::{Uuid, Variant, Version};
 
 use crate::clock::Clock;
 use crate::deadline::{Deadline, Expired};
-use crate::files::{FileError, FileVersion, Opened, Root, to_read};
+use crate::files::{FileError, Opened, Root, to_read};
+use crate::stamp::FileVersion;
 
 /// The coverage of one project.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
@@ -19,6 +19,7 @@ use docent_core::access::Access;
 use docent_core::path::{PathError, RepoPath};
 use uuid::Uuid;
 
+use crate::stamp::FileVersion;
 use crate::walk::Listed;
 
 /// A project's directory and what may be shown of it. Clones share the handle.
@@ -44,17 +45,6 @@ pub struct Opened {
 pub struct Content {
     pub bytes: Vec<u8>,
     pub modified: Option<SystemTime>,
-}
-
-/// Tells a file from what it was before. No write leaves this as it was, but for one within the same tick of the file
-/// system's clock, and some through a memory map.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FileVersion {
-    size: u64,
-    modified: Option<SystemTime>,
-    /// Which file it is, and when anything about it was last changed, which a program cannot set back.
-    #[cfg(unix)]
-    identity: (u64, u64, i64, i64),
 }
 
 /// Why a project's directory cannot be served.
@@ -388,21 +378,7 @@ impl Opened {
 
     /// Which version of the file this is, as of now.
     pub(crate) fn version(&self) -> Result<FileVersion, FileError> {
-        let metadata = self.file.metadata()?;
-        Ok(FileVersion {
-            size: metadata.len(),
-            modified: metadata.modified().ok(),
-            #[cfg(unix)]
-            identity: {
-                use std::os::unix::fs::MetadataExt;
-                (
-                    metadata.dev(),
-                    metadata.ino(),
-                    metadata.ctime(),
-                    metadata.ctime_nsec(),
-                )
-            },
-        })
+        Ok(FileVersion::of(&self.file.metadata()?))
     }
 
     /// True when the user who runs docent owns the file.
@@ -441,32 +417,23 @@ impl Opened {
     }
 }
 
-impl FileVersion {
-    /// True when a change after `now` will show. Two changes within a tick of the file system's clock look like one: whole
-    /// seconds come from file systems that know no better.
-    pub(crate) fn is_older_than(&self, now: SystemTime) -> bool {
-        let Some(changed) = self.changed() else {
-            return false;
-        };
-        let whole = changed
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .is_ok_and(|since| since.subsec_nanos() == 0);
-        let tick = Duration::from_millis(if whole { 2_000 } else { 20 });
-        changed + tick < now
-    }
+/// The text that bytes are; what is not UTF-8 shows as replacement characters.
+pub(crate) fn lossy_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
 
-    /// When anything about the file was last changed.
-    #[cfg(unix)]
-    fn changed(&self) -> Option<SystemTime> {
-        let (_, _, seconds, nanoseconds) = self.identity;
-        let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
-        SystemTime::UNIX_EPOCH.checked_add(since)
-    }
+/// What a file that is being replaced begins its name with.
+pub(crate) const UNFINISHED: &str = ".new-";
 
-    #[cfg(not(unix))]
-    fn changed(&self) -> Option<SystemTime> {
-        self.modified
+/// Replaces a file of docent's own as a whole: whoever reads it finds what was there before, or all of what comes.
+pub(crate) fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
+    let new = file.with_file_name(format!("{UNFINISHED}{}", Uuid::new_v4().simple()));
+    let written = std::fs::write(&new, content).and_then(|()| std::fs::rename(&new, file));
+    if written.is_err() {
+        // Nothing more can be done about a file that cannot be removed either.
+        let _ = std::fs::remove_file(&new);
     }
+    written
 }
 
 /// Makes a folder that only its owner can look into.

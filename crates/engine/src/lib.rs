@@ -14,5 +14,6 @@ pub mod index;
 pub mod links;
 pub mod metrics;
 pub mod search;
+mod stamp;
 pub mod store;
 pub mod walk;

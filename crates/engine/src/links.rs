@@ -9,9 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use uuid::Uuid;
 
-use crate::files::make_private;
+use crate::files::{make_private, replace};
 
 /// The file that holds all links of a user.
 #[derive(Clone, Debug)]
@@ -125,10 +124,7 @@ impl Links {
         if changed {
             table.retain(|_, linked| !linked.is_empty());
             let text = serde_json::to_string_pretty(&table).expect("names and lists of names are JSON");
-            let new = folder.join(format!("links-{}.new", Uuid::new_v4().simple()));
-            fs::write(&new, text + "\n")
-                .and_then(|()| fs::rename(&new, file))
-                .map_err(io)?;
+            replace(file, (text + "\n").as_bytes()).map_err(io)?;
         }
         Ok(changed)
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 
 use docent_core::boost::{Boosts, Rules, Usage};
-use docent_core::chunk::{Kind, chunk};
+use docent_core::chunk::{Kind, Rows, chunk};
 use docent_core::language::language_in;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
@@ -15,8 +15,8 @@ use docent_core::rank::{Candidate, Weights, relevance, spread};
 use docent_core::tokens::Query;
 use jiff::Timestamp;
 
-use crate::files::Root;
-use crate::index::{Index, Lines, hash};
+use crate::files::{Root, lossy_text};
+use crate::index::{Index, hash};
 use crate::store::{Hit, Piece, StoreError, Wanted};
 
 /// What is asked for.
@@ -166,16 +166,14 @@ impl<'a> Reader<'a> {
         let path = RepoPath::parse(&piece.path).ok()?;
         let file = self.files.entry(piece.path.clone()).or_insert_with(|| {
             let content = root.read(&path, LARGEST).ok()?;
-            let text = String::from_utf8(content.bytes)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
             Some(ReadFile {
-                text,
+                text: lossy_text(content.bytes),
                 modified: content.modified,
             })
         });
         let text = &file.as_ref()?.text;
-        let lines = Lines::of(text);
-        let shown = lines.text(piece.first_line as usize, piece.last_line as usize);
+        let rows = Rows::of(text);
+        let shown = rows.lines(piece.first_line as usize, piece.last_line as usize);
         if hash(shown) == piece.hash {
             return Some((piece.clone(), shown.to_owned()));
         }
@@ -188,6 +186,6 @@ impl<'a> Reader<'a> {
             last_line: number(last),
             ..piece.clone()
         };
-        Some((piece, lines.text(first, last).to_owned()))
+        Some((piece, rows.lines(first, last).to_owned()))
     }
 }

@@ -21,6 +21,7 @@ use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use crate::deadline::Deadline;
 use crate::files::Root;
+use crate::stamp::Stamp;
 
 /// A file that a walk has found and the rules allow.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +47,9 @@ const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", OWN_IGNORE_FILE];
 
 /// Says what docent leaves out, and with `!` what it looks at although git does not. Beats the others.
 const OWN_IGNORE_FILE: &str = ".docentignore";
+
+/// Files by which a directory says that it is a cache or a virtual environment.
+const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
 /// Ignore files beyond this are no ignore files.
 const LARGEST_IGNORE_FILE: u64 = 256 << 10;
@@ -116,16 +120,6 @@ pub(crate) struct Survey {
     pub(crate) missed: Missed,
 }
 
-/// Tells a file from what it was before, by what the file system says about it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(crate) size: u64,
-    /// When its content was last changed, and when anything about it was, in nanoseconds.
-    pub(crate) modified: i64,
-    pub(crate) changed: i64,
-    pub(crate) inode: u64,
-}
-
 /// Directories that hold what a build made, unless `.docentignore` asks for them.
 const BUILT: &[&str] = &["dist", ".next"];
 
@@ -178,64 +172,6 @@ impl Drop for Part<'_> {
             whole.directories.append(&mut self.survey.directories);
             whole.unnameable += self.survey.unnameable;
         }
-    }
-}
-
-impl Stamp {
-    #[cfg(unix)]
-    pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-        let nanoseconds =
-            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-        Self {
-            size: metadata.len(),
-            modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
-            changed: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
-            inode: metadata.ino(),
-        }
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
-        let modified = metadata
-            .modified()
-            .ok()
-            .and_then(|time| time.duration_since(std::time::SystemTime::UNIX_EPOCH).ok())
-            .and_then(|since| i64::try_from(since.as_nanos()).ok())
-            .unwrap_or_default();
-        Self {
-            size: metadata.len(),
-            modified,
-            changed: modified,
-            inode: 0,
-        }
-    }
-
-    /// The stamp to keep of a file that was read at `now`. One that was changed within the last tick of the file system's clock
-    /// may be changed again without showing it, so it is kept as a stamp that no file has.
-    pub(crate) fn settled(self, now: std::time::SystemTime) -> Self {
-        const TICK: i64 = 20_000_000;
-        // File systems that know no better keep whole seconds, or two of them.
-        let tick = if self.changed % 1_000_000_000 == 0 {
-            100 * TICK
-        } else {
-            TICK
-        };
-        let now = now
-            .duration_since(std::time::SystemTime::UNIX_EPOCH)
-            .ok()
-            .and_then(|since| i64::try_from(since.as_nanos()).ok())
-            .unwrap_or_default();
-        if self.changed.saturating_add(tick) < now {
-            self
-        } else {
-            Self { changed: 0, ..self }
-        }
-    }
-
-    /// True for a stamp that was kept like that.
-    pub(crate) fn is_unsettled(self) -> bool {
-        self.changed == 0
     }
 }
 
@@ -364,6 +300,12 @@ fn is_directory(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_dir())
 }
 
+/// True for a file by whose coming, going or changing a walk finds others than before.
+pub(crate) fn steers(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name == ".git" || IGNORE_FILES.contains(&name) || MARKS.contains(&name))
+}
+
 /// Whether the project's own ignore file takes back that what builds make is left out.
 fn asks_for_built(root: &Root) -> bool {
     let path = RepoPath::parse(OWN_IGNORE_FILE).expect("a literal path");
@@ -421,7 +363,6 @@ impl Steward {
     /// True for a directory that says it is no part of the project: a cache, a virtual environment, or another work tree of
     /// a repository, whose files are copies.
     fn is_marked(&self, directory: &Path) -> bool {
-        const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
         if MARKS.iter().any(|mark| directory.join(mark).is_file()) {
             return true;
         }

@@ -1,6 +1,6 @@
 //! The commands about linked projects, which `context_search` looks into with `projectScope: all_linked`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
@@ -78,7 +78,7 @@ pub(super) fn list(settings: &Settings, mut page: Page) -> anyhow::Result<ExitCo
     let links = links(settings);
     let direct = links.of(settings.root.path())?;
     for path in links.reachable(settings.root.path())? {
-        let aside = match (direct.contains(&path), is_there(&path)) {
+        let aside = match (direct.contains(&path), path.is_dir()) {
             (_, false) => "not there",
             (true, true) => "",
             (false, true) => "linked by another",
@@ -90,8 +90,4 @@ pub(super) fn list(settings: &Settings, mut page: Page) -> anyhow::Result<ExitCo
     }
     page.finish()?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn is_there(path: &Path) -> bool {
-    path.is_dir()
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox;
 
-fn function(name: &str) -> String {
+pub(crate) fn function(name: &str) -> String {
     format!("def {name}():\n    return '{name}'\n")
 }
 
@@ -68,7 +68,7 @@ fn by_command(sandbox: &Sandbox, word: &str) -> Vec<String> {
     paths(&serde_json::from_str(&finished.stdout).unwrap(), word)
 }
 
-fn status(sandbox: &Sandbox) -> Value {
+pub(crate) fn status(sandbox: &Sandbox) -> Value {
     let finished = sandbox.run(&["status", "--json"]);
     serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("{error}: {}", finished.stderr))
 }

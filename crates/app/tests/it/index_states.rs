@@ -6,11 +6,8 @@ use std::path::PathBuf;
 use docent_testkit::{Era, Sandbox, StdioClient};
 use serde_json::{Value, json};
 
+use crate::index::{function, status};
 use crate::sandbox;
-
-fn function(name: &str) -> String {
-    format!("def {name}():\n    return '{name}'\n")
-}
 
 fn project() -> Sandbox {
     sandbox()
@@ -22,10 +19,6 @@ fn search(sandbox: &Sandbox, word: &str) -> Value {
     let arguments = json!({ "query": word, "format": "json" }).to_string();
     let finished = sandbox.run(&["call", "context_search", &arguments]);
     serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("{error}: {finished:?}"))
-}
-
-fn status(sandbox: &Sandbox) -> Value {
-    serde_json::from_str(&sandbox.run(&["status", "--json"]).stdout).unwrap()
 }
 
 /// The folder of the index, which only tests look into.

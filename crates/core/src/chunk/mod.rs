@@ -183,20 +183,27 @@ impl Chunk {
 }
 
 /// A text and where its lines are.
-struct Rows<'a> {
+#[derive(Clone, Debug)]
+pub struct Rows<'a> {
     text: &'a str,
     /// Where each row begins, and where the text ends.
     starts: Vec<usize>,
 }
 
 impl<'a> Rows<'a> {
-    fn of(text: &'a str) -> Self {
+    pub fn of(text: &'a str) -> Self {
         let mut starts = vec![0];
         starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
         if starts.last() != Some(&text.len()) {
             starts.push(text.len());
         }
         Self { text, starts }
+    }
+
+    /// From one line to another, counted from 1 as chunks count them, with their line ends; what is beyond the text is empty.
+    pub fn lines(&self, first: usize, last: usize) -> &'a str {
+        let at = |row: usize| self.starts.get(row).copied().unwrap_or(self.text.len());
+        &self.text[at(first.saturating_sub(1)).min(at(last))..at(last)]
     }
 
     fn count(&self) -> usize {

@@ -4,6 +4,7 @@
 use std::io::BufRead;
 
 use super::GitError;
+use crate::files::lossy_text;
 
 /// A file that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,8 +182,7 @@ pub(super) fn field(out: &mut dyn BufRead) -> Result<String, GitError> {
     if end == End::Nothing {
         return Err(GitError::BrokenOff);
     }
-    Ok(String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(lossy_text(bytes))
 }
 
 /// How what was read ended: with the byte that ends it, after having been cut, or with the end of everything.

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::SystemTime;
 
-use docent_core::chunk::{Chunk, Chunked, Unread, chunk};
+use docent_core::chunk::{Chunk, Chunked, Rows, Unread, chunk};
 use docent_core::language::language_in;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
@@ -11,9 +11,9 @@ use docent_core::tokens::words_into;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::table::Row;
-use crate::files::{FileError, Root};
+use crate::files::{FileError, Root, lossy_text};
+use crate::stamp::Stamp;
 use crate::store::{Entry, Piece};
-use crate::walk::Stamp;
 
 /// What became of a file.
 #[derive(Debug)]
@@ -73,8 +73,7 @@ fn try_prepare(root: &Root, path: &RepoPath, listed: Stamp, before: Option<&Row>
         });
     }
     let bytes = content.len() as u64;
-    let text = String::from_utf8(content)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    let text = lossy_text(content);
     let language = language_in(path, &text);
     let Chunked { chunks, unread } = chunk(language, &text);
     let entries = entries(path, language, &text, chunks, unread);
@@ -117,9 +116,9 @@ fn entries(
     let module = module_of(path);
     let generated = matches!(unread, Some(Unread::Generated | Unread::Minified));
     let place = place_words(path);
-    let lines = Lines::of(text);
+    let rows = Rows::of(text);
     let entry = |chunk: Chunk| {
-        let shown = lines.text(*chunk.lines.start(), *chunk.lines.end());
+        let shown = rows.lines(*chunk.lines.start(), *chunk.lines.end());
         let mut words = String::with_capacity(shown.len() + shown.len() / 2);
         words_into(shown, &mut words);
         for member in &chunk.members {
@@ -145,7 +144,7 @@ fn entries(
                 part: number(chunk.part),
                 generated,
                 id: chunk.id,
-                hash: xxh3_64(shown.as_bytes()),
+                hash: hash(shown),
             },
         }
     };
@@ -166,30 +165,6 @@ fn place_words(path: &RepoPath) -> String {
 
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
-}
-
-/// Where each line of a text is.
-pub(crate) struct Lines<'a> {
-    text: &'a str,
-    /// Where each begins, and where the text ends.
-    starts: Vec<usize>,
-}
-
-impl<'a> Lines<'a> {
-    pub(crate) fn of(text: &'a str) -> Self {
-        let mut starts = vec![0];
-        starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
-        if starts.last() != Some(&text.len()) {
-            starts.push(text.len());
-        }
-        Self { text, starts }
-    }
-
-    /// From one line to another, counted from 1, with their line ends; what is beyond the text is empty.
-    pub(crate) fn text(&self, first: usize, last: usize) -> &'a str {
-        let at = |line: usize| self.starts.get(line).copied().unwrap_or(self.text.len());
-        &self.text[at(first.saturating_sub(1)).min(at(last))..at(last)]
-    }
 }
 
 /// The same hash as a piece has of its text.

@@ -10,7 +10,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::build::{Prepared, prepare};
 use super::known::Known;
-use super::place::{Lock, Opened, Place, of_table};
+use super::place::{Lock, Opened, of_table};
 use super::table::Written;
 use super::watch::Watcher;
 use super::{Keeper, Shared};
@@ -238,7 +238,7 @@ impl Known {
     /// later, because disks are cleared and permissions given back.
     fn hindered(&mut self, shared: &Shared, error: &std::io::Error) -> Outcome {
         self.read = None;
-        let in_use = shared.in_use();
+        let in_use = shared.seen().map(|seen| seen.opened);
         let on_disk = in_use.as_ref().filter(|opened| opened.is_on_disk());
         if on_disk.is_some_and(|opened| shared.place.current() != opened.generation) {
             // Another process has begun anew, and what failed is gone.
@@ -253,7 +253,7 @@ impl Known {
         self.retry = Some(Instant::now() + LATER);
         let in_memory = match in_use {
             Some(opened) if !opened.is_on_disk() => Ok(opened),
-            _ => Place::open_in_memory().map(Arc::new),
+            _ => Opened::in_memory().map(Arc::new),
         };
         let outcome = in_memory.and_then(|opened| {
             shared.set(opened, None);
@@ -389,10 +389,7 @@ impl Known {
         written: Vec<Written>,
         commit: u64,
     ) -> Result<(), StoreError> {
-        {
-            let mut table = opened.table();
-            table.write(&written, commit).map_err(of_table)?;
-        }
+        opened.table().write(&written, commit).map_err(of_table)?;
         self.follow_renames(shared, &written);
         for written in written {
             match written {

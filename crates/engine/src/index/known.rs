@@ -12,7 +12,8 @@ use super::table::Row;
 use super::watch::{Changes, Watcher};
 use super::{Shared, Standing};
 use crate::deadline::Deadline;
-use crate::walk::{self, Reach, Stamp};
+use crate::stamp::Stamp;
+use crate::walk::{self, Reach};
 
 /// What is known of the project's files.
 #[derive(Default)]
@@ -53,13 +54,6 @@ impl Known {
             },
         };
         let root = shared.root.path();
-        let steers = |path: &Path| {
-            let name = path.file_name().and_then(|name| name.to_str());
-            matches!(
-                name,
-                Some(".gitignore" | ".ignore" | ".docentignore" | ".git" | "CACHEDIR.TAG" | "pyvenv.cfg")
-            )
-        };
         // What changed between the last look and the first watch was not told of.
         let unseen = shared.watcher().is_some() && !self.trusted;
         let rules = shared.rules_elsewhere();
@@ -73,7 +67,7 @@ impl Known {
         if changes.everything
             || other_rules
             || self.files.is_empty()
-            || changes.paths.iter().any(|path| steers(path))
+            || changes.paths.iter().any(|path| walk::steers(path))
         {
             // A directory that took another's place looks the same and is not watched, so all are taken for new.
             self.directories.clear();

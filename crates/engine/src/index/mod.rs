@@ -18,15 +18,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub(crate) use build::{Lines, hash};
-use place::{Mark, Opened, Place};
+pub(crate) use build::hash;
+use place::{Opened, Place};
 use watch::Watcher;
 
 use crate::accesses::Accesses;
 use crate::deadline::Deadline;
 use crate::files::Root;
+use crate::stamp::Stamp;
 use crate::store::{Hit, StoreError, Wanted};
-use crate::walk::{self, Stamp};
+use crate::walk;
 
 /// The index of one project, as this process sees it.
 pub struct Index {
@@ -126,7 +127,7 @@ struct Shared {
 #[derive(Clone)]
 struct Current {
     opened: Arc<Opened>,
-    mark: Option<Mark>,
+    mark: Option<Stamp>,
 }
 
 #[derive(Default)]
@@ -240,11 +241,12 @@ impl Index {
 
     /// The pieces that match best. What is damaged is told to the keeper.
     pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
-        let Some(opened) = self.shared.in_use() else {
+        let Some(seen) = self.shared.seen() else {
             return Ok(Vec::new());
         };
-        self.shared.catch_up(&opened);
-        opened.store.search(wanted).inspect_err(|error| {
+        // How things stand was told of this index. Where it is gone meanwhile, what is open of it serves this search.
+        let _ = self.shared.catch_up(&seen);
+        seen.opened.store.search(wanted).inspect_err(|error| {
             if let StoreError::Damaged(what) = error {
                 self.shared.lock().damage = Some(what.clone());
             }
@@ -329,8 +331,7 @@ impl Shared {
                 .take_while(|directory| directory.starts_with(top));
             files.extend(above.map(|directory| directory.join(".gitignore")));
         }
-        let stamp = |file: &PathBuf| Some(Stamp::of(&std::fs::metadata(file).ok()?));
-        files.iter().map(stamp).collect()
+        files.iter().map(|file| Stamp::at(file)).collect()
     }
 
     /// How things stand, where the watcher says that nothing has changed since the keeper looked last.
@@ -339,15 +340,12 @@ impl Shared {
         if !watcher.fence() || watcher.last_change().is_some() {
             return None;
         }
+        let is_current = self.seen().is_some_and(|seen| self.is_current(&seen.opened));
+        let rules = self.rules_elsewhere();
         let state = self.lock();
-        let in_use = self.opened.read().unwrap_or_else(PoisonError::into_inner);
-        let is_current = in_use.as_ref().is_some_and(|seen| {
-            !seen.opened.is_on_disk()
-                || (seen.opened.mark().is_some() && self.place.current() == seen.opened.generation)
-        });
         let idle = is_current
             && state.trusted
-            && state.rules == self.rules_elsewhere()
+            && state.rules == rules
             && state.keeper == Keeper::Idle
             && state.asked == state.answered
             && state.damage.is_none()
@@ -357,52 +355,42 @@ impl Shared {
     }
 
     /// The index that searches use now.
-    fn in_use(&self) -> Option<Arc<Opened>> {
-        let seen = self.opened.read().unwrap_or_else(PoisonError::into_inner);
-        seen.as_ref().map(|current| current.opened.clone())
+    fn seen(&self) -> Option<Current> {
+        self.opened.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets searches see what others have committed. Not what they have begun anew: how things stand was told of this index.
-    fn catch_up(&self, opened: &Arc<Opened>) {
-        let mark = opened.mark();
-        let seen = self
-            .opened
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-            .and_then(|current| current.mark);
-        // Where it is gone meanwhile, what is open serves this search.
-        if mark.is_some() && mark != seen && opened.store.reload().is_ok() {
-            self.set(opened.clone(), mark);
+    /// False when another process has begun anew, or has thrown the index away.
+    fn is_current(&self, opened: &Opened) -> bool {
+        !opened.is_on_disk() || (opened.mark().is_some() && self.place.current() == opened.generation)
+    }
+
+    /// Lets searches see what was committed since, here or in another process. Not what was begun anew.
+    fn catch_up(&self, seen: &Current) -> Result<(), StoreError> {
+        // Taken before it is read: a commit that comes in between is seen next time.
+        let mark = seen.opened.mark();
+        if mark.is_some() && mark != seen.mark {
+            seen.opened.store.reload()?;
+            self.set(seen.opened.clone(), mark);
         }
+        Ok(())
     }
 
     /// The index that should be used now, with everything that was committed.
     fn current(&self) -> Result<Option<Arc<Opened>>, StoreError> {
-        let seen = self.opened.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(seen) = seen else {
+        let Some(seen) = self.seen() else {
             return Ok(None);
         };
-        if !seen.opened.is_on_disk() {
-            return Ok(Some(seen.opened));
-        }
-        // Taken before it is read: a commit that comes in between is seen next time.
-        let mark = seen.opened.mark();
-        if mark.is_none() || self.place.current() != seen.opened.generation {
-            // Another process has begun anew.
+        if !self.is_current(&seen.opened) {
             let opened = Arc::new(self.place.open()?);
             self.set(opened.clone(), None);
             return Ok(Some(opened));
         }
-        if mark != seen.mark {
-            seen.opened.store.reload()?;
-            self.set(seen.opened.clone(), mark);
-        }
+        self.catch_up(&seen)?;
         Ok(Some(seen.opened))
     }
 
     /// Has searches use this index from now on; `mark` is the commit of it that they see.
-    fn set(&self, opened: Arc<Opened>, mark: Option<Mark>) {
+    fn set(&self, opened: Arc<Opened>, mark: Option<Stamp>) {
         *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Current { opened, mark });
     }
 }

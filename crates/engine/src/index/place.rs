@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 use super::table::{self, Table};
-use crate::files::make_private;
+use crate::files::{UNFINISHED, make_private, replace};
+use crate::stamp::Stamp;
 use crate::store::{Embedded, Store, StoreError};
 
 /// The form of what is stored; another form is another folder.
@@ -50,7 +51,7 @@ impl Opened {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn in_memory() -> Result<Self, StoreError> {
+    pub(super) fn in_memory() -> Result<Self, StoreError> {
         Ok(Self {
             store: Box::new(Embedded::in_memory()?),
             table: Mutex::new(Table::in_memory().map_err(of_table)?),
@@ -78,17 +79,17 @@ impl Opened {
         })
     }
 
-    /// Removes what a process that was killed has left half written. For who holds the lock.
+    /// Removes other generations, and what a process that was killed has left half written. For who holds the lock.
     pub(super) fn sweep(&self, _: &Lock) {
         let Some(directory) = &self.directory else { return };
-        for entry in entries(directory) {
-            if entry.file_name().to_string_lossy().starts_with(".new-") {
+        let beside = directory.parent().map(entries).into_iter().flatten();
+        for entry in beside.chain(entries(directory)) {
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
                 let _ = fs::remove_file(entry.path());
+            } else if entry.path() != *directory && entry.path().is_dir() {
+                // What others still read stays theirs until they let go of it.
+                let _ = fs::remove_dir_all(entry.path());
             }
-        }
-        let generations = directory.parent().map(entries).into_iter().flatten();
-        for other in generations.filter(|entry| entry.path() != *directory && entry.path().is_dir()) {
-            let _ = fs::remove_dir_all(other.path());
         }
     }
 
@@ -101,8 +102,8 @@ impl Opened {
     }
 
     /// Changes with every commit, whoever makes it.
-    pub(super) fn mark(&self) -> Option<Mark> {
-        Mark::of(&self.directory.as_ref()?.join("meta.json"))
+    pub(super) fn mark(&self) -> Option<Stamp> {
+        Stamp::at(&self.directory.as_ref()?.join("meta.json"))
     }
 
     /// Bytes on disk.
@@ -114,18 +115,6 @@ impl Opened {
             .filter_map(|entry| entry.metadata().ok())
             .map(|metadata| metadata.len())
             .sum()
-    }
-}
-
-/// Tells a file that is replaced as a whole from the one before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark(crate::walk::Stamp);
-
-impl Mark {
-    fn of(file: &Path) -> Option<Self> {
-        fs::metadata(file)
-            .ok()
-            .map(|metadata| Self(crate::walk::Stamp::of(&metadata)))
     }
 }
 
@@ -143,13 +132,8 @@ impl Place {
         if let Some(generation) = self.current() {
             return Opened::in_directory(&folder.join(&generation), &generation);
         }
-        make_private(&folder).map_err(StoreError::Io)?;
         // Whoever has the lock and no generation yet is about to name one.
-        let lock = self.lock()?;
-        match self.current() {
-            Some(generation) => Opened::in_directory(&folder.join(&generation), &generation),
-            None => self.renew(&lock),
-        }
+        self.open_with(&self.lock()?)
     }
 
     /// The same for who holds the lock.
@@ -160,12 +144,8 @@ impl Place {
         }
     }
 
-    pub(super) fn open_in_memory() -> Result<Opened, StoreError> {
-        Opened::in_memory()
-    }
-
     /// Begins a new generation, makes it the one in use and throws all others away.
-    pub(super) fn renew(&self, _: &Lock) -> Result<Opened, StoreError> {
+    pub(super) fn renew(&self, lock: &Lock) -> Result<Opened, StoreError> {
         let Some(folder) = self.folder() else {
             return Opened::in_memory();
         };
@@ -173,16 +153,8 @@ impl Place {
         let directory = folder.join(&generation);
         make_private(&directory).map_err(StoreError::Io)?;
         let opened = Opened::with(Embedded::create(&directory)?, &directory, &generation)?;
-        let named = folder.join("current.new");
-        fs::write(&named, &generation)
-            .and_then(|()| fs::rename(&named, folder.join("current")))
-            .map_err(StoreError::Io)?;
-        for entry in entries(&folder) {
-            if entry.path().is_dir() && entry.file_name() != generation.as_str() {
-                // What others still read stays theirs until they let go of it.
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
+        replace(&folder.join("current"), generation.as_bytes()).map_err(StoreError::Io)?;
+        opened.sweep(lock);
         Ok(opened)
     }
 

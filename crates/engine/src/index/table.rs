@@ -10,7 +10,7 @@ use std::time::Duration;
 use docent_core::path::RepoPath;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::walk::Stamp;
+use crate::stamp::Stamp;
 
 /// The table of one index.
 #[derive(Debug)]

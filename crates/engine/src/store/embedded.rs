@@ -254,12 +254,7 @@ impl Change for Changing {
     }
 
     fn commit(&mut self, number: u64) -> Result<(), StoreError> {
-        guarded(|| {
-            let mut prepared = self.writer.prepare_commit()?;
-            prepared.set_payload(&number.to_string());
-            prepared.commit()
-        })
-        .map(drop)
+        guarded(|| commit(&mut self.writer, &number.to_string()))
     }
 
     fn finish(self: Box<Self>) -> Result<(), StoreError> {
@@ -276,13 +271,17 @@ impl Change for Changing {
             if segments.len() >= MANY_SEGMENTS || segments.iter().any(hollow) {
                 // A commit is what makes the library look for merges.
                 let number = writer.index().load_metas()?.payload.unwrap_or_default();
-                let mut prepared = writer.prepare_commit()?;
-                prepared.set_payload(&number);
-                prepared.commit()?;
+                commit(&mut writer, &number)?;
             }
             writer.wait_merging_threads()
         })
     }
+}
+
+fn commit(writer: &mut IndexWriter, number: &str) -> tantivy::Result<()> {
+    let mut prepared = writer.prepare_commit()?;
+    prepared.set_payload(number);
+    prepared.commit().map(drop)
 }
 
 /// A segment of which more is gone is written anew: what is gone still counts for how rare a word is.

@@ -4,7 +4,7 @@
 //! so it need not be: a change is visible in a tenth of the time, and a lost one costs a rebuild, not a wrong answer. Against
 //! a process that is killed it makes no difference.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use tantivy::directory::{
     AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite,
     WatchCallback, WatchHandle, WritePtr,
 };
-use uuid::Uuid;
+
+use crate::files::replace;
 
 /// Files of one index.
 #[derive(Clone, Debug)]
@@ -81,12 +82,7 @@ impl Directory for Folder {
     }
 
     fn atomic_write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        let new = self.path.join(format!(".new-{}", Uuid::new_v4().simple()));
-        let written = fs::write(&new, content).and_then(|()| fs::rename(&new, self.path.join(path)));
-        if written.is_err() {
-            let _ = fs::remove_file(&new);
-        }
-        written
+        replace(&self.path.join(path), content)
     }
 
     fn sync_directory(&self) -> io::Result<()> {
