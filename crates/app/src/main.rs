@@ -6,6 +6,7 @@ mod cli;
 mod http;
 mod log;
 mod mcp;
+mod prompts;
 mod serve;
 mod settings;
 mod stdio;

@@ -23,13 +23,16 @@ use docent_core::access::Access;
 use docent_core::boost::Rules;
 use docent_core::path::RepoPath;
 use docent_engine::clock::Clock;
+use docent_engine::docs;
 use docent_engine::files::{FileError, Root};
 use docent_engine::git::Surroundings;
 use docent_engine::index::Options;
 use toml::Value;
 
-use crate::tools::Tool;
 use crate::tools::dispatch::Limits;
+use crate::tools::linked::project_name;
+use crate::tools::markdown::inline_to;
+use crate::tools::{Docs, Tool};
 pub(crate) use keys::{Key, keys};
 
 /// Everything that was decided before the work began.
@@ -45,6 +48,7 @@ pub(crate) struct Settings {
     pub(crate) folder: Option<PathBuf>,
     pub(crate) index: Options,
     pub(crate) boosts: Rules,
+    pub(crate) docs: Docs,
     /// Where the user's links are kept.
     pub(crate) links: Option<PathBuf>,
     /// The system's directory for what need not last.
@@ -97,6 +101,19 @@ pub(crate) struct Flags {
 
 /// Looks a variable up; the process's environment, or a map in tests.
 pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// Where the documentation is.
+fn directories(named: &[String]) -> anyhow::Result<Vec<RepoPath>> {
+    let parse = |path: &String| {
+        RepoPath::parse(path.trim_end_matches('/')).with_context(|| format!("docs.directories: {path}"))
+    };
+    named.iter().map(parse).collect()
+}
+
+/// What the documentation is, where nobody says: the project's, by its name.
+fn described(root: &Root) -> String {
+    format!("documentation of {}", inline_to(&project_name(root.path()), 60))
+}
 
 /// Where a project keeps its settings.
 const PROJECT_FILE: &str = ".context/config.toml";
@@ -158,9 +175,10 @@ impl Settings {
             |tool: &Tool| u32::try_from(number(&format!("limit.{}", tool.name))).unwrap_or(u32::MAX);
         let blocked = list("access.blocked");
         let access = Access::new(blocked.iter().map(String::as_str)).context("access.blocked")?;
+        let pages = directories(&list("docs.directories"))?;
+        let root = root.with_access(access);
         let folder = cache(environment).map(|cache| cache.join(folder_name(&root)));
         Ok(Self {
-            root: root.with_access(access),
             root_origin,
             limits: Limits {
                 answer_chars: size("answer.max_chars"),
@@ -184,6 +202,13 @@ impl Settings {
             index: Options {
                 largest_file: number("index.max_file_bytes"),
                 watch: value("index.watch").as_bool().unwrap_or(true),
+                pages,
+                ..Options::default()
+            },
+            docs: Docs {
+                description: text("docs.description")
+                    .map_or_else(|| described(&root), |text| inline_to(&text, 200)),
+                instructions: docs::instructions(&root),
             },
             boosts: Rules {
                 day: factor("rank.recency_day"),
@@ -197,6 +222,7 @@ impl Settings {
                 .unwrap_or_else(|| "/tmp".into()),
             entries,
             warnings,
+            root,
         })
     }
 }

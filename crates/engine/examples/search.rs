@@ -19,7 +19,7 @@ use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
-use docent_engine::index::{Index, Options, Patience};
+use docent_engine::index::{Corpus, Index, Options, Patience};
 use docent_engine::search::{Place, Reader, Request, search};
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 ..Options::default()
             },
         );
-        index.freshen(Patience::UntilDone, &Deadline::default(), &|_| {});
+        index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &|_| {});
         built += started.elapsed();
         for (repo, query) in questions {
             let started = Instant::now();

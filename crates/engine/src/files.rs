@@ -8,7 +8,7 @@
 //! opened it. Pipes, devices and directories are refused without being read.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -240,6 +240,28 @@ impl Root {
     /// Reads a whole file of at most `limit` bytes.
     pub fn read(&self, path: &RepoPath, limit: u64) -> Result<Content, FileError> {
         self.file(path)?.read(limit)
+    }
+
+    /// Writes a file that is not there yet; one that is stays as it is, and is an error.
+    pub fn create(&self, path: &RepoPath, content: &[u8]) -> Result<(), FileError> {
+        if !self.access.allows(path) {
+            return Err(FileError::Blocked);
+        }
+        // Through a link it may be a directory whose own name is blocked.
+        let mut directory = path.as_str();
+        while let Some((above, _)) = directory.rsplit_once('/') {
+            if self.dir.symlink_metadata(above)?.is_symlink() {
+                return Err(FileError::Blocked);
+            }
+            directory = above;
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        let mut file = self.dir.open_with(path.as_str(), &options)?;
+        Ok(file.write_all(content).inspect_err(|_| {
+            // Half a file would be in the way of another try.
+            let _ = self.dir.remove_file(path.as_str());
+        })?)
     }
 
     /// Reads a file that steers a walk and is never shown, so that no access rule applies to how it is named.

@@ -7,6 +7,8 @@ pub mod clock;
 pub mod coverage;
 pub mod deadline;
 pub mod dependencies;
+pub mod docs;
+pub mod embed;
 pub mod files;
 pub mod git;
 pub mod grep;

@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::{Arg, ArgAction, Command};
 use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
-use docent_engine::index::{Index, Options, Patience, Progress, Status};
+use docent_engine::index::{Corpus, Index, Options, Patience, Progress, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
@@ -56,9 +56,8 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     }
     let started = Instant::now();
     let bar = Bar::default();
-    let standing = index.freshen(Patience::UntilDone, &Deadline::default(), &|progress| {
-        bar.show(progress);
-    });
+    let report = |progress| bar.show(progress);
+    let standing = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &report);
     drop(bar);
     let Progress {
         pieces, bytes, total, ..
@@ -100,7 +99,7 @@ pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
 pub(super) fn status(settings: &Settings, as_json: bool, mut page: Page) -> anyhow::Result<ExitCode> {
     let status = open(settings).status();
     if as_json {
-        page.json(&json(&status))?;
+        page.json(&json(&status, settings.index.embedder.name()))?;
     } else {
         write(&status, settings, &mut page)?;
     }
@@ -117,6 +116,8 @@ fn write(status: &Status, settings: &Settings, page: &mut Page) -> std::io::Resu
     let of = format!("of {} in the project", number(standing.files));
     page.row("files", WIDTH, &number(status.indexed), &of)?;
     page.row("chunks", WIDTH, &count(status.pieces), "")?;
+    let sections = format!("with {} sections", count(status.sections));
+    page.row("pages", WIDTH, &number(status.pages), &sections)?;
     let fresh = match standing.pending {
         0 if standing.files > 0 => "up to date".to_owned(),
         0 => "there is nothing to index".to_owned(),
@@ -129,7 +130,13 @@ fn write(status: &Status, settings: &Settings, page: &mut Page) -> std::io::Resu
         ),
     };
     page.row("freshness", WIDTH, &fresh, "")?;
-    page.row("embedder", WIDTH, "none", "words are searched, not meanings")?;
+    let embedder = settings.index.embedder.name();
+    page.row(
+        "embedder",
+        WIDTH,
+        embedder,
+        "for documentation; code is searched by words",
+    )?;
     let writer = status
         .writer
         .as_ref()
@@ -181,7 +188,7 @@ fn write(status: &Status, settings: &Settings, page: &mut Page) -> std::io::Resu
         .try_for_each(|trouble| page.note(trouble))
 }
 
-fn json(status: &Status) -> serde_json::Value {
+fn json(status: &Status, embedder: &str) -> serde_json::Value {
     let notes = status
         .notes
         .iter()
@@ -190,6 +197,8 @@ fn json(status: &Status) -> serde_json::Value {
         "files": status.standing.files,
         "indexed": status.indexed,
         "chunks": status.pieces,
+        "pages": status.pages,
+        "sections": status.sections,
         "pending": status.standing.pending,
         "languages": status.languages.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
         "notes": notes.collect::<Vec<_>>(),
@@ -197,7 +206,7 @@ fn json(status: &Status) -> serde_json::Value {
         "bytesOnDisk": status.bytes_on_disk,
         "folder": status.folder,
         "writer": status.writer,
-        "embedder": null,
+        "embedder": embedder,
         "others": status.others,
         "troubles": status.standing.troubles,
     })

@@ -12,6 +12,9 @@ use serde_json::Value;
 use crate::tools::arguments::required;
 use crate::tools::{Object, Tool};
 
+/// The flag for arguments that depend on the project.
+const FILTER: &str = "filter";
+
 /// Arguments that people call by a shorter name.
 const SHORT: [(&str, &str); 1] = [("includeDeps", "deps")];
 
@@ -88,6 +91,15 @@ fn command(tool: &Tool) -> Command {
         };
         command = command.arg(arg);
     }
+    if tool.mirror.filters {
+        command = command.arg(
+            Arg::new(FILTER)
+                .long(FILTER)
+                .value_name("KEY=VALUE")
+                .action(ArgAction::Append)
+                .help("Only results with this label; may be given for several labels"),
+        );
+    }
     if let Some(left_out) = &tool.mirror.left_out {
         command = command.after_help(left_out.about);
     }
@@ -120,7 +132,32 @@ pub(super) fn arguments(tool: &Tool, given: &ArgMatches) -> Object {
             arguments.insert(name.clone(), value);
         }
     }
+    let filters = tool.mirror.filters.then(|| given.get_many::<String>(FILTER));
+    for filter in filters.flatten().into_iter().flatten() {
+        if let Some((key, value)) = filter.split_once('=') {
+            arguments.insert(key.to_owned(), value.into());
+        }
+    }
     arguments
+}
+
+/// Says what is wrong with the filters that were given.
+pub(super) fn check_filters(tool: &Tool, given: &ArgMatches) -> anyhow::Result<()> {
+    let filters = tool.mirror.filters.then(|| given.get_many::<String>(FILTER));
+    let mut keys: Vec<&str> = Vec::new();
+    for filter in filters.flatten().into_iter().flatten() {
+        let Some((key, _)) = filter.split_once('=') else {
+            bail!("--filter takes KEY=VALUE, not {filter}");
+        };
+        if properties(tool).any(|(name, _)| name == key) {
+            bail!("{key} is no label; use --{key}");
+        }
+        if keys.contains(&key) {
+            bail!("--filter {key} was given twice; a page has one value of it");
+        }
+        keys.push(key);
+    }
+    Ok(())
 }
 
 /// Arguments that name a file or directory of the project.

@@ -1,6 +1,7 @@
 //! The command line: the server, one command per tool, and the commands about docent itself.
 
 mod configuration;
+mod docs;
 mod index;
 mod links;
 mod mirror;
@@ -81,8 +82,12 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             let which = given.get_one::<String>("page").expect("required");
             write(&reference::page(which, &tools, command(&tools)))
         }
+        ("docs", given) if docs::is_own(given) => {
+            docs::run(&settings(&flags, &tools)?, given, Page::new(colour))
+        }
         (name, given) => {
             let (tool, given) = mirror::find(&tools, name, given)?;
+            mirror::check_filters(tool, given)?;
             let order = Order {
                 tool: tool.name,
                 arguments: mirror::arguments(tool, given),
@@ -127,7 +132,7 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
                 .about("Speak MCP to a client, over stdio or HTTP")
                 .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port)),
         )
-        .subcommands(mirror::commands(tools))
+        .subcommands(mirror::commands(tools).into_iter().map(docs::with_own))
         .subcommand(
             Command::new("call")
                 .about("Call any tool with JSON arguments and print its exact answer")
@@ -226,6 +231,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         folder,
         index,
         boosts,
+        docs,
         links,
         temporary,
         warnings,
@@ -266,6 +272,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         index,
         linked: Linked::new(Links::new(links), Box::new(neighbour)),
         search,
+        docs,
         root,
         clock,
     };

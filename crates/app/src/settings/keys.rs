@@ -26,6 +26,16 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
             "Seconds a call may take before it is stopped",
         ),
         key(
+            "docs.description",
+            "",
+            "What search_docs searches, as its description says it to clients; the project's documentation by default",
+        ),
+        key(
+            "docs.directories",
+            Vec::<String>::new(),
+            "Where the documentation is, e.g. `docs`; all markdown of the project where nothing is named",
+        ),
+        key(
             "http.allowed_hosts",
             Vec::<String>::new(),
             "More values of the Host header to accept, beside loopback and the address served on",
@@ -70,6 +80,23 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
         )
         .not_from_project(),
     ];
+    keys.extend(boosts());
+    for tool in tools {
+        let about = format!(
+            "Calls of {} a session may make in any minute; 0 for any number",
+            tool.name
+        );
+        keys.push(key(
+            &format!("limit.{}", tool.name),
+            i64::from(tool.per_minute),
+            &about,
+        ));
+    }
+    keys
+}
+
+/// What a search result counts for how its file is used.
+fn boosts() -> impl Iterator<Item = Key> {
     let boosts = [
         (
             "rank.recency_day",
@@ -88,25 +115,10 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
             "a file that was read often this week, at the most",
         ),
     ];
-    for (name, default, whose) in boosts {
-        keys.push(key(
-            name,
-            default,
-            &format!("How much more a search result counts of {whose}; 1 turns it off"),
-        ));
-    }
-    for tool in tools {
-        let about = format!(
-            "Calls of {} a session may make in any minute; 0 for any number",
-            tool.name
-        );
-        keys.push(key(
-            &format!("limit.{}", tool.name),
-            i64::from(tool.per_minute),
-            &about,
-        ));
-    }
-    keys
+    boosts.into_iter().map(|(name, default, whose)| {
+        let about = format!("How much more a search result counts of {whose}; 1 turns it off");
+        key(name, default, &about)
+    })
 }
 
 /// One thing that can be set.

@@ -1,7 +1,7 @@
 //! Arguments: their schemas, made from Rust types, and the check of a call against them.
 //!
 //! The schema that clients are shown is the one that calls are held against, bounds included, so the two cannot
-//! differ. Only what our schemas use is understood: objects of scalars with bounds, patterns and choices,
+//! differ; only what no caller means, endless texts, is refused without being said. Only what our schemas use is understood: objects of scalars with bounds, patterns and choices,
 //! and of lists of such scalars.
 
 use regex::Regex;
@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Object;
+use super::failure::brief;
 
 /// One argument that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,13 +37,14 @@ pub(crate) fn schema<T: JsonSchema>() -> Object {
     object
 }
 
-/// The schema of an answer: its fields and their types, no deeper, and without words. Every client pays for it with each
-/// session; what is inside a field shows in the answer itself.
+/// The schema of an answer: the names of its fields. Every client pays for it with each session; what is in a field, and which
+/// of them there are, shows in the answer itself.
 pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
     let mut schema = schema::<T>();
+    schema.shift_remove("required");
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        for property in properties.values_mut().filter_map(Value::as_object_mut) {
-            property.retain(|name, _| name == "type");
+        for property in properties.values_mut() {
+            *property = Value::Object(Object::new());
         }
     }
     schema
@@ -86,7 +88,7 @@ fn each(schema: &mut Value, visit: &mut impl FnMut(&mut Object)) {
 }
 
 /// Holds `arguments` against `schema`. What is left is exactly what the schema knows: `null` means not given,
-/// unknown arguments are dropped, whole numbers written as `5.0` become `5`.
+/// unknown arguments are dropped unless the schema refuses them, whole numbers written as `5.0` become `5`.
 pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut known = Object::new();
@@ -112,6 +114,19 @@ pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Ve
                     Some(problem) => problems.push(problem),
                 }
             }
+        }
+    }
+    if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
+        let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+        for name in arguments.keys() {
+            problems.push(Problem {
+                path: vec![name.clone()],
+                message: format!(
+                    "there is no argument '{}'; there are: {}",
+                    brief(name),
+                    names.join(", ")
+                ),
+            });
         }
     }
     if problems.is_empty() {
@@ -164,7 +179,7 @@ fn problem(name: &str, property: &Value, value: &Value) -> Option<Problem> {
 fn complaint(property: &Value, value: &Value) -> Option<String> {
     if let Some(choices) = property.get("enum").and_then(Value::as_array) {
         let names: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
-        return (!choices.contains(value)).then(|| format!("be one of: {}", names.join(", ")));
+        return (!choices.contains(value)).then(|| format!("be one of: {}", some(&names)));
     }
     match property["type"].as_str() {
         Some("string") => match value.as_str() {
@@ -181,15 +196,31 @@ fn complaint(property: &Value, value: &Value) -> Option<String> {
     }
 }
 
+/// Characters of a text that no schema says more about: paths and names are shorter, and to say so everywhere would cost every
+/// client.
+const LONGEST: u64 = 4_096;
+
+/// Choices that are named.
+const NAMED: usize = 50;
+
+/// The first of them, and how many there are where that is not all.
+pub(crate) fn some(names: &[&str]) -> String {
+    match names.len() {
+        0..=NAMED => names.join(", "),
+        all => format!("{}, … ({all} in all)", names[..NAMED].join(", ")),
+    }
+}
+
 fn length(property: &Value, text: &str) -> Option<String> {
     let length = text.chars().count() as u64;
-    let (least, most) = (property["minLength"].as_u64(), property["maxLength"].as_u64());
+    let least = property["minLength"].as_u64();
+    let most = property["maxLength"].as_u64().unwrap_or(LONGEST);
     if least.is_some_and(|least| length < least) {
         let least = least?;
         let plural = if least == 1 { "" } else { "s" };
         Some(format!("have at least {least} character{plural}"))
-    } else if most.is_some_and(|most| length > most) {
-        Some(format!("have at most {} characters; it has {length}", most?))
+    } else if length > most {
+        Some(format!("have at most {most} characters; it has {length}"))
     } else {
         None
     }
@@ -290,6 +321,10 @@ mod tests {
             ]
         );
         assert_eq!(
+            problems(&json!({ "someText": "a", "names": ["b".repeat(4_097)] })),
+            ["names[0] must have at most 4096 characters; it has 4097"]
+        );
+        assert_eq!(
             problems(&json!({ "someText": 7, "limit": "3" })),
             ["someText must be a string", "limit must be a whole number"]
         );
@@ -308,6 +343,18 @@ mod tests {
         assert_eq!(
             problems(&json!({ "someText": "a", "names": [""] })),
             ["names[0] must have at least 1 character"]
+        );
+    }
+
+    #[test]
+    fn a_schema_can_refuse_what_it_does_not_know() {
+        let mut strict = schema::<Sample>();
+        strict.insert("additionalProperties".into(), false.into());
+        let given = json!({ "someText": "a", "other": 1 });
+        let problems = check(&strict, given.as_object().unwrap().clone()).unwrap_err();
+        assert_eq!(
+            problems[0].message,
+            "there is no argument 'other'; there are: someText, limit, deep, word, names"
         );
     }
 

@@ -15,16 +15,16 @@ use docent_engine::coverage::Coverage;
 use docent_engine::deadline::{Deadline, Expired};
 use docent_engine::files::Root;
 use docent_engine::git::Git;
-use docent_engine::index::{Index, Progress};
+use docent_engine::index::{Corpus, Index, Progress, Standing};
 use docent_engine::metrics::Metrics;
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::{Failure, brief};
 use super::limit::Session;
 use super::linked::Linked;
-use super::{Audience, Call, Group, Object, Reply, Report, Search, Tool, arguments};
+use super::{Audience, Call, Docs, Group, Object, Reply, Report, Search, Tool, arguments};
 
 /// The tools of one project, ready to be called.
 pub(crate) struct Dispatch {
@@ -35,6 +35,8 @@ pub(crate) struct Dispatch {
     pub(crate) metrics: Metrics,
     /// Room for calls that run at once; more of them wait.
     places: Arc<Semaphore>,
+    /// Says when the documentation has changed.
+    changes: watch::Receiver<()>,
 }
 
 /// What the tools are about.
@@ -46,6 +48,7 @@ pub(crate) struct Project {
     pub(crate) index: Index,
     pub(crate) linked: Linked,
     pub(crate) search: Search,
+    pub(crate) docs: Docs,
     pub(crate) clock: Clock,
 }
 
@@ -82,6 +85,8 @@ pub(crate) struct Answer {
 impl Dispatch {
     pub(crate) fn new(tools: Vec<Tool>, project: Project, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(MOST_CALLS));
+        let (changed, changes) = watch::channel(());
+        project.index.on_docs(Box::new(move || changed.send_replace(())));
         Self {
             tools,
             project,
@@ -89,7 +94,13 @@ impl Dispatch {
             limits,
             metrics: Metrics::default(),
             places,
+            changes,
         }
+    }
+
+    /// Tells when what the tools say of themselves may have changed.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changes.clone()
     }
 
     /// Makes one call and waits for it.
@@ -115,14 +126,41 @@ impl Dispatch {
         let refused = |problems: Vec<arguments::Problem>| {
             (tool.refuses)(&problems).unwrap_or_else(|| Failure::problems(problems))
         };
+        let mut docs: Option<Standing> = None;
         let outcome = session
             .admit(tool.name, per_minute, started)
             .map_err(|seconds| Failure::rate_limited(tool.name, seconds))
-            .and_then(|()| arguments::check(&tool.input, given).map_err(refused))
-            .and_then(|known| self.run(tool, known, caller));
+            .and_then(|()| {
+                let shape = tool.is_shaped().then(|| {
+                    // What it takes is said by the documentation, as it is now.
+                    let patience = self.project.search.patience;
+                    let index = &self.project.index;
+                    docs = Some(index.freshen(Corpus::Docs, patience, caller.deadline, caller.report));
+                    tool.shape(&self.project, false)
+                });
+                let schema = shape
+                    .flatten()
+                    .map_or_else(|| tool.input.clone(), |shape| Arc::new(shape.input));
+                arguments::check(&schema, given).map_err(|problems| {
+                    let failure = refused(problems);
+                    if docs.as_ref().is_some_and(|docs| docs.pending > 0 || docs.unknown) {
+                        failure.hint(
+                            "The documentation is being indexed and may have more; ask again in a moment.",
+                        )
+                    } else {
+                        failure
+                    }
+                })
+            })
+            .map(|known| (known, docs.take()))
+            .and_then(|(known, docs)| self.run(tool, known, caller, docs));
         let answer = match outcome {
             Ok(Reply::Json(value)) => Answer {
-                text: value.to_string(),
+                text: if tool.indented {
+                    format!("{value:#}")
+                } else {
+                    value.to_string()
+                },
                 structured: Some(value),
                 failure: None,
             },
@@ -207,7 +245,13 @@ impl Dispatch {
         Some((&self.tools[at], self.limits.per_minute[at]))
     }
 
-    fn run(&self, tool: &Tool, arguments: Object, caller: Caller<'_>) -> Result<Reply, Failure> {
+    fn run(
+        &self,
+        tool: &Tool,
+        arguments: Object,
+        caller: Caller<'_>,
+        docs: Option<Standing>,
+    ) -> Result<Reply, Failure> {
         caller.deadline.check()?;
         let call = Call {
             root: &self.project.root,
@@ -217,6 +261,7 @@ impl Dispatch {
             index: &self.project.index,
             linked: &self.project.linked,
             search: &self.project.search,
+            docs,
             clock: self.project.clock,
             session: caller.session,
             deadline: caller.deadline,
@@ -320,6 +365,7 @@ mod tests {
                 boosts: Rules::default(),
                 patience: Patience::Moment,
             },
+            docs: Docs::default(),
             root,
             accesses,
             clock: Clock::System,

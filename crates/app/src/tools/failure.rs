@@ -181,6 +181,7 @@ impl Failure {
             Group::Context => self.context_text(),
             Group::Memory => self.memory_text(),
             Group::Git => self.git_text(),
+            Group::Docs => self.sentence(),
             Group::Coverage => format!("Error: {}", self.sentence()),
         }
     }

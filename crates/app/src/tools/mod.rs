@@ -8,7 +8,9 @@ pub(crate) mod arguments;
 mod context;
 mod coverage;
 pub(crate) mod dispatch;
+pub(crate) mod docs;
 pub(crate) mod failure;
+pub(crate) mod freshness;
 mod git;
 pub(crate) mod limit;
 pub(crate) mod linked;
@@ -28,7 +30,7 @@ use docent_engine::coverage::Coverage;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
 use docent_engine::git::Git;
-use docent_engine::index::{Index, Patience, Progress};
+use docent_engine::index::{Index, Patience, Progress, Standing};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -52,6 +54,8 @@ pub(crate) fn all() -> Vec<Tool> {
         git::log::tool(),
         git::blame::tool(),
         git::diff::tool(),
+        docs::search::tool(),
+        docs::get::tool(),
         coverage::overall::tool(),
         coverage::file::tool(),
         coverage::start::tool(),
@@ -83,10 +87,23 @@ pub(crate) struct Tool {
     dialect: fn(&Object) -> Option<Group>,
     /// Its own words for arguments that break the schema.
     refuses: fn(&[Problem]) -> Option<Failure>,
+    /// What of it depends on the project, as it is now.
+    shaped: Option<fn(&Project, &mut Shape)>,
+    /// Answers are laid out for the eye.
+    pub(crate) indented: bool,
     run: Box<Run>,
 }
 
 type Run = dyn Fn(&Call<'_>, Object) -> Result<Reply, Failure> + Send + Sync;
+
+/// What callers are told of a tool, where that depends on the project.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) about: String,
+    pub(crate) input: Object,
+    /// It is for a list of tools, which has little room; else for a call to be held against.
+    pub(crate) is_listed: bool,
+}
 
 /// Tools that share a purpose and a way of saying errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +111,7 @@ pub(crate) enum Group {
     Context,
     Memory,
     Git,
+    Docs,
     Coverage,
 }
 
@@ -114,6 +132,8 @@ pub(crate) struct Mirror {
     /// Writes the answer for people.
     pub(crate) show: fn(&Value, &mut Page) -> io::Result<()>,
     pub(crate) left_out: Option<LeftOut>,
+    /// Takes `--filter KEY=VALUE`, for arguments that depend on the project.
+    pub(crate) filters: bool,
 }
 
 /// An argument that clients must give and people may leave out.
@@ -134,6 +154,8 @@ pub(crate) struct Call<'a> {
     pub(crate) index: &'a Index,
     pub(crate) linked: &'a Linked,
     pub(crate) search: &'a Search,
+    /// How things stand with the documentation, for tools that depend on it.
+    pub(crate) docs: Option<Standing>,
     pub(crate) clock: Clock,
     pub(crate) session: &'a Session,
     pub(crate) deadline: &'a Deadline,
@@ -153,6 +175,15 @@ pub(crate) struct Search {
     pub(crate) boosts: Rules,
     /// How long they wait for what has changed.
     pub(crate) patience: Patience,
+}
+
+/// What is said of the documentation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Docs {
+    /// What there is to search, to follow "Search the".
+    pub(crate) description: String,
+    /// What the project tells clients about it.
+    pub(crate) instructions: Option<String>,
 }
 
 /// Who gets the answer.
@@ -203,9 +234,12 @@ impl Tool {
                 positional: &[],
                 show: |value, page| page.json(value),
                 left_out: None,
+                filters: false,
             },
             dialect: |_| None,
             refuses: |_| None,
+            shaped: None,
+            indented: false,
             run: Box::new(move |call, arguments| {
                 let arguments =
                     serde_json::from_value(Value::Object(arguments)).map_err(Failure::arguments)?;
@@ -247,6 +281,39 @@ impl Tool {
         self
     }
 
+    /// Takes no argument that the schema does not know.
+    pub(crate) fn strict(mut self) -> Self {
+        Arc::make_mut(&mut self.input).insert("additionalProperties".to_owned(), false.into());
+        self
+    }
+
+    /// Depends on the project in what it says of itself and in what it takes.
+    pub(crate) fn shaped(mut self, shaped: fn(&Project, &mut Shape)) -> Self {
+        self.shaped = Some(shaped);
+        self
+    }
+
+    pub(crate) fn indented(mut self) -> Self {
+        self.indented = true;
+        self
+    }
+
+    pub(crate) fn is_shaped(&self) -> bool {
+        self.shaped.is_some()
+    }
+
+    /// What callers are told of it, where that depends on the project.
+    pub(crate) fn shape(&self, project: &Project, is_listed: bool) -> Option<Shape> {
+        let shaped = self.shaped?;
+        let mut shape = Shape {
+            about: self.about.to_owned(),
+            input: self.input.as_ref().clone(),
+            is_listed,
+        };
+        shaped(project, &mut shape);
+        Some(shape)
+    }
+
     pub(crate) fn slow_after(mut self, time: Duration) -> Self {
         self.slow_after = time;
         self
@@ -263,6 +330,7 @@ impl Tool {
             positional,
             show,
             left_out: None,
+            filters: false,
         };
         self
     }
@@ -270,6 +338,12 @@ impl Tool {
     /// After `cli`: an argument that is found if a person leaves it out.
     pub(crate) fn finds(mut self, left_out: LeftOut) -> Self {
         self.mirror.left_out = Some(left_out);
+        self
+    }
+
+    /// After `cli`: arguments that depend on the project are given as `--filter KEY=VALUE`.
+    pub(crate) fn filters(mut self) -> Self {
+        self.mirror.filters = true;
         self
     }
 
@@ -287,6 +361,7 @@ impl Group {
             Self::Context => "context",
             Self::Memory => "memory",
             Self::Git => "git",
+            Self::Docs => "docs",
             Self::Coverage => "coverage",
         }
     }

@@ -181,6 +181,8 @@ fn config_shows_every_value_and_where_it_came_from() {
     access.blocked                 []  default
     answer.max_chars               5000  ROOT/.context/config.toml
     call.timeout_seconds           30  default
+    docs.description               ""  default
+    docs.directories               []  default
     http.allowed_hosts             []  default
     http.allowed_origins           []  default
     http.body_seconds              10  default
@@ -202,6 +204,8 @@ fn config_shows_every_value_and_where_it_came_from() {
     limit.git_log                  0  default
     limit.git_blame                0  default
     limit.git_diff                 0  default
+    limit.search_docs              0  default
+    limit.get_doc                  0  default
     limit.get_overall_coverage     0  default
     limit.get_file_coverage        0  default
     limit.start_coverage_snapshot  0  default

@@ -15,6 +15,8 @@ mod coverage_cli;
 mod coverage_reports;
 #[cfg(unix)]
 mod coverage_snapshots;
+mod docs_manifests;
+mod get_doc;
 mod git_attacks;
 mod git_blame;
 mod git_diff;
@@ -32,9 +34,11 @@ mod protocol;
 mod read_file;
 mod read_file_deps;
 mod read_repo_file;
+mod search_docs;
 mod tidy;
 
-use docent_testkit::{Answer, Sandbox};
+use docent_testkit::{Answer, Era, Sandbox, StdioClient};
+use serde_json::{Value, json};
 
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_docent"))
@@ -44,4 +48,11 @@ fn sandbox() -> Sandbox {
 fn subjects(answer: &Answer) -> Vec<String> {
     let subject = |line: &str| Some(line.strip_prefix("**Message**: ")?.to_owned());
     answer.text.lines().filter_map(subject).collect()
+}
+
+/// The tools as a client sees them.
+fn tool_list(sandbox: &Sandbox) -> Vec<Value> {
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let list = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    list.as_array().expect("a list").clone()
 }

@@ -16,7 +16,7 @@ mod sections;
 mod words;
 
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use grammar::Part;
 pub use outline::{Definition, Outline, Statement};
@@ -204,6 +204,19 @@ impl<'a> Rows<'a> {
     pub fn lines(&self, first: usize, last: usize) -> &'a str {
         let at = |row: usize| self.starts.get(row).copied().unwrap_or(self.text.len());
         &self.text[at(first.saturating_sub(1)).min(at(last))..at(last)]
+    }
+
+    /// The first and the last line of a part, counted from 1.
+    pub fn span(&self, bytes: Range<usize>) -> (usize, usize) {
+        let line = |at: usize| {
+            self.starts
+                .partition_point(|start| *start <= at)
+                .clamp(1, self.count().max(1))
+        };
+        (
+            line(bytes.start),
+            line(bytes.end.saturating_sub(1).max(bytes.start)),
+        )
     }
 
     fn count(&self) -> usize {

@@ -1,9 +1,13 @@
 //! From a file to what the store keeps of it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use docent_core::chunk::{Chunk, Chunked, Rows, Unread, chunk};
+use docent_core::docs::manifest::Rules;
+use docent_core::docs::page::{self, Page};
+use docent_core::docs::taxonomy::is_for_all;
 use docent_core::language::language_in;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
@@ -11,90 +15,136 @@ use docent_core::tokens::words_into;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::table::Row;
+use crate::embed::Embedder;
 use crate::files::{FileError, Root, lossy_text};
 use crate::stamp::Stamp;
-use crate::store::{Entry, Piece};
+use crate::store::{Entry, Label, Piece, Section, SectionEntry};
 
 /// What became of a file.
 #[derive(Debug)]
-pub(super) enum Prepared {
+pub(super) enum Prepared<E> {
     /// It says what it said before.
     Same(Row),
     Changed {
         row: Row,
-        entries: Vec<Entry>,
+        entries: Vec<E>,
         bytes: u64,
     },
     Gone,
 }
 
-/// Reads a file and cuts it. `listed` is its stamp as it was found, `before` what the index knows of it.
-pub(super) fn prepare(
-    root: &Root,
-    path: &RepoPath,
-    listed: Stamp,
-    before: Option<&Row>,
-    largest: u64,
-) -> Prepared {
-    // One file that breaks the cutting must not end the indexing of all.
-    let prepared = catch_unwind(AssertUnwindSafe(|| {
-        try_prepare(root, path, listed, before, largest)
-    }));
-    prepared.unwrap_or_else(|_| left_out(listed, "could not be cut"))
+/// A file to be read and cut.
+#[derive(Clone, Copy)]
+pub(super) struct Job<'a> {
+    pub(super) root: &'a Root,
+    pub(super) path: &'a RepoPath,
+    /// As it was found.
+    pub(super) listed: Stamp,
+    /// What the index knows of it.
+    pub(super) before: Option<&'a Row>,
+    /// Larger files are left out.
+    pub(super) largest: u64,
 }
 
-fn try_prepare(root: &Root, path: &RepoPath, listed: Stamp, before: Option<&Row>, largest: u64) -> Prepared {
-    let now = SystemTime::now();
-    let opened = match root.file(path) {
-        Ok(opened) => opened,
-        Err(FileError::Missing | FileError::Directory | FileError::Special) => return Prepared::Gone,
-        Err(error) => return left_out(listed, &error.to_string()),
-    };
-    let stamp = match opened.file.metadata() {
-        Ok(metadata) => Stamp::of(&metadata).settled(now),
-        Err(_) => return Prepared::Gone,
-    };
-    if opened.size > largest {
-        return left_out(stamp, "too large");
+/// Reads a file and cuts it into pieces.
+pub(super) fn prepare(job: &Job<'_>) -> Prepared<Entry> {
+    job.prepare(|row, text| {
+        let language = language_in(job.path, text);
+        let Chunked { chunks, unread } = chunk(language, text);
+        language.clone_into(&mut row.language);
+        row.note = unread.map(|unread| unread.name().to_owned());
+        entries(job.path, language, text, chunks, unread)
+    })
+}
+
+/// Reads a page and cuts it into sections, by rules that `tag` tells from others.
+pub(super) fn prepare_page(
+    job: &Job<'_>,
+    tag: u64,
+    embedder: &dyn Embedder,
+    rules: impl FnOnce() -> Rules,
+) -> Prepared<SectionEntry> {
+    let prepared = job.prepare(|row, text| {
+        let page = Page::of(text, rules());
+        row.note = page
+            .problems
+            .first()
+            .map(|problem| format!("line {}: {}", problem.line, problem.message));
+        if !page.labels.is_empty() {
+            row.labels = serde_json::to_string(&page.labels).unwrap_or_default();
+        }
+        section_entries(job.path, text, &page, embedder)
+    });
+    match prepared {
+        Prepared::Changed {
+            mut row,
+            entries,
+            bytes,
+        } => {
+            row.rules = tag;
+            Prepared::Changed { row, entries, bytes }
+        }
+        other => other,
     }
-    let content = match opened.read(largest) {
-        Ok(content) => content.bytes,
-        Err(FileError::TooLarge { .. }) => return left_out(stamp, "too large"),
-        Err(error) => return left_out(stamp, &error.to_string()),
-    };
-    if is_binary(&content) {
-        return left_out(stamp, "binary");
+}
+
+impl Job<'_> {
+    /// Reads the file, and has `cut` make entries of it where it says something new.
+    fn prepare<E>(&self, cut: impl FnOnce(&mut Row, &str) -> Vec<E>) -> Prepared<E> {
+        // One file that breaks the cutting must not end the indexing of all.
+        let prepared = catch_unwind(AssertUnwindSafe(|| self.try_prepare(cut)));
+        prepared.unwrap_or_else(|_| left_out(self.listed, "could not be cut"))
     }
-    let hash = xxh3_64(&content);
-    if let Some(before) = before.filter(|before| before.hash == hash && before.pieces > 0) {
-        return Prepared::Same(Row {
+
+    fn try_prepare<E>(&self, cut: impl FnOnce(&mut Row, &str) -> Vec<E>) -> Prepared<E> {
+        let now = SystemTime::now();
+        let opened = match self.root.file(self.path) {
+            Ok(opened) => opened,
+            Err(FileError::Missing | FileError::Directory | FileError::Special) => return Prepared::Gone,
+            Err(error) => return left_out(self.listed, &error.to_string()),
+        };
+        let stamp = match opened.file.metadata() {
+            Ok(metadata) => Stamp::of(&metadata).settled(now),
+            Err(_) => return Prepared::Gone,
+        };
+        if opened.size > self.largest {
+            return left_out(stamp, "too large");
+        }
+        let content = match opened.read(self.largest) {
+            Ok(content) => content.bytes,
+            Err(FileError::TooLarge { .. }) => return left_out(stamp, "too large"),
+            Err(error) => return left_out(stamp, &error.to_string()),
+        };
+        if is_binary(&content) {
+            return left_out(stamp, "binary");
+        }
+        let hash = xxh3_64(&content);
+        let same = |before: &&Row| before.hash == hash && before.pieces > 0;
+        if let Some(before) = self.before.filter(same) {
+            return Prepared::Same(Row {
+                stamp,
+                ..before.clone()
+            });
+        }
+        let bytes = content.len() as u64;
+        let text = lossy_text(content);
+        let mut row = Row {
             stamp,
-            ..before.clone()
-        });
+            hash,
+            ..Row::default()
+        };
+        let entries = cut(&mut row, &text);
+        row.pieces = number(entries.len());
+        Prepared::Changed { row, entries, bytes }
     }
-    let bytes = content.len() as u64;
-    let text = lossy_text(content);
-    let language = language_in(path, &text);
-    let Chunked { chunks, unread } = chunk(language, &text);
-    let entries = entries(path, language, &text, chunks, unread);
-    let row = Row {
-        stamp,
-        hash,
-        pieces: u32::try_from(entries.len()).unwrap_or(u32::MAX),
-        language: language.to_owned(),
-        note: unread.map(|unread| unread.name().to_owned()),
-    };
-    Prepared::Changed { row, entries, bytes }
 }
 
-fn left_out(stamp: Stamp, why: &str) -> Prepared {
+fn left_out<E>(stamp: Stamp, why: &str) -> Prepared<E> {
     Prepared::Changed {
         row: Row {
             stamp,
-            hash: 0,
-            pieces: 0,
-            language: String::new(),
             note: Some(why.to_owned()),
+            ..Row::default()
         },
         entries: Vec::new(),
         bytes: 0,
@@ -149,6 +199,85 @@ fn entries(
         }
     };
     chunks.into_iter().map(entry).collect()
+}
+
+/// How often the words of a heading count beside where they stand in the text. What is above it, and where the page is, count
+/// once.
+const HEADING: usize = 2;
+
+fn section_entries(path: &RepoPath, text: &str, page: &Page, embedder: &dyn Embedder) -> Vec<SectionEntry> {
+    let place = place_words(path);
+    let labels: Vec<(String, String)> = page
+        .labels
+        .iter()
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let mut filters: Vec<Label> = labels
+        .iter()
+        .map(|(key, value)| Label::Value {
+            key: key.clone(),
+            value: value.clone(),
+        })
+        .collect();
+    if is_for_all(&page.labels) {
+        filters.push(Label::ForAll);
+    }
+    let mut directory = path.as_str();
+    while let Some((above, _)) = directory.rsplit_once('/') {
+        filters.push(Label::Directory(above.to_owned()));
+        directory = above;
+    }
+    let filters: Arc<[Label]> = filters.into();
+    let entry = |section: &page::Section| {
+        let plain = &page.plain[section.plain.clone()];
+        let mut words = String::with_capacity(plain.len() + plain.len() / 4);
+        words_into(plain, &mut words);
+        for _ in 0..HEADING {
+            words_into(&section.heading, &mut words);
+        }
+        for outer in section.above.iter().chain(&page.title) {
+            words_into(outer, &mut words);
+        }
+        words.push_str(&place);
+        SectionEntry {
+            vector: embedder.embed(&about(path, page, section)),
+            section: Section {
+                path: path.as_str().to_owned(),
+                name: section.name.clone(),
+                heading: section.heading.clone(),
+                above: section.above.clone(),
+                start: section.bytes.start,
+                end: section.bytes.end,
+                hash: hash(&text[section.bytes.clone()]),
+                labels: labels.clone(),
+            },
+            text: words,
+            labels: filters.clone(),
+        }
+    };
+    page.sections.iter().map(entry).collect()
+}
+
+/// Characters of a section that say what it is about; the rest would only blur it.
+const TELLING: usize = 2_000;
+
+/// What a section is about: the beginning of its text, and twice what it is called and where it is.
+fn about(path: &RepoPath, page: &Page, section: &page::Section) -> String {
+    let plain = &page.plain[section.plain.clone()];
+    let plain = &plain[..plain.floor_char_boundary(TELLING)];
+    let title = page.title.as_deref().unwrap_or_default();
+    let mut about = String::with_capacity(plain.len() + 200);
+    for part in [&section.heading, title, path.as_str()] {
+        for _ in 0..2 {
+            about.push_str(part);
+            about.push('\n');
+        }
+    }
+    for part in section.above.iter().map(String::as_str).chain([plain]) {
+        about.push_str(part);
+        about.push('\n');
+    }
+    about
 }
 
 /// The words of a path, without its extension.

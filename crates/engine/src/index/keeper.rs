@@ -1,20 +1,17 @@
 //! The keeper: looks at the files, compares them with what is indexed, and writes the difference.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use docent_core::path::RepoPath;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::build::{Prepared, prepare};
 use super::known::Known;
 use super::place::{Lock, Opened, of_table};
-use super::table::Written;
+use super::view::View;
 use super::watch::Watcher;
-use super::{Keeper, Shared};
-use crate::store::{Change, StoreError};
+use super::{Corpus, Keeper, Shared};
+use crate::store::StoreError;
 
 /// Changes are written when nothing more has come for so long, unless a search asks for them.
 const QUIET: Duration = Duration::from_millis(400);
@@ -26,14 +23,6 @@ const UNASKED: Duration = Duration::from_millis(200);
 const SOON: Duration = Duration::from_millis(40);
 const LATER: Duration = Duration::from_secs(5);
 
-/// Files that are read and cut at a time.
-const BATCH_FILES: usize = 300;
-const BATCH_BYTES: u64 = 2 << 20;
-
-/// When the first part of a long build is committed; each further one takes twice as long as the one before.
-const FIRST_COMMIT: Duration = Duration::from_millis(300);
-const LONGEST_COMMIT: Duration = Duration::from_secs(20);
-
 /// Says that there is no keeper, however it ended: the next search starts another.
 struct Gone<'a>(&'a Shared);
 
@@ -42,6 +31,7 @@ impl Drop for Gone<'_> {
         let mut state = self.0.lock();
         state.keeper = Keeper::Absent;
         state.answered = state.asked;
+        state.answered_docs = state.asked;
     }
 }
 
@@ -64,6 +54,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
     // A search that comes first is answered by the first look.
     let mut next = Some(Instant::now() + UNASKED);
     let mut watch: Option<Instant> = None;
+    known.recall(shared);
     loop {
         let mut state = shared.lock();
         loop {
@@ -88,6 +79,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             state = shared.wait(state, wait);
         }
         let asked = state.asked;
+        state.looking = asked;
         state.keeper = Keeper::AtWork;
         let (renew, damage) = (std::mem::take(&mut state.renew), state.damage.take());
         drop(state);
@@ -102,6 +94,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
                 Some("The project's directory was moved or made anew; start docent again".to_owned());
             Outcome::Stuck
         };
+        known.tell_docs(shared, asked);
         let mut state = shared.lock();
         state.answered = asked;
         state.keeper = match outcome {
@@ -110,7 +103,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
         };
         state.trusted = known.trusted;
         state.rules = known.rules.clone().unwrap_or_default();
-        state.standing = known.standing();
+        state.standing = known.standing(Corpus::Code);
         drop(state);
         shared.changed.notify_all();
         next = match outcome {
@@ -166,14 +159,19 @@ impl Known {
         } else {
             let opened = Arc::new(shared.place.open()?);
             if opened.is_on_disk() {
-                opened.store.verify()?;
+                opened.verify()?;
             }
             shared.set(opened.clone(), None);
             opened
         };
         self.read_table(&opened)?;
-        if self.pending().is_empty() {
-            self.was_complete = true;
+        let pages = self.pending(Corpus::Docs);
+        if pages.is_empty() {
+            self.was_complete[Corpus::Docs as usize] = true;
+            self.tell_docs(shared, shared.answering());
+        }
+        if pages.is_empty() && self.pending(Corpus::Code).is_empty() {
+            self.was_complete[Corpus::Code as usize] = true;
             if opened.is_on_disk() {
                 self.obstacle = None;
             }
@@ -187,26 +185,38 @@ impl Known {
         // Another process may have written since.
         let opened = shared.current()?.unwrap_or(opened);
         self.read_table(&opened)?;
-        let mut pending = self.pending();
-        if pending.iter().any(|path| !self.files.contains_key(path)) {
+        let gone = |path: &RepoPath| !self.files.contains_key(path);
+        if Corpus::ALL
+            .into_iter()
+            .any(|corpus| self.pending(corpus).iter().any(gone))
+        {
             // A file that came after we looked, and that another has indexed already, would be taken for one that is gone.
             self.look(shared);
-            pending = self.pending();
         }
-        if !pending.is_empty() {
-            self.write(shared, &opened, &lock, &pending)?;
+        opened.sweep(&lock);
+        self.write_pages(shared, &opened)?;
+        if shared.lock().ended {
+            return Ok(Outcome::Complete);
         }
+        self.was_complete[Corpus::Docs as usize] = true;
+        self.tell_docs(shared, shared.answering());
+        self.has_glanced = false;
+        self.write_pieces(shared, &opened)?;
         if opened.is_on_disk() {
             self.obstacle = None;
         }
         // What could not be read settles with the next look.
-        self.was_complete = true;
-        Ok(Outcome::Complete)
+        self.was_complete[Corpus::Code as usize] = true;
+        Ok(if self.has_glanced {
+            Outcome::Again
+        } else {
+            Outcome::Complete
+        })
     }
 
     /// Uses an index that was begun anew.
     fn begin(&mut self, shared: &Shared, opened: Opened) {
-        self.was_complete = false;
+        self.was_complete = [false; 2];
         self.read = None;
         shared.set(Arc::new(opened), None);
     }
@@ -217,8 +227,10 @@ impl Known {
         let lock = shared.place.lock()?;
         self.read = None;
         let whole = shared.place.open_with(&lock).and_then(|opened| {
-            opened.store.verify()?;
-            opened.table().files().map_err(of_table)?;
+            opened.verify()?;
+            for corpus in Corpus::ALL {
+                opened.table().files(corpus).map_err(of_table)?;
+            }
             Ok(opened)
         });
         match whole {
@@ -245,7 +257,7 @@ impl Known {
             return Outcome::Again;
         }
         let reason = format!("The index cannot be written ({error})");
-        if on_disk.is_some_and(|opened| opened.store.count() > 0) {
+        if on_disk.is_some_and(|opened| opened.pieces.count() > 0) {
             self.obstacle = Some(format!("{reason}; what was indexed before is searched"));
             return Outcome::Stuck;
         }
@@ -281,172 +293,82 @@ impl Known {
         let table = opened.table();
         let version = Some((opened.generation.clone(), table.version().map_err(of_table)?));
         if self.read != version {
-            self.indexed = table.files().map_err(of_table)?;
-            self.was_complete |= table.fact("complete").map_err(of_table)?.is_some();
+            self.indexed = table.files(Corpus::Code).map_err(of_table)?;
+            self.indexed_pages = table.files(Corpus::Docs).map_err(of_table)?;
+            // Pages come first, so that they are complete where the rest is.
+            if table.fact("complete").map_err(of_table)?.is_some() {
+                self.was_complete = [true; 2];
+            }
             self.read = version;
         }
         Ok(())
     }
 
-    /// Reads, cuts and commits, in order and in batches.
-    fn write(
-        &mut self,
-        shared: &Shared,
-        opened: &Opened,
-        lock: &Lock,
-        pending: &[RepoPath],
-    ) -> Result<(), StoreError> {
-        opened.sweep(lock);
-        let counted = &shared.counted;
-        for number in [&counted.done, &counted.pieces, &counted.bytes] {
-            number.store(0, Ordering::Relaxed);
+    /// What was known of the documentation when it was looked at last, by whichever process. Costs no look at the files.
+    fn recall(&mut self, shared: &Shared) {
+        if shared.place.current().is_none() {
+            return;
         }
-        counted.total.store(pending.len() as u64, Ordering::Relaxed);
-        shared.lock().standing = self.standing();
-
-        let size = pending
-            .iter()
-            .filter_map(|path| self.files.get(path))
-            .map(|stamp| stamp.size)
-            .sum();
-        // Begun with the first file that says something new.
-        let mut change: Option<Box<dyn Change + '_>> = None;
-        let mut commit = opened.store.committed()?;
-        let mut written: Vec<Written> = Vec::new();
-        let mut interval = FIRST_COMMIT;
-        let mut committed = Instant::now();
-        let mut rest = pending;
-        while !rest.is_empty() {
-            let (batch, after) = rest.split_at(self.batch(rest));
-            rest = after;
-            let prepared: Vec<Prepared> = batch
-                .par_iter()
-                .map(|path| {
-                    self.files.get(path).map_or(Prepared::Gone, |stamp| {
-                        let before = self.indexed.get(path);
-                        prepare(&shared.root, path, *stamp, before, shared.options.largest_file)
-                    })
-                })
-                .collect();
-            for (path, prepared) in batch.iter().zip(prepared) {
-                match prepared {
-                    Prepared::Same(row) => written.push(Written::Indexed(path.clone(), row)),
-                    Prepared::Gone => {
-                        begun(&mut change, opened, size)?.remove(path.as_str());
-                        written.push(Written::Gone(path.clone()));
-                    }
-                    Prepared::Changed { row, entries, bytes } => {
-                        let change = begun(&mut change, opened, size)?;
-                        change.remove(path.as_str());
-                        counted.pieces.fetch_add(entries.len() as u64, Ordering::Relaxed);
-                        counted.bytes.fetch_add(bytes, Ordering::Relaxed);
-                        for entry in entries {
-                            change.add(entry)?;
-                        }
-                        written.push(Written::Indexed(path.clone(), row));
-                    }
-                }
-            }
-            counted.done.fetch_add(batch.len() as u64, Ordering::Relaxed);
-            shared.changed.notify_all();
-            if rest.is_empty() || committed.elapsed() > interval {
-                if let Some(change) = &mut change {
-                    commit += 1;
-                    change.commit(commit)?;
-                }
-                self.write_down(shared, opened, std::mem::take(&mut written), commit)?;
-                if rest.is_empty() && !self.was_complete {
-                    opened.table().set_fact("complete", "1").map_err(of_table)?;
-                }
-                interval = (interval * 2).min(LONGEST_COMMIT);
-                committed = Instant::now();
-            }
-            if shared.lock().ended {
-                return Ok(());
-            }
+        // What goes wrong here does so again in the first round, which can mend it.
+        let Ok(opened) = shared.place.open() else { return };
+        if self.read_table(&opened).is_ok() && self.was_complete[Corpus::Code as usize] {
+            self.pages
+                .recall(&shared.root, self.indexed.keys(), &shared.options.pages);
+            self.publish(shared);
         }
-        change.map_or(Ok(()), Change::finish)
+        self.read = None;
     }
 
-    /// How many of these files are cut at a time.
-    fn batch(&self, rest: &[RepoPath]) -> usize {
-        let mut bytes = 0;
-        rest.iter()
-            .take(BATCH_FILES)
-            .take_while(|path| {
-                let before = bytes;
-                bytes += self.files.get(*path).map_or(0, |stamp| stamp.size);
-                before < BATCH_BYTES
-            })
-            .count()
-    }
-
-    /// After a commit: puts it into the table, moves what is known of renamed files along, and lets searches see it.
-    fn write_down(
-        &mut self,
-        shared: &Shared,
-        opened: &Opened,
-        written: Vec<Written>,
-        commit: u64,
-    ) -> Result<(), StoreError> {
-        opened.table().write(&written, commit).map_err(of_table)?;
-        self.follow_renames(shared, &written);
-        for written in written {
-            match written {
-                Written::Indexed(path, row) => {
-                    // A file that changed while it was read, or just before, is looked at again.
-                    self.files.insert(path.clone(), row.stamp);
-                    self.indexed.insert(path, row);
-                }
-                Written::Gone(path) => {
-                    self.files.remove(&path);
-                    self.indexed.remove(&path);
-                }
-            }
-        }
-        opened.store.reload()?;
-        shared.lock().standing = self.standing();
+    /// Says how things stand with the documentation, which is as far as this look brings it.
+    fn tell_docs(&self, shared: &Shared, asked: u64) {
+        self.publish(shared);
+        let mut state = shared.lock();
+        state.docs = self.standing(Corpus::Docs);
+        state.answered_docs = state.answered_docs.max(asked);
+        drop(state);
         shared.changed.notify_all();
+    }
+
+    /// In the middle of a long build: who asks for documentation need not wait for the rest.
+    pub(super) fn glance(&mut self, shared: &Shared, opened: &Opened) -> Result<(), StoreError> {
+        let asked = shared.lock().asked_docs;
+        let counted = shared.counted.read();
+        self.look(shared);
+        self.has_glanced = true;
+        self.write_pages(shared, opened)?;
+        self.tell_docs(shared, asked);
+        shared.counted.set(counted);
         Ok(())
     }
 
-    /// A file that is gone and one that came with the same content are one file under another name.
-    fn follow_renames(&self, shared: &Shared, written: &[Written]) {
-        let gone: HashMap<u64, &RepoPath> = written
-            .iter()
-            .filter_map(|written| match written {
-                Written::Gone(path) => self.indexed.get(path).map(|row| (row.hash, path)),
-                Written::Indexed(..) => None,
-            })
-            .filter(|(hash, _)| *hash != 0)
-            .collect();
-        if gone.is_empty() {
-            return;
+    pub(super) fn publish(&self, shared: &Shared) {
+        let view = View::of(&self.pages, &self.indexed_pages);
+        let mut state = shared.lock();
+        let is_new = state.view.as_deref() != Some(&view);
+        if is_new {
+            state.view = Some(Arc::new(view));
         }
-        for new in written {
-            if let Written::Indexed(path, row) = new
-                && !self.indexed.contains_key(path)
-                && let Some(old) = gone.get(&row.hash)
-            {
-                // Statistics that stay behind only change an order.
-                let _ = shared.accesses.rename(old, path);
-            }
+        state.manifests = self.pages.manifests.clone();
+        drop(state);
+        shared.changed.notify_all();
+        if let Some(listener) = shared.listener.get().filter(|_| is_new) {
+            listener();
         }
-    }
-}
-
-fn begun<'a, 'b>(
-    change: &'a mut Option<Box<dyn Change + 'b>>,
-    opened: &'b Opened,
-    bytes: u64,
-) -> Result<&'a mut Box<dyn Change + 'b>, StoreError> {
-    match change {
-        Some(change) => Ok(change),
-        None => Ok(change.insert(opened.store.change(bytes)?)),
     }
 }
 
 impl Shared {
+    /// Whether somebody waits for documentation.
+    pub(super) fn wants_docs(&self) -> bool {
+        let state = self.lock();
+        state.asked_docs > state.answered_docs
+    }
+
+    /// What the keeper answers with what it looks at.
+    fn answering(&self) -> u64 {
+        self.lock().looking
+    }
+
     /// The watcher, as long as it misses nothing.
     pub(super) fn watcher(&self) -> Option<&Watcher> {
         self.watcher

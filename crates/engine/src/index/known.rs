@@ -8,9 +8,10 @@ use std::time::Instant;
 
 use docent_core::path::RepoPath;
 
+use super::pages::Pages;
 use super::table::Row;
 use super::watch::{Changes, Watcher};
-use super::{Shared, Standing};
+use super::{Corpus, Shared, Standing};
 use crate::deadline::Deadline;
 use crate::stamp::Stamp;
 use crate::walk::{self, Reach};
@@ -24,11 +25,14 @@ pub(super) struct Known {
     directories: BTreeMap<RepoPath, u64>,
     pub(super) unnameable: u64,
     pub(super) missed: u64,
+    /// Those of them that are documentation.
+    pub(super) pages: Pages,
     /// As they are in the index, by which version of the table of which generation.
     pub(super) indexed: BTreeMap<RepoPath, Row>,
+    pub(super) indexed_pages: BTreeMap<RepoPath, Row>,
     pub(super) read: Option<(Option<String>, i64)>,
-    /// It was complete at least once.
-    pub(super) was_complete: bool,
+    /// Which corpus was complete at least once, by their order.
+    pub(super) was_complete: [bool; 2],
     pub(super) troubles: Vec<String>,
     /// Why the index is in memory, or is not written.
     pub(super) obstacle: Option<String>,
@@ -41,11 +45,19 @@ pub(super) struct Known {
     handed: BTreeMap<RepoPath, u64>,
     /// All was looked at since it is watched.
     pub(super) trusted: bool,
+    /// Files were looked at in the middle of a build, and may have changed once more.
+    pub(super) has_glanced: bool,
 }
 
 impl Known {
     /// Learns what has changed on disk.
     pub(super) fn look(&mut self, shared: &Shared) {
+        self.look_at_files(shared);
+        self.pages
+            .sort_out(&shared.root, &self.files, &shared.options.pages);
+    }
+
+    fn look_at_files(&mut self, shared: &Shared) {
         let changes = match shared.watcher() {
             Some(watcher) if watcher.fence() => watcher.take(),
             _ => Changes {
@@ -185,31 +197,49 @@ impl Known {
         thread::Builder::new().name("watch".into()).spawn(begin).is_ok()
     }
 
-    /// Files whose present content is not in the index, in order. Both lists are, so they are gone through side by side.
-    pub(super) fn pending(&self) -> Vec<RepoPath> {
-        let mut pending = Vec::new();
-        let mut indexed = self.indexed.iter().peekable();
-        for (path, stamp) in &self.files {
-            while let Some((gone, _)) = indexed.next_if(|(other, _)| *other < path) {
-                pending.push(gone.clone());
-            }
-            let row = indexed.next_if(|(other, _)| *other == path);
-            if row.is_none_or(|(_, row)| row.stamp != *stamp) {
-                pending.push(path.clone());
-            }
+    /// Files whose present content is not in the index, in order.
+    pub(super) fn pending(&self, corpus: Corpus) -> Vec<RepoPath> {
+        match corpus {
+            Corpus::Docs => differing(&self.pages.known, &self.indexed_pages, |(stamp, rules), row| {
+                row.stamp == *stamp && row.rules == *rules
+            }),
+            Corpus::Code => differing(&self.files, &self.indexed, |stamp, row| row.stamp == *stamp),
         }
-        pending.extend(indexed.map(|(gone, _)| gone.clone()));
-        pending
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn standing(&self, corpus: Corpus) -> Standing {
+        let files = match corpus {
+            Corpus::Docs => self.pages.known.len(),
+            Corpus::Code => self.files.len(),
+        };
         Standing {
-            files: self.files.len(),
-            pending: self.pending().len(),
-            was_complete: self.was_complete,
+            files,
+            pending: self.pending(corpus).len(),
+            was_complete: self.was_complete[corpus as usize],
             troubles: self.obstacle.iter().chain(&self.troubles).cloned().collect(),
             missed: self.missed,
             unknown: false,
         }
     }
+}
+
+/// What is not the same on both sides, in order. Both are in order, so they are gone through side by side.
+fn differing<T>(
+    now: &BTreeMap<RepoPath, T>,
+    indexed: &BTreeMap<RepoPath, Row>,
+    same: impl Fn(&T, &Row) -> bool,
+) -> Vec<RepoPath> {
+    let mut differing = Vec::new();
+    let mut indexed = indexed.iter().peekable();
+    for (path, value) in now {
+        while let Some((gone, _)) = indexed.next_if(|(other, _)| *other < path) {
+            differing.push(gone.clone());
+        }
+        let row = indexed.next_if(|(other, _)| *other == path);
+        if row.is_none_or(|(_, row)| !same(value, row)) {
+            differing.push(path.clone());
+        }
+    }
+    differing.extend(indexed.map(|(gone, _)| gone.clone()));
+    differing
 }

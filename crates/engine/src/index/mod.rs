@@ -7,10 +7,13 @@
 mod build;
 mod keeper;
 mod known;
+mod pages;
 mod place;
 mod status;
 mod table;
+mod view;
 mod watch;
+mod writing;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,14 +22,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) use build::hash;
-use place::{Opened, Place};
+use docent_core::docs::manifest::Rules;
+use docent_core::path::RepoPath;
+pub(crate) use pages::Manifests;
+use place::{Mark, Opened, Place};
+pub use view::View;
 use watch::Watcher;
 
 use crate::accesses::Accesses;
 use crate::deadline::Deadline;
+use crate::embed::{Embedder, bundled};
 use crate::files::Root;
 use crate::stamp::Stamp;
-use crate::store::{Hit, StoreError, Wanted};
+use crate::store::{Hit, Look, StoreError, Wanted};
 use crate::walk;
 
 /// The index of one project, as this process sees it.
@@ -41,6 +49,10 @@ pub struct Options {
     pub largest_file: u64,
     /// Whether changes are watched for, rather than looked for with each search.
     pub watch: bool,
+    /// Where the documentation is; everywhere, where nothing is named.
+    pub pages: Vec<RepoPath>,
+    /// What gives its sections their vectors.
+    pub embedder: &'static dyn Embedder,
 }
 
 impl Default for Options {
@@ -48,6 +60,28 @@ impl Default for Options {
         Self {
             largest_file: 4 << 20,
             watch: false,
+            pages: Vec::new(),
+            embedder: bundled(),
+        }
+    }
+}
+
+/// What the index keeps of a project's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Corpus {
+    /// Sections of pages. They are few and soon done, so they come first.
+    Docs,
+    /// Pieces of every file, pages included.
+    Code,
+}
+
+impl Corpus {
+    const ALL: [Self; 2] = [Self::Docs, Self::Code];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Docs => "docs",
+            Self::Code => "code",
         }
     }
 }
@@ -93,6 +127,9 @@ pub struct Status {
     pub standing: Standing,
     pub indexed: usize,
     pub pieces: u64,
+    /// Pages of documentation, and their sections.
+    pub pages: usize,
+    pub sections: u64,
     /// Files by language, most first.
     pub languages: Vec<(String, usize)>,
     /// Why files were left out or cut by lines, with how many and the first few of them.
@@ -117,6 +154,8 @@ struct Shared {
     /// Something in the state has changed.
     changed: Condvar,
     opened: RwLock<Option<Current>>,
+    /// Called when the documentation has changed.
+    listener: OnceLock<Box<dyn Fn() + Send + Sync>>,
     watcher: OnceLock<Option<Watcher>>,
     /// Watches have run out.
     unwatched: AtomicBool,
@@ -127,16 +166,20 @@ struct Shared {
 #[derive(Clone)]
 struct Current {
     opened: Arc<Opened>,
-    mark: Option<Stamp>,
+    mark: Option<Mark>,
 }
 
 #[derive(Default)]
 struct State {
     keeper: Keeper,
     ended: bool,
-    /// How often somebody asked for a look, and which of these was answered.
+    /// How often somebody asked for a look, which of these is being answered, and which was.
     asked: u64,
+    looking: u64,
     answered: u64,
+    /// The same for the documentation alone, which is done before the rest, and in between.
+    asked_docs: u64,
+    answered_docs: u64,
     /// What searches have found wrong with the index.
     damage: Option<String>,
     /// Somebody wants it built anew.
@@ -146,6 +189,10 @@ struct State {
     /// The rules by which the keeper looked, of those that no watch covers.
     rules: Vec<Option<Stamp>>,
     standing: Standing,
+    docs: Standing,
+    view: Option<Arc<View>>,
+    /// By which the pages of the view were cut.
+    manifests: Arc<Manifests>,
 }
 
 /// What the keeper is doing.
@@ -167,10 +214,36 @@ struct Counted {
     bytes: AtomicU64,
 }
 
+impl Counted {
+    fn read(&self) -> Progress {
+        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        Progress {
+            done: read(&self.done),
+            total: read(&self.total),
+            pieces: read(&self.pieces),
+            bytes: read(&self.bytes),
+        }
+    }
+
+    fn set(&self, progress: Progress) {
+        let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
+        set(&self.done, progress.done);
+        set(&self.total, progress.total);
+        set(&self.pieces, progress.pieces);
+        set(&self.bytes, progress.bytes);
+    }
+}
+
 impl Index {
     /// `folder` is the project's part of the cache; without, the index is in memory. Nothing is done yet.
     pub fn new(root: Root, folder: Option<PathBuf>, accesses: Arc<Accesses>, options: Options) -> Self {
-        let rules = format!("{:?}{}", root.access(), options.largest_file);
+        let rules = format!(
+            "{:?}{}{:?}{}",
+            root.access(),
+            options.largest_file,
+            options.pages,
+            options.embedder.name()
+        );
         let place = Place {
             project: folder,
             rules: format!("{:08x}", hash(&rules) >> 32),
@@ -184,6 +257,7 @@ impl Index {
                 state: Mutex::default(),
                 changed: Condvar::new(),
                 opened: RwLock::default(),
+                listener: OnceLock::new(),
                 watcher: OnceLock::new(),
                 unwatched: AtomicBool::new(false),
                 counted: Counted::default(),
@@ -197,26 +271,72 @@ impl Index {
         self.shared.start(&mut state);
     }
 
-    /// Brings the index up to date, as far as patience reaches, and says how things stand. `report` hears how far it is.
-    pub fn freshen(&self, patience: Patience, deadline: &Deadline, report: &dyn Fn(Progress)) -> Standing {
+    /// Has `listener` hear of it when the documentation has changed; the first one that asks.
+    pub fn on_docs(&self, listener: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.shared.listener.set(listener);
+    }
+
+    /// The documentation as it was seen last; waits for the first sight of it, not longer than `patience`.
+    pub fn docs(&self, patience: Duration) -> Arc<View> {
+        let started = Instant::now();
+        let mut state = self.shared.lock();
+        self.shared.start(&mut state);
+        loop {
+            let left = patience.saturating_sub(started.elapsed());
+            if let Some(view) = &state.view {
+                return view.clone();
+            }
+            if left.is_zero() {
+                return Arc::default();
+            }
+            // Nobody may have asked for a look, and one is wanted now.
+            if state.asked == state.answered && state.looking == state.answered {
+                state.asked += 1;
+                self.shared.changed.notify_all();
+            }
+            state = self.shared.wait(state, left);
+        }
+    }
+
+    /// How a page is cut, by the manifest that governs it.
+    pub(crate) fn rules(&self, page: &RepoPath) -> Rules {
+        let manifests = self.shared.lock().manifests.clone();
+        manifests.rules(page)
+    }
+
+    /// Brings a corpus up to date, as far as patience reaches, and says how things stand. `report` hears how far it is.
+    pub fn freshen(
+        &self,
+        corpus: Corpus,
+        patience: Patience,
+        deadline: &Deadline,
+        report: &dyn Fn(Progress),
+    ) -> Standing {
         const STEP: Duration = Duration::from_millis(100);
         let shared = &self.shared;
-        if let Some(standing) = shared.known_fresh() {
+        if let Some(standing) = shared.known_fresh(corpus) {
             return standing;
         }
         let started = Instant::now();
         let mut state = shared.lock();
         state.asked += 1;
         let ticket = state.asked;
+        if corpus == Corpus::Docs {
+            state.asked_docs = ticket;
+        }
         shared.start(&mut state);
         shared.changed.notify_all();
         let (mut seen, mut moved) = ((0, 0, 0), started);
         loop {
-            let looked = state.answered >= ticket;
-            if looked && (state.standing.pending == 0 || state.keeper == Keeper::Stuck) {
-                return state.standing.clone();
+            let (answered, standing) = match corpus {
+                Corpus::Docs => (state.answered_docs, &state.docs),
+                Corpus::Code => (state.answered, &state.standing),
+            };
+            let looked = answered >= ticket;
+            if looked && (standing.pending == 0 || state.keeper == Keeper::Stuck) {
+                return standing.clone();
             }
-            let state_now = (state.answered, state.standing.pending, self.progress().done);
+            let state_now = (answered, standing.pending, self.progress().done);
             if state_now != seen {
                 (seen, moved) = (state_now, Instant::now());
             }
@@ -224,14 +344,14 @@ impl Index {
                 Patience::UntilDone if moved.elapsed() > STANDSTILL => Duration::ZERO,
                 Patience::UntilDone => STEP,
                 Patience::Moment => {
-                    let most = if state.standing.was_complete { LATER } else { FIRST };
+                    let most = if standing.was_complete { LATER } else { FIRST };
                     most.saturating_sub(started.elapsed())
                 }
             };
             if left.is_zero() || deadline.check().is_err() {
                 return Standing {
-                    unknown: !looked && state.standing.pending == 0,
-                    ..state.standing.clone()
+                    unknown: !looked && standing.pending == 0,
+                    ..standing.clone()
                 };
             }
             state = shared.wait(state, left.min(STEP));
@@ -241,28 +361,58 @@ impl Index {
 
     /// The pieces that match best. What is damaged is told to the keeper.
     pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
-        let Some(seen) = self.shared.seen() else {
+        let Some(seen) = self.seen() else {
             return Ok(Vec::new());
         };
+        self.told(seen.opened.pieces.search(wanted))
+    }
+
+    /// The sections of the documentation as they are now; nothing before there is an index.
+    pub(crate) fn sections(&self) -> Option<Box<dyn Look>> {
+        Some(self.seen()?.opened.sections.look())
+    }
+
+    /// Whether a file belongs to the documentation, as it was indexed.
+    pub fn has_page(&self, path: &RepoPath) -> Result<bool, StoreError> {
+        let Some(seen) = self.seen() else {
+            return Ok(false);
+        };
+        self.told(seen.opened.sections.has_page(path.as_str()))
+    }
+
+    /// Words of the documentation that are written almost like one.
+    pub(crate) fn similar(&self, word: &str, most: usize) -> Result<Vec<String>, StoreError> {
+        let Some(seen) = self.seen() else {
+            return Ok(Vec::new());
+        };
+        self.told(seen.opened.sections.similar(word, most))
+    }
+
+    /// What is open of the index, with everything that was committed.
+    fn seen(&self) -> Option<Current> {
+        let seen = self.shared.seen()?;
         // How things stand was told of this index. Where it is gone meanwhile, what is open of it serves this search.
         let _ = self.shared.catch_up(&seen);
-        seen.opened.store.search(wanted).inspect_err(|error| {
+        Some(seen)
+    }
+
+    /// Tells the keeper of what is damaged.
+    pub(crate) fn told<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
+        outcome.inspect_err(|error| {
             if let StoreError::Damaged(what) = error {
                 self.shared.lock().damage = Some(what.clone());
             }
         })
     }
 
+    /// What gives texts their vectors here.
+    pub(crate) fn embedder(&self) -> &'static dyn Embedder {
+        self.shared.options.embedder
+    }
+
     /// How far the keeper is.
     pub fn progress(&self) -> Progress {
-        let counted = &self.shared.counted;
-        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
-        Progress {
-            done: read(&counted.done),
-            total: read(&counted.total),
-            pieces: read(&counted.pieces),
-            bytes: read(&counted.bytes),
-        }
+        self.shared.counted.read()
     }
 
     /// Has the index built anew with the next look.
@@ -311,10 +461,12 @@ impl Shared {
         if state.keeper == Keeper::Absent {
             let shared = self.clone();
             let thread = thread::Builder::new().name("index".into());
-            match thread.spawn(move || keeper::keep(&shared)) {
-                Ok(_) => state.keeper = Keeper::Idle,
+            if thread.spawn(move || keeper::keep(&shared)).is_ok() {
+                state.keeper = Keeper::Idle;
+            } else {
                 // Without a thread, what was indexed before is searched.
-                Err(_) => state.answered = state.asked,
+                state.answered = state.asked;
+                state.answered_docs = state.asked;
             }
         }
     }
@@ -335,7 +487,7 @@ impl Shared {
     }
 
     /// How things stand, where the watcher says that nothing has changed since the keeper looked last.
-    fn known_fresh(&self) -> Option<Standing> {
+    fn known_fresh(&self, corpus: Corpus) -> Option<Standing> {
         let watcher = self.watcher()?;
         if !watcher.fence() || watcher.last_change().is_some() {
             return None;
@@ -350,8 +502,11 @@ impl Shared {
             && state.asked == state.answered
             && state.damage.is_none()
             && !state.renew;
-        (idle && state.standing.pending == 0 && watcher.last_change().is_none())
-            .then(|| state.standing.clone())
+        let standing = match corpus {
+            Corpus::Docs => &state.docs,
+            Corpus::Code => &state.standing,
+        };
+        (idle && standing.pending == 0 && watcher.last_change().is_none()).then(|| standing.clone())
     }
 
     /// The index that searches use now.
@@ -369,7 +524,7 @@ impl Shared {
         // Taken before it is read: a commit that comes in between is seen next time.
         let mark = seen.opened.mark();
         if mark.is_some() && mark != seen.mark {
-            seen.opened.store.reload()?;
+            seen.opened.reload()?;
             self.set(seen.opened.clone(), mark);
         }
         Ok(())
@@ -390,7 +545,7 @@ impl Shared {
     }
 
     /// Has searches use this index from now on; `mark` is the commit of it that they see.
-    fn set(&self, opened: Arc<Opened>, mark: Option<Stamp>) {
+    fn set(&self, opened: Arc<Opened>, mark: Option<Mark>) {
         *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Current { opened, mark });
     }
 }

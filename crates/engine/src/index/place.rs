@@ -5,7 +5,7 @@
 //!
 //! Invariant: nothing is changed but by who holds the lock. The lock is the operating system's and dies with its process.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,13 +14,14 @@ use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
+use super::Corpus;
 use super::table::{self, Table};
 use crate::files::{UNFINISHED, make_private, replace};
 use crate::stamp::Stamp;
-use crate::store::{Embedded, Store, StoreError};
+use crate::store::{EmbeddedPieces, EmbeddedSections, Pieces, Sections, StoreError};
 
 /// The form of what is stored; another form is another folder.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The folder of an index, or none where nothing can be kept.
 #[derive(Clone, Debug)]
@@ -31,9 +32,16 @@ pub(super) struct Place {
     pub(super) rules: String,
 }
 
+/// Where the sections of pages are, inside a generation.
+const PAGES: &str = "pages";
+
+/// Changes with every commit.
+pub(super) type Mark = [Stamp; 2];
+
 /// An index that is open.
 pub(super) struct Opened {
-    pub(super) store: Box<dyn Store>,
+    pub(super) pieces: Box<dyn Pieces>,
+    pub(super) sections: Box<dyn Sections>,
     table: Mutex<Table>,
     /// Which one it is; nothing for one in memory.
     pub(super) generation: Option<String>,
@@ -53,7 +61,8 @@ impl Opened {
 
     pub(super) fn in_memory() -> Result<Self, StoreError> {
         Ok(Self {
-            store: Box::new(Embedded::in_memory()?),
+            pieces: Box::new(EmbeddedPieces::in_memory()?),
+            sections: Box::new(EmbeddedSections::in_memory()?),
             table: Mutex::new(Table::in_memory().map_err(of_table)?),
             generation: None,
             directory: None,
@@ -62,17 +71,27 @@ impl Opened {
 
     /// Opens a generation. Its table may lag behind the commits, and must not lead: then a commit was lost.
     fn in_directory(directory: &Path, generation: &str) -> Result<Self, StoreError> {
-        let opened = Self::with(Embedded::open(directory)?, directory, generation)?;
-        let written = opened.table().commit().map_err(of_table)?;
-        if opened.store.committed()? < written {
-            return Err(StoreError::Damaged("its newest commit is lost".into()));
+        let pieces = EmbeddedPieces::open(directory)?;
+        let sections = EmbeddedSections::open(&directory.join(PAGES))?;
+        let opened = Self::with(pieces, sections, directory, generation)?;
+        for corpus in Corpus::ALL {
+            let written = opened.table().commit(corpus).map_err(of_table)?;
+            if opened.committed(corpus)? < written {
+                return Err(StoreError::Damaged("its newest commit is lost".into()));
+            }
         }
         Ok(opened)
     }
 
-    fn with(store: Embedded, directory: &Path, generation: &str) -> Result<Self, StoreError> {
+    fn with(
+        pieces: EmbeddedPieces,
+        sections: EmbeddedSections,
+        directory: &Path,
+        generation: &str,
+    ) -> Result<Self, StoreError> {
         Ok(Self {
-            store: Box::new(store),
+            pieces: Box::new(pieces),
+            sections: Box::new(sections),
             table: Mutex::new(Table::open(&directory.join("files.db")).map_err(of_table)?),
             generation: Some(generation.to_owned()),
             directory: Some(directory.to_owned()),
@@ -82,15 +101,38 @@ impl Opened {
     /// Removes other generations, and what a process that was killed has left half written. For who holds the lock.
     pub(super) fn sweep(&self, _: &Lock) {
         let Some(directory) = &self.directory else { return };
-        let beside = directory.parent().map(entries).into_iter().flatten();
-        for entry in beside.chain(entries(directory)) {
-            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-                let _ = fs::remove_file(entry.path());
-            } else if entry.path() != *directory && entry.path().is_dir() {
-                // What others still read stays theirs until they let go of it.
-                let _ = fs::remove_dir_all(entry.path());
+        let folder = directory.parent().unwrap_or(directory);
+        for place in [folder, directory, &directory.join(PAGES)] {
+            for entry in entries(place) {
+                if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                    let _ = fs::remove_file(entry.path());
+                }
             }
         }
+        for entry in entries(folder).filter(|entry| entry.path() != *directory && entry.path().is_dir()) {
+            // What others still read stays theirs until they let go of it.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+
+    /// The number of the newest commit.
+    fn committed(&self, corpus: Corpus) -> Result<u64, StoreError> {
+        match corpus {
+            Corpus::Docs => self.sections.committed(),
+            Corpus::Code => self.pieces.committed(),
+        }
+    }
+
+    /// Lets searches see what was committed.
+    pub(super) fn reload(&self) -> Result<(), StoreError> {
+        self.pieces.reload()?;
+        self.sections.reload()
+    }
+
+    /// Reads everything that is stored.
+    pub(super) fn verify(&self) -> Result<(), StoreError> {
+        self.pieces.verify()?;
+        self.sections.verify()
     }
 
     pub(super) fn directory(&self) -> Option<&Path> {
@@ -102,8 +144,13 @@ impl Opened {
     }
 
     /// Changes with every commit, whoever makes it.
-    pub(super) fn mark(&self) -> Option<Stamp> {
-        Stamp::at(&self.directory.as_ref()?.join("meta.json"))
+    pub(super) fn mark(&self) -> Option<Mark> {
+        const LIST: &str = "meta.json";
+        let directory = self.directory.as_ref()?;
+        Some([
+            Stamp::at(&directory.join(LIST))?,
+            Stamp::at(&directory.join(PAGES).join(LIST))?,
+        ])
     }
 
     /// Bytes on disk.
@@ -112,7 +159,9 @@ impl Opened {
             return 0;
         };
         entries(directory)
+            .chain(entries(&directory.join(PAGES)))
             .filter_map(|entry| entry.metadata().ok())
+            .filter(Metadata::is_file)
             .map(|metadata| metadata.len())
             .sum()
     }
@@ -151,8 +200,10 @@ impl Place {
         };
         let generation = Uuid::new_v4().simple().to_string();
         let directory = folder.join(&generation);
-        make_private(&directory).map_err(StoreError::Io)?;
-        let opened = Opened::with(Embedded::create(&directory)?, &directory, &generation)?;
+        let pages = directory.join(PAGES);
+        make_private(&pages).map_err(StoreError::Io)?;
+        let pieces = EmbeddedPieces::create(&directory)?;
+        let opened = Opened::with(pieces, EmbeddedSections::create(&pages)?, &directory, &generation)?;
         replace(&folder.join("current"), generation.as_bytes()).map_err(StoreError::Io)?;
         opened.sweep(lock);
         Ok(opened)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::known::Known;
-use super::{Shared, Status};
+use super::{Corpus, Shared, Status};
 use crate::walk::Reach;
 
 impl Shared {
@@ -27,7 +27,7 @@ impl Shared {
             }
         };
         if let Some(opened) = &opened {
-            let read = opened.store.verify().and_then(|()| known.read_table(opened));
+            let read = opened.verify().and_then(|()| known.read_table(opened));
             if let Err(error) = read {
                 known.troubles.push(format!("The index cannot be read: {error}"));
             }
@@ -36,7 +36,8 @@ impl Shared {
                     .troubles
                     .push(format!("The index was damaged ({damage}) and was built anew"));
             }
-            status.pieces = opened.store.count();
+            status.pieces = opened.pieces.count();
+            status.sections = opened.sections.count();
             status.bytes_on_disk = opened.size();
             status.folder = opened.directory().map(Path::to_owned);
         }
@@ -45,6 +46,7 @@ impl Shared {
                 .troubles
                 .push(format!("The index cannot be written ({error})"));
         }
+        status.pages = known.indexed_pages.len();
         status.indexed = known.indexed.values().filter(|row| row.pieces > 0).count();
         let mut languages: BTreeMap<&str, usize> = BTreeMap::new();
         let mut notes: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
@@ -80,7 +82,7 @@ impl Shared {
                 *stamp = row.stamp;
             }
         }
-        status.standing = known.standing();
+        status.standing = known.standing(Corpus::Code);
         status
     }
 }

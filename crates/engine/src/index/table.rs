@@ -10,6 +10,7 @@ use std::time::Duration;
 use docent_core::path::RepoPath;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::Corpus;
 use crate::stamp::Stamp;
 
 /// The table of one index.
@@ -19,7 +20,7 @@ pub(super) struct Table {
 }
 
 /// A file as it was when it was indexed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) stamp: Stamp,
     /// Of its content.
@@ -28,6 +29,10 @@ pub(super) struct Row {
     pub(super) language: String,
     /// Why none of it can be found, or why it was cut by lines.
     pub(super) note: Option<String>,
+    /// Tells by what rules it was cut, where there is more than one way.
+    pub(super) rules: u64,
+    /// What a page is labelled with, as JSON; `""` for nothing.
+    pub(super) labels: String,
 }
 
 /// What happened to a file.
@@ -40,8 +45,10 @@ pub(super) enum Written {
 const SCHEMA: &str = "
     PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
     CREATE TABLE IF NOT EXISTS file (
-        path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL,
-        inode INTEGER NOT NULL, hash INTEGER NOT NULL, pieces INTEGER NOT NULL, language TEXT NOT NULL, note TEXT
+        corpus TEXT NOT NULL, path TEXT NOT NULL,
+        size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL,
+        hash INTEGER NOT NULL, pieces INTEGER NOT NULL, language TEXT NOT NULL, note TEXT,
+        rules INTEGER NOT NULL, labels TEXT NOT NULL, PRIMARY KEY (corpus, path)
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
 
@@ -66,11 +73,12 @@ impl Table {
             .query_row("PRAGMA data_version", [], |row| row.get(0))
     }
 
-    pub(super) fn files(&self) -> rusqlite::Result<BTreeMap<RepoPath, Row>> {
+    pub(super) fn files(&self, corpus: Corpus) -> rusqlite::Result<BTreeMap<RepoPath, Row>> {
         let mut query = self.connection.prepare_cached(
-            "SELECT path, size, modified, changed, inode, hash, pieces, language, note FROM file",
+            "SELECT path, size, modified, changed, inode, hash, pieces, language, note, rules, labels
+             FROM file WHERE corpus = ?1",
         )?;
-        let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, read(row)?)))?;
+        let rows = query.query_map([corpus.name()], |row| Ok((row.get::<_, String>(0)?, read(row)?)))?;
         let mut files = BTreeMap::new();
         for row in rows {
             let (path, row) = row?;
@@ -82,23 +90,26 @@ impl Table {
     }
 
     /// The number of the commit that was written down last; 0 before the first.
-    pub(super) fn commit(&self) -> rusqlite::Result<u64> {
-        let number = self.fact("commit")?;
+    pub(super) fn commit(&self, corpus: Corpus) -> rusqlite::Result<u64> {
+        let number = self.fact(&commit_of(corpus))?;
         Ok(number.and_then(|number| number.parse().ok()).unwrap_or_default())
     }
 
     /// Writes down what was committed under a number, all of it or nothing.
-    pub(super) fn write(&mut self, written: &[Written], commit: u64) -> rusqlite::Result<()> {
+    pub(super) fn write(&mut self, corpus: Corpus, written: &[Written], commit: u64) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         {
             let mut insert = transaction.prepare_cached(
-                "INSERT OR REPLACE INTO file (path, size, modified, changed, inode, hash, pieces, language, note)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                "INSERT OR REPLACE INTO file
+                 (corpus, path, size, modified, changed, inode, hash, pieces, language, note, rules, labels)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?;
-            let mut delete = transaction.prepare_cached("DELETE FROM file WHERE path = ?1")?;
+            let mut delete =
+                transaction.prepare_cached("DELETE FROM file WHERE corpus = ?1 AND path = ?2")?;
             for written in written {
                 match written {
                     Written::Indexed(path, row) => insert.execute(params![
+                        corpus.name(),
                         path.as_str(),
                         row.stamp.size.cast_signed(),
                         row.stamp.modified,
@@ -108,14 +119,16 @@ impl Table {
                         row.pieces,
                         row.language,
                         row.note,
+                        row.rules.cast_signed(),
+                        row.labels,
                     ])?,
-                    Written::Gone(path) => delete.execute([path.as_str()])?,
+                    Written::Gone(path) => delete.execute([corpus.name(), path.as_str()])?,
                 };
             }
         }
         transaction.execute(
-            "INSERT OR REPLACE INTO fact (name, value) VALUES ('commit', ?1)",
-            [commit.to_string()],
+            "INSERT OR REPLACE INTO fact (name, value) VALUES (?1, ?2)",
+            [commit_of(corpus), commit.to_string()],
         )?;
         transaction.commit()
     }
@@ -136,6 +149,10 @@ impl Table {
     }
 }
 
+fn commit_of(corpus: Corpus) -> String {
+    format!("commit of {}", corpus.name())
+}
+
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     let unsigned = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
     Ok(Row {
@@ -149,6 +166,8 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         pieces: row.get(6)?,
         language: row.get(7)?,
         note: row.get(8)?,
+        rules: unsigned(9)?,
+        labels: row.get(10)?,
     })
 }
 

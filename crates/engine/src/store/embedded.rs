@@ -1,7 +1,7 @@
-//! The store that comes with docent: an inverted index in files, or in memory where no file can be written.
+//! The stores that come with docent: inverted indexes in files, or in memory where no file can be written.
 //!
 //! Words arrive already cut; the index splits them at spaces and counts them. Nothing of a file's text is kept: what is shown
-//! is read from the file itself.
+//! is read from the file itself. What is stored of an entry, and how it is asked for, is said by its [`Form`].
 //!
 //! Invariant: any number of processes may search while one changes. A commit is one renamed file, so a process killed at
 //! any moment leaves what was committed last.
@@ -11,13 +11,10 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use tantivy::collector::TopDocs;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
-use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
-use tantivy::schema::{
-    BytesOptions, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions, Value,
-};
+use tantivy::query::{Query, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::store::Compressor;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{
@@ -26,28 +23,27 @@ use tantivy::{
 };
 
 use super::folder::Folder;
-use super::{Change, Entry, Hit, Piece, Store, StoreError, Wanted};
+use super::{Change, Store, StoreError};
 
-/// Pieces in an inverted index.
-pub struct Embedded {
+/// Entries of one form in an inverted index.
+pub(crate) struct Embedded<F> {
     /// Where it lies; nowhere for one in memory.
     directory: Option<PathBuf>,
     index: Index,
-    reader: IndexReader,
-    fields: Fields,
+    pub(super) reader: IndexReader,
+    pub(super) form: F,
 }
 
-#[derive(Clone, Copy)]
-struct Fields {
-    /// The file, as a whole; what its pieces are removed by.
-    path: Field,
-    kind: Field,
-    module: Field,
-    text: Field,
-    name: Field,
-    place: Field,
-    /// The piece itself.
-    piece: Field,
+/// How entries are stored: which fields there are, and what goes into them.
+pub(crate) trait Form: Copy + Send + Sync + 'static {
+    type Entry;
+
+    fn schema() -> (Schema, Self);
+
+    /// The field that holds the file an entry is of, as a whole.
+    fn path(&self) -> Field;
+
+    fn document(&self, entry: &Self::Entry) -> TantivyDocument;
 }
 
 /// Memory for words that are not yet on disk: what the library needs, and what a large project can use.
@@ -57,10 +53,10 @@ const MOST_BUFFER: usize = 96 << 20;
 /// Segments of more pieces are left as they are: merging them would hold up the next change.
 const LARGEST_MERGED: usize = 40_000;
 
-impl Embedded {
+impl<F: Form> Embedded<F> {
     /// Opens the index in a directory.
-    pub fn open(directory: &Path) -> Result<Self, StoreError> {
-        let (schema, fields) = schema();
+    pub(crate) fn open(directory: &Path) -> Result<Self, StoreError> {
+        let (schema, form) = F::schema();
         let opened = guarded(|| {
             let index = Index::open(Folder::open(directory)?)?;
             if index.schema() == schema {
@@ -69,12 +65,12 @@ impl Embedded {
                 Err(TantivyError::SchemaError("it has other fields".into()))
             }
         })?;
-        Self::new(Some(directory.to_owned()), opened, fields)
+        Self::new(Some(directory.to_owned()), opened, form)
     }
 
     /// Begins one in a directory.
-    pub fn create(directory: &Path) -> Result<Self, StoreError> {
-        let (schema, fields) = schema();
+    pub(crate) fn create(directory: &Path) -> Result<Self, StoreError> {
+        let (schema, form) = F::schema();
         let index = guarded(|| {
             let directory = Folder::open(directory)?;
             Index::builder()
@@ -82,22 +78,22 @@ impl Embedded {
                 .settings(settings())
                 .open_or_create(directory)
         })?;
-        Self::new(Some(directory.to_owned()), index, fields)
+        Self::new(Some(directory.to_owned()), index, form)
     }
 
     /// One that is gone with the process.
-    pub fn in_memory() -> Result<Self, StoreError> {
-        let (schema, fields) = schema();
+    pub(crate) fn in_memory() -> Result<Self, StoreError> {
+        let (schema, form) = F::schema();
         let index = guarded(|| {
             Index::builder()
                 .schema(schema)
                 .settings(settings())
                 .create_in_ram()
         })?;
-        Self::new(None, index, fields)
+        Self::new(None, index, form)
     }
 
-    fn new(directory: Option<PathBuf>, index: Index, fields: Fields) -> Result<Self, StoreError> {
+    fn new(directory: Option<PathBuf>, index: Index, form: F) -> Result<Self, StoreError> {
         index.tokenizers().register(SPACES, Spaces);
         let reader = guarded(|| {
             index
@@ -109,76 +105,18 @@ impl Embedded {
             directory,
             index,
             reader,
-            fields,
+            form,
         })
-    }
-
-    fn query(&self, wanted: &Wanted<'_>) -> BooleanQuery {
-        let fields = self.fields;
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut should = |field: Field, word: &str| {
-            let term = Term::from_field_text(field, word);
-            let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
-            clauses.push((Occur::Should, Box::new(query)));
-        };
-        for word in wanted.words {
-            should(fields.text, word);
-            should(fields.name, word);
-            should(fields.place, word);
-        }
-        for name in wanted.names {
-            should(fields.name, name);
-            should(fields.place, name);
-        }
-        let any = BooleanQuery::new(clauses);
-        let mut filters: Vec<Box<dyn Query>> = Vec::new();
-        if !wanted.kinds.is_empty() {
-            let kinds = wanted.kinds.iter().map(|kind| exactly(fields.kind, kind));
-            filters.push(Box::new(BooleanQuery::union(kinds.collect())));
-        }
-        if let Some(module) = wanted.module {
-            filters.push(exactly(fields.module, module));
-        }
-        if filters.is_empty() {
-            return any;
-        }
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = vec![(Occur::Must, Box::new(any))];
-        for filter in filters {
-            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(filter, 0.0))));
-        }
-        BooleanQuery::new(clauses)
     }
 }
 
-fn exactly(field: Field, value: &str) -> Box<dyn Query> {
+pub(super) fn exactly(field: Field, value: &str) -> Box<dyn Query> {
     let term = Term::from_field_text(field, value);
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
-impl Store for Embedded {
-    fn search(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
-        if wanted.words.is_empty() && wanted.names.is_empty() {
-            return Ok(Vec::new());
-        }
-        let query = self.query(wanted);
-        guarded(|| {
-            let searcher = self.reader.searcher();
-            let found = searcher.search(&query, &TopDocs::with_limit(wanted.most).order_by_score())?;
-            let hits = found.into_iter().map(|(score, address)| {
-                let document: TantivyDocument = searcher.doc(address)?;
-                let bytes = document
-                    .get_first(self.fields.piece)
-                    .and_then(|value| value.as_bytes());
-                let piece = bytes
-                    .and_then(Piece::from_bytes)
-                    .ok_or_else(|| TantivyError::InternalError("a piece is not as it was written".into()))?;
-                Ok(Hit { piece, score })
-            });
-            hits.collect()
-        })
-    }
-
-    fn change(&self, bytes: u64) -> Result<Box<dyn Change + '_>, StoreError> {
+impl<F: Form> Store<F::Entry> for Embedded<F> {
+    fn change(&self, bytes: u64) -> Result<Box<dyn Change<F::Entry> + '_>, StoreError> {
         // Words take about as much memory as the text they were in; a buffer that is too large is not free.
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let buffer = bytes.saturating_mul(2).clamp(LEAST_BUFFER, MOST_BUFFER);
@@ -197,7 +135,7 @@ impl Store for Embedded {
             Ok(writer)
         })?;
         Ok(Box::new(Changing {
-            fields: self.fields,
+            form: self.form,
             writer,
         }))
     }
@@ -229,27 +167,19 @@ impl Store for Embedded {
     }
 }
 
-struct Changing {
-    fields: Fields,
+struct Changing<F> {
+    form: F,
     writer: IndexWriter,
 }
 
-impl Change for Changing {
+impl<F: Form> Change<F::Entry> for Changing<F> {
     fn remove(&mut self, path: &str) {
         self.writer
-            .delete_term(Term::from_field_text(self.fields.path, path));
+            .delete_term(Term::from_field_text(self.form.path(), path));
     }
 
-    fn add(&mut self, entry: Entry) -> Result<(), StoreError> {
-        let fields = self.fields;
-        let mut document = TantivyDocument::default();
-        document.add_text(fields.path, &entry.piece.path);
-        document.add_text(fields.kind, entry.piece.kind.name());
-        document.add_text(fields.module, &entry.module);
-        document.add_text(fields.text, &entry.text);
-        document.add_text(fields.name, &entry.name);
-        document.add_text(fields.place, &entry.place);
-        document.add_bytes(fields.piece, &entry.piece.to_bytes());
+    fn add(&mut self, entry: F::Entry) -> Result<(), StoreError> {
+        let document = self.form.document(&entry);
         guarded(|| self.writer.add_document(document)).map(drop)
     }
 
@@ -290,29 +220,23 @@ const MOST_GONE: f32 = 0.3;
 /// As many segments as make a merge worth looking for.
 const MANY_SEGMENTS: usize = 8;
 
-fn schema() -> (Schema, Fields) {
-    let mut schema = Schema::builder();
-    let whole = TextOptions::default().set_indexing_options(
+/// For what is looked for as a whole.
+pub(super) fn whole() -> TextOptions {
+    TextOptions::default().set_indexing_options(
         TextFieldIndexing::default()
             .set_tokenizer("raw")
             .set_fieldnorms(false)
             .set_index_option(IndexRecordOption::Basic),
-    );
-    let words = TextOptions::default().set_indexing_options(
+    )
+}
+
+/// For words, each with a space behind it.
+pub(super) fn words(record: IndexRecordOption) -> TextOptions {
+    TextOptions::default().set_indexing_options(
         TextFieldIndexing::default()
             .set_tokenizer(SPACES)
-            .set_index_option(IndexRecordOption::WithFreqs),
-    );
-    let fields = Fields {
-        path: schema.add_text_field("path", whole.clone()),
-        kind: schema.add_text_field("kind", whole.clone()),
-        module: schema.add_text_field("module", whole),
-        text: schema.add_text_field("text", words.clone()),
-        name: schema.add_text_field("name", words.clone()),
-        place: schema.add_text_field("place", words),
-        piece: schema.add_bytes_field("piece", BytesOptions::default().set_stored()),
-    };
-    (schema.build(), fields)
+            .set_index_option(record),
+    )
 }
 
 fn settings() -> IndexSettings {
@@ -367,7 +291,7 @@ impl TokenStream for Split<'_> {
 }
 
 /// Runs something of the library's. Where files are damaged it may panic as well as fail.
-fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, StoreError> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(work))
         .map_err(|panic| StoreError::Damaged(message(panic.as_ref())))?
         .map_err(StoreError::from)

@@ -1,21 +1,28 @@
-//! Where the pieces of a project are kept so that they can be found: the seam between what is indexed and how.
+//! Where the parts of a project are kept so that they can be found: the seam between what is indexed and how.
 //!
-//! A store knows words and pieces. It knows no files, no grammar and no ranking beyond how well words match.
+//! A store knows words and what they were found in. It knows no files, no grammar and no ranking beyond how well words match.
+//! There is one for pieces of files and one for sections of pages; both change in the same way.
 
 mod embedded;
 mod folder;
 mod piece;
+mod pieces;
+mod section;
+mod sections;
 
-pub use embedded::Embedded;
 pub use piece::Piece;
+pub(crate) use pieces::EmbeddedPieces;
+pub use section::Section;
+pub(crate) use sections::EmbeddedSections;
 
-/// Finds pieces, and lets one writer at a time change them.
-pub trait Store: Send + Sync {
-    /// The pieces that match best, the best first.
-    fn search(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError>;
+use std::sync::Arc;
 
+use crate::embed::Vector;
+
+/// Keeps entries of one kind, and lets one writer at a time change them.
+pub trait Store<E>: Send + Sync {
     /// Begins a change of about so many bytes of text. Nothing of it is found before it is committed.
-    fn change(&self, bytes: u64) -> Result<Box<dyn Change + '_>, StoreError>;
+    fn change(&self, bytes: u64) -> Result<Box<dyn Change<E> + '_>, StoreError>;
 
     /// Makes what was committed since, here or in another process, visible to searches.
     fn reload(&self) -> Result<(), StoreError>;
@@ -23,7 +30,7 @@ pub trait Store: Send + Sync {
     /// The number of the newest commit; 0 before the first.
     fn committed(&self) -> Result<u64, StoreError>;
 
-    /// How many pieces can be found.
+    /// How many entries can be found.
     fn count(&self) -> u64;
 
     /// Reads everything that is stored, and names the first thing that is not as it was written.
@@ -31,17 +38,23 @@ pub trait Store: Send + Sync {
 }
 
 /// A change of the store.
-pub trait Change {
-    /// Takes away every piece of a file.
+pub trait Change<E> {
+    /// Takes away every entry of a file.
     fn remove(&mut self, path: &str);
 
-    fn add(&mut self, entry: Entry) -> Result<(), StoreError>;
+    fn add(&mut self, entry: E) -> Result<(), StoreError>;
 
     /// Makes all of it visible and lasting at once, under a number. The change goes on.
     fn commit(&mut self, number: u64) -> Result<(), StoreError>;
 
     /// Tidies up behind the change, which may take a while, and ends it.
     fn finish(self: Box<Self>) -> Result<(), StoreError>;
+}
+
+/// Finds pieces of files.
+pub trait Pieces: Store<Entry> {
+    /// The pieces that match best, the best first.
+    fn search(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError>;
 }
 
 /// A piece with the words it is found by.
@@ -73,6 +86,84 @@ pub struct Wanted<'a> {
 pub struct Hit {
     pub piece: Piece,
     /// How well its words match.
+    pub score: f32,
+}
+
+/// Finds sections of pages.
+pub trait Sections: Store<SectionEntry> {
+    /// The sections as they are now, whatever is committed meanwhile.
+    fn look(&self) -> Box<dyn Look>;
+
+    /// Whether there are sections of a page.
+    fn has_page(&self, path: &str) -> Result<bool, StoreError>;
+
+    /// Words that sections hold and that are written almost like this one, the commonest first.
+    fn similar(&self, word: &str, most: usize) -> Result<Vec<String>, StoreError>;
+}
+
+/// Sections at one moment.
+pub trait Look {
+    /// Looks for sections in several ways at once.
+    fn find(&self, asked: &Asked<'_>) -> Result<Found, StoreError>;
+
+    fn section(&self, place: Place) -> Result<Section, StoreError>;
+}
+
+/// Where a section is, at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place(u64);
+
+/// A section with what it is found by.
+#[derive(Clone, Debug, Default)]
+pub struct SectionEntry {
+    pub section: Section,
+    /// Words, each with a space behind it. What counts more is there more often.
+    pub text: String,
+    /// What it is about.
+    pub vector: Option<Vector>,
+    /// What it can be filtered by.
+    pub labels: Arc<[Label]>,
+}
+
+/// Something a section can be filtered by: a label of its page, or a directory that the page is in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Label {
+    Value {
+        key: String,
+        value: String,
+    },
+    Directory(String),
+    /// Whatever the language: a guide, or a page that belongs to none.
+    ForAll,
+}
+
+/// What to look for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub words: &'a [String],
+    /// Words that should stand one behind the other; none where there are too few to matter.
+    pub phrase: &'a [String],
+    /// What sections should be about.
+    pub vector: Option<Vector>,
+    /// Of each of these lists, a section must have one.
+    pub filters: &'a [Vec<Label>],
+    pub most: usize,
+}
+
+/// Sections that were found, by each way of looking, the best first.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    pub by_words: Vec<Ranked>,
+    pub by_phrase: Vec<Ranked>,
+    pub by_meaning: Vec<Ranked>,
+}
+
+/// A section in a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranked {
+    pub place: Place,
+    /// Puts those that match equally well into an order, whenever they were indexed.
+    pub key: u64,
     pub score: f32,
 }
 

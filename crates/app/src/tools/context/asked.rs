@@ -10,7 +10,7 @@ use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::rank::Weights;
 use docent_engine::accesses::Accesses;
-use docent_engine::index::{Index, Standing};
+use docent_engine::index::{Corpus, Index, Standing};
 use docent_engine::search::{Match, Place, Request, search};
 use docent_engine::store::StoreError;
 use jiff::{SignedDuration, Timestamp};
@@ -95,7 +95,8 @@ impl<'a> Searched<'a> {
         // All at once: each has its own keeper, and together they take no longer than one.
         let standings: Vec<Standing> = thread::scope(|scope| {
             let (first, others) = self.indexes.split_first().expect("the project itself is one");
-            let ask = |index: &Index| index.freshen(call.search.patience, call.deadline, call.report);
+            let ask =
+                |index: &Index| index.freshen(Corpus::Code, call.search.patience, call.deadline, call.report);
             let others: Vec<_> = others
                 .iter()
                 .map(|index| scope.spawn(move || ask(index)))

@@ -17,9 +17,8 @@ use crate::tools::failure::{Failure, Kind};
 use crate::tools::room::{json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Search the text of all project files with a regular expression (ripgrep's engine and dialect; \
-    .gitignore respected). Best for exact names, strings and error messages. Returns matching lines with file, line, \
-    column and 2 lines of context, sorted by path; totalMatches counts all of them.";
+const ABOUT: &str = "Search all project files by regular expression (ripgrep's dialect; .gitignore respected), for exact names, strings and error \
+    messages. Returns lines with 2 lines of context, by path; totalMatches counts all.";
 
 /// Characters of the answer: around the matches at the most, of each match's names and quotes, and of
 /// each line of context.
@@ -43,7 +42,6 @@ struct Args {
     #[schemars(length(min = 1, max = 200))]
     pattern: String,
     /// Glob pattern to filter files (e.g., "**/*.ts")
-    #[schemars(length(max = 1000))]
     file_pattern: Option<String>,
     /// Case-sensitive search
     #[serde(default)]

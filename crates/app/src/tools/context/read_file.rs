@@ -25,9 +25,8 @@ use crate::tools::reading::{MOST_BYTES, refused, text};
 use crate::tools::room::{fit, json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Read a text file of the project: content, size, lines, language, module, role and last change. \
-    startLine and endLine select a part of it; a long file is cut at a line and the notice says where to read on. \
-    includeDeps adds the project files it imports, with their content.";
+const ABOUT: &str = "Read a text file with its language, module, role and last change. startLine and endLine select a part; a long file is cut \
+    and the notice says where to read on. includeDeps adds the project files it imports.";
 
 /// Room kept for the longest notice.
 const NOTICE: usize = 700;
@@ -49,7 +48,7 @@ pub(crate) fn tool() -> Tool {
 #[serde(rename_all = "camelCase")]
 struct Args {
     /// File path relative to project root
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1))]
     path: String,
     /// Include level 1 dependencies (imports)
     #[serde(default)]

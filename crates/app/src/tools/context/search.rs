@@ -12,7 +12,6 @@ use docent_core::reveal::reveal_part;
 use docent_core::tokens::Query;
 use docent_engine::clock::rfc3339;
 use docent_engine::files::Root;
-use docent_engine::index::Standing;
 use docent_engine::search::{Match, Reader};
 use docent_engine::store::Piece;
 use jiff::{SignedDuration, Timestamp};
@@ -25,13 +24,13 @@ use super::asked::Searched;
 use crate::cli::print::Page;
 use crate::tools::arguments::Problem;
 use crate::tools::failure::{Failure, Kind};
+use crate::tools::freshness::told;
 use crate::tools::linked::project_name;
-use crate::tools::markdown::{count, inline_to};
+use crate::tools::markdown::inline_to;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
-const ABOUT: &str = "Search the project by meaning: describe what you look for in words, or name a symbol. Returns functions, \
-    classes and sections of files with their code, best first, ranked by relevance and by what is being worked on. Start here \
-    when you do not know the exact text; grep_codebase is for exact text.";
+const ABOUT: &str = "Search the project by meaning: describe what you look for, or name a symbol. Returns functions, classes and sections \
+    with their code, the most relevant first. Start here; grep_codebase is for exact text.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("context_search", Group::Context, ABOUT, run)
@@ -338,55 +337,6 @@ impl ChunkType {
             Self::Type => ChunkKind::Type,
         }
     }
-}
-
-/// What an answer cannot know of, in sentences.
-fn told(standing: &Standing) -> Vec<String> {
-    let mut sentences = standing.troubles.clone();
-    let number = |count_of: usize| count(count_of as u64);
-    if standing.unknown {
-        sentences.push(
-            "The files could not be looked at in time, and may have changed; ask again in a moment"
-                .to_owned(),
-        );
-    }
-    // Where something stands in the way, asking again does not help.
-    let again = |when: &str| {
-        if standing.troubles.is_empty() {
-            format!("; ask again {when}")
-        } else {
-            String::new()
-        }
-    };
-    if standing.pending > 0 {
-        let (pending, files) = (number(standing.pending), number(standing.files));
-        sentences.push(if standing.was_complete {
-            let whose = if standing.pending == 1 {
-                "file that has changed is not searched in its new form"
-            } else {
-                "files that have changed are not searched in their new form"
-            };
-            format!("{pending} {whose} yet{}", again("in a moment"))
-        } else {
-            let indexed = number(standing.files.saturating_sub(standing.pending));
-            format!(
-                "The index is being built: {indexed} of {files} files can be found so far{}",
-                again("for the rest")
-            )
-        });
-    }
-    if standing.missed > 0 {
-        let directories = if standing.missed == 1 {
-            "directory"
-        } else {
-            "directories"
-        };
-        sentences.push(format!(
-            "{} {directories} could not be looked into",
-            standing.missed
-        ));
-    }
-    sentences
 }
 
 /// Says why there is no result.

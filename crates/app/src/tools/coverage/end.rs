@@ -40,7 +40,6 @@ struct Args {
     /// The ID that `start_coverage_snapshot` returned
     snapshot_id: String,
     /// Path to the current LCOV coverage file
-    #[schemars(length(max = 4096))]
     lcov_path: String,
 }
 

@@ -38,7 +38,6 @@ pub(crate) fn tool() -> Tool {
 #[serde(rename_all = "camelCase")]
 struct Args {
     /// Path to the LCOV coverage file
-    #[schemars(length(max = 4096))]
     lcov_path: String,
     /// Files to report, relative or absolute, e.g. "src/parser.ts"
     file_paths: Vec<String>,

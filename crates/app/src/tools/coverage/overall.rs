@@ -33,7 +33,6 @@ pub(crate) fn tool() -> Tool {
 #[serde(rename_all = "camelCase")]
 struct Args {
     /// Path to the LCOV coverage file, absolute or relative, e.g. "./coverage/lcov.info"
-    #[schemars(length(max = 4096))]
     lcov_path: String,
 }
 

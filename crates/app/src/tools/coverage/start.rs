@@ -30,7 +30,6 @@ pub(crate) fn tool() -> Tool {
 #[serde(rename_all = "camelCase")]
 struct Args {
     /// Path to the LCOV coverage file to snapshot
-    #[schemars(length(max = 4096))]
     lcov_path: String,
 }
 

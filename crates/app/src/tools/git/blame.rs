@@ -30,7 +30,7 @@ pub(crate) fn tool() -> Tool {
 #[serde(rename_all = "camelCase")]
 struct Args {
     /// File path relative to project root
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1))]
     file_path: String,
     /// Start line number, counted from 1
     #[schemars(range(min = 1))]

@@ -17,8 +17,8 @@ use crate::tools::failure::Failure;
 use crate::tools::markdown::{count, cut as cut_to, fence, inline, inline_to, length, note, whole};
 use crate::tools::{Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Compare two git references (commits/branches/tags), one reference with the working directory, or show \
-    unstaged changes. Large differences are summed up; filePath or summary narrow them.";
+const ABOUT: &str = "Compare two git references (commits/branches/tags), one with the working directory, or show unstaged changes. Large \
+    differences are summed up; filePath or summary narrow them.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_diff", Group::Git, ABOUT, run)
@@ -31,13 +31,10 @@ pub(crate) fn tool() -> Tool {
 #[serde(rename_all = "camelCase")]
 struct Args {
     /// First reference (commit, branch, tag). Leave empty for working directory.
-    #[schemars(length(max = 1000))]
     ref1: Option<String>,
     /// Second reference. If omitted, compares ref1 to working directory.
-    #[schemars(length(max = 1000))]
     ref2: Option<String>,
     /// File or directory to show the difference of
-    #[schemars(length(max = 4096))]
     file_path: Option<String>,
     /// If true, return summary only (no line-by-line diff)
     #[serde(default)]

@@ -14,8 +14,8 @@ use crate::tools::failure::{Failure, Kind};
 use crate::tools::markdown::{inline, inline_to, length, note, whole};
 use crate::tools::{Audience, Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Get git commit history for files or the repository, newest first, with the files each commit changed. \
-    Filters: file or directory, dates or tags, author.";
+const ABOUT: &str =
+    "Get git commit history for files or the repository, newest first, with the files each commit changed.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_log", Group::Git, ABOUT, run)
@@ -28,16 +28,12 @@ pub(crate) fn tool() -> Tool {
 #[serde(rename_all = "camelCase")]
 struct Args {
     /// File or directory, relative to project root
-    #[schemars(length(max = 4096))]
     file_path: Option<String>,
     /// Show commits after this date or tag (e.g. '2025-01-01', '30 days ago', 'v1.0.0')
-    #[schemars(length(max = 1000))]
     since: Option<String>,
     /// Show commits before this date or tag
-    #[schemars(length(max = 1000))]
     until: Option<String>,
     /// Filter by author name or email
-    #[schemars(length(max = 1000))]
     author: Option<String>,
     /// Maximum number of commits to return
     #[serde(default = "ten")]

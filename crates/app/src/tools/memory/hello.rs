@@ -27,7 +27,6 @@ pub(crate) fn tool() -> Tool {
 struct Args {
     /// Name to greet
     #[serde(default = "world")]
-    #[schemars(length(max = 1000))]
     name: String,
 }
 

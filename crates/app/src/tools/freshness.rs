@@ -1,0 +1,54 @@
+//! How fresh an answer is, in sentences.
+
+use docent_engine::index::Standing;
+
+use super::markdown::count;
+
+/// What an answer cannot know of, in sentences.
+pub(crate) fn told(standing: &Standing) -> Vec<String> {
+    let mut sentences = standing.troubles.clone();
+    let number = |count_of: usize| count(count_of as u64);
+    if standing.unknown {
+        sentences.push(
+            "The files could not be looked at in time, and may have changed; ask again in a moment"
+                .to_owned(),
+        );
+    }
+    // Where something stands in the way, asking again does not help.
+    let again = |when: &str| {
+        if standing.troubles.is_empty() {
+            format!("; ask again {when}")
+        } else {
+            String::new()
+        }
+    };
+    if standing.pending > 0 {
+        let (pending, files) = (number(standing.pending), number(standing.files));
+        sentences.push(if standing.was_complete {
+            let whose = if standing.pending == 1 {
+                "file that has changed is not searched in its new form"
+            } else {
+                "files that have changed are not searched in their new form"
+            };
+            format!("{pending} {whose} yet{}", again("in a moment"))
+        } else {
+            let indexed = number(standing.files.saturating_sub(standing.pending));
+            format!(
+                "The index is being built: {indexed} of {files} files can be found so far{}",
+                again("for the rest")
+            )
+        });
+    }
+    if standing.missed > 0 {
+        let directories = if standing.missed == 1 {
+            "directory"
+        } else {
+            "directories"
+        };
+        sentences.push(format!(
+            "{} {directories} could not be looked into",
+            standing.missed
+        ));
+    }
+    sentences
+}

@@ -1,0 +1,132 @@
+//! Where a list of results goes on: an opaque text that only fits the search it came from.
+//!
+//! Invariant: a cursor made for one question, with one set of filters, over one state of the pages, is never taken for another.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::manifest::Labels;
+
+/// What a cursor belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    pub query: &'a str,
+    pub filters: &'a Labels,
+    /// The state of the pages.
+    pub generation: u64,
+}
+
+/// Why a cursor is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("is not one that search_docs gave")]
+    Malformed,
+    #[error("belongs to another query or other filters")]
+    Elsewhere,
+    #[error("is out of date, because the documentation has changed")]
+    Stale,
+}
+
+const VERSION: u8 = 1;
+const LENGTH: usize = 1 + 4 + 8 + 8 + 8;
+
+impl Search<'_> {
+    fn question(&self) -> u64 {
+        let mut all = self.query.trim().as_bytes().to_vec();
+        for (key, value) in self.filters {
+            for text in [key, value] {
+                all.push(0);
+                all.extend(text.as_bytes());
+            }
+        }
+        xxh3_64(&all)
+    }
+
+    /// A cursor that leads to the result after so many.
+    pub fn cursor(&self, after: usize) -> String {
+        let mut bytes = vec![VERSION];
+        bytes.extend(u32::try_from(after).unwrap_or(u32::MAX).to_le_bytes());
+        bytes.extend(self.question().to_le_bytes());
+        bytes.extend(self.generation.to_le_bytes());
+        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// How many results come before the place a cursor leads to.
+    pub fn resume(&self, cursor: &str) -> Result<usize, Refused> {
+        let bytes = URL_SAFE_NO_PAD
+            .decode(cursor.trim())
+            .map_err(|_| Refused::Malformed)?;
+        if bytes.len() != LENGTH || bytes[0] != VERSION {
+            return Err(Refused::Malformed);
+        }
+        let long = |at: usize| {
+            let mut number = [0; 8];
+            number.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(number)
+        };
+        if long(21) != xxh3_64(&bytes[..21]) {
+            return Err(Refused::Malformed);
+        }
+        if long(5) != self.question() {
+            return Err(Refused::Elsewhere);
+        }
+        if long(13) != self.generation {
+            return Err(Refused::Stale);
+        }
+        let after = u32::from_le_bytes([bytes[1], bytes[2], bytes[3], bytes[4]]);
+        usize::try_from(after).map_err(|_| Refused::Malformed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_fits_its_own_search_alone() {
+        let filters = Labels::from([("language".to_owned(), "go".to_owned())]);
+        let search = Search {
+            query: "retries",
+            filters: &filters,
+            generation: 7,
+        };
+        let cursor = search.cursor(10);
+        assert_eq!(search.resume(&cursor), Ok(10));
+        let other = Search {
+            query: "retry",
+            ..search
+        };
+        assert_eq!(other.resume(&cursor), Err(Refused::Elsewhere));
+        let unfiltered = Search {
+            filters: &Labels::new(),
+            ..search
+        };
+        assert_eq!(unfiltered.resume(&cursor), Err(Refused::Elsewhere));
+        let later = Search {
+            generation: 8,
+            ..search
+        };
+        assert_eq!(later.resume(&cursor), Err(Refused::Stale));
+    }
+
+    #[test]
+    fn every_changed_character_is_noticed() {
+        let search = Search {
+            query: "q",
+            filters: &Labels::new(),
+            generation: 1,
+        };
+        let cursor = search.cursor(5);
+        for at in 0..cursor.len() {
+            let mut changed = cursor.clone().into_bytes();
+            changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+            let changed = String::from_utf8(changed).unwrap();
+            assert_eq!(search.resume(&changed), Err(Refused::Malformed), "{at}");
+        }
+        for text in ["", "x", "not a cursor", &cursor[1..], "AAAA", "ä"] {
+            assert_eq!(search.resume(text), Err(Refused::Malformed), "{text:?}");
+        }
+    }
+}

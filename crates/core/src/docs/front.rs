@@ -1,0 +1,276 @@
+//! What a page says about itself: the block of YAML it may begin with, and hints in comments.
+//!
+//! A block that is not YAML is still no part of the text; what it meant is not known, and the problem is told.
+
+use serde::Deserialize;
+use serde_saphyr::{Budget, Options};
+
+use super::Problem;
+use super::manifest::{Labels, Rules, Strategy, WrittenStrategy, check_labels, trimmed};
+
+/// What stands before the text of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Front {
+    /// Where the text begins.
+    pub end: usize,
+    pub title: Option<String>,
+    labels: Labels,
+    /// In place of the manifest's.
+    strategy: Option<Strategy>,
+    /// Over the manifest's, as far as it goes.
+    hint: Option<WrittenStrategy>,
+    pub problems: Vec<Problem>,
+}
+
+#[derive(Default, Deserialize)]
+struct Written {
+    title: Option<String>,
+    metadata: Option<Labels>,
+    mcp_metadata: Option<Labels>,
+    mcp_chunking_hint: Option<Hint>,
+    mcp_strategy: Option<WrittenStrategy>,
+}
+
+/// `h3`, or everything a strategy can say.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "mcp_chunking_hint must be h1, h2, h3, file, or an object with chunk_by"
+)]
+enum Hint {
+    Level(super::manifest::Level),
+    Strategy(WrittenStrategy),
+}
+
+/// Longer blocks are no front matter.
+const LONGEST: usize = 64 << 10;
+
+impl Front {
+    /// Reads what `text` says about itself.
+    pub fn of(text: &str) -> Self {
+        let mut front = Self::default();
+        if let Some((yaml, end)) = block(text) {
+            front.end = end;
+            front.read(yaml);
+        }
+        front.hint = hint(text, &mut front.problems);
+        front
+    }
+
+    /// What a manifest says of the page, and what the page itself says over it.
+    pub fn over(&self, mut rules: Rules) -> Rules {
+        rules.labels.extend(self.labels.clone());
+        if let Some(hint) = self.hint {
+            rules.strategy = hint.over(rules.strategy);
+        }
+        if let Some(strategy) = self.strategy {
+            rules.strategy = strategy;
+        }
+        rules
+    }
+
+    fn read(&mut self, yaml: &str) {
+        let written: Result<Option<Written>, _> = parse(yaml);
+        let written = match written {
+            Ok(written) => written.unwrap_or_default(),
+            // The block begins on the line after the mark.
+            Err(problem) => {
+                return self.problems.push(Problem::new(
+                    problem.line + 1,
+                    format!("front matter: {}", problem.message),
+                ));
+            }
+        };
+        self.title = written
+            .title
+            .map(|title| title.trim().to_owned())
+            .filter(|title| !title.is_empty());
+        for labels in [written.metadata, written.mcp_metadata].into_iter().flatten() {
+            match check_labels(&labels) {
+                Ok(()) => self.labels.extend(trimmed(labels)),
+                Err(message) => self
+                    .problems
+                    .push(Problem::new(1, format!("front matter: {message}"))),
+            }
+        }
+        let hint = written.mcp_chunking_hint.map(|hint| match hint {
+            Hint::Level(by) => WrittenStrategy::by(by),
+            Hint::Strategy(written) => written,
+        });
+        if let Some(written) = written.mcp_strategy.or(hint) {
+            match written.check() {
+                Ok(()) => self.strategy = Some(written.over(Strategy::default())),
+                Err(message) => self
+                    .problems
+                    .push(Problem::new(1, format!("front matter: {message}"))),
+            }
+        }
+    }
+}
+
+/// Reads YAML that anybody may have written: nothing in it may cost more than its length.
+pub(super) fn parse<'a, T: Deserialize<'a>>(yaml: &'a str) -> Result<T, Problem> {
+    let mut budget = Budget::default();
+    budget.max_aliases = 100;
+    budget.max_anchors = 100;
+    budget.max_nodes = 20_000;
+    budget.max_depth = 50;
+    let mut options = Options::default();
+    options.budget = Some(budget);
+    options.with_snippet = false;
+    serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
+        let line = error.location().map_or(1, |location| location.line());
+        let message = error.to_string();
+        let message = message.lines().next().unwrap_or_default();
+        // Where it is, is said by the caller, who knows where the block begins.
+        let message = message.split(" at line ").next().unwrap_or_default();
+        let message = message.strip_prefix("error: ").unwrap_or(message);
+        let message: String = message.chars().take(300).collect();
+        Problem::new(usize::try_from(line).unwrap_or(1), message)
+    })
+}
+
+/// Where the text of a page begins, behind the front matter.
+pub fn text_start(text: &str) -> usize {
+    block(text).map_or(0, |(_, end)| end)
+}
+
+/// The YAML between the marks at the very beginning, and where the line after the second mark begins.
+pub(super) fn block(text: &str) -> Option<(&str, usize)> {
+    let mark = if text.starts_with('\u{feff}') {
+        '\u{feff}'.len_utf8()
+    } else {
+        0
+    };
+    let is_mark = |line: &str| line.trim_end() == "---";
+    let first = text[mark..].split_inclusive('\n').next()?;
+    if !is_mark(first) || !first.ends_with('\n') {
+        return None;
+    }
+    let start = mark + first.len();
+    let mut at = start;
+    for line in text[start..].split_inclusive('\n') {
+        if is_mark(line) {
+            return Some((&text[start..at], at + line.len()));
+        }
+        at += line.len();
+        if at - start > LONGEST {
+            break;
+        }
+    }
+    None
+}
+
+/// Characters of a hint.
+const LONGEST_HINT: usize = 1_000;
+
+/// A strategy in a comment: `<!-- mcp_chunking_hint: {"chunk_by": "h3"} -->`.
+fn hint(text: &str, problems: &mut Vec<Problem>) -> Option<WrittenStrategy> {
+    const NAME: &str = "mcp_chunking_hint:";
+    let (at, json) = memchr::memmem::find_iter(text.as_bytes(), NAME).find_map(|at| {
+        // Only what is near is looked at: the text may be made of nothing else.
+        let near = |from: usize| text.floor_char_boundary(from);
+        text[near(at.saturating_sub(LONGEST_HINT))..at]
+            .trim_end()
+            .strip_suffix("<!--")?;
+        let start = at + NAME.len();
+        let json = text[start..near(start + LONGEST_HINT)].split_once("-->")?.0;
+        Some((at, json.trim()))
+    })?;
+    let read = serde_json::from_str::<WrittenStrategy>(json)
+        .map_err(|error| error.to_string())
+        .and_then(|written| written.check().map(|()| written));
+    match read {
+        Ok(written) => Some(written),
+        Err(message) => {
+            let message = message.split(" at line ").next().unwrap_or_default();
+            let line = text[..at].matches('\n').count() + 1;
+            problems.push(Problem::new(line, format!("mcp_chunking_hint: {message}")));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::docs::manifest::Level;
+
+    #[test]
+    fn a_page_says_what_it_is() {
+        let text = "---\ntitle: Retries \nmetadata:\n  version: 1.10\n  on: yes\nmcp_chunking_hint: h3\nother: [1]\n---\n# X\n";
+        let front = Front::of(text);
+        assert_eq!(&text[front.end..], "# X\n");
+        assert_eq!(front.title.as_deref(), Some("Retries"));
+        let rules = front.over(Rules::default());
+        assert_eq!(rules.strategy.by, Level::H3);
+        // A version is no number, and a word is no yes.
+        let labels = rules.labels.iter().map(|(key, value)| format!("{key}={value}"));
+        assert_eq!(labels.collect::<Vec<_>>(), ["on=yes", "version=1.10"]);
+    }
+
+    #[test]
+    fn hints_come_in_two_forms_and_the_block_wins() {
+        let by = |text: &str| Front::of(text).over(Rules::default()).strategy.by;
+        assert_eq!(
+            by("# A\n<!-- mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->\n"),
+            Level::H1
+        );
+        assert_eq!(
+            by(
+                "---\nmcp_chunking_hint: {chunk_by: file}\n---\n<!-- mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->\n"
+            ),
+            Level::File
+        );
+        assert_eq!(by("mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->"), Level::H2);
+    }
+
+    #[test]
+    fn what_is_broken_is_told_and_is_no_text() {
+        let front = Front::of("---\ntitle: \"open\nmore: x\n---\ntext\n");
+        assert_eq!(front.end, 29);
+        let problems: Vec<String> = front
+            .problems
+            .iter()
+            .map(|problem| format!("{}: {}", problem.line, problem.message))
+            .collect();
+        assert_eq!(problems.len(), 1);
+        assert_eq!(
+            problems,
+            ["3: front matter: invalid indentation in multiline quoted scalar"]
+        );
+
+        let wrong = Front::of("<!-- mcp_chunking_hint: {\"chunk_by\": \"h7\"} -->");
+        assert!(
+            wrong.problems[0]
+                .message
+                .starts_with("mcp_chunking_hint: unknown variant `h7`")
+        );
+    }
+
+    #[test]
+    fn a_rule_is_no_front_matter() {
+        for text in [
+            "---",
+            "--- \ntext",
+            "---\nnever closed\n",
+            "text\n---\na: b\n---\n",
+            "",
+        ] {
+            assert_eq!(Front::of(text), Front::default(), "{text:?}");
+        }
+        assert_eq!(Front::of("---\n---\ntext").end, 8);
+        assert_eq!(Front::of("\u{feff}---\r\na: b\r\n---\r\ntext").end, 19);
+    }
+
+    #[test]
+    fn aliases_that_grow_are_refused() {
+        let mut bomb = String::from("---\na: &a [x, x, x, x, x, x, x, x, x]\n");
+        for (one, next) in "abcdefgh".chars().zip("bcdefghi".chars()) {
+            let inner = vec![format!("*{one}"); 9].join(", ");
+            bomb.push_str(&format!("{next}: &{next} [{inner}]\n"));
+        }
+        bomb.push_str("---\n");
+        assert_eq!(Front::of(&bomb).problems.len(), 1);
+    }
+}

@@ -1,0 +1,173 @@
+//! The outermost blocks of a page: headings, paragraphs, lists, tables, code, and where each may be cut.
+
+use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
+
+use crate::docs::snippet::{Plain, dialect};
+
+/// What stands by itself in a page.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) start: Joint,
+    pub(super) heading: Option<Heading>,
+    /// Where it may be cut, if it must be.
+    pub(super) joints: Vec<Joint>,
+}
+
+/// A place where a page may be cut: before this byte of its text, and of its plain text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joint {
+    pub(super) text: usize,
+    pub(super) plain: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Heading {
+    pub(super) level: usize,
+    /// As people read it.
+    pub(super) shown: String,
+    pub(super) slug: String,
+}
+
+/// The outermost blocks of a text, in order, and what a reader sees of all of them. What makes no block, like definitions of
+/// links, belongs to the one before.
+pub(super) fn blocks(text: &str, from: usize) -> (Vec<Block>, String) {
+    let mut plain = Plain::default();
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut depth = 0_usize;
+    let mut heading: Option<(usize, String, String)> = None;
+    let mut is_paragraph = false;
+    let joint = |at: usize, plain: &Plain| Joint {
+        text: text[from..at].rfind('\n').map_or(from, |end| from + end + 1),
+        plain: plain.text.len(),
+    };
+    for (event, range) in Parser::new_ext(&text[from..], dialect()).into_offset_iter() {
+        let start = from + range.start;
+        match &event {
+            Event::Start(tag) => {
+                if depth == 0 {
+                    is_paragraph = matches!(tag, Tag::Paragraph);
+                    blocks.push(Block {
+                        start: joint(start, &plain),
+                        heading: None,
+                        joints: Vec::new(),
+                    });
+                    if let Tag::Heading { level, .. } = tag {
+                        heading = Some((depth_of(*level), String::new(), String::new()));
+                    }
+                } else if depth == 1
+                    && matches!(tag, Tag::Item | Tag::TableRow)
+                    && let Some(block) = blocks.last_mut()
+                {
+                    block.joints.push(joint(start, &plain));
+                }
+                depth += 1;
+            }
+            Event::End(end) => {
+                depth -= 1;
+                if let TagEnd::Heading(_) = end
+                    && let Some((level, shown, written)) = heading.take()
+                    && let Some(block) = blocks.last_mut()
+                {
+                    let shown = one_line(without_id(&shown));
+                    block.heading = Some(Heading {
+                        level,
+                        shown: if shown.is_empty() { "section".into() } else { shown },
+                        slug: slug(&written),
+                    });
+                }
+            }
+            Event::Rule if depth == 0 => blocks.push(Block {
+                start: joint(start, &plain),
+                heading: None,
+                joints: Vec::new(),
+            }),
+            _ => {
+                if let Some((_, shown, written)) = &mut heading {
+                    match &event {
+                        Event::Text(text) | Event::Code(text) => {
+                            shown.push_str(text);
+                            written.push_str(text);
+                        }
+                        // A name is made of all that is written, as others make it; who reads sees no tags.
+                        Event::InlineHtml(tag) => written.push_str(tag),
+                        Event::SoftBreak | Event::HardBreak => {
+                            shown.push(' ');
+                            written.push('\n');
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        plain.add(&event);
+        if is_paragraph
+            && depth == 1
+            && matches!(event, Event::SoftBreak | Event::HardBreak)
+            && let Some(block) = blocks.last_mut()
+        {
+            block.joints.push(joint(from + range.end, &plain));
+        }
+    }
+    (blocks, plain.text)
+}
+
+/// What is shown of a heading or a title at most.
+const LONGEST_HEADING: usize = 200;
+
+/// Letters of a slug at most: names are handed around.
+const LONGEST_SLUG: usize = 100;
+
+/// On one line, and not endless.
+pub(super) fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST_HEADING) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// A heading without the anchor that some sites give it: `Settings {#settings}`.
+fn without_id(heading: &str) -> &str {
+    match heading
+        .trim_end()
+        .strip_suffix('}')
+        .and_then(|rest| rest.rsplit_once("{#"))
+    {
+        Some((shown, id)) if !id.contains(char::is_whitespace) => shown,
+        _ => heading,
+    }
+}
+
+fn depth_of(level: HeadingLevel) -> usize {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
+}
+
+/// A heading as a part of a name: small letters and digits, of any script, joined with `-`.
+pub fn slug(heading: &str) -> String {
+    let mut slug = String::new();
+    for c in heading.trim().chars().flat_map(char::to_lowercase) {
+        match c {
+            ' ' | '-' if slug.is_empty() || slug.ends_with('-') => {}
+            ' ' | '-' => slug.push('-'),
+            c if c.is_alphanumeric() => slug.push(c),
+            _ => {}
+        }
+    }
+    let end = slug
+        .char_indices()
+        .nth(LONGEST_SLUG)
+        .map_or(slug.len(), |(end, _)| end);
+    let slug = slug[..end].trim_end_matches('-');
+    if slug.is_empty() {
+        "section".into()
+    } else {
+        slug.into()
+    }
+}

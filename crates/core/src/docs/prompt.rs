@@ -1,0 +1,272 @@
+//! Prompts: texts with gaps, kept beside the pages, that people fill in and hand to a model.
+//!
+//! `{{name}}` is a gap; what is filled in stands there as it was given. Nothing else of the mustache language is understood, and
+//! a template that uses more is refused rather than shown half filled.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::Problem;
+use super::front::{block, parse};
+
+/// How the files of templates end.
+pub const SUFFIXES: [&str; 2] = [".template.yaml", ".template.md"];
+
+/// A text with gaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub arguments: Vec<Argument>,
+    pub messages: Vec<Message>,
+}
+
+/// What a gap is filled with.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Argument {
+    pub name: String,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    #[serde(default)]
+    pub required: bool,
+}
+
+/// What somebody says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "Written")]
+pub struct Message {
+    pub role: Role,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    User,
+    Assistant,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    role: Role,
+    content: Content,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Content {
+    Text { text: String },
+}
+
+impl From<Written> for Message {
+    fn from(written: Written) -> Self {
+        let Content::Text { text } = written.content;
+        Self {
+            role: written.role,
+            text,
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+struct Head {
+    title: Option<String>,
+    description: Option<String>,
+    #[serde(default)]
+    arguments: Vec<Argument>,
+    #[serde(default)]
+    messages: Vec<Message>,
+}
+
+/// The name of the prompt in a file, nothing where it is no template: its path without the ending.
+pub fn name_of(path: &str) -> Option<&str> {
+    let ending = |suffix: &&str| {
+        let start = path.len().checked_sub(suffix.len())?;
+        let (name, end) = (path.get(..start)?, path.get(start..)?);
+        (end.eq_ignore_ascii_case(suffix) && !name.is_empty()).then_some(name)
+    };
+    SUFFIXES.iter().find_map(ending)
+}
+
+impl Prompt {
+    /// Reads a template; `path` tells which of the two forms it has.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
+        let text = text.trim_start_matches('\u{feff}');
+        let prompt = if path.to_ascii_lowercase().ends_with(".yaml") {
+            let head: Head = parse(text)?;
+            if head.messages.is_empty() {
+                return Err(Problem::new(1, "a prompt needs at least one message"));
+            }
+            Self {
+                title: head.title,
+                description: head.description,
+                arguments: head.arguments,
+                messages: head.messages,
+            }
+        } else {
+            let (yaml, start) = block(text).unwrap_or_default();
+            let head: Option<Head> =
+                parse(yaml).map_err(|problem| Problem::new(problem.line + 1, problem.message))?;
+            let head = head.unwrap_or_default();
+            let message = Message {
+                role: Role::User,
+                text: text[start..].trim().to_owned(),
+            };
+            Self {
+                title: head.title,
+                description: head.description,
+                arguments: head.arguments,
+                messages: vec![message],
+            }
+        };
+        if prompt
+            .messages
+            .iter()
+            .any(|message| message.text.trim().is_empty())
+        {
+            return Err(Problem::new(1, "a message of a prompt is empty"));
+        }
+        let is_name = |name: &str| (1..=64).contains(&name.len()) && name.chars().all(is_in_name);
+        if prompt.arguments.iter().any(|argument| !is_name(&argument.name)) {
+            return Err(Problem::new(
+                1,
+                "an argument is named with up to 64 letters, digits, `_`, `.` and `-`",
+            ));
+        }
+        for message in &prompt.messages {
+            gaps(&message.text)?;
+        }
+        Ok(prompt)
+    }
+
+    /// Arguments that must be given and are not.
+    pub fn missing<'a>(&'a self, given: &BTreeMap<String, String>) -> Vec<&'a str> {
+        let needed = self.arguments.iter().filter(|argument| argument.required);
+        needed
+            .map(|argument| argument.name.as_str())
+            .filter(|name| given.get(*name).is_none_or(|value| value.trim().is_empty()))
+            .collect()
+    }
+
+    /// The messages with every gap filled; one that nothing was given for is left empty.
+    pub fn filled(&self, given: &BTreeMap<String, String>) -> Vec<Message> {
+        let fill = |message: &Message| {
+            let mut text = String::new();
+            let mut copied = 0;
+            for gap in gaps(&message.text).unwrap_or_default() {
+                text.push_str(&message.text[copied..gap.start]);
+                text.push_str(given.get(gap.name).map(String::as_str).unwrap_or_default());
+                copied = gap.end;
+            }
+            text.push_str(&message.text[copied..]);
+            Message {
+                role: message.role,
+                text,
+            }
+        };
+        self.messages.iter().map(fill).collect()
+    }
+}
+
+/// What names of gaps are made of.
+fn is_in_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-.".contains(c)
+}
+
+struct Gap<'a> {
+    start: usize,
+    end: usize,
+    name: &'a str,
+}
+
+fn gaps(text: &str) -> Result<Vec<Gap<'_>>, Problem> {
+    let mut gaps = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
+        let Some(end) = text[start..].find("}}").map(|at| start + at) else {
+            break;
+        };
+        // `{{{name}}}` is the same gap: nothing is escaped here anyway.
+        let triple = text[start + 2..].starts_with('{') && text[end..].starts_with("}}}");
+        let (inner, after) = if triple {
+            (start + 3, end + 3)
+        } else {
+            (start + 2, end + 2)
+        };
+        let name = text[inner..end].trim().trim_start_matches('&').trim();
+        let is_name = !name.is_empty() && name.chars().all(is_in_name);
+        if !is_name {
+            let line = text[..start].matches('\n').count() + 1;
+            let shown: String = text[start..after].chars().take(60).collect();
+            return Err(Problem::new(
+                line,
+                format!("{shown} is no gap: only {{{{name}}}} is"),
+            ));
+        }
+        gaps.push(Gap {
+            start,
+            end: after,
+            name,
+        });
+        from = after;
+    }
+    Ok(gaps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "---\ntitle: Advisor\narguments:\n  - name: app\n    required: true\n  - name: extra\n---\n\nFor {{app}}, with {{ extra }} and {{{app}}}.\n";
+
+    fn given(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        pairs.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn gaps_are_filled_with_what_was_given_as_it_is() {
+        let prompt = Prompt::parse("guides/advisor.template.md", PAGE).unwrap();
+        assert_eq!(prompt.title.as_deref(), Some("Advisor"));
+        let filled = prompt.filled(&given(&[("app", "<b>{{extra}}")]));
+        assert_eq!(filled[0].text, "For <b>{{extra}}, with  and <b>{{extra}}.");
+        assert_eq!(prompt.missing(&given(&[("app", " ")])), ["app"]);
+        assert!(prompt.missing(&given(&[("app", "x")])).is_empty());
+    }
+
+    #[test]
+    fn several_messages_come_from_yaml() {
+        let yaml = "messages:\n  - role: user\n    content: {type: text, text: 'a {{x}}'}\n  - role: assistant\n    content: {type: text, text: b}\n";
+        let prompt = Prompt::parse("p.template.yaml", yaml).unwrap();
+        let roles: Vec<Role> = prompt.messages.iter().map(|message| message.role).collect();
+        assert_eq!(roles, [Role::User, Role::Assistant]);
+        assert_eq!(prompt.filled(&given(&[("x", "1")]))[0].text, "a 1");
+    }
+
+    #[test]
+    fn what_is_no_prompt_is_refused() {
+        let problem = |path: &str, text: &str| Prompt::parse(path, text).unwrap_err().message;
+        assert_eq!(
+            problem("a.template.md", "---\ntitle: x\n---\n \n"),
+            "a message of a prompt is empty"
+        );
+        assert_eq!(
+            problem("a.template.yaml", "title: x"),
+            "a prompt needs at least one message"
+        );
+        assert_eq!(
+            problem("a.template.md", "{{#list}}x{{/list}}"),
+            "{{#list}} is no gap: only {{name}} is"
+        );
+        assert!(problem("a.template.yaml", "messages: 1").contains("sequence"));
+    }
+
+    #[test]
+    fn a_prompt_is_named_by_its_path() {
+        assert_eq!(name_of("guides/advisor.template.md"), Some("guides/advisor"));
+        assert_eq!(name_of("a.template.yaml"), Some("a"));
+        assert_eq!(name_of(".template.md"), None);
+        assert_eq!(name_of("a.md"), None);
+    }
+}

@@ -1,0 +1,209 @@
+//! The labels of a corpus: which keys there are, with which values, and what a filter by them lets through.
+//!
+//! Values are kept as they were written. Nothing stands for "any": who wants no filter gives none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::manifest::{Facet, Labels, MOST_KEYS, MOST_VALUES};
+
+/// Every key with its values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taxonomy {
+    pub keys: BTreeMap<String, Key>,
+    /// Keys that have too many values to be offered, and keys beyond the number there may be.
+    pub left_out: Vec<String>,
+}
+
+/// One key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Key {
+    pub description: Option<String>,
+    pub values: BTreeSet<String>,
+    /// Pages that differ in nothing but this are shown once.
+    pub collapses: bool,
+}
+
+impl Taxonomy {
+    /// What the labels of all pages amount to; `facets` is what manifests say about keys.
+    pub fn of<'a>(
+        labels: impl Iterator<Item = &'a Labels>,
+        facets: impl Iterator<Item = (&'a String, &'a Facet)>,
+    ) -> Self {
+        let mut keys: BTreeMap<String, Key> = BTreeMap::new();
+        for labels in labels {
+            for (key, value) in labels {
+                if let Some(known) = keys.get_mut(key) {
+                    if !known.values.contains(value) {
+                        known.values.insert(value.clone());
+                    }
+                } else {
+                    let key = keys.entry(key.clone()).or_default();
+                    key.values.insert(value.clone());
+                }
+            }
+        }
+        for (name, facet) in facets {
+            if let Some(key) = keys.get_mut(name.trim()) {
+                key.collapses |= facet.vector_collapse;
+                if key.description.is_none() {
+                    key.description.clone_from(&facet.description);
+                }
+            }
+        }
+        let mut left_out: Vec<String> = Vec::new();
+        keys.retain(|name, key| {
+            let few = key.values.len() <= MOST_VALUES;
+            if !few {
+                left_out.push(format!(
+                    "{name} has {} values, more than {MOST_VALUES}",
+                    key.values.len()
+                ));
+            }
+            few
+        });
+        while keys.len() > MOST_KEYS
+            && let Some((name, _)) = keys.pop_last()
+        {
+            left_out.push(format!("{name} is beyond the first {MOST_KEYS} keys"));
+        }
+        Self { keys, left_out }
+    }
+
+    /// Whether guides that are about no language in particular come with one.
+    pub fn takes_guides(&self, filters: &Labels) -> bool {
+        filters.contains_key(LANGUAGE) && !filters.contains_key(SCOPE) && self.keys.contains_key(SCOPE)
+    }
+
+    /// The keys by which siblings are put together, where nobody asks for one of their values.
+    pub fn collapsing<'a>(&'a self, filters: &'a Labels) -> impl Iterator<Item = &'a str> {
+        let keys = self
+            .keys
+            .iter()
+            .filter(|(name, key)| key.collapses && !filters.contains_key(*name));
+        keys.map(|(name, _)| name.as_str())
+    }
+}
+
+pub const LANGUAGE: &str = "language";
+const SCOPE: &str = "scope";
+
+/// The scope of what holds for every language, and of what holds for one.
+const GUIDE: &str = "global-guide";
+const SPECIFIC: &str = "sdk-specific";
+
+/// True of a guide, and of a page that names neither a language nor that it belongs to one.
+pub fn is_for_all(labels: &Labels) -> bool {
+    match labels.get(SCOPE).map(String::as_str) {
+        Some(GUIDE) => true,
+        Some(SPECIFIC) => false,
+        _ => !labels.contains_key(LANGUAGE),
+    }
+}
+
+/// What siblings have in common: the path without the values they differ in, and the name inside it. Nothing for a page that
+/// has no siblings.
+pub fn sibling_key<'a>(
+    path: &str,
+    name: &str,
+    labels: &Labels,
+    keys: impl Iterator<Item = &'a str>,
+) -> Option<String> {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    let mut differs = false;
+    for key in keys {
+        let value = labels.get(key)?;
+        if let Some(part) = parts.iter_mut().find(|part| *part == value) {
+            *part = "*";
+            differs = true;
+        }
+    }
+    // The outermost heading is often the one that names the value: "Go SDK".
+    let inner = name.split_once('/').map_or(name, |(_, inner)| inner);
+    differs.then(|| format!("{}#{inner}", parts.join("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(pairs: &[(&str, &str)]) -> Labels {
+        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        pairs.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn values_keep_their_case_and_are_listed_once() {
+        let pages = [
+            labels(&[("language", "TypeScript"), ("scope", "sdk-specific")]),
+            labels(&[("language", "Go")]),
+            labels(&[("language", "Go")]),
+        ];
+        let facet = Facet {
+            description: Some("Which SDK.".into()),
+            vector_collapse: true,
+            ..Facet::default()
+        };
+        let facets = [
+            ("language".to_owned(), facet),
+            ("absent".to_owned(), Facet::default()),
+        ];
+        let taxonomy = Taxonomy::of(pages.iter(), facets.iter().map(|(name, facet)| (name, facet)));
+        let values: Vec<&String> = taxonomy.keys["language"].values.iter().collect();
+        assert_eq!(values, ["Go", "TypeScript"]);
+        assert_eq!(
+            taxonomy.keys["language"].description.as_deref(),
+            Some("Which SDK.")
+        );
+        assert_eq!(taxonomy.keys.len(), 2);
+        assert_eq!(
+            taxonomy.collapsing(&Labels::new()).collect::<Vec<_>>(),
+            ["language"]
+        );
+        assert_eq!(taxonomy.collapsing(&labels(&[("language", "Go")])).count(), 0);
+    }
+
+    #[test]
+    fn a_key_with_too_many_values_is_left_out_and_told() {
+        let pages: Vec<Labels> = (0..10_000).map(|at| labels(&[("id", &at.to_string())])).collect();
+        let taxonomy = Taxonomy::of(pages.iter(), [].into_iter());
+        assert!(taxonomy.keys.is_empty());
+        assert_eq!(taxonomy.left_out, ["id has 10000 values, more than 512"]);
+    }
+
+    #[test]
+    fn a_language_brings_the_guides_along_unless_a_scope_is_asked_for() {
+        let pages = [
+            labels(&[("language", "go"), ("scope", "sdk-specific")]),
+            labels(&[("scope", "global-guide")]),
+            labels(&[("language", "python")]),
+            labels(&[]),
+        ];
+        let taxonomy = Taxonomy::of(pages.iter(), [].into_iter());
+        assert!(taxonomy.takes_guides(&labels(&[("language", "go")])));
+        assert!(!taxonomy.takes_guides(&labels(&[("language", "go"), ("scope", "sdk-specific")])));
+        assert!(!taxonomy.takes_guides(&labels(&[("scope", "global-guide")])));
+        assert_eq!(
+            pages.iter().map(is_for_all).collect::<Vec<_>>(),
+            [false, true, false, true]
+        );
+        let plain = Taxonomy::of(pages[2..].iter(), [].into_iter());
+        assert!(!plain.takes_guides(&labels(&[("language", "python")])));
+    }
+
+    #[test]
+    fn siblings_differ_in_one_part_of_their_path() {
+        let key = |path: &str, name: &str, language: &str| {
+            sibling_key(
+                path,
+                name,
+                &labels(&[("language", language)]),
+                ["language"].into_iter(),
+            )
+        };
+        let go = key("sdks/go/auth.md", "go-sdk/retries", "go");
+        assert_eq!(go.as_deref(), Some("sdks/*/auth.md#retries"));
+        assert_eq!(go, key("sdks/python/auth.md", "python-sdk/retries", "python"));
+        assert_ne!(go, key("sdks/python/auth.md", "python-sdk/other", "python"));
+        assert_eq!(key("guides/auth.md", "x", "go"), None);
+    }
+}

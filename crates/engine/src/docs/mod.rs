@@ -1,0 +1,45 @@
+//! The project's documentation: found by meaning, read in order.
+//!
+//! Searches go through the index; what is read comes from the pages themselves, as they are now.
+
+mod advice;
+mod check;
+mod prompts;
+mod reading;
+mod search;
+
+pub use advice::{Advice, advice};
+pub use check::{Finding, Proposal, check, propose};
+pub use prompts::{Prompts, prompts};
+pub use reading::{Doc, ReadError, Shown, read};
+pub use search::{Hit, Request, Results, Ways, search};
+
+use docent_core::docs::manifest::{FILE, Manifest, Rules};
+use docent_core::docs::page::Page;
+use docent_core::path::RepoPath;
+
+use crate::files::{FileError, Root, lossy_text};
+
+/// Larger pages were not indexed, whatever was configured.
+const LARGEST_PAGE: u64 = 256 << 20;
+const LARGEST_MANIFEST: u64 = 1 << 20;
+
+/// A page as it is now, cut by these rules, and its text.
+fn page(root: &Root, path: &RepoPath, rules: Rules) -> Result<(Page, String), FileError> {
+    let text = lossy_text(root.read(path, LARGEST_PAGE)?.bytes);
+    Ok((Page::of(&text, rules), text))
+}
+
+/// What the project's own manifest says to clients about its documentation.
+pub fn instructions(root: &Root) -> Option<String> {
+    let places = [
+        FILE.to_owned(),
+        format!("docs/{FILE}"),
+        format!("doc/{FILE}"),
+        format!("documentation/{FILE}"),
+    ];
+    places.iter().find_map(|place| {
+        let content = root.read(&RepoPath::parse(place).ok()?, LARGEST_MANIFEST).ok()?;
+        Manifest::parse(&lossy_text(content.bytes)).ok()?.instructions
+    })
+}

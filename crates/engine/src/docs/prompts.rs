@@ -1,0 +1,43 @@
+//! Prompts that the project keeps beside its pages.
+
+use std::collections::BTreeMap;
+
+use docent_core::docs::Problem;
+use docent_core::docs::prompt::{Prompt, name_of};
+use docent_core::path::RepoPath;
+
+use crate::files::{Root, lossy_text};
+
+/// The prompts there are, by name, and what is wrong with those that are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompts {
+    pub known: BTreeMap<String, Prompt>,
+    pub problems: Vec<(RepoPath, Problem)>,
+}
+
+/// Templates that are looked at, and the size of one.
+const MOST: usize = 1_000;
+const LARGEST: u64 = 64 << 10;
+
+/// Reads templates. Of two with the same name the YAML one counts.
+pub fn prompts(root: &Root, templates: &[RepoPath]) -> Prompts {
+    let mut prompts = Prompts::default();
+    for path in templates.iter().take(MOST) {
+        let Some(name) = name_of(path.as_str()) else {
+            continue;
+        };
+        let read = root
+            .read(path, LARGEST)
+            .map_err(|error| Problem {
+                line: 1,
+                message: error.to_string(),
+            })
+            .and_then(|content| Prompt::parse(path.as_str(), &lossy_text(content.bytes)));
+        match read {
+            // `.md` comes before `.yaml`.
+            Ok(prompt) => drop(prompts.known.insert(name.to_owned(), prompt)),
+            Err(problem) => prompts.problems.push((path.clone(), problem)),
+        }
+    }
+    prompts
+}

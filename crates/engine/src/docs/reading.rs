@@ -1,0 +1,105 @@
+//! Sections of a page, read in order: one that is named, and those around it.
+
+use docent_core::docs::Part;
+use docent_core::docs::page::Found;
+use docent_core::path::RepoPath;
+
+use super::page;
+use crate::files::{FileError, Root};
+use crate::index::Index;
+use crate::store::StoreError;
+
+/// A section with those around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doc {
+    /// In the order of the page.
+    pub shown: Vec<Shown>,
+    /// How many sections the page has.
+    pub of: usize,
+}
+
+/// A section of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub id: String,
+    /// Where it is in the page, counted from 1.
+    pub at: usize,
+    /// How far it is from the one that was asked for.
+    pub offset: isize,
+    pub text: String,
+    pub lines: (usize, usize),
+    /// Where it begins in the file, in bytes.
+    pub start: usize,
+}
+
+/// Why a section is not shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("it is no path of a page, with or without a heading behind a #")]
+    Malformed,
+    #[error("there is no such section")]
+    Missing,
+    #[error("more than one section is called that")]
+    Ambiguous(Vec<String>),
+    #[error(transparent)]
+    File(FileError),
+    #[error(transparent)]
+    Index(#[from] StoreError),
+}
+
+/// The section with an id, and up to `around` before and after it.
+pub fn read(root: &Root, index: &Index, id: &str, around: usize) -> Result<Doc, ReadError> {
+    let is_page =
+        |path: &RepoPath| Ok::<_, StoreError>(Part::of(path) == Some(Part::Page) && index.has_page(path)?);
+    let (path, name) = match RepoPath::parse(id) {
+        // Names of files may hold a `#` as well.
+        Ok(path) if is_page(&path)? => (path, ""),
+        _ => parts(id)?,
+    };
+    if !is_page(&path)? {
+        return Err(ReadError::Missing);
+    }
+    let (page, text) = match page(root, &path, index.rules(&path)) {
+        Ok(page) => page,
+        Err(FileError::Missing | FileError::Blocked | FileError::Outside | FileError::Directory) => {
+            return Err(ReadError::Missing);
+        }
+        Err(error) => return Err(ReadError::File(error)),
+    };
+    let target = match page.find(name) {
+        Found::One(at) => at,
+        Found::None => return Err(ReadError::Missing),
+        Found::Several(found) => {
+            let ids = found.iter().map(|at| page.sections[*at].id(path.as_str()));
+            return Err(ReadError::Ambiguous(ids.collect()));
+        }
+    };
+    let from = target.saturating_sub(around);
+    let until = (target + around + 1).min(page.sections.len());
+    let shown = (from..until).map(|at| {
+        let section = &page.sections[at];
+        Shown {
+            id: section.id(path.as_str()),
+            at: at + 1,
+            offset: at.cast_signed() - target.cast_signed(),
+            text: text[section.bytes.clone()].to_owned(),
+            lines: section.lines,
+            start: section.bytes.start,
+        }
+    });
+    Ok(Doc {
+        shown: shown.collect(),
+        of: page.sections.len(),
+    })
+}
+
+/// The path of a page, and the name of a section behind the `#`.
+fn parts(id: &str) -> Result<(RepoPath, &str), ReadError> {
+    let (path, name) = match id.rsplit_once('#') {
+        Some((_, "")) => return Err(ReadError::Malformed),
+        Some((path, name)) => (path, name),
+        None => (id, ""),
+    };
+    let path = RepoPath::parse(path).map_err(|_| ReadError::Malformed)?;
+    Ok((path, name))
+}

@@ -1,0 +1,257 @@
+//! A question, answered from the documentation: sections by several ways of looking, put into one order.
+//!
+//! Each way gives a list; a section counts for where it stands in each (reciprocal rank fusion), so that no score of one way is
+//! ever compared with that of another.
+//!
+//! Invariant: the same question over the same pages gives the same list, whatever part of it is asked for.
+
+use std::collections::HashMap;
+
+use docent_core::docs::front::text_start;
+use docent_core::docs::manifest::Labels;
+use docent_core::docs::snippet::{plain, snippet};
+use docent_core::docs::taxonomy::sibling_key;
+use docent_core::path::RepoPath;
+use docent_core::tokens::Query;
+
+use super::page;
+use crate::deadline::Deadline;
+use crate::files::{Root, lossy_text};
+use crate::index::{Index, View, hash};
+use crate::store::{Asked, Found, Label, Place, Ranked, Section, StoreError};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub query: &'a str,
+    pub filters: &'a Labels,
+    /// The documentation that the filters and the place to go on are of.
+    pub view: &'a View,
+    /// How many results come before those that are wanted.
+    pub after: usize,
+    pub limit: usize,
+    pub ways: Ways,
+}
+
+/// Ways of looking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ways {
+    #[default]
+    All,
+    /// For measuring what each is worth.
+    Words,
+    Meaning,
+}
+
+/// A part of the results.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    pub hits: Vec<Hit>,
+    /// There are others behind these.
+    pub more: bool,
+    /// Sections that were found and are no longer in their file.
+    pub gone: usize,
+}
+
+/// A section that was found.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// How many results there are up to this one.
+    pub at: usize,
+    pub section: Section,
+    pub labels: Labels,
+    /// From 0 to 1, where every way of looking had it first.
+    pub score: f64,
+    pub snippet: String,
+}
+
+/// How much less the next place in a list counts.
+const STEEPNESS: f64 = 60.0;
+
+/// What the place in each list counts.
+const BY_WORDS: f64 = 1.0;
+const BY_PHRASE: f64 = 0.5;
+const BY_MEANING: f64 = 0.1;
+
+/// What is further away is about something else.
+const LEAST_NEARNESS: f32 = 0.3;
+
+/// Sections that each way of looking gives.
+const CANDIDATES: usize = 200;
+
+/// Bytes of a section in which a snippet is looked for.
+const LOOKED_AT: usize = 60_000;
+
+/// Phrases of more words are questions.
+const LONGEST_PHRASE: usize = 6;
+
+/// Sections that answer a question, the best first.
+pub fn search(
+    root: &Root,
+    index: &Index,
+    request: &Request<'_>,
+    deadline: &Deadline,
+) -> Result<Results, StoreError> {
+    let query = Query::of(request.query);
+    let filters = request.view.filters(request.filters);
+    let phrase: &[String] = if query.words.len() <= LONGEST_PHRASE {
+        &query.words
+    } else {
+        &[]
+    };
+    let embedder = index.embedder();
+    let vector = match request.ways {
+        Ways::Words => None,
+        Ways::All | Ways::Meaning => embedder.embed(request.query),
+    };
+    let Some(sections) = index.sections() else {
+        return Ok(Results::default());
+    };
+    let mut found = index.told(sections.find(&Asked {
+        words: &query.words,
+        phrase,
+        vector,
+        filters: &filters,
+        most: CANDIDATES,
+    }))?;
+    if request.ways == Ways::Meaning {
+        found.by_words.clear();
+        found.by_phrase.clear();
+    } else if found.by_words.is_empty() && !embedder.knows(request.query) {
+        // What nothing here is called, and what means nothing, is near to something all the same.
+        found.by_meaning.clear();
+    }
+    found.by_meaning.retain(|ranked| ranked.score >= LEAST_NEARNESS);
+    let order = fused(found);
+    let keys: Vec<&str> = request.view.taxonomy.collapsing(request.filters).collect();
+    let wanted = request.after..request.after + request.limit;
+    let (chosen, more) = if keys.is_empty() {
+        let more = order.len() > wanted.end;
+        let chosen = order.into_iter().skip(wanted.start).take(request.limit);
+        let read = chosen.map(|(place, score)| Ok((sections.section(place)?, score)));
+        (read.collect::<Result<Vec<_>, StoreError>>(), more)
+    } else {
+        // Which of them say the same is only known of those before as well.
+        let read = order
+            .into_iter()
+            .map(|(place, score)| Ok((sections.section(place)?, score)));
+        match read.collect::<Result<Vec<_>, StoreError>>() {
+            Err(error) => (Err(error), false),
+            Ok(mut all) => {
+                collapse(&mut all, &keys);
+                let more = all.len() > wanted.end;
+                let chosen = all.into_iter().skip(wanted.start).take(request.limit);
+                (Ok(chosen.collect()), more)
+            }
+        }
+    };
+    let mut results = Results {
+        more,
+        ..Results::default()
+    };
+    let mut texts: HashMap<String, Option<String>> = HashMap::new();
+    for (at, (section, score)) in (request.after + 1..).zip(index.told(chosen)?) {
+        let text = texts
+            .entry(section.path.clone())
+            .or_insert_with(|| read(root, &section.path));
+        if deadline.check().is_err() {
+            break;
+        }
+        match current(root, index, &section, text.as_deref()) {
+            None => results.gone += 1,
+            Some(text) => results.hits.push(Hit {
+                at,
+                labels: request.view.labels_of(&section.path, &section.labels),
+                snippet: snippet(&plain(&text[..text.floor_char_boundary(LOOKED_AT)]), &query.words),
+                section,
+                score,
+            }),
+        }
+    }
+    Ok(results)
+}
+
+fn fused(found: Found) -> Vec<(Place, f64)> {
+    let lists = [
+        (found.by_words, BY_WORDS),
+        (found.by_phrase, BY_PHRASE),
+        (found.by_meaning, BY_MEANING),
+    ];
+    let most: f64 = lists
+        .iter()
+        .filter(|(list, _)| !list.is_empty())
+        .map(|(_, weight)| weight / (STEEPNESS + 1.0))
+        .sum();
+    let mut scores: HashMap<Place, (f64, u64)> = HashMap::new();
+    for (list, weight) in lists {
+        let mut at = 0.0;
+        for Ranked { place, key, .. } in list {
+            at += 1.0;
+            scores.entry(place).or_insert((0.0, key)).0 += weight / (STEEPNESS + at) / most;
+        }
+    }
+    let mut order: Vec<(Place, (f64, u64))> = scores.into_iter().collect();
+    order.sort_unstable_by(|(_, (a, first)), (_, (b, second))| b.total_cmp(a).then(first.cmp(second)));
+    order
+        .into_iter()
+        .map(|(place, (score, _))| (place, score))
+        .collect()
+}
+
+/// Sections that hold words, the best first.
+pub(super) fn by_words(
+    index: &Index,
+    words: &[String],
+    filters: &[Vec<Label>],
+) -> Result<Vec<Section>, StoreError> {
+    let Some(sections) = index.sections() else {
+        return Ok(Vec::new());
+    };
+    let asked = Asked {
+        words,
+        phrase: &[],
+        vector: None,
+        filters,
+        most: CANDIDATES,
+    };
+    let found = index.told(sections.find(&asked))?;
+    let read = found.by_words.iter().map(|ranked| sections.section(ranked.place));
+    index.told(read.collect())
+}
+
+/// Keeps the best of sections that say the same for another language, or whatever their pages differ in.
+fn collapse(ranked: &mut Vec<(Section, f64)>, keys: &[&str]) {
+    // Each with the page that has it: two sections of one page are never siblings.
+    let mut seen: HashMap<String, String> = HashMap::new();
+    ranked.retain(|(section, _)| {
+        let labels: Labels = section.labels.iter().cloned().collect();
+        sibling_key(&section.path, &section.name, &labels, keys.iter().copied())
+            .is_none_or(|key| *seen.entry(key).or_insert_with(|| section.path.clone()) == section.path)
+    });
+}
+
+fn read(root: &Root, path: &str) -> Option<String> {
+    let content = root
+        .read(&RepoPath::parse(path).ok()?, super::LARGEST_PAGE)
+        .ok()?;
+    Some(lossy_text(content.bytes))
+}
+
+/// The text of a section as its page has it now, without the front matter.
+fn current(root: &Root, index: &Index, section: &Section, text: Option<&str>) -> Option<String> {
+    let text = text?;
+    let shown = match text.get(section.start..section.end) {
+        Some(shown) if hash(shown) == section.hash => shown.to_owned(),
+        _ => {
+            let path = RepoPath::parse(&section.path).ok()?;
+            let (page, text) = page(root, &path, index.rules(&path)).ok()?;
+            let moved = page
+                .sections
+                .into_iter()
+                .find(|other| other.name == section.name)?;
+            text[moved.bytes].to_owned()
+        }
+    };
+    let start = if section.start == 0 { text_start(&shown) } else { 0 };
+    Some(shown[start..].to_owned())
+}

@@ -1,0 +1,145 @@
+//! The documentation as searches and clients see it: which labels there are, and which state of the pages they are of.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use docent_core::docs::manifest::Labels;
+use docent_core::docs::taxonomy::{Key, Taxonomy};
+use docent_core::path::RepoPath;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::pages::{Pages, directory_of};
+use super::table::Row;
+use crate::store::Label;
+
+/// The documentation at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// Tells this state of the pages from every other.
+    pub generation: u64,
+    pub taxonomy: Taxonomy,
+    pub templates: Vec<RepoPath>,
+    pub pages: usize,
+    /// What is wrong with manifests, each with its file and line.
+    pub problems: Vec<String>,
+    /// Where pages that no manifest governs are told apart by the directory they are in: the one above those.
+    above: Option<String>,
+}
+
+/// The key that stands for the directory of a page, where there are no labels.
+const SECTION: &str = "section";
+
+/// As many different directories make a choice that helps.
+const FEWEST: usize = 2;
+const MOST: usize = 40;
+
+impl View {
+    pub(super) fn of(pages: &Pages, indexed: &BTreeMap<RepoPath, Row>) -> Self {
+        let mut generation = Xxh3::new();
+        let mut read: HashMap<&str, Labels> = HashMap::new();
+        for (path, row) in indexed {
+            generation.update(path.as_str().as_bytes());
+            generation.update(&row.hash.to_le_bytes());
+            generation.update(&row.rules.to_le_bytes());
+            if !row.labels.is_empty() {
+                read.entry(&row.labels)
+                    .or_insert_with(|| serde_json::from_str(&row.labels).unwrap_or_default());
+            }
+        }
+        let facets = pages.manifests.read().flat_map(|manifest| &manifest.taxonomy);
+        let mut view = Self {
+            generation: generation.digest(),
+            taxonomy: Taxonomy::of(read.values(), facets),
+            templates: pages.templates.clone(),
+            pages: indexed.len(),
+            problems: pages
+                .manifests
+                .problems()
+                .map(|(path, problem)| format!("{path}:{}: {}", problem.line, problem.message))
+                .collect(),
+            above: None,
+        };
+        if view.taxonomy.keys.is_empty() && view.taxonomy.left_out.is_empty() {
+            view.tell_apart_by_directory(indexed.keys());
+        }
+        view
+    }
+
+    fn tell_apart_by_directory<'a>(&mut self, pages: impl Iterator<Item = &'a RepoPath>) {
+        let directories: BTreeSet<&str> = pages.map(directory_of).filter(|path| !path.is_empty()).collect();
+        let (Some(first), Some(last)) = (directories.first(), directories.last()) else {
+            return;
+        };
+        // What the first and the last of an ordered list share, all of them do.
+        let mut shared: Vec<&str> = Vec::new();
+        for (one, other) in first.split('/').zip(last.split('/')) {
+            if one != other {
+                break;
+            }
+            shared.push(one);
+        }
+        let above = shared.join("/");
+        let values: BTreeSet<String> = directories
+            .iter()
+            .filter_map(|directory| first_below(directory, &above))
+            .map(str::to_owned)
+            .collect();
+        if (FEWEST..=MOST).contains(&values.len()) {
+            let key = Key {
+                description: Some("Only pages below this directory.".into()),
+                values,
+                collapses: false,
+            };
+            self.taxonomy.keys.insert(SECTION.to_owned(), key);
+            self.above = Some(above);
+        }
+    }
+
+    /// The labels of a page, as results show them.
+    pub fn labels_of(&self, path: &str, labels: &[(String, String)]) -> Labels {
+        if let Some(above) = &self.above {
+            let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+            let section = first_below(directory, above);
+            return section
+                .map(|section| (SECTION.to_owned(), section.to_owned()))
+                .into_iter()
+                .collect();
+        }
+        let known = labels
+            .iter()
+            .filter(|(key, _)| self.taxonomy.keys.contains_key(key));
+        known.cloned().collect()
+    }
+
+    /// What sections must have to pass filters; of each list one.
+    pub(crate) fn filters(&self, filters: &Labels) -> Vec<Vec<Label>> {
+        let one = |(key, value): (&String, &String)| {
+            if let Some(above) = &self.above {
+                let below = if above.is_empty() {
+                    value.clone()
+                } else {
+                    format!("{above}/{value}")
+                };
+                return vec![Label::Directory(below)];
+            }
+            let label = |key: &str, value: &str| Label::Value {
+                key: key.to_owned(),
+                value: value.to_owned(),
+            };
+            let mut any = vec![label(key, value)];
+            if key == docent_core::docs::taxonomy::LANGUAGE && self.taxonomy.takes_guides(filters) {
+                any.push(Label::ForAll);
+            }
+            any
+        };
+        filters.iter().map(one).collect()
+    }
+}
+
+/// The part of a path that follows the part `above` it.
+fn first_below<'a>(directory: &'a str, above: &str) -> Option<&'a str> {
+    let below = match above {
+        "" => directory,
+        _ => directory.strip_prefix(above)?.strip_prefix('/')?,
+    };
+    below.split('/').next().filter(|part| !part.is_empty())
+}

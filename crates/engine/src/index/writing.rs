@@ -1,0 +1,237 @@
+//! Writing: reads what has changed, cuts it, and puts it into the index.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use docent_core::path::RepoPath;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use super::build::{Job, Prepared, prepare, prepare_page};
+use super::known::Known;
+use super::place::{Opened, of_table};
+use super::table::{Row, Written};
+use super::{Corpus, Progress, Shared};
+use crate::stamp::Stamp;
+use crate::store::{Change, Store, StoreError};
+
+/// Files that are read and cut at a time.
+const BATCH_FILES: usize = 300;
+const BATCH_BYTES: u64 = 2 << 20;
+
+/// When the first part of a long build is committed; each further one takes twice as long as the one before.
+const FIRST_COMMIT: Duration = Duration::from_millis(300);
+const LONGEST_COMMIT: Duration = Duration::from_secs(20);
+
+impl Known {
+    pub(super) fn write_pages(&mut self, shared: &Shared, opened: &Opened) -> Result<(), StoreError> {
+        let pending = self.pending(Corpus::Docs);
+        let prepare = |known: &Self, path: &RepoPath| {
+            let (stamp, rules) = known.pages.known.get(path)?;
+            let before = known.indexed_pages.get(path).filter(|row| row.rules == *rules);
+            let job = job(shared, path, *stamp, before);
+            Some(prepare_page(&job, *rules, shared.options.embedder, || {
+                known.pages.manifests.rules(path)
+            }))
+        };
+        self.write(shared, opened, Corpus::Docs, &*opened.sections, &pending, prepare)
+    }
+
+    pub(super) fn write_pieces(&mut self, shared: &Shared, opened: &Opened) -> Result<(), StoreError> {
+        let pending = self.pending(Corpus::Code);
+        let prepare = |known: &Self, path: &RepoPath| {
+            let stamp = known.files.get(path)?;
+            Some(prepare(&job(shared, path, *stamp, known.indexed.get(path))))
+        };
+        self.write(shared, opened, Corpus::Code, &*opened.pieces, &pending, prepare)
+    }
+
+    /// Reads, cuts and commits, in order and in batches. `prepare` says what becomes of a file; nothing where it is gone.
+    fn write<E: Send>(
+        &mut self,
+        shared: &Shared,
+        opened: &Opened,
+        corpus: Corpus,
+        store: &dyn Store<E>,
+        pending: &[RepoPath],
+        prepare: impl Fn(&Self, &RepoPath) -> Option<Prepared<E>> + Sync,
+    ) -> Result<(), StoreError> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let counted = &shared.counted;
+        counted.set(Progress {
+            total: pending.len() as u64,
+            ..Progress::default()
+        });
+        self.say(shared, corpus);
+
+        let size = pending
+            .iter()
+            .filter_map(|path| self.files.get(path))
+            .map(|stamp| stamp.size)
+            .sum();
+        // Begun with the first file that says something new.
+        let mut change: Option<Box<dyn Change<E> + '_>> = None;
+        let mut commit = store.committed()?;
+        let mut written: Vec<Written> = Vec::new();
+        let mut interval = FIRST_COMMIT;
+        let mut committed = Instant::now();
+        let mut rest = pending;
+        while !rest.is_empty() {
+            let (batch, after) = rest.split_at(self.batch(rest));
+            rest = after;
+            let known: &Self = self;
+            let prepared: Vec<Prepared<E>> = batch
+                .par_iter()
+                .map(|path| prepare(known, path).unwrap_or(Prepared::Gone))
+                .collect();
+            for (path, prepared) in batch.iter().zip(prepared) {
+                match prepared {
+                    Prepared::Same(row) => written.push(Written::Indexed(path.clone(), row)),
+                    Prepared::Gone => {
+                        begun(&mut change, store, size)?.remove(path.as_str());
+                        written.push(Written::Gone(path.clone()));
+                    }
+                    Prepared::Changed { row, entries, bytes } => {
+                        let change = begun(&mut change, store, size)?;
+                        change.remove(path.as_str());
+                        counted.pieces.fetch_add(entries.len() as u64, Ordering::Relaxed);
+                        counted.bytes.fetch_add(bytes, Ordering::Relaxed);
+                        for entry in entries {
+                            change.add(entry)?;
+                        }
+                        written.push(Written::Indexed(path.clone(), row));
+                    }
+                }
+            }
+            counted.done.fetch_add(batch.len() as u64, Ordering::Relaxed);
+            shared.changed.notify_all();
+            // What is cut already is known to be so before files are looked at once more.
+            let glances = corpus == Corpus::Code && shared.wants_docs();
+            if rest.is_empty() || glances || committed.elapsed() > interval {
+                if let Some(change) = &mut change {
+                    commit += 1;
+                    change.commit(commit)?;
+                }
+                opened.table().write(corpus, &written, commit).map_err(of_table)?;
+                store.reload()?;
+                self.take_note(shared, corpus, std::mem::take(&mut written));
+                if rest.is_empty() && corpus == Corpus::Code && !self.was_complete[Corpus::Code as usize] {
+                    opened.table().set_fact("complete", "1").map_err(of_table)?;
+                }
+                interval = (interval * 2).min(LONGEST_COMMIT);
+                committed = Instant::now();
+            }
+            if glances {
+                self.glance(shared, opened)?;
+            }
+            if shared.lock().ended {
+                return Ok(());
+            }
+        }
+        change.map_or(Ok(()), Change::finish)
+    }
+
+    /// How many of these files are cut at a time.
+    fn batch(&self, rest: &[RepoPath]) -> usize {
+        let mut bytes = 0;
+        rest.iter()
+            .take(BATCH_FILES)
+            .take_while(|path| {
+                let before = bytes;
+                bytes += self.files.get(*path).map_or(0, |stamp| stamp.size);
+                before < BATCH_BYTES
+            })
+            .count()
+    }
+
+    /// After a commit: knows what was written, and moves what is known of renamed files along.
+    fn take_note(&mut self, shared: &Shared, corpus: Corpus, written: Vec<Written>) {
+        if corpus == Corpus::Code {
+            self.follow_renames(shared, &written);
+        }
+        for written in written {
+            // A file that changed while it was read, or just before, is looked at again.
+            match (corpus, written) {
+                (Corpus::Code, Written::Indexed(path, row)) => {
+                    self.files.insert(path.clone(), row.stamp);
+                    self.indexed.insert(path, row);
+                }
+                (Corpus::Code, Written::Gone(path)) => {
+                    self.files.remove(&path);
+                    self.indexed.remove(&path);
+                }
+                (Corpus::Docs, Written::Indexed(path, row)) => {
+                    self.pages.known.insert(path.clone(), (row.stamp, row.rules));
+                    self.indexed_pages.insert(path, row);
+                }
+                (Corpus::Docs, Written::Gone(path)) => {
+                    self.pages.known.remove(&path);
+                    self.indexed_pages.remove(&path);
+                }
+            }
+        }
+        if corpus == Corpus::Docs {
+            self.publish(shared);
+        }
+        self.say(shared, corpus);
+    }
+
+    /// Tells those who wait how things stand.
+    fn say(&self, shared: &Shared, corpus: Corpus) {
+        let standing = self.standing(corpus);
+        let mut state = shared.lock();
+        match corpus {
+            Corpus::Docs => state.docs = standing,
+            Corpus::Code => state.standing = standing,
+        }
+        drop(state);
+        shared.changed.notify_all();
+    }
+
+    /// A file that is gone and one that came with the same content are one file under another name.
+    fn follow_renames(&self, shared: &Shared, written: &[Written]) {
+        let gone: HashMap<u64, &RepoPath> = written
+            .iter()
+            .filter_map(|written| match written {
+                Written::Gone(path) => self.indexed.get(path).map(|row| (row.hash, path)),
+                Written::Indexed(..) => None,
+            })
+            .filter(|(hash, _)| *hash != 0)
+            .collect();
+        if gone.is_empty() {
+            return;
+        }
+        for new in written {
+            if let Written::Indexed(path, row) = new
+                && !self.indexed.contains_key(path)
+                && let Some(old) = gone.get(&row.hash)
+            {
+                // Statistics that stay behind only change an order.
+                let _ = shared.accesses.rename(old, path);
+            }
+        }
+    }
+}
+
+fn begun<'a, 'b, E>(
+    change: &'a mut Option<Box<dyn Change<E> + 'b>>,
+    store: &'b dyn Store<E>,
+    bytes: u64,
+) -> Result<&'a mut Box<dyn Change<E> + 'b>, StoreError> {
+    match change {
+        Some(change) => Ok(change),
+        None => Ok(change.insert(store.change(bytes)?)),
+    }
+}
+
+fn job<'a>(shared: &'a Shared, path: &'a RepoPath, listed: Stamp, before: Option<&'a Row>) -> Job<'a> {
+    Job {
+        root: &shared.root,
+        path,
+        listed,
+        before,
+        largest: shared.options.largest_file,
+    }
+}

@@ -1,0 +1,326 @@
+//! Sections of pages, found by their words, by words that follow each other, and by labels.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use tantivy::collector::{Count, TopDocs};
+use tantivy::query::{
+    BooleanQuery, ConstScoreQuery, EnableScoring, FuzzyTermQuery, Occur, PhraseQuery, Query, TermQuery,
+};
+use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema, Value};
+use tantivy::{DocAddress, Searcher, SegmentReader, TantivyDocument, TantivyError, Term};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::embedded::{Embedded, Form, exactly, guarded, whole, words};
+use super::{Asked, Found, Label, Look, Place, Ranked, Section, SectionEntry, Sections, StoreError};
+use crate::embed::{DIMENSIONS, Vector};
+
+/// Sections in an inverted index.
+pub(crate) type EmbeddedSections = Embedded<Fields>;
+
+#[derive(Clone, Copy)]
+pub(crate) struct Fields {
+    /// The page, as a whole; what its sections are removed by.
+    path: Field,
+    label: Field,
+    text: Field,
+    /// The vector, eight numbers to a field: so they lie side by side for all sections, and are gone through at once.
+    vector: [Field; PARTS],
+    /// What is the same for no two sections.
+    key: Field,
+    /// The section itself.
+    section: Field,
+}
+
+/// Numbers of a vector that go into one field, and how many fields that makes.
+const PER_FIELD: usize = 8;
+const PARTS: usize = DIMENSIONS / PER_FIELD;
+
+/// Sections whose vectors are read at a time.
+const BLOCK: usize = 256;
+
+/// Words of a phrase may have so many others between them.
+const SLOP: u32 = 2;
+
+impl Form for Fields {
+    type Entry = SectionEntry;
+
+    fn schema() -> (Schema, Self) {
+        let mut schema = Schema::builder();
+        let fields = Self {
+            path: schema.add_text_field("path", whole()),
+            label: schema.add_text_field("label", whole()),
+            text: schema.add_text_field("text", words(IndexRecordOption::WithFreqsAndPositions)),
+            vector: std::array::from_fn(|part| schema.add_u64_field(&format!("vector{part}"), FAST)),
+            key: schema.add_u64_field("key", FAST),
+            section: schema.add_bytes_field("section", BytesOptions::default().set_stored()),
+        };
+        (schema.build(), fields)
+    }
+
+    fn path(&self) -> Field {
+        self.path
+    }
+
+    fn document(&self, entry: &SectionEntry) -> TantivyDocument {
+        let mut document = TantivyDocument::default();
+        document.add_text(self.path, &entry.section.path);
+        for label in entry.labels.iter() {
+            document.add_text(self.label, label.term());
+        }
+        document.add_text(self.text, &entry.text);
+        let vector = entry.vector.map_or([0; DIMENSIONS], |vector| vector.0);
+        for (field, part) in self.vector.iter().zip(vector.chunks_exact(PER_FIELD)) {
+            let mut bytes = [0; PER_FIELD];
+            for (byte, number) in bytes.iter_mut().zip(part) {
+                *byte = number.cast_unsigned();
+            }
+            document.add_u64(*field, u64::from_le_bytes(bytes));
+        }
+        document.add_u64(self.key, xxh3_64(entry.section.id().as_bytes()));
+        document.add_bytes(self.section, &entry.section.to_bytes());
+        document
+    }
+}
+
+impl Label {
+    /// As one word, which no other label has.
+    fn term(&self) -> String {
+        match self {
+            Self::Value { key, value } => format!("{key}\0{value}"),
+            Self::Directory(path) => format!("\0{path}"),
+            Self::ForAll => "\0".into(),
+        }
+    }
+}
+
+impl Sections for EmbeddedSections {
+    fn look(&self) -> Box<dyn Look> {
+        Box::new(Now {
+            searcher: self.reader.searcher(),
+            form: self.form,
+        })
+    }
+
+    fn has_page(&self, path: &str) -> Result<bool, StoreError> {
+        guarded(|| {
+            let searcher = self.reader.searcher();
+            let found = searcher.search(&*exactly(self.form.path, path), &Count)?;
+            Ok(found > 0)
+        })
+    }
+
+    fn similar(&self, word: &str, most: usize) -> Result<Vec<String>, StoreError> {
+        let distance = if word.chars().count() > 5 { 2 } else { 1 };
+        guarded(|| {
+            let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+            for segment in self.reader.searcher().segment_readers() {
+                let term = Term::from_field_text(self.form.text, word);
+                let automaton = FuzzyTermQuery::new(term, distance, true).automaton()?;
+                let index = segment.inverted_index(self.form.text)?;
+                let mut terms = index.terms().search(automaton).into_stream()?;
+                while let Some((term, info)) = terms.next() {
+                    if let Ok(term) = std::str::from_utf8(term) {
+                        *counts.entry(term.to_owned()).or_default() += info.doc_freq;
+                    }
+                }
+            }
+            let mut all: Vec<(String, u32)> = counts.into_iter().collect();
+            all.sort_by_key(|(_, count)| Reverse(*count));
+            all.truncate(most);
+            Ok(all.into_iter().map(|(word, _)| word).collect())
+        })
+    }
+}
+
+/// Sections at one moment.
+struct Now {
+    searcher: Searcher,
+    form: Fields,
+}
+
+impl Look for Now {
+    fn find(&self, asked: &Asked<'_>) -> Result<Found, StoreError> {
+        guarded(|| {
+            let find = |query: Box<dyn Query>| self.best(&*self.filtered(query, asked), asked.most);
+            Ok(Found {
+                by_words: match asked.words {
+                    [] => Vec::new(),
+                    words => find(Box::new(self.by_words(words)))?,
+                },
+                by_phrase: match asked.phrase {
+                    [] | [_] => Vec::new(),
+                    phrase => find(self.by_phrase(phrase))?,
+                },
+                by_meaning: match &asked.vector {
+                    None => Vec::new(),
+                    Some(vector) => self.by_meaning(vector, asked)?,
+                },
+            })
+        })
+    }
+
+    fn section(&self, Place(place): Place) -> Result<Section, StoreError> {
+        let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
+        guarded(|| {
+            let document: TantivyDocument = self
+                .searcher
+                .doc(DocAddress::new(half(place >> 32), half(place)))?;
+            document
+                .get_first(self.form.section)
+                .and_then(|value| value.as_bytes())
+                .and_then(Section::from_bytes)
+                .ok_or_else(|| TantivyError::InternalError("a section is not as it was written".into()))
+        })
+    }
+}
+
+impl Now {
+    fn by_words(&self, words: &[String]) -> BooleanQuery {
+        let query = |word: &String| -> Box<dyn Query> {
+            let term = Term::from_field_text(self.form.text, word);
+            Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+        };
+        BooleanQuery::union(words.iter().map(query).collect())
+    }
+
+    fn by_phrase(&self, phrase: &[String]) -> Box<dyn Query> {
+        let terms = phrase
+            .iter()
+            .map(|word| Term::from_field_text(self.form.text, word));
+        let mut query = PhraseQuery::new(terms.collect());
+        query.set_slop(SLOP);
+        Box::new(query)
+    }
+
+    /// The same query over those that have one label of each list.
+    fn filtered(&self, query: Box<dyn Query>, asked: &Asked<'_>) -> Box<dyn Query> {
+        match self.filter(asked) {
+            None => query,
+            Some(filter) => {
+                let filter: Box<dyn Query> = Box::new(ConstScoreQuery::new(filter, 0.0));
+                Box::new(BooleanQuery::new(vec![
+                    (Occur::Must, query),
+                    (Occur::Must, filter),
+                ]))
+            }
+        }
+    }
+
+    fn filter(&self, asked: &Asked<'_>) -> Option<Box<dyn Query>> {
+        let any = |labels: &Vec<Label>| -> Box<dyn Query> {
+            let labels = labels.iter().map(|label| exactly(self.form.label, &label.term()));
+            Box::new(BooleanQuery::union(labels.collect()))
+        };
+        let all: Vec<Box<dyn Query>> = asked.filters.iter().map(any).collect();
+        (!all.is_empty()).then(|| Box::new(BooleanQuery::intersection(all)) as Box<dyn Query>)
+    }
+
+    /// Sections whose vectors are nearest. All are looked at: there are few enough, and nothing is missed.
+    fn by_meaning(&self, vector: &Vector, asked: &Asked<'_>) -> tantivy::Result<Vec<Ranked>> {
+        let searcher = &self.searcher;
+        let filter = match self.filter(asked) {
+            None => None,
+            Some(query) => Some(query.weight(EnableScoring::disabled_from_searcher(searcher))?),
+        };
+        let mut found: Vec<(f32, DocAddress)> = Vec::new();
+        for (number, segment) in (0..).zip(searcher.segment_readers()) {
+            let mut passes: Option<Vec<bool>> = None;
+            if let Some(filter) = &filter {
+                let mut all = vec![false; segment.max_doc() as usize];
+                filter.for_each_no_score(segment, &mut |documents| {
+                    for document in documents {
+                        all[*document as usize] = true;
+                    }
+                })?;
+                passes = Some(all);
+            }
+            let is_wanted = |document: u32| {
+                passes.as_ref().is_none_or(|passes| passes[document as usize])
+                    && segment
+                        .alive_bitset()
+                        .is_none_or(|alive| alive.is_alive(document))
+            };
+            nearest(
+                segment,
+                &self.form.vector,
+                vector,
+                is_wanted,
+                |nearness, document| {
+                    found.push((nearness, DocAddress::new(number, document)));
+                },
+            )?;
+        }
+        let most = asked.most.min(found.len());
+        if most == 0 {
+            return Ok(Vec::new());
+        }
+        found.select_nth_unstable_by(most - 1, |(a, _), (b, _)| b.total_cmp(a));
+        found.truncate(most);
+        self.ranked(found)
+    }
+
+    /// Sections by how well they match.
+    fn best(&self, query: &dyn Query, most: usize) -> tantivy::Result<Vec<Ranked>> {
+        let top = TopDocs::with_limit(most).order_by_score();
+        self.ranked(self.searcher.search(query, &top)?)
+    }
+
+    /// In an order that does not depend on when they were indexed.
+    fn ranked(&self, found: Vec<(f32, DocAddress)>) -> tantivy::Result<Vec<Ranked>> {
+        let mut keys = Vec::new();
+        for segment in self.searcher.segment_readers() {
+            let column = segment.fast_fields().u64("key")?;
+            keys.push(column.first_or_default_col(0));
+        }
+        let mut ranked: Vec<Ranked> = found
+            .into_iter()
+            .map(|(score, address)| Ranked {
+                place: Place(u64::from(address.segment_ord) << 32 | u64::from(address.doc_id)),
+                key: keys[address.segment_ord as usize].get_val(address.doc_id),
+                score,
+            })
+            .collect();
+        ranked.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
+        Ok(ranked)
+    }
+}
+
+/// Visits every wanted section of a segment with how near its vector is.
+fn nearest(
+    segment: &SegmentReader,
+    fields: &[Field; PARTS],
+    vector: &Vector,
+    is_wanted: impl Fn(u32) -> bool,
+    mut visit: impl FnMut(f32, u32),
+) -> tantivy::Result<()> {
+    let schema = segment.schema();
+    let mut columns = Vec::with_capacity(PARTS);
+    for field in fields {
+        let column = segment.fast_fields().u64(schema.get_field_name(*field))?;
+        columns.push(column.first_or_default_col(0));
+    }
+    let mut parts = vec![[0_u64; BLOCK]; PARTS];
+    let mut start = 0;
+    while start < segment.max_doc() {
+        let count = BLOCK.min((segment.max_doc() - start) as usize);
+        for (column, part) in columns.iter().zip(&mut parts) {
+            column.get_range(u64::from(start), &mut part[..count]);
+        }
+        for (at, document) in (0..count)
+            .zip(start..)
+            .filter(|(_, document)| is_wanted(*document))
+        {
+            let mut other = [0; DIMENSIONS];
+            for (part, numbers) in parts.iter().zip(other.chunks_exact_mut(PER_FIELD)) {
+                for (number, byte) in numbers.iter_mut().zip(part[at].to_le_bytes()) {
+                    *number = byte.cast_signed();
+                }
+            }
+            visit(vector.nearness(&Vector(other)), document);
+        }
+        start += u32::try_from(count).unwrap_or(u32::MAX);
+    }
+    Ok(())
+}
