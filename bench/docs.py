@@ -6,14 +6,15 @@ usage: bench/docs.py --docent BINARY --corpus DIR… [--peer CHECKOUT] [--rounds
 CHECKOUT is a copy of the peer's repository with its packages core, cli and server built (`tsc -p tsconfig.build.json` in each). Either
 side can be left out. The `.md` pages of all corpora are copied into one directory, without hidden ones and prompt templates, so that
 both have the same to read; all is in the page cache. In every round each has its turn, the first one changing, with a home of its own:
-- building the index from nothing: wall, CPU with all child processes, peak memory of the largest process;
+- building the index from nothing: wall, CPU with all child processes, peak memory of the largest process; for docent until the
+  documentation is complete;
 - bytes on disk beside those of the pages; the peer also leaves a copy of all chunks as JSON, which its server does not read;
 - spawn of the server to its answer to tools/list, median of five starts;
 - 200 searches for different headings of the corpus, ten results each, from request to answer, after 20 others; the headings are those
   of two words or more, drawn with a fixed seed;
 - memory of the server after that: most, now, and the part of it that is no file.
-docent indexes the pages for all its tools, with vectors; the peer is built without embeddings (`--embedding-provider none`), full text
-only. Writes docs.json and docs.md. Runs on Linux only: memory is read from /proc.
+docent has vectors, and on disk is also the index of its code search; the peer is built without embeddings (`--embedding-provider none`), full
+text only. Writes docs.json and docs.md. Runs on Linux only: memory is read from /proc.
 """
 
 import argparse
@@ -91,7 +92,9 @@ def docent(options, root, folder):
     """Builds, and tells what that took, the directories it wrote and how to serve them."""
     environment = {**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "DOCENT_LIMIT_SEARCH_DOCS": "0"}
     command = [options.docent, "--root", str(root)]
-    used = run([*command, "index"], environment)[1]
+    # Whoever asks on the command line waits until all pages are in, and not for the rest.
+    used = run([*command, "docs", "anything"], environment)[1]
+    run([*command, "index"], environment)
     return used, {"disk": bytes_in(folder / "cache")}, [*command, "serve"], environment
 
 

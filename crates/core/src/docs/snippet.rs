@@ -1,10 +1,10 @@
 //! What a section says, without its markup: the text that is searched, and the part of it that is shown with a result.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::tokens::words;
+use crate::tokens::words_into;
 
 /// The words of a part of a page as people read them: no marks, no addresses, no tags.
 pub fn plain(markdown: &str) -> String {
@@ -78,17 +78,21 @@ const LENGTH: usize = 240;
 
 /// The part of a plain text that has most of what was asked for, on one line.
 pub fn snippet(plain: &str, wanted: &[String]) -> String {
-    let wanted: HashSet<&str> = wanted.iter().map(String::as_str).collect();
     let text: Vec<&str> = plain.split_whitespace().collect();
     if text.iter().map(|word| word.chars().count() + 1).sum::<usize>() <= LENGTH {
         return text.join(" ");
     }
-    let hits: Vec<Vec<String>> = text
+    // Which of the wanted words each word is.
+    let numbers: HashMap<&str, usize> = wanted.iter().map(String::as_str).zip(0..).collect();
+    let mut stems = String::new();
+    let hits: Vec<Vec<usize>> = text
         .iter()
         .map(|word| {
-            words(word)
-                .into_iter()
-                .filter(|word| wanted.contains(word.as_str()))
+            stems.clear();
+            words_into(word, &mut stems);
+            stems
+                .split_terminator(' ')
+                .filter_map(|stem| numbers.get(stem).copied())
                 .collect()
         })
         .collect();
@@ -96,19 +100,19 @@ pub fn snippet(plain: &str, wanted: &[String]) -> String {
     let mut best = (0, 0);
     let mut start = 0;
     let mut length = 0;
-    let mut inside: HashMap<&str, usize> = HashMap::new();
+    let mut inside: HashMap<usize, usize> = HashMap::new();
     for end in 0..text.len() {
         length += text[end].chars().count() + 1;
         for word in &hits[end] {
-            *inside.entry(word).or_default() += 1;
+            *inside.entry(*word).or_default() += 1;
         }
         while length > LENGTH && start < end {
             length -= text[start].chars().count() + 1;
             for word in &hits[start] {
-                if let Some(count) = inside.get_mut(word.as_str()) {
+                if let Some(count) = inside.get_mut(word) {
                     *count -= 1;
                     if *count == 0 {
-                        inside.remove(word.as_str());
+                        inside.remove(word);
                     }
                 }
             }
@@ -152,6 +156,7 @@ pub fn snippet(plain: &str, wanted: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokens::words;
 
     #[test]
     fn markup_and_addresses_are_no_text() {

@@ -121,6 +121,29 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_cut_as_they_were_for_training() {
+        #[derive(serde::Deserialize)]
+        struct Example {
+            text: String,
+            words: Vec<String>,
+            pieces: Vec<u32>,
+        }
+        let examples = include_str!("../../../../model/test_vectors.json");
+        let examples: Vec<Example> = serde_json::from_str(examples).unwrap();
+        let vocabulary = Opened::read(TABLE).vocabulary;
+        assert!(examples.len() > 20);
+        for example in examples {
+            let cut: Vec<String> = words(&example.text).map(str::to_ascii_lowercase).collect();
+            assert_eq!(cut, example.words, "{:?}", example.text);
+            let mut pieces = Vec::new();
+            for word in words(&example.text) {
+                vocabulary.pieces_into(word, &mut pieces);
+            }
+            assert_eq!(pieces, example.pieces, "{:?}", example.text);
+        }
+    }
+
+    #[test]
     fn what_has_no_words_has_no_vector() {
         for text in ["", "  \n", "日本語", "…—"] {
             assert_eq!(bundled().embed(text), None, "{text:?}");

@@ -259,7 +259,7 @@ fn section_entries(path: &RepoPath, text: &str, page: &Page, embedder: &dyn Embe
 }
 
 /// Characters of a section that say what it is about; the rest would only blur it.
-const TELLING: usize = 2_000;
+const TELLING: usize = 1_000;
 
 /// What a section is about: the beginning of its text, and twice what it is called and where it is.
 fn about(path: &RepoPath, page: &Page, section: &page::Section) -> String {

@@ -66,11 +66,12 @@ pub(super) fn keep(shared: &Arc<Shared>) {
                 .and_then(Watcher::last_change)
                 .map(|last| last + QUIET);
             let due = [next, quiet].into_iter().flatten().min();
-            if state.asked > state.answered || due.is_some_and(|due| due <= Instant::now()) {
-                break;
-            }
+            // Whoever asks without a pause gains most from it.
             if watch.take_if(|watch| *watch <= Instant::now()).is_some() {
                 known.watched = known.watch(shared);
+            }
+            if state.asked > state.answered || due.is_some_and(|due| due <= Instant::now()) {
+                break;
             }
             let due = due.into_iter().chain(watch).min();
             let wait = due.map_or(Duration::from_mins(10), |due| {
@@ -116,7 +117,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             // Told once, with the answer that it concerned.
             known.troubles.clear();
         }
-        if matches!(outcome, Outcome::Complete) && shared.options.watch && !known.watched {
+        if matches!(outcome, Outcome::Complete) && shared.options.watch && !known.watched && watch.is_none() {
             watch = Some(Instant::now() + UNASKED);
         }
     }

@@ -21,6 +21,8 @@ const BATCH_BYTES: u64 = 2 << 20;
 
 /// When the first part of a long build is committed; each further one takes twice as long as the one before.
 const FIRST_COMMIT: Duration = Duration::from_millis(300);
+/// Pages are soon done, and a commit costs what could have been them; who asks meanwhile waits a little longer than this.
+const FIRST_COMMIT_OF_DOCS: Duration = Duration::from_millis(750);
 const LONGEST_COMMIT: Duration = Duration::from_secs(20);
 
 impl Known {
@@ -75,7 +77,10 @@ impl Known {
         let mut change: Option<Box<dyn Change<E> + '_>> = None;
         let mut commit = store.committed()?;
         let mut written: Vec<Written> = Vec::new();
-        let mut interval = FIRST_COMMIT;
+        let mut interval = match corpus {
+            Corpus::Docs => FIRST_COMMIT_OF_DOCS,
+            Corpus::Code => FIRST_COMMIT,
+        };
         let mut committed = Instant::now();
         let mut rest = pending;
         while !rest.is_empty() {

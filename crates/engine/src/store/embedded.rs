@@ -35,8 +35,11 @@ pub(crate) struct Embedded<F> {
 }
 
 /// How entries are stored: which fields there are, and what goes into them.
-pub(crate) trait Form: Copy + Send + Sync + 'static {
+pub(crate) trait Form: Clone + Send + Sync + 'static {
     type Entry;
+
+    /// Threads that write a large change: where cutting takes less time than writing, more than one.
+    const WRITERS: usize;
 
     fn schema() -> (Schema, Self);
 
@@ -49,6 +52,9 @@ pub(crate) trait Form: Copy + Send + Sync + 'static {
 /// Memory for words that are not yet on disk: what the library needs, and what a large project can use.
 const LEAST_BUFFER: usize = 15_000_000;
 const MOST_BUFFER: usize = 96 << 20;
+
+/// A change of more bytes is worth more than one writer.
+const LARGE: usize = 4 << 20;
 
 /// Segments of more pieces are left as they are: merging them would hold up the next change.
 const LARGEST_MERGED: usize = 40_000;
@@ -119,7 +125,8 @@ impl<F: Form> Store<F::Entry> for Embedded<F> {
     fn change(&self, bytes: u64) -> Result<Box<dyn Change<F::Entry> + '_>, StoreError> {
         // Words take about as much memory as the text they were in; a buffer that is too large is not free.
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let buffer = bytes.saturating_mul(2).clamp(LEAST_BUFFER, MOST_BUFFER);
+        let writers = if bytes > LARGE { F::WRITERS } else { 1 };
+        let buffer = bytes.saturating_mul(2).clamp(LEAST_BUFFER * writers, MOST_BUFFER);
         let writer = guarded(|| {
             // Opened for the change: the library keeps a list of the files it may remove, and another process may have added some.
             let index = match &self.directory {
@@ -127,7 +134,7 @@ impl<F: Form> Store<F::Entry> for Embedded<F> {
                 None => self.index.clone(),
             };
             index.tokenizers().register(SPACES, Spaces);
-            let writer: IndexWriter = index.writer_with_num_threads(1, buffer)?;
+            let writer: IndexWriter = index.writer_with_num_threads(writers, buffer)?;
             // What is being written is not merged meanwhile.
             writer.set_merge_policy(Box::new(NoMergePolicy));
             // A process killed inside a commit leaves files whose names this change would take again.
@@ -135,7 +142,7 @@ impl<F: Form> Store<F::Entry> for Embedded<F> {
             Ok(writer)
         })?;
         Ok(Box::new(Changing {
-            form: self.form,
+            form: self.form.clone(),
             writer,
         }))
     }

@@ -27,6 +27,8 @@ pub(crate) struct Fields {
 impl Form for Fields {
     type Entry = Entry;
 
+    const WRITERS: usize = 1;
+
     fn schema() -> (Schema, Self) {
         let mut schema = Schema::builder();
         let counted = words(IndexRecordOption::WithFreqs);

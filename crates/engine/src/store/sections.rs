@@ -1,9 +1,11 @@
 //! Sections of pages, found by their words, by words that follow each other, and by labels.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::collector::{Count, TopDocs};
+use tantivy::index::SegmentId;
 use tantivy::query::{
     BooleanQuery, ConstScoreQuery, EnableScoring, FuzzyTermQuery, Occur, PhraseQuery, Query, TermQuery,
 };
@@ -19,7 +21,7 @@ use crate::embed::{DIMENSIONS, Vector};
 /// Sections in an inverted index.
 pub(crate) type EmbeddedSections = Embedded<Fields>;
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Fields {
     /// The page, as a whole; what its sections are removed by.
     path: Field,
@@ -31,20 +33,20 @@ pub(crate) struct Fields {
     key: Field,
     /// The section itself.
     section: Field,
+    vectors: Arc<Vectors>,
 }
 
 /// Numbers of a vector that go into one field, and how many fields that makes.
 const PER_FIELD: usize = 8;
 const PARTS: usize = DIMENSIONS / PER_FIELD;
 
-/// Sections whose vectors are read at a time.
-const BLOCK: usize = 256;
-
 /// Words of a phrase may have so many others between them.
 const SLOP: u32 = 2;
 
 impl Form for Fields {
     type Entry = SectionEntry;
+
+    const WRITERS: usize = 2;
 
     fn schema() -> (Schema, Self) {
         let mut schema = Schema::builder();
@@ -55,6 +57,7 @@ impl Form for Fields {
             vector: std::array::from_fn(|part| schema.add_u64_field(&format!("vector{part}"), FAST)),
             key: schema.add_u64_field("key", FAST),
             section: schema.add_bytes_field("section", BytesOptions::default().set_stored()),
+            vectors: Arc::default(),
         };
         (schema.build(), fields)
     }
@@ -99,7 +102,7 @@ impl Sections for EmbeddedSections {
     fn look(&self) -> Box<dyn Look> {
         Box::new(Now {
             searcher: self.reader.searcher(),
-            form: self.form,
+            form: self.form.clone(),
         })
     }
 
@@ -242,15 +245,13 @@ impl Now {
                         .alive_bitset()
                         .is_none_or(|alive| alive.is_alive(document))
             };
-            nearest(
-                segment,
-                &self.form.vector,
-                vector,
-                is_wanted,
-                |nearness, document| {
-                    found.push((nearness, DocAddress::new(number, document)));
-                },
-            )?;
+            let vectors = self.form.vectors.of(segment, &self.form.vector)?;
+            for (document, other) in (0..)
+                .zip(vectors.iter())
+                .filter(|(document, _)| is_wanted(*document))
+            {
+                found.push((vector.nearness(other), DocAddress::new(number, document)));
+            }
         }
         let most = asked.most.min(found.len());
         if most == 0 {
@@ -287,40 +288,38 @@ impl Now {
     }
 }
 
-/// Visits every wanted section of a segment with how near its vector is.
-fn nearest(
-    segment: &SegmentReader,
-    fields: &[Field; PARTS],
-    vector: &Vector,
-    is_wanted: impl Fn(u32) -> bool,
-    mut visit: impl FnMut(f32, u32),
-) -> tantivy::Result<()> {
-    let schema = segment.schema();
-    let mut columns = Vec::with_capacity(PARTS);
-    for field in fields {
-        let column = segment.fast_fields().u64(schema.get_field_name(*field))?;
-        columns.push(column.first_or_default_col(0));
-    }
-    let mut parts = vec![[0_u64; BLOCK]; PARTS];
-    let mut start = 0;
-    while start < segment.max_doc() {
-        let count = BLOCK.min((segment.max_doc() - start) as usize);
-        for (column, part) in columns.iter().zip(&mut parts) {
-            column.get_range(u64::from(start), &mut part[..count]);
+/// Vectors of the segments that were searched, as they are compared: put together once, and as long as the segment is there.
+#[derive(Default)]
+pub(crate) struct Vectors(Mutex<HashMap<SegmentId, Arc<[Vector]>>>);
+
+impl Vectors {
+    fn of(&self, segment: &SegmentReader, fields: &[Field; PARTS]) -> tantivy::Result<Arc<[Vector]>> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&segment.segment_id()) {
+            return Ok(known.clone());
         }
-        for (at, document) in (0..count)
-            .zip(start..)
-            .filter(|(_, document)| is_wanted(*document))
-        {
-            let mut other = [0; DIMENSIONS];
-            for (part, numbers) in parts.iter().zip(other.chunks_exact_mut(PER_FIELD)) {
-                for (number, byte) in numbers.iter_mut().zip(part[at].to_le_bytes()) {
+        let mut vectors = vec![Vector([0; DIMENSIONS]); segment.max_doc() as usize];
+        let mut column = vec![0_u64; vectors.len()];
+        for (part, field) in fields.iter().enumerate() {
+            let name = segment.schema().get_field_name(*field);
+            let stored = segment.fast_fields().u64(name)?.first_or_default_col(0);
+            stored.get_range(0, &mut column);
+            for (vector, numbers) in vectors.iter_mut().zip(&column) {
+                for (number, byte) in vector.0[part * PER_FIELD..].iter_mut().zip(numbers.to_le_bytes()) {
                     *number = byte.cast_signed();
                 }
             }
-            visit(vector.nearness(&Vector(other)), document);
         }
-        start += u32::try_from(count).unwrap_or(u32::MAX);
+        let vectors: Arc<[Vector]> = vectors.into();
+        let mut known = lock();
+        // Segments come and go; what is gone is put together again if it is not.
+        if known.len() >= MOST_SEGMENTS {
+            known.clear();
+        }
+        known.insert(segment.segment_id(), vectors.clone());
+        Ok(vectors)
     }
-    Ok(())
 }
+
+/// Segments whose vectors are kept.
+const MOST_SEGMENTS: usize = 32;

@@ -115,7 +115,7 @@ pub(super) fn blocks(text: &str, from: usize) -> (Vec<Block>, String) {
 const LONGEST_HEADING: usize = 200;
 
 /// Letters of a slug at most: names are handed around.
-const LONGEST_SLUG: usize = 100;
+const LONGEST_SLUG: usize = 300;
 
 /// On one line, and not endless.
 pub(super) fn one_line(text: &str) -> String {

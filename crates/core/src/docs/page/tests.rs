@@ -94,7 +94,7 @@ fn what_is_endless_is_cut_and_what_has_an_anchor_loses_it() {
         format!("---\ntitle: \"a\\n{long}\"\n---\n## {long}\n\n## {long}\n\n## Settings {{#settings}}\n");
     let page = page(&text, Rules::default());
     for section in &page.sections {
-        assert!(section.heading.chars().count() <= 201 && section.name.len() <= 102);
+        assert!(section.heading.chars().count() <= 201 && section.name.len() <= 302);
         assert!(!section.breadcrumb().contains('\n'));
     }
     assert_eq!(page.sections[2].heading, "Settings");
