@@ -37,14 +37,19 @@ pub(crate) fn schema<T: JsonSchema>() -> Object {
     object
 }
 
-/// The schema of an answer: the names of its fields. Every client pays for it with each session; what is in a field, and which
-/// of them there are, shows in the answer itself.
+/// The schema of an answer: the fields that are always there, and their types, no deeper. Every client pays for it with each
+/// session; what is inside a field, and what else there may be, shows in the answer itself.
 pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
     let mut schema = schema::<T>();
-    schema.shift_remove("required");
+    let always = schema.shift_remove("required").unwrap_or_default();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        for property in properties.values_mut() {
-            *property = Value::Object(Object::new());
+        properties.retain(|name, _| {
+            always
+                .as_array()
+                .is_some_and(|names| names.iter().any(|one| one == name))
+        });
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            property.retain(|name, _| name == "type");
         }
     }
     schema

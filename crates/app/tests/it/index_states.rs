@@ -409,3 +409,37 @@ fn a_cache_inside_the_project_does_not_index_itself() {
         assert!(!run().contains("cache/docent"), "{}", run());
     }
 }
+
+#[test]
+fn what_changes_during_a_build_is_not_lost_when_documentation_is_asked_for() {
+    const FILES: usize = 3_000;
+    const CHANGED: usize = 150;
+    let sandbox = sandbox().file("README.md", "# Read me\n\nwalrus\n");
+    for at in 0..FILES {
+        sandbox.write(&format!("src/f{at}.py"), function(&format!("before{at}")));
+    }
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let ask = || client.call("search_docs", json!({ "query": "walrus" }));
+    ask();
+    for at in 0..CHANGED {
+        sandbox.write(&format!("src/f{at}.py"), function(&format!("zebra{at}")));
+        if at % 10 == 0 {
+            assert!(!ask().is_error);
+        }
+    }
+    let search = |word: &str| {
+        let arguments = json!({ "query": word, "format": "json" });
+        client.call("context_search", arguments).json()
+    };
+    let complete = (0..100).find(|_| search("zebra0").get("notice").is_none());
+    assert!(
+        complete.is_some(),
+        "the index is not complete: {}",
+        search("zebra0")
+    );
+    for at in (0..CHANGED).step_by(7) {
+        assert_eq!(first(&search(&format!("zebra{at}"))), format!("src/f{at}.py"));
+        let gone = search(&format!("before{at}"));
+        assert_ne!(first(&gone), format!("src/f{at}.py"), "{gone}");
+    }
+}

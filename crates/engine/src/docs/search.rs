@@ -18,7 +18,7 @@ use super::page;
 use crate::deadline::Deadline;
 use crate::files::{Root, lossy_text};
 use crate::index::{Index, View, hash};
-use crate::store::{Asked, Found, Label, Place, Ranked, Section, StoreError};
+use crate::store::{Asked, Found, Label, Look, Place, Ranked, Section, StoreError};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -123,38 +123,18 @@ pub fn search(
     }
     found.by_meaning.retain(|ranked| ranked.score >= LEAST_NEARNESS);
     let order = fused(found);
-    let keys: Vec<&str> = request.view.taxonomy.collapsing(request.filters).collect();
-    let wanted = request.after..request.after + request.limit;
-    let (chosen, more) = if keys.is_empty() {
-        let more = order.len() > wanted.end;
-        let chosen = order.into_iter().skip(wanted.start).take(request.limit);
-        let read = chosen.map(|(place, score)| Ok((sections.section(place)?, score)));
-        (read.collect::<Result<Vec<_>, StoreError>>(), more)
-    } else {
-        // Which of them say the same is only known of those before as well.
-        let read = order
-            .into_iter()
-            .map(|(place, score)| Ok((sections.section(place)?, score)));
-        match read.collect::<Result<Vec<_>, StoreError>>() {
-            Err(error) => (Err(error), false),
-            Ok(mut all) => {
-                collapse(&mut all, &keys);
-                let more = all.len() > wanted.end;
-                let chosen = all.into_iter().skip(wanted.start).take(request.limit);
-                (Ok(chosen.collect()), more)
-            }
-        }
-    };
+    let (chosen, more) = index.told(choose(&*sections, order, request))?;
     let mut results = Results {
         more,
         ..Results::default()
     };
     let mut texts: HashMap<String, Option<String>> = HashMap::new();
-    for (at, (section, score)) in (request.after + 1..).zip(index.told(chosen)?) {
+    for (at, (section, score)) in (request.after + 1..).zip(chosen) {
         let text = texts
             .entry(section.path.clone())
             .or_insert_with(|| read(root, &section.path));
         if deadline.check().is_err() {
+            results.more = true;
             break;
         }
         match current(root, index, &section, text.as_deref()) {
@@ -169,6 +149,30 @@ pub fn search(
         }
     }
     Ok(results)
+}
+
+/// Reads the sections that are wanted, and tells whether there are others behind them.
+fn choose(
+    sections: &dyn Look,
+    order: Vec<(Place, f64)>,
+    request: &Request<'_>,
+) -> Result<(Vec<(Section, f64)>, bool), StoreError> {
+    let end = request.after + request.limit;
+    let read = |(place, score): (Place, f64)| Ok((sections.section(place)?, score));
+    let keys: Vec<&str> = request.view.taxonomy.collapsing(request.filters).collect();
+    if keys.is_empty() {
+        let more = order.len() > end;
+        let wanted = order.into_iter().skip(request.after).take(request.limit);
+        return Ok((wanted.map(read).collect::<Result<_, StoreError>>()?, more));
+    }
+    // Which of them say the same as one before is only known of all.
+    let mut all: Vec<(Section, f64)> = order.into_iter().map(read).collect::<Result<_, StoreError>>()?;
+    collapse(&mut all, &keys);
+    let more = all.len() > end;
+    Ok((
+        all.into_iter().skip(request.after).take(request.limit).collect(),
+        more,
+    ))
 }
 
 fn fused(found: Found) -> Vec<(Place, f64)> {

@@ -112,7 +112,7 @@ fn shape(project: &Project, shape: &mut Shape) {
 }
 
 /// Bytes that labels may take in the list of tools, and those of a description.
-const MOST_BYTES: usize = 700;
+const MOST_BYTES: usize = 500;
 const DESCRIPTION_CHARS: usize = 100;
 
 /// Each label as an argument, as far as there is room: the longest lists of values go first, then labels. What is not listed

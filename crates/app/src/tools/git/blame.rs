@@ -16,8 +16,7 @@ use crate::tools::failure::{Failure, Kind};
 use crate::tools::markdown::{cut, fence, inline, inline_to, length, note, whole};
 use crate::tools::{Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Show who last modified each line of a file, with the commits behind them. \
-    startLine and endLine select a part.";
+const ABOUT: &str = "Show who last modified each line of a file, and the commits behind them.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_blame", Group::Git, ABOUT, run)

@@ -20,8 +20,7 @@ use crate::tools::reading::{MOST_BYTES, refused, text};
 use crate::tools::room::{fit, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Read a file from the repository. Limited to safe paths and 1 MB. utf-8 for text, base64 for exact \
-    bytes. For code, read_file tells more.";
+const ABOUT: &str = "Read a file from the repository, at most 1 MB: utf-8 for text, base64 for exact bytes. For code, read_file tells more.";
 
 /// Room kept for the other fields and the longest notice.
 const FRAME: usize = 500;
