@@ -102,12 +102,18 @@ pub(crate) struct Flags {
 /// Looks a variable up; the process's environment, or a map in tests.
 pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// Where the documentation is.
-fn directories(named: &[String]) -> anyhow::Result<Vec<RepoPath>> {
-    let parse = |path: &String| {
-        RepoPath::parse(path.trim_end_matches('/')).with_context(|| format!("docs.directories: {path}"))
-    };
-    named.iter().map(parse).collect()
+/// Where the documentation is; what is not there is warned of.
+fn directories(named: &[String], root: &Root, warnings: &mut Vec<String>) -> anyhow::Result<Vec<RepoPath>> {
+    let mut directories = Vec::new();
+    for name in named {
+        let path = RepoPath::parse(name.trim_end_matches('/'))
+            .with_context(|| format!("docs.directories: {name}"))?;
+        if !root.path().join(path.as_str()).is_dir() {
+            warnings.push(format!("docs.directories names {path}, which is no directory"));
+        }
+        directories.push(path);
+    }
+    Ok(directories)
 }
 
 /// What the documentation is, where nobody says: the project's, by its name.
@@ -144,7 +150,7 @@ impl Settings {
                 bail!("there is no setting {name}; `docent config` lists them all");
             }
         }
-        let warnings = sources.warnings(&keys);
+        let mut warnings = sources.warnings(&keys);
         let mut entries = Vec::new();
         for key in keys {
             let (value, origin) = sources.pick(&key)?;
@@ -175,7 +181,7 @@ impl Settings {
             |tool: &Tool| u32::try_from(number(&format!("limit.{}", tool.name))).unwrap_or(u32::MAX);
         let blocked = list("access.blocked");
         let access = Access::new(blocked.iter().map(String::as_str)).context("access.blocked")?;
-        let pages = directories(&list("docs.directories"))?;
+        let pages = directories(&list("docs.directories"), &root, &mut warnings)?;
         let root = root.with_access(access);
         let folder = cache(environment).map(|cache| cache.join(folder_name(&root)));
         Ok(Self {

@@ -467,6 +467,14 @@ fn only_the_configured_directories_count() {
 }
 
 #[test]
+fn a_directory_that_is_not_there_is_told() {
+    let sandbox = sandbox().file("README.md", "# R\n");
+    let found = sandbox.run(&["docs", "walrus", "--set", "docs.directories=nope"]);
+    let told = "docs.directories names nope, which is no directory";
+    assert!(found.stderr.contains(told), "{}", found.stderr);
+}
+
+#[test]
 fn an_answer_stays_within_its_size_and_goes_on_with_the_cursor() {
     let sandbox = sandbox().file(".context/config.toml", "[answer]\nmax_chars = 3000\n");
     for page in 0..40 {
