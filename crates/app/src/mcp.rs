@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::request::Parts;
+use docent_engine::docs;
+use docent_engine::files::Root;
 use docent_engine::index::Progress;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
@@ -64,6 +66,7 @@ const OWN_CHARS: usize = 500;
 #[derive(Clone)]
 pub(crate) struct Guide {
     dispatch: Arc<Dispatch>,
+    instructions: Arc<str>,
     session: Arc<Session>,
     passers_by: Arc<PassersBy>,
     /// How grave a message must be to be sent to a client of the older era; none are until it asks.
@@ -77,6 +80,7 @@ pub(crate) type Full = Arc<dyn Fn() -> bool + Send + Sync>;
 impl Guide {
     pub(crate) fn new(dispatch: Arc<Dispatch>, full: Full) -> Self {
         Self {
+            instructions: instructions(&dispatch.project.root).into(),
             dispatch,
             session: Arc::new(Session::new()),
             passers_by: Arc::default(),
@@ -106,17 +110,6 @@ impl Guide {
                 self.passers_by.session((address, name))
             }
             _ => self.session.clone(),
-        }
-    }
-
-    /// What clients are told at the start; what the project says about its documentation comes last.
-    fn instructions(&self) -> String {
-        match &self.dispatch.project.docs.instructions {
-            Some(own) => format!(
-                "{INSTRUCTIONS}\nThe project says about its documentation: {}",
-                inline_to(own, OWN_CHARS)
-            ),
-            None => INSTRUCTIONS.to_owned(),
         }
     }
 
@@ -188,7 +181,7 @@ impl ServerHandler for Guide {
         let docent = Implementation::new("docent", env!("CARGO_PKG_VERSION")).with_title("docent");
         ServerConfig::new(capabilities())
             .with_server_info(docent)
-            .with_instructions(self.instructions())
+            .with_instructions(&*self.instructions)
     }
 
     async fn initialize(
@@ -352,6 +345,17 @@ fn capabilities() -> ServerCapabilities {
         .enable_tools()
         .enable_tool_list_changed()
         .build()
+}
+
+/// What clients are told at the start; what the project says about its documentation comes last.
+fn instructions(root: &Root) -> String {
+    match docs::instructions(root) {
+        Some(own) => format!(
+            "{INSTRUCTIONS}\nThe project says about its documentation: {}",
+            inline_to(&own, OWN_CHARS)
+        ),
+        None => INSTRUCTIONS.to_owned(),
+    }
 }
 
 /// The tools, each as it is for this project.

@@ -23,7 +23,6 @@ use docent_core::access::Access;
 use docent_core::boost::Rules;
 use docent_core::path::RepoPath;
 use docent_engine::clock::Clock;
-use docent_engine::docs;
 use docent_engine::files::{FileError, Root};
 use docent_engine::git::Surroundings;
 use docent_engine::index::Options;
@@ -214,7 +213,6 @@ impl Settings {
             docs: Docs {
                 description: text("docs.description")
                     .map_or_else(|| described(&root), |text| inline_to(&text, 200)),
-                instructions: docs::instructions(&root),
             },
             boosts: Rules {
                 day: factor("rank.recency_day"),

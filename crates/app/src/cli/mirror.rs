@@ -132,8 +132,7 @@ pub(super) fn arguments(tool: &Tool, given: &ArgMatches) -> Object {
             arguments.insert(name.clone(), value);
         }
     }
-    let filters = tool.mirror.filters.then(|| given.get_many::<String>(FILTER));
-    for filter in filters.flatten().into_iter().flatten() {
+    for filter in filters(tool, given) {
         if let Some((key, value)) = filter.split_once('=') {
             arguments.insert(key.to_owned(), value.into());
         }
@@ -141,11 +140,16 @@ pub(super) fn arguments(tool: &Tool, given: &ArgMatches) -> Object {
     arguments
 }
 
+/// What was given with `--filter`, for a tool that takes it.
+fn filters<'a>(tool: &Tool, given: &'a ArgMatches) -> impl Iterator<Item = &'a String> {
+    let filters = tool.mirror.filters.then(|| given.get_many::<String>(FILTER));
+    filters.flatten().into_iter().flatten()
+}
+
 /// Says what is wrong with the filters that were given.
 pub(super) fn check_filters(tool: &Tool, given: &ArgMatches) -> anyhow::Result<()> {
-    let filters = tool.mirror.filters.then(|| given.get_many::<String>(FILTER));
     let mut keys: Vec<&str> = Vec::new();
-    for filter in filters.flatten().into_iter().flatten() {
+    for filter in filters(tool, given) {
         let Some((key, _)) = filter.split_once('=') else {
             bail!("--filter takes KEY=VALUE, not {filter}");
         };

@@ -182,8 +182,6 @@ pub(crate) struct Search {
 pub(crate) struct Docs {
     /// What there is to search, to follow "Search the".
     pub(crate) description: String,
-    /// What the project tells clients about it.
-    pub(crate) instructions: Option<String>,
 }
 
 /// Who gets the answer.

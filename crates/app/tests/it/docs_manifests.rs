@@ -7,12 +7,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::sandbox;
-
-fn search(sandbox: &Sandbox, arguments: Value) -> Value {
-    let answer = sandbox.call("search_docs", arguments);
-    assert!(!answer.is_error, "{answer}");
-    answer.json()
-}
+use crate::search_docs::search;
 
 #[test]
 fn a_manifest_that_cannot_be_read_is_told_and_its_pages_are_found() {

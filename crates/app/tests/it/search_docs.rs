@@ -34,7 +34,7 @@ pub(crate) fn corpus() -> Sandbox {
         .file("docs/sdk/ts/.docs-mcp.json", manifest("TypeScript"))
 }
 
-fn search(sandbox: &Sandbox, arguments: Value) -> Value {
+pub(crate) fn search(sandbox: &Sandbox, arguments: Value) -> Value {
     let answer = sandbox.call("search_docs", arguments);
     assert!(!answer.is_error, "{answer}");
     answer.json()

@@ -78,7 +78,7 @@ fn json(rows: &Rows<'_>) -> Vec<Chunk> {
 
 /// Sections under headings, found by a parser of markdown: a `#` in a fence is no heading.
 fn markdown(rows: &Rows<'_>) -> Vec<Chunk> {
-    use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
+    use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
     let mut headings: Vec<Title> = Vec::new();
     let mut open: Option<Title> = None;
@@ -86,17 +86,9 @@ fn markdown(rows: &Rows<'_>) -> Vec<Chunk> {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
                 let row = rows.starts.partition_point(|start| *start <= range.start) - 1;
-                let depth = match level {
-                    HeadingLevel::H1 => 1,
-                    HeadingLevel::H2 => 2,
-                    HeadingLevel::H3 => 3,
-                    HeadingLevel::H4 => 4,
-                    HeadingLevel::H5 => 5,
-                    HeadingLevel::H6 => 6,
-                };
                 open = Some(Title {
                     row,
-                    depth,
+                    depth: level as usize,
                     text: String::new(),
                 });
             }

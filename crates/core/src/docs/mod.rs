@@ -66,6 +66,11 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// Of a file as a whole.
+    pub fn at_top(message: impl Into<String>) -> Self {
+        Self::new(1, message)
+    }
+
     fn new(line: usize, message: impl Into<String>) -> Self {
         Self {
             line,

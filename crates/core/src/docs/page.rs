@@ -204,13 +204,7 @@ impl Cut<'_> {
             level => self.at_level(whole(Kind::Preamble, "_preamble"), level),
         };
         let mut pieces: Vec<Piece> = Vec::new();
-        for piece in coarse {
-            if self.fits(piece.start, piece.end) {
-                pieces.push(piece);
-            } else {
-                self.refine(piece, &mut pieces);
-            }
-        }
+        self.add_fitting(coarse, &mut pieces);
         // What is too short by itself goes to the part of the same section before it.
         pieces.dedup_by(|next, before| {
             let same = (next.kind, &next.slug, &next.above_slugs)
@@ -256,22 +250,27 @@ impl Cut<'_> {
             }
         }
         preamble.end = pieces.first().map_or(self.text.len(), |first| first.start);
-        if pieces.is_empty()
-            || !self.text[preamble.start.min(preamble.end)..preamble.end]
-                .trim()
-                .is_empty()
-        {
+        if pieces.is_empty() || !self.text[preamble.start..preamble.end].trim().is_empty() {
             pieces.insert(0, preamble);
         }
-        for at in 1..pieces.len() {
-            pieces[at - 1].end = pieces[at].start;
-        }
+        end_where_the_next_begins(&mut pieces);
         pieces
     }
 
     fn fits(&self, start: usize, end: usize) -> bool {
         // Most do, and need no counting of characters.
         end - start <= self.most || length(&self.text[start..end]) <= self.most
+    }
+
+    /// Adds pieces as they are, or cut further where they are too long.
+    fn add_fitting(&self, pieces: Vec<Piece>, into: &mut Vec<Piece>) {
+        for piece in pieces {
+            if self.fits(piece.start, piece.end) {
+                into.push(piece);
+            } else {
+                self.refine(piece, into);
+            }
+        }
     }
 
     /// Cuts a piece that is too long at the next finer headings it has, and at last between its blocks.
@@ -320,25 +319,13 @@ impl Cut<'_> {
                 part: 1,
             });
         }
-        let end = piece.end;
         piece.level = level - 1;
         piece.end = finer[0].start;
         if !self.text[piece.start..piece.end].trim().is_empty() {
             finer.insert(0, piece);
         }
-        for at in 1..finer.len() {
-            finer[at - 1].end = finer[at].start;
-        }
-        if let Some(last) = finer.last_mut() {
-            last.end = end;
-        }
-        for piece in finer {
-            if self.fits(piece.start, piece.end) {
-                into.push(piece);
-            } else {
-                self.refine(piece, into);
-            }
-        }
+        end_where_the_next_begins(&mut finer);
+        self.add_fitting(finer, into);
     }
 
     /// Cuts between blocks, and inside one that is too long by itself at its joints.
@@ -379,9 +366,7 @@ impl Cut<'_> {
             ..piece.clone()
         });
     }
-}
 
-impl Cut<'_> {
     /// Finds the sections in the plain text.
     fn find_plain(&self, sections: &mut [Section], end: usize) {
         let joints = self
@@ -402,6 +387,13 @@ impl Cut<'_> {
         if let Some(first) = sections.first_mut() {
             first.plain.start = 0;
         }
+    }
+}
+
+/// Of pieces that begin one behind the other; the last one ends where it did.
+fn end_where_the_next_begins(pieces: &mut [Piece]) {
+    for at in 1..pieces.len() {
+        pieces[at - 1].end = pieces[at].start;
     }
 }
 

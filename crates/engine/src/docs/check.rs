@@ -7,10 +7,10 @@ use docent_core::docs::prompt::name_of;
 use docent_core::docs::{Part, Problem, is_within};
 use docent_core::path::RepoPath;
 
-use super::{LARGEST_MANIFEST, page, prompts};
+use super::{page, prompts};
 use crate::deadline::Deadline;
 use crate::files::{Root, lossy_text};
-use crate::index::Manifests;
+use crate::index::{LARGEST_MANIFEST, Manifests};
 use crate::walk::{self, Reach};
 
 /// Something that is not as it should be, with the file and the line.
@@ -47,7 +47,7 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<Finding>, usize) {
     for (path, part) in &files {
         match part {
             Part::Manifest => match root.read(path, LARGEST_MANIFEST) {
-                Err(error) => add(path, at_top(error.to_string())),
+                Err(error) => add(path, Problem::at_top(error.to_string())),
                 Ok(content) => {
                     let text = lossy_text(content.bytes);
                     match Manifest::parse(&text) {
@@ -58,7 +58,7 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<Finding>, usize) {
             },
             Part::Template => templates.push(path.clone()),
             Part::Page => match page(root, path, manifests.rules(path)) {
-                Err(error) => add(path, at_top(error.to_string())),
+                Err(error) => add(path, Problem::at_top(error.to_string())),
                 Ok((page, _)) => page.problems.into_iter().for_each(|problem| add(path, problem)),
             },
         }
@@ -70,7 +70,7 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<Finding>, usize) {
         if name_of(pair[0].as_str()) == name_of(pair[1].as_str()) {
             add(
                 &pair[0],
-                at_top(format!("{} has the same name, and counts", pair[1])),
+                Problem::at_top(format!("{} has the same name, and counts", pair[1])),
             );
         }
     }
@@ -141,10 +141,6 @@ pub fn propose(root: &Root, directories: &[RepoPath]) -> Option<Proposal> {
         path: RepoPath::parse(&place).ok()?,
         text: format!("{}\n", serde_json::to_string_pretty(&manifest).ok()?),
     })
-}
-
-fn at_top(message: String) -> Problem {
-    Problem { line: 1, message }
 }
 
 /// The files that make the documentation, in order.

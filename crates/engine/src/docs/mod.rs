@@ -19,14 +19,19 @@ use docent_core::docs::page::Page;
 use docent_core::path::RepoPath;
 
 use crate::files::{FileError, Root, lossy_text};
+use crate::index::LARGEST_MANIFEST;
 
 /// Larger pages were not indexed, whatever was configured.
 const LARGEST_PAGE: u64 = 256 << 20;
-const LARGEST_MANIFEST: u64 = 1 << 20;
+
+/// The text of a page as it is now.
+fn text(root: &Root, path: &RepoPath) -> Result<String, FileError> {
+    Ok(lossy_text(root.read(path, LARGEST_PAGE)?.bytes))
+}
 
 /// A page as it is now, cut by these rules, and its text.
 fn page(root: &Root, path: &RepoPath, rules: Rules) -> Result<(Page, String), FileError> {
-    let text = lossy_text(root.read(path, LARGEST_PAGE)?.bytes);
+    let text = text(root, path)?;
     Ok((Page::of(&text, rules), text))
 }
 

@@ -28,10 +28,7 @@ pub fn prompts(root: &Root, templates: &[RepoPath]) -> Prompts {
         };
         let read = root
             .read(path, LARGEST)
-            .map_err(|error| Problem {
-                line: 1,
-                message: error.to_string(),
-            })
+            .map_err(|error| Problem::at_top(error.to_string()))
             .and_then(|content| Prompt::parse(path.as_str(), &lossy_text(content.bytes)));
         match read {
             // `.md` comes before `.yaml`.

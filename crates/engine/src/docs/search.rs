@@ -5,6 +5,7 @@
 //!
 //! Invariant: the same question over the same pages gives the same list, whatever part of it is asked for.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use docent_core::docs::front::text_start;
@@ -14,9 +15,9 @@ use docent_core::docs::taxonomy::sibling_key;
 use docent_core::path::RepoPath;
 use docent_core::tokens::Query;
 
-use super::page;
+use super::{page, text};
 use crate::deadline::Deadline;
-use crate::files::{Root, lossy_text};
+use crate::files::Root;
 use crate::index::{Index, View, hash};
 use crate::store::{Asked, Found, Label, Look, Place, Ranked, Section, StoreError};
 
@@ -130,14 +131,14 @@ pub fn search(
     };
     let mut texts: HashMap<String, Option<String>> = HashMap::new();
     for (at, (section, score)) in (request.after + 1..).zip(chosen) {
-        let text = texts
+        let text_now = texts
             .entry(section.path.clone())
-            .or_insert_with(|| read(root, &section.path));
+            .or_insert_with(|| text(root, &RepoPath::parse(&section.path).ok()?).ok());
         if deadline.check().is_err() {
             results.more = true;
             break;
         }
-        match current(root, index, &section, text.as_deref()) {
+        match current(root, index, &section, text_now.as_deref()) {
             None => results.gone += 1,
             Some(text) => results.hits.push(Hit {
                 at,
@@ -234,18 +235,11 @@ fn collapse(ranked: &mut Vec<(Section, f64)>, keys: &[&str]) {
     });
 }
 
-fn read(root: &Root, path: &str) -> Option<String> {
-    let content = root
-        .read(&RepoPath::parse(path).ok()?, super::LARGEST_PAGE)
-        .ok()?;
-    Some(lossy_text(content.bytes))
-}
-
 /// The text of a section as its page has it now, without the front matter.
 fn current(root: &Root, index: &Index, section: &Section, text: Option<&str>) -> Option<String> {
     let text = text?;
     let shown = match text.get(section.start..section.end) {
-        Some(shown) if hash(shown) == section.hash => shown.to_owned(),
+        Some(shown) if hash(shown) == section.hash => Cow::Borrowed(shown),
         _ => {
             let path = RepoPath::parse(&section.path).ok()?;
             let (page, text) = page(root, &path, index.rules(&path)).ok()?;
@@ -253,7 +247,7 @@ fn current(root: &Root, index: &Index, section: &Section, text: Option<&str>) ->
                 .sections
                 .into_iter()
                 .find(|other| other.name == section.name)?;
-            text[moved.bytes].to_owned()
+            Cow::Owned(text[moved.bytes].to_owned())
         }
     };
     let start = if section.start == 0 { text_start(&shown) } else { 0 };

@@ -42,6 +42,8 @@ pub(super) struct Job<'a> {
     pub(super) listed: Stamp,
     /// What the index knows of it.
     pub(super) before: Option<&'a Row>,
+    /// Tells by what rules it is cut, where there is more than one way.
+    pub(super) rules: u64,
     /// Larger files are left out.
     pub(super) largest: u64,
 }
@@ -57,14 +59,13 @@ pub(super) fn prepare(job: &Job<'_>) -> Prepared<Entry> {
     })
 }
 
-/// Reads a page and cuts it into sections, by rules that `tag` tells from others.
+/// Reads a page and cuts it into sections.
 pub(super) fn prepare_page(
     job: &Job<'_>,
-    tag: u64,
     embedder: &dyn Embedder,
     rules: impl FnOnce() -> Rules,
 ) -> Prepared<SectionEntry> {
-    let prepared = job.prepare(|row, text| {
+    job.prepare(|row, text| {
         let page = Page::of(text, rules());
         row.note = page
             .problems
@@ -74,18 +75,7 @@ pub(super) fn prepare_page(
             row.labels = serde_json::to_string(&page.labels).unwrap_or_default();
         }
         section_entries(job.path, text, &page, embedder)
-    });
-    match prepared {
-        Prepared::Changed {
-            mut row,
-            entries,
-            bytes,
-        } => {
-            row.rules = tag;
-            Prepared::Changed { row, entries, bytes }
-        }
-        other => other,
-    }
+    })
 }
 
 impl Job<'_> {
@@ -93,7 +83,7 @@ impl Job<'_> {
     fn prepare<E>(&self, cut: impl FnOnce(&mut Row, &str) -> Vec<E>) -> Prepared<E> {
         // One file that breaks the cutting must not end the indexing of all.
         let prepared = catch_unwind(AssertUnwindSafe(|| self.try_prepare(cut)));
-        prepared.unwrap_or_else(|_| left_out(self.listed, "could not be cut"))
+        prepared.unwrap_or_else(|_| self.left_out(self.listed, "could not be cut"))
     }
 
     fn try_prepare<E>(&self, cut: impl FnOnce(&mut Row, &str) -> Vec<E>) -> Prepared<E> {
@@ -101,25 +91,25 @@ impl Job<'_> {
         let opened = match self.root.file(self.path) {
             Ok(opened) => opened,
             Err(FileError::Missing | FileError::Directory | FileError::Special) => return Prepared::Gone,
-            Err(error) => return left_out(self.listed, &error.to_string()),
+            Err(error) => return self.left_out(self.listed, &error.to_string()),
         };
         let stamp = match opened.file.metadata() {
             Ok(metadata) => Stamp::of(&metadata).settled(now),
             Err(_) => return Prepared::Gone,
         };
         if opened.size > self.largest {
-            return left_out(stamp, "too large");
+            return self.left_out(stamp, "too large");
         }
         let content = match opened.read(self.largest) {
             Ok(content) => content.bytes,
-            Err(FileError::TooLarge { .. }) => return left_out(stamp, "too large"),
-            Err(error) => return left_out(stamp, &error.to_string()),
+            Err(FileError::TooLarge { .. }) => return self.left_out(stamp, "too large"),
+            Err(error) => return self.left_out(stamp, &error.to_string()),
         };
         if is_binary(&content) {
-            return left_out(stamp, "binary");
+            return self.left_out(stamp, "binary");
         }
         let hash = xxh3_64(&content);
-        let same = |before: &&Row| before.hash == hash && before.pieces > 0;
+        let same = |before: &&Row| before.hash == hash && before.pieces > 0 && before.rules == self.rules;
         if let Some(before) = self.before.filter(same) {
             return Prepared::Same(Row {
                 stamp,
@@ -131,23 +121,25 @@ impl Job<'_> {
         let mut row = Row {
             stamp,
             hash,
+            rules: self.rules,
             ..Row::default()
         };
         let entries = cut(&mut row, &text);
         row.pieces = number(entries.len());
         Prepared::Changed { row, entries, bytes }
     }
-}
 
-fn left_out<E>(stamp: Stamp, why: &str) -> Prepared<E> {
-    Prepared::Changed {
-        row: Row {
-            stamp,
-            note: Some(why.to_owned()),
-            ..Row::default()
-        },
-        entries: Vec::new(),
-        bytes: 0,
+    fn left_out<E>(&self, stamp: Stamp, why: &str) -> Prepared<E> {
+        Prepared::Changed {
+            row: Row {
+                stamp,
+                rules: self.rules,
+                note: Some(why.to_owned()),
+                ..Row::default()
+            },
+            entries: Vec::new(),
+            bytes: 0,
+        }
     }
 }
 

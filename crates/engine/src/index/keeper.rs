@@ -155,16 +155,7 @@ impl Known {
         if let Some(what) = damage {
             self.mend(shared, what)?;
         }
-        let opened = if let Some(opened) = shared.current()? {
-            opened
-        } else {
-            let opened = Arc::new(shared.place.open()?);
-            if opened.is_on_disk() {
-                opened.verify()?;
-            }
-            shared.set(opened.clone(), None);
-            opened
-        };
+        let opened = shared.open()?;
         self.read_table(&opened)?;
         let pages = self.pending(Corpus::Docs);
         if pages.is_empty() {
@@ -311,13 +302,12 @@ impl Known {
             return;
         }
         // What goes wrong here does so again in the first round, which can mend it.
-        let Ok(opened) = shared.place.open() else { return };
+        let Ok(opened) = shared.open() else { return };
         if self.read_table(&opened).is_ok() && self.was_complete[Corpus::Code as usize] {
             self.pages
                 .recall(&shared.root, self.indexed.keys(), &shared.options.pages);
             self.publish(shared);
         }
-        self.read = None;
     }
 
     /// Says how things stand with the documentation, which is as far as this look brings it.
@@ -359,6 +349,19 @@ impl Known {
 }
 
 impl Shared {
+    /// The index that should be used now, opened and looked through where it is not yet.
+    fn open(&self) -> Result<Arc<Opened>, StoreError> {
+        if let Some(opened) = self.current()? {
+            return Ok(opened);
+        }
+        let opened = Arc::new(self.place.open()?);
+        if opened.is_on_disk() {
+            opened.verify()?;
+        }
+        self.set(opened.clone(), None);
+        Ok(opened)
+    }
+
     /// Whether somebody waits for documentation.
     pub(super) fn wants_docs(&self) -> bool {
         let state = self.lock();

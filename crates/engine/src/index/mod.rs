@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub(crate) use build::hash;
 use docent_core::docs::manifest::Rules;
 use docent_core::path::RepoPath;
-pub(crate) use pages::Manifests;
+pub(crate) use pages::{LARGEST_MANIFEST, Manifests};
 use place::{Mark, Opened, Place};
 pub use view::View;
 use watch::Watcher;
@@ -361,10 +361,7 @@ impl Index {
 
     /// The pieces that match best. What is damaged is told to the keeper.
     pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
-        let Some(seen) = self.seen() else {
-            return Ok(Vec::new());
-        };
-        self.told(seen.opened.pieces.search(wanted))
+        self.ask(|opened| opened.pieces.search(wanted))
     }
 
     /// The sections of the documentation as they are now; nothing before there is an index.
@@ -374,18 +371,21 @@ impl Index {
 
     /// Whether a file belongs to the documentation, as it was indexed.
     pub fn has_page(&self, path: &RepoPath) -> Result<bool, StoreError> {
-        let Some(seen) = self.seen() else {
-            return Ok(false);
-        };
-        self.told(seen.opened.sections.has_page(path.as_str()))
+        self.ask(|opened| opened.sections.has_page(path.as_str()))
     }
 
     /// Words of the documentation that are written almost like one.
     pub(crate) fn similar(&self, word: &str, most: usize) -> Result<Vec<String>, StoreError> {
-        let Some(seen) = self.seen() else {
-            return Ok(Vec::new());
-        };
-        self.told(seen.opened.sections.similar(word, most))
+        self.ask(|opened| opened.sections.similar(word, most))
+    }
+
+    /// Asks what is open of the index; there is nothing to find before it is.
+    fn ask<T: Default>(
+        &self,
+        question: impl FnOnce(&Opened) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.seen()
+            .map_or_else(|| Ok(T::default()), |seen| self.told(question(&seen.opened)))
     }
 
     /// What is open of the index, with everything that was committed.

@@ -35,7 +35,7 @@ struct Governing {
 }
 
 /// Larger manifests are no manifests.
-const LARGEST: u64 = 1 << 20;
+pub(crate) const LARGEST_MANIFEST: u64 = 1 << 20;
 
 impl Pages {
     /// Sorts out the files once more, after something has changed. Only pages in `directories` count; all, where there is none.
@@ -53,7 +53,7 @@ impl Pages {
             let counts = is_within(path, directories);
             match part {
                 Part::Manifest => {
-                    let directory = directory_of(path).to_owned();
+                    let directory = directory_of(path.as_str()).to_owned();
                     let known = self.manifests.0.get(&directory);
                     let governing = match known.filter(|known| known.stamp == *stamp) {
                         Some(known) => known.clone(),
@@ -102,7 +102,7 @@ impl Manifests {
         let manifests = files.filter(|path| Part::of(path) == Some(Part::Manifest));
         let read = |path: &RepoPath| {
             let governing = Governing::read(root, path, Stamp::default());
-            (directory_of(path).to_owned(), governing)
+            (directory_of(path.as_str()).to_owned(), governing)
         };
         Self(manifests.map(read).collect())
     }
@@ -151,10 +151,9 @@ impl Manifests {
 
 impl Governing {
     fn read(root: &Root, path: &RepoPath, stamp: Stamp) -> Self {
-        let content = root.read(path, LARGEST).map_err(|error| Problem {
-            line: 1,
-            message: error.to_string(),
-        });
+        let content = root
+            .read(path, LARGEST_MANIFEST)
+            .map_err(|error| Problem::at_top(error.to_string()));
         let text = content.map(|content| lossy_text(content.bytes));
         let (hash, read) = match text {
             Ok(text) => (hash(&format!("{path}\0{text}")), Manifest::parse(&text)),
@@ -165,8 +164,6 @@ impl Governing {
 }
 
 /// The directory a file is in; `""` is the root.
-pub(super) fn directory_of(path: &RepoPath) -> &str {
-    path.as_str()
-        .rsplit_once('/')
-        .map_or("", |(directory, _)| directory)
+pub(super) fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }

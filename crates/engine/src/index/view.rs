@@ -65,7 +65,10 @@ impl View {
     }
 
     fn tell_apart_by_directory<'a>(&mut self, pages: impl Iterator<Item = &'a RepoPath>) {
-        let directories: BTreeSet<&str> = pages.map(directory_of).filter(|path| !path.is_empty()).collect();
+        let directories: BTreeSet<&str> = pages
+            .map(|page| directory_of(page.as_str()))
+            .filter(|path| !path.is_empty())
+            .collect();
         let (Some(first), Some(last)) = (directories.first(), directories.last()) else {
             return;
         };
@@ -97,8 +100,7 @@ impl View {
     /// The labels of a page, as results show them.
     pub fn labels_of(&self, path: &str, labels: &[(String, String)]) -> Labels {
         if let Some(above) = &self.above {
-            let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-            let section = first_below(directory, above);
+            let section = first_below(directory_of(path), above);
             return section
                 .map(|section| (SECTION.to_owned(), section.to_owned()))
                 .into_iter()

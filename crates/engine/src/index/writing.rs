@@ -30,9 +30,11 @@ impl Known {
         let pending = self.pending(Corpus::Docs);
         let prepare = |known: &Self, path: &RepoPath| {
             let (stamp, rules) = known.pages.known.get(path)?;
-            let before = known.indexed_pages.get(path).filter(|row| row.rules == *rules);
-            let job = job(shared, path, *stamp, before);
-            Some(prepare_page(&job, *rules, shared.options.embedder, || {
+            let job = Job {
+                rules: *rules,
+                ..job(shared, path, *stamp, known.indexed_pages.get(path))
+            };
+            Some(prepare_page(&job, shared.options.embedder, || {
                 known.pages.manifests.rules(path)
             }))
         };
@@ -237,6 +239,7 @@ fn job<'a>(shared: &'a Shared, path: &'a RepoPath, listed: Stamp, before: Option
         path,
         listed,
         before,
+        rules: 0,
         largest: shared.options.largest_file,
     }
 }

@@ -1,6 +1,6 @@
 //! The outermost blocks of a page: headings, paragraphs, lists, tables, code, and where each may be cut.
 
-use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::docs::snippet::{Plain, dialect};
 
@@ -52,7 +52,7 @@ pub(super) fn blocks(text: &str, from: usize) -> (Vec<Block>, String) {
                         joints: Vec::new(),
                     });
                     if let Tag::Heading { level, .. } = tag {
-                        heading = Some((depth_of(*level), String::new(), String::new()));
+                        heading = Some((*level as usize, String::new(), String::new()));
                     }
                 } else if depth == 1
                     && matches!(tag, Tag::Item | Tag::TableRow)
@@ -135,17 +135,6 @@ fn without_id(heading: &str) -> &str {
     {
         Some((shown, id)) if !id.contains(char::is_whitespace) => shown,
         _ => heading,
-    }
-}
-
-fn depth_of(level: HeadingLevel) -> usize {
-    match level {
-        HeadingLevel::H1 => 1,
-        HeadingLevel::H2 => 2,
-        HeadingLevel::H3 => 3,
-        HeadingLevel::H4 => 4,
-        HeadingLevel::H5 => 5,
-        HeadingLevel::H6 => 6,
     }
 }
 
