@@ -2,6 +2,7 @@
 //!
 //! Parses, runs, exits: 0 done, 1 failed, 2 wrong usage.
 
+mod asking;
 mod cli;
 mod http;
 mod log;

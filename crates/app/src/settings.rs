@@ -31,7 +31,7 @@ use toml::Value;
 use crate::tools::dispatch::Limits;
 use crate::tools::linked::project_name;
 use crate::tools::markdown::inline_to;
-use crate::tools::{Docs, Tool};
+use crate::tools::{Approval, Docs, Tool};
 pub(crate) use keys::{Key, keys};
 
 /// Everything that was decided before the work began.
@@ -48,6 +48,9 @@ pub(crate) struct Settings {
     pub(crate) index: Options,
     pub(crate) boosts: Rules,
     pub(crate) docs: Docs,
+    pub(crate) approval: Approval,
+    /// Where what belongs to the user and is about the project is kept; nothing where the user has no home.
+    pub(crate) state: Option<PathBuf>,
     /// Where the user's links are kept.
     pub(crate) links: Option<PathBuf>,
     /// The system's directory for what need not last.
@@ -120,6 +123,13 @@ fn described(root: &Root) -> String {
     format!("documentation of {}", inline_to(&project_name(root.path()), 60))
 }
 
+fn approval(word: &Value, seconds: u64) -> Approval {
+    match word.as_str() {
+        Some("never") => Approval::Never,
+        _ => Approval::Asked(Duration::from_secs(seconds)),
+    }
+}
+
 /// Where a project keeps its settings.
 const PROJECT_FILE: &str = ".context/config.toml";
 
@@ -182,7 +192,7 @@ impl Settings {
         let access = Access::new(blocked.iter().map(String::as_str)).context("access.blocked")?;
         let pages = directories(&list("docs.directories"), &root, &mut warnings)?;
         let root = root.with_access(access);
-        let folder = cache(environment).map(|cache| cache.join(folder_name(&root)));
+        let folder = cache(environment, &root);
         Ok(Self {
             root_origin,
             limits: Limits {
@@ -220,6 +230,8 @@ impl Settings {
                 module: factor("rank.module"),
                 frequency: factor("rank.frequency"),
             },
+            approval: approval(value("memory.approval"), number("memory.approval_seconds")),
+            state: state(environment, &root),
             links: user_file(environment).map(|file| file.with_file_name("links.json")),
             temporary: Some(std::env::temp_dir())
                 .filter(|directory| !directory.as_os_str().is_empty())
@@ -425,17 +437,27 @@ fn fixed_clock(environment: Environment<'_>) -> anyhow::Result<Clock> {
     }
 }
 
-/// docent's part of the user's cache.
-fn cache(environment: Environment<'_>) -> Option<PathBuf> {
+/// docent's part of the user's cache, which can be thrown away.
+fn cache(environment: Environment<'_>, root: &Root) -> Option<PathBuf> {
+    own(environment, "XDG_CACHE_HOME", ".cache", "projects").map(|cache| cache.join(folder_name(root)))
+}
+
+/// Where docent keeps what is the user's and is not to be lost.
+fn state(environment: Environment<'_>, root: &Root) -> Option<PathBuf> {
+    own(environment, "XDG_STATE_HOME", ".local/state", "state").map(|state| state.join(folder_name(root)))
+}
+
+/// A folder of docent's own, in the directory that a variable names, or below the user's home.
+fn own(environment: Environment<'_>, variable: &str, below_home: &str, name: &str) -> Option<PathBuf> {
     let directory = |name: &str| {
         environment(name)
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
     };
-    let cache = directory("XDG_CACHE_HOME")
+    let outer = directory(variable)
         .or_else(|| directory("LOCALAPPDATA"))
-        .or_else(|| Some(directory("HOME")?.join(".cache")))?;
-    Some(cache.join("docent").join("projects"))
+        .or_else(|| Some(directory("HOME")?.join(below_home)))?;
+    Some(outer.join("docent").join(name))
 }
 
 /// A project's folder in the cache: its name for people, and a hash of its path, which no other project has.

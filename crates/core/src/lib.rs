@@ -13,6 +13,7 @@ pub mod glob;
 pub mod imports;
 pub mod language;
 pub mod lcov;
+pub mod memory;
 pub mod module;
 pub mod path;
 pub mod rank;

@@ -1,4 +1,4 @@
-//! Takes secrets out of text before it is logged.
+//! Finds secrets in text: to take them out before it is logged, and to keep them out of what is kept.
 //!
 //! Recognised by shape: provider tokens, private keys, JSON web tokens, credentials in URLs, bearer tokens and
 //! values assigned to names like `password`. A false alarm costs a few characters of a log line; a miss costs
@@ -12,33 +12,75 @@ use regex::Regex;
 /// What stands in a secret's place.
 const MARK: &str = "[redacted]";
 
-/// Each pattern redacts its group `secret`, or all of its match where it has none.
-static SECRETS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+/// What secrets look like, each with what it is called. A pattern marks its group `secret`, or all of its match where it has
+/// none.
+static SECRETS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     [
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
-        r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}(?-u:\b)",
-        r"(?-u:\b)gh[pousr]_[0-9A-Za-z]{20,}(?-u:\b)",
-        r"(?-u:\b)github_pat_[0-9A-Za-z_]{20,}(?-u:\b)",
-        r"(?-u:\b)glpat-[0-9A-Za-z_-]{16,}",
-        r"(?-u:\b)sk-[0-9A-Za-z_-]{16,}",
-        r"(?-u:\b)[rs]k_(?:live|test)_[0-9A-Za-z]{10,}(?-u:\b)",
-        r"(?-u:\b)xox[abeoprs]-[0-9A-Za-z-]{10,}",
-        r"(?-u:\b)AIza[0-9A-Za-z_-]{30,}",
-        r"(?-u:\b)npm_[0-9A-Za-z]{30,}(?-u:\b)",
-        r"(?-u:\b)eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]*",
-        r"://[^/\s:@]*:(?P<secret>[^/\s@]+)@",
+        (
+            "a private key",
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
+        ),
+        ("an AWS access key", r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}(?-u:\b)"),
+        ("a GitHub token", r"(?-u:\b)gh[pousr]_[0-9A-Za-z]{20,}(?-u:\b)"),
+        ("a GitHub token", r"(?-u:\b)github_pat_[0-9A-Za-z_]{20,}(?-u:\b)"),
+        ("a GitLab token", r"(?-u:\b)glpat-[0-9A-Za-z_-]{16,}"),
+        ("an API key", r"(?-u:\b)sk-[0-9A-Za-z_-]{16,}"),
+        (
+            "a Stripe key",
+            r"(?-u:\b)[rs]k_(?:live|test)_[0-9A-Za-z]{10,}(?-u:\b)",
+        ),
+        ("a Slack token", r"(?-u:\b)xox[abeoprs]-[0-9A-Za-z-]{10,}"),
+        ("a Google API key", r"(?-u:\b)AIza[0-9A-Za-z_-]{30,}"),
+        ("an npm token", r"(?-u:\b)npm_[0-9A-Za-z]{30,}(?-u:\b)"),
+        (
+            "a JSON web token",
+            r"(?-u:\b)eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]*",
+        ),
+        ("a password in a URL", r"://[^/\s:@]*:(?P<secret>[^/\s@]+)@"),
+    ]
+    .into_iter()
+    .map(|(name, pattern)| (name, literal(pattern)))
+    .collect()
+});
+
+/// What follows a word that announces a secret. Prose says such words too, so this is enough for a log line, and not to refuse
+/// a text.
+static ANNOUNCED: LazyLock<[Regex; 2]> = LazyLock::new(|| {
+    [
         r"(?i)(?-u:\b)(?:bearer|basic)\s+(?P<secret>[0-9a-z._~+/=-]{8,})",
         r#"(?i)(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)["']?\s*[:=]\s*["']?(?P<secret>[^\s"',;&]{4,})"#,
     ]
-    .into_iter()
-    .map(|pattern| Regex::new(pattern).expect("the patterns are literals, covered by tests"))
-    .collect()
+    .map(literal)
 });
+
+fn literal(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the patterns are literals, covered by tests")
+}
+
+/// What kind of secret a text holds, if it holds one. What is only announced counts where it looks like one: with letters and
+/// digits, as no word has them.
+pub fn secret_in(text: &str) -> Option<&'static str> {
+    if let Some((name, _)) = SECRETS.iter().find(|(_, secret)| secret.is_match(text)) {
+        return Some(name);
+    }
+    let is_random = |value: &str| {
+        let has = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
+        value.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    };
+    let announced = ANNOUNCED
+        .iter()
+        .flat_map(|announced| announced.captures_iter(text));
+    announced
+        .filter_map(|found| found.name("secret"))
+        .any(|found| is_random(found.as_str()))
+        .then_some("a password or token")
+}
 
 /// `text` without what looks like a secret.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut clean = Cow::Borrowed(text);
-    for secret in SECRETS.iter() {
+    let known = SECRETS.iter().map(|(_, secret)| secret);
+    for secret in known.chain(ANNOUNCED.iter()) {
         let Some(replaced) = replace(secret, &clean) else {
             continue;
         };
@@ -108,6 +150,22 @@ mod tests {
     fn a_private_key_is_taken_out_whole_even_when_cut_off() {
         let begin = ["-----BEGIN RSA PRIVATE", " KEY-----"].concat();
         assert_eq!(redact(&format!("a {begin}\nMIIE\nxyz")), "a [redacted]");
+    }
+
+    #[test]
+    fn a_secret_is_told_from_talk_of_secrets() {
+        let github = token("ghp_", "abcD1");
+        for (text, expected) in [
+            (github.as_str(), Some("a GitHub token")),
+            ("password: hunter22x", Some("a password or token")),
+            ("Authorization: Bearer abcdef123456", Some("a password or token")),
+            ("https://user:pass@host/p", Some("a password in a URL")),
+            ("password: hashed with argon2id", None),
+            ("token: refresh it before it ends", None),
+            ("Use bearer authentication everywhere", None),
+        ] {
+            assert_eq!(secret_in(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -18,6 +18,17 @@ pub fn reveal_part(text: &str) -> Cow<'_, str> {
     reveal_after(Some('\n'), text)
 }
 
+/// The first character of a text that would be invisible.
+pub fn hidden_in(text: &str) -> Option<char> {
+    let mut before = None;
+    text.char_indices().find_map(|(at, c)| {
+        let after = text[at + c.len_utf8()..].chars().next();
+        let hidden = hides(c, before, after);
+        before = Some(c);
+        hidden.then_some(c)
+    })
+}
+
 fn reveal_after(mut before: Option<char>, text: &str) -> Cow<'_, str> {
     if !text.bytes().any(suspicious) {
         return Cow::Borrowed(text);

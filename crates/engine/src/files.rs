@@ -7,6 +7,8 @@
 //! Invariant: an [`Opened`] file is a regular file that the rules allow, inside the root unless `Root::anywhere`
 //! opened it. Pipes, devices and directories are refused without being read.
 
+mod folder;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -18,6 +20,8 @@ use cap_std::fs::{Dir, OpenOptions};
 use docent_core::access::Access;
 use docent_core::path::{PathError, RepoPath};
 use uuid::Uuid;
+
+pub(crate) use folder::Folder;
 
 use crate::stamp::FileVersion;
 use crate::walk::Listed;
@@ -67,6 +71,8 @@ pub enum FileError {
     Blocked,
     #[error("the path leads outside the project")]
     Outside,
+    #[error("the path is a link, and nothing is written through links")]
+    Link,
     #[error("the path is a directory")]
     Directory,
     #[error("the path is not a regular file")]

@@ -14,6 +14,7 @@ pub mod git;
 pub mod grep;
 pub mod index;
 pub mod links;
+pub mod memory;
 pub mod metrics;
 pub mod search;
 mod stamp;

@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::{Answer, Era, initialize};
+use crate::{Answer, Era, User, initialize};
 
 /// A running `docent serve --http`.
 pub struct HttpServer {
@@ -65,6 +65,58 @@ impl HttpServer {
         Answer::of(&message["result"])
     }
 
+    /// Calls a tool as a client that can ask its user.
+    pub fn call_with_user(&self, era: Era, user: User, tool: &str, arguments: Value) -> Answer {
+        let version = ("MCP-Protocol-Version", era.version().to_owned());
+        let mut call = json!({ "name": tool, "arguments": arguments });
+        let message = match era {
+            Era::Handshake => {
+                let session = self.open_session(User::capabilities());
+                let headers = [version, ("Mcp-Session-Id", session)];
+                let request = era.request(1, "tools/call", call);
+                let mut response = self.send(&request.to_string(), &headers);
+                let mut lines = BufReader::new(response.body_mut().as_reader()).lines();
+                loop {
+                    let line = lines.next().expect("an answer").expect("UTF-8");
+                    let Some(data) = line.strip_prefix("data:").map(str::trim) else {
+                        continue;
+                    };
+                    let Ok(message) = serde_json::from_str::<Value>(data) else {
+                        continue;
+                    };
+                    if message["method"] == "elicitation/create" {
+                        if let Some(response) = user.response(&message["id"]) {
+                            self.post(&response.to_string(), &headers);
+                        }
+                    } else if message["id"] == 1 {
+                        break message;
+                    }
+                }
+            }
+            Era::Stateless => {
+                let headers = [
+                    version,
+                    ("Mcp-Method", "tools/call".to_owned()),
+                    ("Mcp-Name", tool.to_owned()),
+                ];
+                let ask = |call: Value| {
+                    let request = era.request_of(1, "tools/call", call, User::capabilities());
+                    self.post(&request.to_string(), &headers).message()
+                };
+                let first = ask(call.clone());
+                if first["result"]["resultType"] == "input_required" {
+                    let more = user.responses(&first["result"]);
+                    call["inputResponses"] = more["inputResponses"].clone();
+                    call["requestState"] = more["requestState"].clone();
+                    ask(call)
+                } else {
+                    first
+                }
+            }
+        };
+        Answer::of(&message["result"])
+    }
+
     /// Sends a request and returns the JSON-RPC response.
     pub fn request(&self, era: Era, method: &str, params: Value) -> Value {
         self.request_with(era, method, params, &[])
@@ -76,7 +128,7 @@ impl HttpServer {
         headers.extend_from_slice(more);
         match era {
             Era::Handshake => {
-                let session = self.session.get_or_init(|| self.open_session());
+                let session = self.session.get_or_init(|| self.open_session(json!({})));
                 headers.push(("Mcp-Session-Id", session.clone()));
             }
             Era::Stateless => {
@@ -90,9 +142,9 @@ impl HttpServer {
         exchange.message()
     }
 
-    fn open_session(&self) -> String {
+    fn open_session(&self, capabilities: Value) -> String {
         let version = Era::Handshake.version();
-        let request = Era::Handshake.request(0, "initialize", initialize(version));
+        let request = Era::Handshake.request(0, "initialize", initialize(version, capabilities));
         let session = self
             .post(&request.to_string(), &[])
             .session
@@ -110,6 +162,18 @@ impl HttpServer {
 
     /// Posts a body to `/mcp`.
     pub fn post(&self, body: &str, headers: &[(&str, String)]) -> Exchange {
+        let mut response = self.send(body, headers);
+        Exchange {
+            status: response.status().as_u16(),
+            session: response
+                .headers()
+                .get("mcp-session-id")
+                .map(|id| id.to_str().expect("ASCII").to_owned()),
+            body: response.body_mut().read_to_string().expect("a body of UTF-8"),
+        }
+    }
+
+    fn send(&self, body: &str, headers: &[(&str, String)]) -> ureq::http::Response<ureq::Body> {
         let agent =
             ureq::Agent::new_with_config(ureq::Agent::config_builder().http_status_as_error(false).build());
         let mut request = agent
@@ -119,15 +183,7 @@ impl HttpServer {
         for (name, value) in headers {
             request = request.header(*name, value);
         }
-        let mut response = request.send(body).expect("docent responds");
-        Exchange {
-            status: response.status().as_u16(),
-            session: response
-                .headers()
-                .get("mcp-session-id")
-                .map(|id| id.to_str().expect("ASCII").to_owned()),
-            body: response.body_mut().read_to_string().expect("a body of UTF-8"),
-        }
+        request.send(body).expect("docent responds")
     }
 
     /// Sends bytes as they are and reads until the server closes.

@@ -12,11 +12,13 @@ mod http;
 mod repo;
 mod sandbox;
 mod stdio;
+mod user;
 
 pub use http::{Exchange, HttpServer};
 pub use repo::{JANE, JOHN};
 pub use sandbox::{Answer, Finished, Sandbox};
 pub use stdio::StdioClient;
+pub use user::User;
 
 use serde_json::{Value, json};
 
@@ -38,19 +40,24 @@ impl Era {
     }
 
     /// A request as this era writes it.
-    fn request(self, id: u64, method: &str, mut params: Value) -> Value {
+    fn request(self, id: u64, method: &str, params: Value) -> Value {
+        self.request_of(id, method, params, json!({}))
+    }
+
+    /// The same of a client with these capabilities.
+    fn request_of(self, id: u64, method: &str, mut params: Value, capabilities: Value) -> Value {
         if self == Self::Stateless {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": self.version(),
                 "io.modelcontextprotocol/clientInfo": { "name": "testkit", "version": "0" },
-                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientCapabilities": capabilities,
             });
         }
         json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
     }
 }
 
-fn initialize(version: &str) -> Value {
+fn initialize(version: &str, capabilities: Value) -> Value {
     let client = json!({ "name": "testkit", "version": "0" });
-    json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client })
+    json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client })
 }

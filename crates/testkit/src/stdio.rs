@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{Answer, Era, initialize};
+use crate::{Answer, Era, User, initialize};
 
 /// A running `docent serve`.
 pub struct StdioClient {
@@ -15,6 +15,8 @@ pub struct StdioClient {
     input: RefCell<Option<Box<dyn Write>>>,
     output: RefCell<Box<dyn BufRead>>,
     era: Era,
+    /// Who can be asked.
+    user: Option<User>,
     last_id: Cell<u64>,
 }
 
@@ -22,6 +24,16 @@ impl StdioClient {
     /// Starts `docent serve` and opens the conversation.
     pub fn start(command: Command, era: Era) -> Self {
         let client = Self::start_silent(command, era);
+        if era == Era::Handshake {
+            client.initialize(era.version());
+        }
+        client
+    }
+
+    /// The same for a client that can ask its user.
+    pub fn start_with_user(command: Command, era: Era, user: User) -> Self {
+        let mut client = Self::start_silent(command, era);
+        client.user = Some(user);
         if era == Era::Handshake {
             client.initialize(era.version());
         }
@@ -82,13 +94,14 @@ impl StdioClient {
             input: RefCell::new(Some(input)),
             output: RefCell::new(output),
             era,
+            user: None,
             last_id: Cell::new(0),
         }
     }
 
     /// The handshake; its result.
     pub fn initialize(&self, version: &str) -> Value {
-        let response = self.request("initialize", initialize(version));
+        let response = self.request("initialize", initialize(version, self.capabilities()));
         self.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         response["result"].clone()
     }
@@ -98,23 +111,42 @@ impl StdioClient {
         let id = self.post(method, params);
         loop {
             let message = self.receive();
-            if message["id"] == id {
+            if message["id"] == id && message.get("method").is_none() {
                 return message;
             }
+            if message["method"] == "elicitation/create"
+                && let Some(response) = self.user.and_then(|user| user.response(&message["id"]))
+            {
+                self.send(response.to_string());
+            }
         }
+    }
+
+    fn capabilities(&self) -> Value {
+        self.user.map_or_else(|| json!({}), |_| User::capabilities())
     }
 
     /// Sends a request; its id.
     pub fn post(&self, method: &str, params: Value) -> u64 {
         let id = self.last_id.get() + 1;
         self.last_id.set(id);
-        self.send(self.era.request(id, method, params).to_string());
+        let request = self.era.request_of(id, method, params, self.capabilities());
+        self.send(request.to_string());
         id
     }
 
     /// Calls a tool.
     pub fn call(&self, tool: &str, arguments: Value) -> Answer {
-        let response = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let call = json!({ "name": tool, "arguments": arguments });
+        let mut response = self.request("tools/call", call.clone());
+        if let Some(user) = self.user
+            && response["result"]["resultType"] == "input_required"
+        {
+            let mut again = user.responses(&response["result"]);
+            again["name"] = call["name"].clone();
+            again["arguments"] = call["arguments"].clone();
+            response = self.request("tools/call", again);
+        }
         Answer::of(&response["result"])
     }
 

@@ -25,13 +25,10 @@ pub(super) fn commands(tools: &[Tool]) -> Vec<Command> {
         let made = command(tool);
         match tool.mirror.command.split_once(' ') {
             None => commands.push(made),
-            Some((outer, _)) => {
-                let outer = commands
-                    .iter_mut()
-                    .find(|command| command.get_name() == outer)
-                    .expect("the tool whose command holds others is listed before theirs");
-                *outer = mem::take(outer).subcommand(made);
-            }
+            Some((outer, _)) => match commands.iter_mut().find(|command| command.get_name() == outer) {
+                Some(outer) => *outer = mem::take(outer).subcommand(made),
+                None => commands.push(Command::new(outer).subcommand(made)),
+            },
         }
     }
     commands
@@ -43,22 +40,21 @@ pub(super) fn find<'a>(
     name: &str,
     given: &'a ArgMatches,
 ) -> anyhow::Result<(&'a Tool, &'a ArgMatches)> {
-    let tool = |command: &str| {
-        tools
-            .iter()
-            .find(|tool| tool.mirror.command == command)
-            .expect("the commands are made from the tools")
-    };
-    let outer = tool(name);
+    const MADE: &str = "the commands are made from the tools";
+    let tool = |command: &str| tools.iter().find(|tool| tool.mirror.command == command);
     let Some((inner, inner_given)) = given.subcommand() else {
-        return Ok((outer, given));
+        return Ok((tool(name).expect(MADE), given));
+    };
+    let found = tool(&format!("{name} {inner}")).expect(MADE);
+    let Some(outer) = tool(name) else {
+        return Ok((found, inner_given));
     };
     // clap knows no way to allow the flags of every command there, and none of the outer one's.
     let stray = arguments(outer, given).keys().next().map(|name| kebab(name));
     if let Some(stray) = stray.or_else(|| given.get_flag("json").then(|| "json".into())) {
         bail!("--{stray} belongs behind {inner}");
     }
-    Ok((tool(&format!("{name} {inner}")), inner_given))
+    Ok((found, inner_given))
 }
 
 /// The command of `tool`, under the last word of its name.

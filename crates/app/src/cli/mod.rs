@@ -4,6 +4,7 @@ mod configuration;
 mod docs;
 mod index;
 mod links;
+mod memory;
 mod mirror;
 pub(crate) mod print;
 mod reference;
@@ -27,6 +28,7 @@ use serde_json::Value;
 use crate::log::{self, Stderr};
 use crate::serve;
 use crate::settings::{Flags, Http, Settings};
+use crate::tools::consent::Consent;
 use crate::tools::dispatch::{Caller, Dispatch, Project};
 use crate::tools::limit::Session;
 use crate::tools::linked::{Linked, Neighbour};
@@ -85,6 +87,9 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         ("docs", given) if docs::is_own(given) => {
             docs::run(&settings(&flags, &tools)?, given, Page::new(colour))
         }
+        ("memory", given) if memory::is_own(given) => {
+            memory::run(&settings(&flags, &tools)?, given, Page::new(colour))
+        }
         (name, given) => {
             let (tool, given) = mirror::find(&tools, name, given)?;
             mirror::check_filters(tool, given)?;
@@ -132,7 +137,12 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
                 .about("Speak MCP to a client, over stdio or HTTP")
                 .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port)),
         )
-        .subcommands(mirror::commands(tools).into_iter().map(docs::with_own))
+        .subcommands(
+            mirror::commands(tools)
+                .into_iter()
+                .map(docs::with_own)
+                .map(memory::with_own),
+        )
         .subcommand(
             Command::new("call")
                 .about("Call any tool with JSON arguments and print its exact answer")
@@ -232,6 +242,8 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         index,
         boosts,
         docs,
+        approval,
+        state,
         links,
         temporary,
         warnings,
@@ -272,6 +284,8 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         index,
         linked: Linked::new(Links::new(links), Box::new(neighbour)),
         search,
+        memory: memory::open(&root, clock, state.as_deref()),
+        approval,
         docs,
         root,
         clock,
@@ -393,6 +407,11 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<Exi
     let bar = show.is_some().then(index::Bar::default);
     let caller = Caller {
         session: &session,
+        // Who calls like a client is treated like one; who types the command is the user.
+        consent: match paths {
+            Paths::FromRoot => Consent::Nobody,
+            Paths::FromHere => Consent::Given,
+        },
         deadline: &deadline,
         report: &|progress| {
             if let Some(bar) = &bar {

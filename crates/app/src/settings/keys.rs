@@ -78,7 +78,21 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
             "info",
             "How much is logged: off, error, warn, info, debug or trace",
         )
+        .one_of(&["off", "error", "warn", "info", "debug", "trace"])
         .not_from_project(),
+        key(
+            "memory.approval",
+            "ask",
+            "Who decides what write_memory_entry writes: `ask` the user, or `never` ask",
+        )
+        .one_of(&["ask", "never"])
+        .not_from_project(),
+        key(
+            "memory.approval_seconds",
+            300,
+            "Seconds the user has to answer before an entry waits for `docent memory approve`",
+        )
+        .least(1),
     ];
     keys.extend(boosts());
     for tool in tools {
@@ -132,9 +146,9 @@ pub(crate) struct Key {
     pub(crate) adds_up: bool,
     /// The smallest number it can be.
     least: i64,
+    /// The words it can be; any, where there is none.
+    words: &'static [&'static str],
 }
-
-const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 
 fn key(name: &str, default: impl Into<Value>, about: &str) -> Key {
     Key {
@@ -145,6 +159,7 @@ fn key(name: &str, default: impl Into<Value>, about: &str) -> Key {
         secret: false,
         adds_up: false,
         least: 0,
+        words: &[],
     }
 }
 
@@ -161,6 +176,11 @@ impl Key {
 
     fn least(mut self, least: i64) -> Self {
         self.least = least;
+        self
+    }
+
+    fn one_of(mut self, words: &'static [&'static str]) -> Self {
+        self.words = words;
         self
     }
 
@@ -211,8 +231,8 @@ impl Key {
             (Value::Boolean(_), _) => return Err(self.wrong("true or false")),
             (Value::Array(_), Value::Array(items)) if items.iter().all(Value::is_str) => {}
             (Value::Array(_), _) => return Err(self.wrong("a list of strings")),
-            (_, Value::String(level)) if self.name == "log.level" && !LEVELS.contains(&level.as_str()) => {
-                return Err(self.wrong(&format!("one of {}", LEVELS.join(", "))));
+            (_, Value::String(word)) if !self.words.is_empty() && !self.words.contains(&word.as_str()) => {
+                return Err(self.wrong(&format!("one of {}", self.words.join(", "))));
             }
             (_, Value::String(_)) => {}
             _ => return Err(self.wrong("a string")),

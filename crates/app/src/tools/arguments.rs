@@ -41,7 +41,10 @@ pub(crate) fn schema<T: JsonSchema>() -> Object {
 /// session; what is inside a field, and what else there may be, shows in the answer itself.
 pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
     let mut schema = schema::<T>();
-    let always = schema.shift_remove("required").unwrap_or_default();
+    let mut always = schema.shift_remove("required").unwrap_or_default();
+    if let Some(names) = always.as_array_mut() {
+        names.truncate(MOST_NAMED);
+    }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.retain(|name, _| {
             always
@@ -204,6 +207,9 @@ fn complaint(property: &Value, value: &Value) -> Option<String> {
 /// Characters of a text that no schema says more about: paths and names are shorter, and to say so everywhere would cost every
 /// client.
 const LONGEST: u64 = 4_096;
+
+/// Fields of an answer that its schema names; the answer itself shows the rest.
+const MOST_NAMED: usize = 3;
 
 /// Choices that are named.
 const NAMED: usize = 50;

@@ -16,15 +16,17 @@ use docent_engine::deadline::{Deadline, Expired};
 use docent_engine::files::Root;
 use docent_engine::git::Git;
 use docent_engine::index::{Corpus, Index, Progress, Standing};
+use docent_engine::memory::Memory;
 use docent_engine::metrics::Metrics;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::consent::{Consent, Question};
 use super::failure::{Failure, brief};
 use super::limit::Session;
 use super::linked::Linked;
-use super::{Audience, Call, Docs, Group, Object, Reply, Report, Search, Tool, arguments};
+use super::{Approval, Audience, Call, Docs, Group, Object, Reply, Report, Search, Tool, arguments};
 
 /// The tools of one project, ready to be called.
 pub(crate) struct Dispatch {
@@ -48,14 +50,17 @@ pub(crate) struct Project {
     pub(crate) index: Index,
     pub(crate) linked: Linked,
     pub(crate) search: Search,
+    pub(crate) memory: Memory,
+    pub(crate) approval: Approval,
     pub(crate) docs: Docs,
     pub(crate) clock: Clock,
 }
 
 /// Who calls, and until when.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Caller<'a> {
     pub(crate) session: &'a Session,
+    pub(crate) consent: Consent,
     pub(crate) deadline: &'a Deadline,
     pub(crate) report: Report<'a>,
 }
@@ -80,6 +85,8 @@ pub(crate) struct Answer {
     /// The same as a value, for tools that answer in JSON.
     pub(crate) structured: Option<Value>,
     pub(crate) failure: Option<Failure>,
+    /// There is no answer before the user has given one to this.
+    pub(crate) question: Option<Question>,
 }
 
 impl Dispatch {
@@ -127,6 +134,11 @@ impl Dispatch {
             (tool.refuses)(&problems).unwrap_or_else(|| Failure::problems(problems))
         };
         let mut docs: Option<Standing> = None;
+        // A call that comes back with the user's answer was admitted before.
+        let per_minute = match caller.consent {
+            Consent::Answered { .. } => 0,
+            _ => per_minute,
+        };
         let outcome = session
             .admit(tool.name, per_minute, started)
             .map_err(|seconds| Failure::rate_limited(tool.name, seconds))
@@ -163,11 +175,19 @@ impl Dispatch {
                 },
                 structured: Some(value),
                 failure: None,
+                question: None,
             },
             Ok(Reply::Text(text)) => Answer {
                 text,
                 structured: None,
                 failure: None,
+                question: None,
+            },
+            Ok(Reply::Ask(question)) => Answer {
+                text: String::new(),
+                structured: None,
+                failure: None,
+                question: Some(question),
             },
             Err(failure) => Answer::failed(failure, group),
         };
@@ -203,6 +223,7 @@ impl Dispatch {
     pub(crate) async fn call_beside(
         self: Arc<Self>,
         session: Arc<Session>,
+        consent: Consent,
         name: String,
         given: Object,
         report: impl Fn(Progress) + Send + Sync + 'static,
@@ -219,6 +240,7 @@ impl Dispatch {
                 let _place = place;
                 let caller = Caller {
                     session: &session,
+                    consent,
                     deadline: &deadline,
                     report: &report,
                 };
@@ -261,6 +283,9 @@ impl Dispatch {
             index: &self.project.index,
             linked: &self.project.linked,
             search: &self.project.search,
+            memory: &self.project.memory,
+            approval: self.project.approval,
+            consent: caller.consent,
             docs,
             clock: self.project.clock,
             session: caller.session,
@@ -289,6 +314,7 @@ impl Answer {
             text: failure.text(group),
             structured: None,
             failure: Some(failure),
+            question: None,
         }
     }
 }
@@ -365,6 +391,8 @@ mod tests {
                 boosts: Rules::default(),
                 patience: Patience::Moment,
             },
+            memory: Memory::new(root.clone(), Clock::System, None),
+            approval: Approval::Never,
             docs: Docs::default(),
             root,
             accesses,
@@ -376,6 +404,7 @@ mod tests {
     fn call(dispatch: &Dispatch, session: &Session, deadline: &Deadline) -> String {
         let caller = Caller {
             session,
+            consent: Consent::Nobody,
             deadline,
             report: &|_| {},
         };
@@ -431,6 +460,7 @@ mod tests {
         let answer = runtime.block_on(async {
             let call = dispatch.call_beside(
                 Arc::new(Session::new()),
+                Consent::Nobody,
                 "probe".into(),
                 Object::new(),
                 |_| {},

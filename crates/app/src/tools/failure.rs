@@ -42,7 +42,7 @@ impl Kind {
     pub(crate) fn of(error: &FileError) -> Self {
         match error {
             FileError::Missing => Self::Missing,
-            FileError::Blocked | FileError::Outside | FileError::Denied => Self::Denied,
+            FileError::Blocked | FileError::Outside | FileError::Link | FileError::Denied => Self::Denied,
             FileError::Directory | FileError::Special => Self::Invalid,
             FileError::TooLarge { .. } => Self::TooLarge,
             FileError::Io(_) => Self::Internal,

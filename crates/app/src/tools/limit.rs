@@ -1,8 +1,12 @@
 //! A session: what it works on, and how often it may call a tool, which is so many times in any minute, counted back from now.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+use docent_engine::memory::Author;
+
+use super::failure::brief;
 
 const WINDOW: Duration = Duration::from_mins(1);
 
@@ -10,6 +14,8 @@ const WINDOW: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: String,
+    /// What the client calls itself.
+    client: OnceLock<String>,
     /// The module being worked in, as far as the session has shown.
     module: Mutex<Option<String>>,
     recent: Mutex<HashMap<&'static str, VecDeque<Instant>>>,
@@ -19,8 +25,22 @@ impl Session {
     pub(crate) fn new() -> Self {
         Self {
             id: uuid::Uuid::new_v4().to_string(),
+            client: OnceLock::new(),
             module: Mutex::default(),
             recent: Mutex::default(),
+        }
+    }
+
+    /// The client has said what it is called; the first time counts.
+    pub(crate) fn introduce(&self, client: &str) {
+        self.client.get_or_init(|| brief(client));
+    }
+
+    /// The session as the author of what it leaves behind.
+    pub(crate) fn author(&self) -> Author {
+        Author {
+            session: self.id.clone(),
+            client: self.client.get().cloned(),
         }
     }
 

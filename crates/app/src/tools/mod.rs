@@ -5,6 +5,7 @@
 //! a function. It knows nothing of MCP, HTTP, limits or logs.
 
 pub(crate) mod arguments;
+pub(crate) mod consent;
 mod context;
 mod coverage;
 pub(crate) mod dispatch;
@@ -15,7 +16,7 @@ mod git;
 pub(crate) mod limit;
 pub(crate) mod linked;
 pub(crate) mod markdown;
-mod memory;
+pub(crate) mod memory;
 mod reading;
 mod room;
 
@@ -31,6 +32,7 @@ use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
 use docent_engine::git::Git;
 use docent_engine::index::{Index, Patience, Progress, Standing};
+use docent_engine::memory::Memory;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +40,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::print::Page;
 use arguments::Problem;
+use consent::{Consent, Question};
 use dispatch::Project;
 use failure::Failure;
 use limit::Session;
@@ -51,6 +54,7 @@ pub(crate) fn all() -> Vec<Tool> {
         context::grep::tool(),
         memory::hello::tool(),
         memory::read_repo_file::tool(),
+        memory::write_entry::tool(),
         git::log::tool(),
         git::blame::tool(),
         git::diff::tool(),
@@ -69,7 +73,6 @@ pub(crate) type Object = Map<String, Value>;
 /// One tool.
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
-    pub(crate) title: &'static str,
     pub(crate) group: Group,
     pub(crate) about: &'static str,
     /// The schema of the arguments; what [`arguments::check`] holds a call against.
@@ -154,6 +157,9 @@ pub(crate) struct Call<'a> {
     pub(crate) index: &'a Index,
     pub(crate) linked: &'a Linked,
     pub(crate) search: &'a Search,
+    pub(crate) memory: &'a Memory,
+    pub(crate) approval: Approval,
+    pub(crate) consent: Consent,
     /// How things stand with the documentation, for tools that depend on it.
     pub(crate) docs: Option<Standing>,
     pub(crate) clock: Clock,
@@ -177,6 +183,15 @@ pub(crate) struct Search {
     pub(crate) patience: Patience,
 }
 
+/// Who decides what is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Approval {
+    /// The user, who has so long to answer.
+    Asked(Duration),
+    /// Nobody: the operator trusts the clients.
+    Never,
+}
+
 /// What is said of the documentation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Docs {
@@ -198,6 +213,8 @@ pub(crate) enum Audience {
 pub(crate) enum Reply {
     Json(Value),
     Text(String),
+    /// The user has to be asked first; the call is then made again, with the answer.
+    Ask(Question),
 }
 
 impl Reply {
@@ -219,7 +236,6 @@ impl Tool {
     {
         Self {
             name,
-            title: name,
             group,
             about,
             input: Arc::new(arguments::schema::<A>()),
@@ -249,11 +265,6 @@ impl Tool {
     /// Declares the answer's form.
     pub(crate) fn answers<O: JsonSchema>(mut self) -> Self {
         self.output = Some(Arc::new(arguments::answer_schema::<O>()));
-        self
-    }
-
-    pub(crate) fn title(mut self, title: &'static str) -> Self {
-        self.title = title;
         self
     }
 

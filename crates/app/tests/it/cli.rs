@@ -192,6 +192,8 @@ fn config_shows_every_value_and_where_it_came_from() {
     index.watch                    true  default
     log.file                       ""  default
     log.level                      "debug"  --set
+    memory.approval                "ask"  default
+    memory.approval_seconds        300  default
     rank.recency_day               1.5  default
     rank.recency_week              1.2  default
     rank.module                    1.3  default
@@ -201,6 +203,7 @@ fn config_shows_every_value_and_where_it_came_from() {
     limit.grep_codebase            60  default
     limit.hello                    8  DOCENT_LIMIT_HELLO
     limit.read_repo_file           100  default
+    limit.write_memory_entry       0  default
     limit.git_log                  0  default
     limit.git_blame                0  default
     limit.git_diff                 0  default

@@ -36,6 +36,7 @@ mod read_file_deps;
 mod read_repo_file;
 mod search_docs;
 mod tidy;
+mod write_memory_entry;
 
 use docent_testkit::{Answer, Era, Sandbox, StdioClient};
 use serde_json::{Value, json};

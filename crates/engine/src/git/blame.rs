@@ -184,7 +184,7 @@ impl Git {
                 Ok(content) => Some(content.bytes),
                 Err(FileError::Missing | FileError::Directory | FileError::Special) => None,
                 Err(FileError::TooLarge { .. }) => return Err(GitError::TooLarge(path.to_string())),
-                Err(FileError::Blocked | FileError::Outside) => {
+                Err(FileError::Blocked | FileError::Outside | FileError::Link) => {
                     return Err(GitError::Blocked(path.to_string()));
                 }
                 Err(FileError::Denied) => return Err(GitError::Denied),

@@ -17,8 +17,8 @@ use crate::tools::failure::{Failure, Kind};
 use crate::tools::room::{json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Search all project files by regular expression (ripgrep's dialect; .gitignore respected), for exact names, strings and error \
-    messages. Returns lines with 2 lines of context, by path; totalMatches counts all.";
+const ABOUT: &str = "Search all project files by regular expression (ripgrep's dialect), for exact names, strings and error messages. \
+    Returns lines with 2 lines of context; totalMatches counts all.";
 
 /// Characters of the answer: around the matches at the most, of each match's names and quotes, and of
 /// each line of context.
@@ -28,7 +28,6 @@ const LINE: usize = 3;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("grep_codebase", Group::Context, ABOUT, run)
-        .title("Search text")
         .answers::<Output>()
         .per_minute(60)
         .slow_after(Duration::from_secs(3))

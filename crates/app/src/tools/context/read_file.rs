@@ -25,8 +25,8 @@ use crate::tools::reading::{MOST_BYTES, refused, text};
 use crate::tools::room::{fit, json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Read a text file with its language, module, role and last change. startLine and endLine select a part; a long file is cut \
-    and the notice says where to read on. includeDeps adds the project files it imports.";
+const ABOUT: &str = "Read a text file with its language, module, role and last change. startLine and endLine select a part; includeDeps \
+    adds the project files it imports.";
 
 /// Room kept for the longest notice.
 const NOTICE: usize = 700;
@@ -37,7 +37,6 @@ const CONTENT: usize = 14;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("read_file", Group::Context, ABOUT, run)
-        .title("Read file")
         .answers::<Output>()
         .per_minute(100)
         .slow_after(Duration::from_millis(500))
@@ -57,10 +56,10 @@ struct Args {
     #[serde(default = "one")]
     #[schemars(range(min = 0, max = 1))]
     max_depth: u8,
-    /// First line to return, counted from 1
+    /// First line, counted from 1
     #[schemars(range(min = 1))]
     start_line: Option<usize>,
-    /// Last line to return, inclusive
+    /// Last line, inclusive
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
 }

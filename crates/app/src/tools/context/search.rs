@@ -30,11 +30,10 @@ use crate::tools::markdown::inline_to;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Search the project by meaning: describe what you look for, or name a symbol. Returns functions, classes and sections \
-    with their code, the most relevant first. Start here; grep_codebase is for exact text.";
+    with their code, and decisions, rules, patterns and known issues; the most relevant first. Start here; grep_codebase is for exact text.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("context_search", Group::Context, ABOUT, run)
-        .title("Search the project")
         .per_minute(100)
         .slow_after(Duration::from_secs(2))
         .cli("search", &["query"], show)
@@ -60,7 +59,7 @@ pub(super) struct Args {
     project_scope: Option<Scope>,
     /// Filter by chunk types (default: all types)
     pub(super) chunk_type: Option<Vec<ChunkType>>,
-    /// Form of the answer (default: markdown; JSON with type or module)
+    /// Default: markdown; JSON with type or module
     format: Option<Form>,
 }
 

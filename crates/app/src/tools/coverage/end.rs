@@ -19,8 +19,8 @@ use crate::tools::failure::Failure;
 use crate::tools::room::json_length;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
-const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: the overall change, the change of each file, and \
-    files that are new or gone. Use it after changing code and running the tests again.";
+const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: overall, by file, and files that are new or gone. Use \
+    it after changing code and running the tests again.";
 
 /// Characters of the answer around the files, and of the notice, if there is one.
 const FRAME: usize = 90;
@@ -28,7 +28,6 @@ const NOTICE: usize = 250;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("end_coverage_snapshot", Group::Coverage, ABOUT, run)
-        .title("Compare with a coverage snapshot")
         .answers::<Output>()
         .cli("coverage end", &["snapshotId"], show)
         .finds(REPORT)

@@ -17,8 +17,7 @@ use crate::tools::failure::{Failure, Kind, brief};
 use crate::tools::room::json_length;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
-const ABOUT: &str = "Line coverage of the files you name in percent, from an LCOV report. Use it after changing files. A file \
-    that is not in the report has 0.";
+const ABOUT: &str = "Line coverage of files in percent, from an LCOV report; 0 for one that is not in it. Use it after changing files.";
 
 /// Characters of the answer for each file, beside its path.
 const FIELDS: usize = 8;
@@ -28,7 +27,6 @@ const MOST_NAMED: usize = 10;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("get_file_coverage", Group::Coverage, ABOUT, run)
-        .title("File coverage")
         .answers::<Output>()
         .cli("coverage file", &["filePaths"], show)
         .finds(REPORT)

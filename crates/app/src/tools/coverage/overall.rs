@@ -15,15 +15,14 @@ use crate::cli::print::Page;
 use crate::tools::failure::Failure;
 use crate::tools::{Audience, Call, Group, Reply, Tool};
 
-const ABOUT: &str = "Overall line coverage of the project in percent, from an LCOV report. Use it before changing code to \
-    establish a baseline.";
+const ABOUT: &str =
+    "Overall line coverage in percent, from an LCOV report. Use it before changing code, as a baseline.";
 
 /// Files that people see.
 const ROWS: usize = 20;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("get_overall_coverage", Group::Coverage, ABOUT, run)
-        .title("Overall coverage")
         .answers::<Output>()
         .cli("coverage", &[], show)
         .finds(REPORT)

@@ -19,7 +19,6 @@ const ABOUT: &str = "Keep a snapshot of the coverage in an LCOV report, before c
 
 pub(crate) fn tool() -> Tool {
     Tool::new("start_coverage_snapshot", Group::Coverage, ABOUT, run)
-        .title("Start a coverage snapshot")
         .answers::<Output>()
         .adds()
         .cli("coverage start", &[], show)
@@ -29,7 +28,7 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Args {
-    /// Path to the LCOV coverage file to snapshot
+    /// Path to the LCOV coverage file
     lcov_path: String,
 }
 

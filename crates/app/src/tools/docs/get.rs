@@ -23,7 +23,6 @@ const ABOUT: &str = "Retrieve the full content of a specific documentation chunk
 
 pub(crate) fn tool() -> Tool {
     Tool::new("get_doc", Group::Docs, ABOUT, run)
-        .title("Read documentation")
         .strict()
         .slow_after(Duration::from_secs(2))
         .cli_text("doc", &["chunk_id"])

@@ -33,7 +33,6 @@ const ABOUT: &str =
 
 pub(crate) fn tool() -> Tool {
     Tool::new("search_docs", Group::Docs, ABOUT, run)
-        .title("Search documentation")
         .answers::<Output>()
         .strict()
         .shaped(shape)

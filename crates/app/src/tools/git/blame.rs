@@ -20,7 +20,6 @@ const ABOUT: &str = "Show who last modified each line of a file, and the commits
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_blame", Group::Git, ABOUT, run)
-        .title("Git blame")
         .slow_after(Duration::from_millis(800))
         .cli_text("blame", &["filePath"])
 }

@@ -18,11 +18,10 @@ use crate::tools::markdown::{count, cut as cut_to, fence, inline, inline_to, len
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Compare two git references (commits/branches/tags), one with the working directory, or show unstaged changes. Large \
-    differences are summed up; filePath or summary narrow them.";
+    differences are summed up.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_diff", Group::Git, ABOUT, run)
-        .title("Git diff")
         .slow_after(Duration::from_secs(1))
         .cli_text("diff", &["ref1", "ref2"])
 }
@@ -39,7 +38,7 @@ struct Args {
     /// If true, return summary only (no line-by-line diff)
     #[serde(default)]
     summary: bool,
-    /// Diff lines to leave out at the start, to read on
+    /// Diff lines to skip, to read on
     #[serde(default)]
     #[schemars(range(max = 10_000_000))]
     offset: usize,

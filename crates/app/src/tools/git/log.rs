@@ -19,7 +19,6 @@ const ABOUT: &str =
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_log", Group::Git, ABOUT, run)
-        .title("Git log")
         .slow_after(Duration::from_millis(500))
         .cli_text("log", &["filePath"])
 }
@@ -39,7 +38,7 @@ struct Args {
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 100))]
     max_count: usize,
-    /// Commits to leave out at the start, to read on
+    /// Commits to skip, to read on
     #[serde(default)]
     #[schemars(range(max = 10_000_000))]
     skip: usize,

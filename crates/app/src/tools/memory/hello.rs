@@ -17,7 +17,6 @@ const ABOUT: &str = "Returns a greeting message. Use for testing MCP connectivit
 
 pub(crate) fn tool() -> Tool {
     Tool::new("hello", Group::Memory, ABOUT, run)
-        .title("Say hello")
         .answers::<Output>()
         .per_minute(100)
         .cli("hello", &["name"], show)

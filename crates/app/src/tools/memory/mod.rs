@@ -2,3 +2,4 @@
 
 pub(super) mod hello;
 pub(super) mod read_repo_file;
+pub(crate) mod write_entry;

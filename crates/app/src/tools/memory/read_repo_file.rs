@@ -27,7 +27,6 @@ const FRAME: usize = 500;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("read_repo_file", Group::Memory, ABOUT, run)
-        .title("Read repository file")
         .answers::<Output>()
         .per_minute(100)
         .cli("repo-file", &["path"], show)
@@ -36,9 +35,8 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 struct Args {
     /// Relative path from repo root
-    #[schemars(regex(pattern = r"^[a-zA-Z0-9_./-]+$"), length(max = 4096))]
+    #[schemars(regex(pattern = r"^[a-zA-Z0-9_./-]+$"))]
     path: String,
-    /// How to return the content
     #[serde(default)]
     encoding: Encoding,
     /// Byte to start at, as a notice names it

@@ -1,0 +1,173 @@
+//! The commands about the project's memory that are no tools: what it holds, what waits to be approved, and deciding on it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use docent_core::memory::MemoryFile;
+use docent_core::reveal::reveal_part;
+use docent_engine::clock::Clock;
+use docent_engine::files::Root;
+use docent_engine::memory::{Memory, PendingError};
+
+use super::print::{self, Page};
+use crate::settings::Settings;
+
+/// Adds the commands to that of the tool they belong to.
+pub(super) fn with_own(command: Command) -> Command {
+    if command.get_name() != "memory" {
+        return command;
+    }
+    let ids = |what: &str| {
+        let all = Arg::new("all")
+            .long("all")
+            .action(ArgAction::SetTrue)
+            .conflicts_with("id")
+            .help(format!("{what} everything that waits"));
+        let id = Arg::new("id")
+            .value_name("ID")
+            .num_args(1..)
+            .required_unless_present("all")
+            .help("What `docent memory pending` calls it");
+        [id, all]
+    };
+    command
+        .about("What the project remembers: decisions, practices, progress")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            Command::new("list").about("Show what the memory holds").arg(
+                Arg::new("file")
+                    .value_name("FILE")
+                    .value_parser(MemoryFile::ALL.map(MemoryFile::name))
+                    .help("Only this file"),
+            ),
+        )
+        .subcommand(Command::new("pending").about("Show the entries that wait for your approval"))
+        .subcommand(
+            Command::new("approve")
+                .about("Write entries that wait into the memory")
+                .args(ids("Approve")),
+        )
+        .subcommand(
+            Command::new("reject")
+                .about("Throw entries that wait away")
+                .args(ids("Reject")),
+        )
+}
+
+/// True where one of them was given.
+pub(super) fn is_own(given: &ArgMatches) -> bool {
+    matches!(
+        given.subcommand_name(),
+        Some("list" | "pending" | "approve" | "reject")
+    )
+}
+
+/// The memory of a project; what waits for approval lies in the user's state.
+pub(super) fn open(root: &Root, clock: Clock, state: Option<&Path>) -> Memory {
+    Memory::new(root.clone(), clock, state.map(|state| state.join("pending")))
+}
+
+pub(super) fn run(settings: &Settings, given: &ArgMatches, page: Page) -> anyhow::Result<ExitCode> {
+    let memory = open(&settings.root, settings.clock, settings.state.as_deref());
+    match given.subcommand() {
+        Some(("list", given)) => {
+            let wanted = given
+                .get_one::<String>("file")
+                .and_then(|name| MemoryFile::named(name));
+            list(&memory, wanted, page)
+        }
+        Some(("approve", given)) => decide(&memory, given, |id| {
+            let (pending, appended) = memory.approve(id)?;
+            Ok(format!(
+                "{id}: {} bytes are written to {}",
+                appended.bytes,
+                pending.file.path()
+            ))
+        }),
+        Some(("reject", given)) => decide(&memory, given, |id| {
+            memory.reject(id).map(|_| format!("{id}: thrown away"))
+        }),
+        _ => pending(&memory, page),
+    }
+}
+
+fn list(memory: &Memory, wanted: Option<MemoryFile>, mut page: Page) -> anyhow::Result<ExitCode> {
+    let mut is_empty = true;
+    for file in MemoryFile::ALL {
+        if wanted.is_some_and(|wanted| wanted != file) {
+            continue;
+        }
+        let text = memory.read(file)?;
+        if text.trim().is_empty() {
+            continue;
+        }
+        if !is_empty {
+            page.line("")?;
+        }
+        is_empty = false;
+        page.heading(&file.path())?;
+        for line in text.trim_end().lines() {
+            page.line(&reveal_part(line))?;
+        }
+    }
+    if is_empty {
+        page.note("Nothing is remembered yet; `docent memory add` does, and so does write_memory_entry")?;
+    }
+    page.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn pending(memory: &Memory, mut page: Page) -> anyhow::Result<ExitCode> {
+    let pending = memory.pending()?;
+    for (at, one) in pending.iter().enumerate() {
+        if at > 0 {
+            page.line("")?;
+        }
+        let by = one.author.client.as_deref().unwrap_or("docent");
+        page.found(
+            &one.id,
+            one.file.name(),
+            &format!("{} · {}", one.date, reveal_part(by)),
+        )?;
+        for line in one.entry.lines() {
+            page.line(&format!("  {}", reveal_part(line)))?;
+        }
+    }
+    page.note(match pending.len() {
+        0 => "Nothing waits for approval",
+        _ => "`docent memory approve ID` writes one, `docent memory reject ID` throws it away",
+    })?;
+    page.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Decides on each, and goes on where one fails.
+fn decide(
+    memory: &Memory,
+    given: &ArgMatches,
+    decide: impl Fn(&str) -> Result<String, PendingError>,
+) -> anyhow::Result<ExitCode> {
+    let ids: Vec<String> = if given.get_flag("all") {
+        memory.pending()?.into_iter().map(|one| one.id).collect()
+    } else {
+        given
+            .get_many::<String>("id")
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect()
+    };
+    let mut code = ExitCode::SUCCESS;
+    for id in ids {
+        match decide(&id) {
+            Ok(done) => print::announce(&done),
+            Err(error) => {
+                print::complain(&error.to_string());
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    Ok(code)
+}

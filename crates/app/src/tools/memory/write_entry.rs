@@ -1,0 +1,183 @@
+//! `write_memory_entry`: adds something to the project's memory, once the user agrees.
+//!
+//! Promise: `docs/behaviour.md`, memory.
+
+use std::io;
+
+use docent_core::memory::{Entry, EntryError, MOST_BYTES, MemoryFile};
+use docent_core::reveal::reveal_part;
+use docent_engine::clock::rfc3339;
+use docent_engine::memory::{MemoryError, PendingError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cli::print::Page;
+use crate::tools::arguments::Problem;
+use crate::tools::consent::{Consent, Question, Verdict};
+use crate::tools::failure::{Failure, Kind};
+use crate::tools::{Approval, Call, Group, Reply, Tool};
+
+const ABOUT: &str =
+    "Append an entry to a memory file, once the user approves it. context_search finds it again.";
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("write_memory_entry", Group::Memory, ABOUT, run)
+        .answers::<Output>()
+        .adds()
+        .cli("memory add", &["file", "entry"], show)
+        .refuses(too_long)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Args {
+    /// Target memory file
+    file: Target,
+    /// For .jsonl one JSON object on one line, e.g. {"decision": "…", "why": "…", "module": "…"}; for .md markdown
+    #[schemars(length(max = MOST_BYTES))]
+    entry: String,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+enum Target {
+    #[serde(rename = "progress_log.jsonl")]
+    ProgressLog,
+    #[serde(rename = "decisions.jsonl")]
+    Decisions,
+    #[serde(rename = "best_practices.md")]
+    BestPractices,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct Output {
+    success: bool,
+    bytes_written: u64,
+    #[schemars(extend("format" = "date-time"))]
+    timestamp: String,
+    /// What the entry is called while it waits for approval
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pending: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let entry = Entry::new(args.file.file(), &args.entry).map_err(|error| refused(&error))?;
+    let key = call.memory.key(&entry);
+    if call.approval == Approval::Never {
+        return append(call, &entry);
+    }
+    match &call.consent {
+        Consent::Given => append(call, &entry),
+        Consent::Nobody => queue(call, &entry, "This client cannot ask the user"),
+        Consent::Answered { about, verdict } if *about == key => match verdict {
+            Verdict::Accepted => append(call, &entry),
+            Verdict::Declined => Err(Failure::new(
+                Kind::Denied,
+                "The user declined the entry; nothing was written",
+            )),
+            Verdict::Dismissed => queue(call, &entry, "The question was closed without an answer"),
+            Verdict::Unanswered => queue(call, &entry, "The user could not be asked"),
+        },
+        // An answer to another question is none to this one.
+        Consent::CanBeAsked | Consent::Answered { .. } => Ok(Reply::Ask(Question {
+            message: format!(
+                "Append this to {}?\n\n{}",
+                entry.file.path(),
+                reveal_part(entry.text())
+            ),
+            key,
+        })),
+    }
+}
+
+fn append(call: &Call<'_>, entry: &Entry) -> Result<Reply, Failure> {
+    let appended = call
+        .memory
+        .append(entry, &call.session.author())
+        .map_err(|error| failed(&error, entry.file))?;
+    Ok(Reply::json(&Output {
+        success: true,
+        bytes_written: appended.bytes,
+        timestamp: rfc3339(appended.at),
+        pending: None,
+        notice: None,
+    }))
+}
+
+/// Nothing is lost because nobody was there to be asked.
+fn queue(call: &Call<'_>, entry: &Entry, why: &str) -> Result<Reply, Failure> {
+    let id = call
+        .memory
+        .queue(entry, &call.session.author())
+        .map_err(|error| {
+            let kind = match error {
+                PendingError::TooMany(_) => Kind::RateLimited,
+                _ => Kind::Internal,
+            };
+            Failure::new(kind, "The entry cannot wait for approval")
+                .details(error.to_string())
+                .hint("The user can write it with `docent memory add`")
+        })?;
+    Ok(Reply::json(&Output {
+        success: false,
+        bytes_written: 0,
+        timestamp: rfc3339(call.clock.now()),
+        notice: Some(format!(
+            "{why}, so nothing is written yet. Tell the user to run `docent memory approve {id}`; `docent memory pending` \
+             shows what waits"
+        )),
+        pending: Some(id),
+    }))
+}
+
+/// Why an entry cannot be one.
+fn refused(error: &EntryError) -> Failure {
+    let kind = match error {
+        EntryError::TooLarge(_) => Kind::TooLarge,
+        EntryError::Secret(_) => Kind::Denied,
+        _ => Kind::Invalid,
+    };
+    let failure = Failure::new(kind, "The entry was refused").details(error.to_string());
+    match error {
+        EntryError::Secret(_) => failure.hint("Say where the secret is kept instead of what it is"),
+        EntryError::ManyLines(_) => failure.hint("Write line breaks inside strings as \\n"),
+        _ => failure,
+    }
+}
+
+/// The schema counts characters; of those there are never more than bytes.
+fn too_long(problems: &[Problem]) -> Option<Failure> {
+    let is_length = |problem: &Problem| problem.path == ["entry"] && problem.message.contains("at most");
+    let problem = problems.iter().find(|problem| is_length(problem))?;
+    Some(Failure::new(Kind::TooLarge, "The entry was refused").details(problem.message.clone()))
+}
+
+/// Why an entry was not written.
+fn failed(error: &MemoryError, file: MemoryFile) -> Failure {
+    let kind = match error {
+        MemoryError::File(error) => Kind::of(error),
+        MemoryError::Busy | MemoryError::Io(_) => Kind::Internal,
+    };
+    Failure::new(kind, "The entry was not written")
+        .about("file", file.path())
+        .details(error.to_string())
+}
+
+impl Target {
+    fn file(self) -> MemoryFile {
+        match self {
+            Self::ProgressLog => MemoryFile::ProgressLog,
+            Self::Decisions => MemoryFile::Decisions,
+            Self::BestPractices => MemoryFile::BestPractices,
+        }
+    }
+}
+
+fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+    let output = Output::deserialize(answer).expect("it was written by `run`");
+    match output.notice {
+        Some(notice) => page.line(&notice),
+        None => page.note(&format!("{} bytes are written", output.bytes_written)),
+    }
+}

@@ -1,0 +1,345 @@
+//! `write_memory_entry`: every promise of its contract, by every kind of client.
+
+use docent_testkit::{Answer, Era, HttpServer, Sandbox, StdioClient, User};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+const ENTRY: &str =
+    r#"{"timestamp": "2026-01-09T10:30:00Z", "event": "task_complete", "task": "EDA notebook"}"#;
+
+fn progress(entry: &str) -> Value {
+    json!({ "file": "progress_log.jsonl", "entry": entry })
+}
+
+/// What a file of the memory holds; nothing where there is none.
+fn held(sandbox: &Sandbox, file: &str) -> String {
+    std::fs::read_to_string(sandbox.root().join(".context/memory").join(file)).unwrap_or_default()
+}
+
+/// Calls by both ways and in both eras, each in a project of its own: what was answered, and what is written then.
+fn by_all(user: User, arguments: &Value) -> Vec<(Answer, String)> {
+    let file = arguments["file"].as_str().unwrap();
+    let mut seen = Vec::new();
+    for era in Era::BOTH {
+        let project = sandbox();
+        let mut docent = project.docent();
+        docent.env("DOCENT_MEMORY_APPROVAL_SECONDS", "1");
+        let client = StdioClient::start_with_user(docent, era, user);
+        let answer = client.call("write_memory_entry", arguments.clone());
+        seen.push((answer, held(&project, file)));
+
+        let project = sandbox();
+        let mut docent = project.docent();
+        docent.env("DOCENT_MEMORY_APPROVAL_SECONDS", "1");
+        let server = HttpServer::start(docent);
+        let answer = server.call_with_user(era, user, "write_memory_entry", arguments.clone());
+        seen.push((answer, held(&project, file)));
+    }
+    seen
+}
+
+/// The one thing that all of them saw.
+fn alike(user: User, arguments: &Value) -> (Answer, String) {
+    let seen = by_all(user, arguments);
+    for one in &seen {
+        assert_eq!(*one, seen[0], "{user:?}");
+    }
+    seen.into_iter().next().unwrap()
+}
+
+#[test]
+fn an_accepted_entry_is_written_as_it_was_given() {
+    let (answer, written) = alike(User::Accepts, &progress(ENTRY));
+
+    assert_snapshot!(answer, @r#"{"success":true,"bytes_written":88,"timestamp":"2026-01-09T10:30:00Z"}"#);
+    assert_eq!(written, format!("{ENTRY}\n"));
+    assert_eq!(answer.json()["bytes_written"], written.len());
+}
+
+#[test]
+fn a_declined_entry_is_refused_and_gone() {
+    let (answer, written) = alike(User::Declines, &progress(ENTRY));
+
+    assert_snapshot!(answer, @r#"[isError] {"error":"The user declined the entry; nothing was written","code":403}"#);
+    assert_eq!(written, "");
+}
+
+#[test]
+fn a_question_that_is_closed_leaves_the_entry_waiting() {
+    let (answer, written) = alike(User::Cancels, &progress(ENTRY));
+
+    assert_snapshot!(answer, @r#"{"success":false,"bytes_written":0,"timestamp":"2026-01-09T10:30:00Z","pending":"4d0e1c67d1","notice":"The question was closed without an answer, so nothing is written yet. Tell the user to run `docent memory approve 4d0e1c67d1`; `docent memory pending` shows what waits"}"#);
+    assert_eq!(written, "");
+}
+
+#[test]
+fn a_client_that_cannot_ask_after_all_leaves_the_entry_waiting() {
+    for user in [User::CannotBeAsked, User::TalksNonsense] {
+        let (answer, written) = alike(user, &progress(ENTRY));
+
+        assert_eq!(answer.json()["pending"], "4d0e1c67d1", "{user:?}");
+        assert!(answer.text.contains("The user could not be asked"), "{answer}");
+        assert_eq!(written, "");
+    }
+}
+
+#[test]
+fn a_user_who_never_answers_leaves_the_entry_waiting() {
+    let project = sandbox();
+    let mut docent = project.docent();
+    docent.env("DOCENT_MEMORY_APPROVAL_SECONDS", "1");
+    let client = StdioClient::start_with_user(docent, Era::Handshake, User::IsSilent);
+    let answer = client.call("write_memory_entry", progress(ENTRY));
+
+    assert!(answer.text.contains("The user could not be asked"), "{answer}");
+    assert_eq!(held(&project, "progress_log.jsonl"), "");
+    assert_eq!(project.run(&["memory", "pending"]).stdout.lines().count(), 2);
+}
+
+#[test]
+fn a_client_without_a_way_to_ask_is_told_what_the_user_can_do() {
+    let sandbox = sandbox();
+    let answer = sandbox.call("write_memory_entry", progress(ENTRY));
+
+    assert_snapshot!(answer, @r#"{"success":false,"bytes_written":0,"timestamp":"2026-01-09T10:30:00Z","pending":"4d0e1c67d1","notice":"This client cannot ask the user, so nothing is written yet. Tell the user to run `docent memory approve 4d0e1c67d1`; `docent memory pending` shows what waits"}"#);
+    assert_eq!(held(&sandbox, "progress_log.jsonl"), "");
+    // Three calls, one entry.
+    let pending = sandbox.run(&["memory", "pending"]);
+    assert_eq!(
+        pending.stdout.matches("EDA notebook").count(),
+        1,
+        "{}",
+        pending.stdout
+    );
+    let id = answer.json()["pending"].as_str().unwrap().to_owned();
+    assert_eq!(sandbox.run(&["memory", "approve", &id]).code, 0);
+    assert_eq!(held(&sandbox, "progress_log.jsonl"), format!("{ENTRY}\n"));
+    let again = sandbox.run(&["memory", "approve", &id]);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("no entry"), "{}", again.stderr);
+    assert_eq!(held(&sandbox, "progress_log.jsonl"), format!("{ENTRY}\n"));
+}
+
+#[test]
+fn an_operator_may_have_nobody_asked() {
+    let project = sandbox();
+    let mut docent = project.docent();
+    docent.env("DOCENT_MEMORY_APPROVAL", "never");
+    let client = StdioClient::start(docent, Era::Handshake);
+    let answer = client.call("write_memory_entry", progress(ENTRY));
+
+    assert_eq!(answer.json()["success"], true);
+    assert_eq!(held(&project, "progress_log.jsonl"), format!("{ENTRY}\n"));
+}
+
+#[test]
+fn a_project_cannot_have_nobody_asked() {
+    let sandbox = sandbox().file(".context/config.toml", "[memory]\napproval = \"never\"\n");
+    let answer = sandbox.call("write_memory_entry", progress(ENTRY));
+
+    assert_eq!(answer.json()["success"], false);
+}
+
+#[test]
+fn an_answer_to_another_question_is_none() {
+    let project = sandbox();
+    let client = StdioClient::start(project.docent(), Era::Stateless);
+    let request = json!({
+        "name": "write_memory_entry",
+        "arguments": progress(ENTRY),
+        "inputResponses": { "approve": { "action": "accept" } },
+        "requestState": "another",
+    });
+    let response = client.request("tools/call", request);
+
+    assert_eq!(response["result"]["resultType"], "input_required", "{response}");
+    assert_eq!(held(&project, "progress_log.jsonl"), "");
+}
+
+#[test]
+fn the_user_sees_the_entry_before_it_is_written() {
+    let project = sandbox();
+    let client = StdioClient::start_with_user(project.docent(), Era::Stateless, User::Accepts);
+    let arguments = json!({ "file": "best_practices.md", "entry": "- Always close files" });
+    let response = client.request(
+        "tools/call",
+        json!({ "name": "write_memory_entry", "arguments": arguments }),
+    );
+
+    assert_snapshot!(
+        serde_json::to_string_pretty(&response["result"]["inputRequests"]).unwrap(), @r#"
+    {
+      "approve": {
+        "method": "elicitation/create",
+        "params": {
+          "mode": "form",
+          "message": "Append this to .context/memory/best_practices.md?\n\n- Always close files",
+          "requestedSchema": {
+            "type": "object",
+            "properties": {}
+          }
+        }
+      }
+    }
+    "#
+    );
+}
+
+#[test]
+fn markdown_entries_are_set_off_by_a_blank_line() {
+    let sandbox = sandbox();
+    for entry in ["- Always close files", "- Never panic\n- Log once", "text"] {
+        let added = sandbox.run(&["memory", "add", "best_practices.md", entry]);
+        assert_eq!(added.code, 0, "{}", added.stderr);
+    }
+
+    assert_eq!(
+        held(&sandbox, "best_practices.md"),
+        "- Always close files\n\n- Never panic\n- Log once\n\ntext\n"
+    );
+}
+
+#[test]
+fn entries_that_cannot_be_entries_are_refused_with_their_code() {
+    let sandbox = sandbox();
+    let refused = |file: &str, entry: &str| {
+        let answer = sandbox.call("write_memory_entry", json!({ "file": file, "entry": entry }));
+        assert!(answer.is_error, "{answer}");
+        answer.text
+    };
+    let large = format!(r#"{{"a": "{}"}}"#, "x".repeat(10_240));
+    let deep = format!("{{\"a\": {}1{}}}", "[".repeat(100), "]".repeat(100));
+    let token = ["ghp_", "abcD1abcD1abcD1abcD1abcD1"].concat();
+    let secret = format!(r#"{{"note": "deploy with {token}"}}"#);
+    let seen = [
+        refused("decisions.jsonl", &large),
+        refused("decisions.jsonl", ""),
+        refused("decisions.jsonl", "  \n"),
+        refused("decisions.jsonl", "not JSON"),
+        refused("decisions.jsonl", "[1, 2]"),
+        refused("decisions.jsonl", "{\"a\":\n 1}"),
+        refused("decisions.jsonl", r#"{"a": 1, "a": 2}"#),
+        refused("decisions.jsonl", &deep),
+        refused("decisions.jsonl", &secret),
+        refused("decisions.jsonl", "{\"a\": \"\u{202e}b\"}"),
+        refused("best_practices.md", "<script>alert(1)</script>"),
+        refused("best_practices.md", "a\u{7}b"),
+        refused("secrets.md", "x"),
+        refused("../decisions.jsonl", "{}"),
+    ];
+
+    assert!(!seen.concat().contains(&token));
+    assert_snapshot!(seen.join("\n"), @r#"
+    {"error":"The entry was refused (entry must have at most 10240 characters; it has 10249)","code":413}
+    {"error":"The entry was refused (the entry is empty)","code":400}
+    {"error":"The entry was refused (the entry is empty)","code":400}
+    {"error":"The entry was refused (the entry is not valid JSON: expected ident at line 1 column 2)","code":400}
+    {"error":"The entry was refused (the entry is not a JSON object)","code":400}
+    {"error":"The entry was refused (the entry has more than one line, and each line of decisions.jsonl is an entry). Write line breaks inside strings as \\n","code":400}
+    {"error":"The entry was refused (the entry is not valid JSON: the key \"a\" is there twice at line 1 column 16)","code":400}
+    {"error":"The entry was refused (the entry is not valid JSON: more than 32 levels inside each other at line 1 column 38)","code":400}
+    {"error":"The entry was refused (the entry seems to hold a secret: a GitHub token). Say where the secret is kept instead of what it is","code":403}
+    {"error":"The entry was refused (the entry has an invisible character: U+202E)","code":400}
+    {"error":"The entry was refused (the entry has a tag that runs or loads something: <script>)","code":400}
+    {"error":"The entry was refused (the entry has an invisible character: U+0007)","code":400}
+    {"error":"file must be one of: progress_log.jsonl, decisions.jsonl, best_practices.md","code":400}
+    {"error":"file must be one of: progress_log.jsonl, decisions.jsonl, best_practices.md","code":400}
+    "#);
+    assert!(!sandbox.root().join(".context").exists());
+}
+
+#[test]
+fn arguments_that_are_missing_or_of_another_kind_are_invalid() {
+    let sandbox = sandbox();
+    for arguments in [
+        json!({}),
+        json!({ "file": "decisions.jsonl" }),
+        json!({ "file": "decisions.jsonl", "entry": { "a": 1 } }),
+        json!({ "file": 1, "entry": "{}" }),
+    ] {
+        let answer = sandbox.call("write_memory_entry", arguments);
+        assert_eq!(answer.json()["code"], 400, "{answer}");
+    }
+}
+
+#[test]
+fn an_entry_of_the_largest_size_is_written_whole() {
+    let sandbox = sandbox();
+    let entry = format!(r#"{{"a":"{}"}}"#, "x".repeat(10_240 - 8));
+    assert_eq!(entry.len(), 10_240);
+    assert_eq!(sandbox.run(&["memory", "add", "decisions.jsonl", &entry]).code, 0);
+
+    assert_eq!(held(&sandbox, "decisions.jsonl"), entry + "\n");
+}
+
+#[test]
+fn too_many_calls_are_told_when_to_come_back() {
+    let project = sandbox();
+    let mut docent = project.docent();
+    docent.env("DOCENT_LIMIT_WRITE_MEMORY_ENTRY", "2");
+    let client = StdioClient::start_with_user(docent, Era::Handshake, User::Accepts);
+    let call = || client.call("write_memory_entry", progress("{}"));
+    assert_eq!(call().json()["success"], true);
+    assert_eq!(call().json()["success"], true);
+
+    assert_snapshot!(call(), @r#"[isError] {"error":"Rate limit exceeded for write_memory_entry. Try again in 60 s","code":429}"#);
+    assert_eq!(held(&project, "progress_log.jsonl"), "{}\n{}\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_memory_that_is_a_link_is_refused() {
+    for name in [".context", ".context/memory", ".context/memory/decisions.jsonl"] {
+        let sandbox = sandbox();
+        let target = sandbox.root().join("target");
+        if name.ends_with("jsonl") {
+            std::fs::write(&target, "kept").unwrap();
+        } else {
+            std::fs::create_dir(&target).unwrap();
+        }
+        let link = sandbox.root().join(name);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let refused = sandbox.run(&["memory", "add", "decisions.jsonl", "{}", "--json"]);
+
+        assert_eq!(refused.code, 1, "{name}");
+        assert!(
+            refused.stdout.contains(r#""code":403"#),
+            "{name}: {}",
+            refused.stdout
+        );
+        if name.ends_with("jsonl") {
+            assert_eq!(std::fs::read_to_string(&target).unwrap(), "kept");
+        } else {
+            assert_eq!(std::fs::read_dir(&target).unwrap().count(), 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_waits_is_listed_approved_and_thrown_away() {
+    let sandbox = sandbox();
+    for entry in [r#"{"a": 1}"#, r#"{"a": 2}"#, r#"{"a": 3}"#] {
+        sandbox.run(&["call", "write_memory_entry", &progress(entry).to_string()]);
+    }
+    let ids: Vec<String> = sandbox
+        .run(&["memory", "pending"])
+        .stdout
+        .lines()
+        .filter(|line| !line.starts_with(' ') && !line.is_empty())
+        .map(|line| line.split(' ').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(ids.len(), 3);
+    assert_eq!(sandbox.run(&["memory", "reject", &ids[0]]).code, 0);
+    assert_eq!(sandbox.run(&["memory", "approve", "--all"]).code, 0);
+
+    assert_eq!(held(&sandbox, "progress_log.jsonl").lines().count(), 2);
+    let listed = sandbox.run(&["memory", "list"]).stdout;
+    assert!(
+        listed.starts_with(".context/memory/progress_log.jsonl\n{\"a\": "),
+        "{listed}"
+    );
+    assert_eq!(sandbox.run(&["memory", "pending"]).stdout, "");
+}

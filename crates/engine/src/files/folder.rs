@@ -1,0 +1,98 @@
+//! A folder of the project that docent writes into.
+//!
+//! Invariant: neither the folder nor a file in it is reached through a link, so what is written lands where its name says.
+
+use std::fs::File;
+use std::io;
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, OpenOptions};
+use docent_core::path::RepoPath;
+
+use super::{FileError, Opened, Root};
+
+/// An open folder.
+#[derive(Debug)]
+pub(crate) struct Folder(Dir);
+
+impl Root {
+    /// Opens a folder, and makes it where it is not there.
+    pub(crate) fn folder(&self, path: &RepoPath) -> Result<Folder, FileError> {
+        if !self.access.allows(path) {
+            return Err(FileError::Blocked);
+        }
+        let mut dir = self.dir.try_clone()?;
+        for name in path.components() {
+            match dir.create_dir(name) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
+                _ => {}
+            }
+            let kind = dir.symlink_metadata(name)?.file_type();
+            if kind.is_symlink() {
+                return Err(FileError::Link);
+            }
+            if !kind.is_dir() {
+                return Err(FileError::Special);
+            }
+            dir = dir.open_dir_nofollow(name)?;
+        }
+        Ok(Folder(dir))
+    }
+}
+
+impl Folder {
+    /// Opens a file to be read and written, and makes it where it is not there.
+    pub(crate) fn open(&self, name: &str) -> Result<File, FileError> {
+        match self.0.symlink_metadata(name) {
+            Ok(there) if there.file_type().is_symlink() => return Err(FileError::Link),
+            Ok(there) if there.is_dir() => return Err(FileError::Directory),
+            _ => {}
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        options.follow(FollowSymlinks::No).nonblock(true);
+        let file = self.0.open_with(name, &options)?.into_std();
+        Opened::new(file).map(|opened| opened.file)
+    }
+
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        self.0.remove_file(name)
+    }
+
+    /// Whether a file that is open is still the one of that name.
+    #[cfg(unix)]
+    pub(crate) fn is_named(&self, file: &File, name: &str) -> bool {
+        use cap_std::fs::MetadataExt as _;
+        use std::os::unix::fs::MetadataExt as _;
+        match (file.metadata(), self.0.symlink_metadata(name)) {
+            (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+            _ => false,
+        }
+    }
+
+    /// Elsewhere a file that is open cannot be replaced.
+    #[cfg(not(unix))]
+    pub(crate) fn is_named(&self, _: &File, name: &str) -> bool {
+        self.0.exists(name)
+    }
+
+    /// Makes lasting which files there are.
+    #[cfg(unix)]
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        use rustix::fs::{Mode, OFlags, fsync, openat};
+        // The handle is one to look names up by, which cannot be synced itself.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(fsync(openat(&self.0, ".", flags, Mode::empty())?)?)
+    }
+
+    /// Elsewhere that is the system's affair.
+    #[cfg(not(unix))]
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "as on other systems"
+    )]
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}

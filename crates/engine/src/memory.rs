@@ -1,0 +1,372 @@
+//! The project's memory: entries that are appended to files in the project, and those that wait for the user to approve them.
+//!
+//! What is appended is written as given. Who wrote it and when is kept beside it, in `origins.jsonl`. What waits lies with the
+//! user's own state and not in the project, so that nothing that arrives with a clone can ask to be approved.
+//!
+//! Invariant: an entry that was acknowledged is on disk, whole and once; one that was not is there whole or not at all. Whoever
+//! appends holds the lock, writes what is about to be appended into the journal, appends, and takes the journal away. A process
+//! killed in between leaves the journal, by which the next one takes back half an entry. Nothing else is ever taken out of a
+//! file: what people have written by hand stays.
+
+mod pending;
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use docent_core::memory::{DIRECTORY, Entry, MemoryFile};
+use docent_core::path::RepoPath;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+pub use pending::{Pending, PendingError};
+
+use crate::clock::{Clock, rfc3339};
+use crate::files::{FileError, Folder, Root};
+
+/// The memory of one project.
+#[derive(Debug)]
+pub struct Memory {
+    root: Root,
+    clock: Clock,
+    /// Where entries wait for approval; nowhere, where the user has no place for state.
+    waiting: Option<PathBuf>,
+}
+
+/// Who an entry is from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Author {
+    pub session: String,
+    /// What the client calls itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+}
+
+/// What was appended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// All of them, with what sets the entry off.
+    pub bytes: u64,
+    pub at: Timestamp,
+}
+
+/// Where an entry of a file came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    file: MemoryFile,
+    /// Of the entry's text.
+    entry: String,
+    #[serde(flatten)]
+    pub(crate) author: Author,
+    pub(crate) date: String,
+}
+
+/// Why nothing was appended.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    #[error("{0}")]
+    File(#[from] FileError),
+    #[error("another process holds the memory")]
+    Busy,
+    /// The file is as it was.
+    #[error("it cannot be written: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Who wrote what, one object a line.
+pub(crate) const ORIGINS: &str = "origins.jsonl";
+
+/// Is there while somebody appends.
+pub(crate) const JOURNAL: &str = ".journal";
+
+/// How long a process waits for others that append, and how long it pauses before it tries again.
+const LONGEST: Duration = Duration::from_secs(30);
+const STEP: Duration = Duration::from_micros(500);
+
+/// Journals beyond this are not ours.
+const LARGEST_JOURNAL: u64 = 64 << 10;
+
+impl Memory {
+    pub fn new(root: Root, clock: Clock, waiting: Option<PathBuf>) -> Self {
+        Self { root, clock, waiting }
+    }
+
+    /// Appends an entry. It is on disk when this returns.
+    pub fn append(&self, entry: &Entry, author: &Author) -> Result<Appended, MemoryError> {
+        let at = self.clock.now();
+        let origin = Origin {
+            file: entry.file,
+            entry: key(entry.text()),
+            author: author.clone(),
+            date: rfc3339(at),
+        };
+        let directory = RepoPath::parse(DIRECTORY).expect("a literal path");
+        let path = RepoPath::parse(&entry.file.path()).expect("made of literal paths");
+        if !self.root.access().allows(&path) {
+            return Err(FileError::Blocked.into());
+        }
+        let folder = self.root.folder(&directory)?;
+        let mut journal = Journal::take(&folder)?;
+        journal.recover()?;
+        let bytes = journal.append(entry, &origin)?;
+        journal.close();
+        Ok(Appended { bytes, at })
+    }
+
+    /// What a file holds.
+    pub fn read(&self, file: MemoryFile) -> Result<String, FileError> {
+        let path = RepoPath::parse(&file.path()).expect("made of literal paths");
+        match self.root.read(&path, LARGEST_FILE) {
+            Ok(content) => Ok(crate::files::lossy_text(content.bytes)),
+            Err(FileError::Missing) => Ok(String::new()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Memory files are read up to this size.
+pub(crate) const LARGEST_FILE: u64 = 256 << 20;
+
+/// Knows an entry by its text.
+pub(crate) fn key(text: &str) -> String {
+    format!("{:016x}", xxh3_64(text.as_bytes()))
+}
+
+/// The lock, and what is about to be appended.
+struct Journal<'a> {
+    folder: &'a Folder,
+    file: File,
+}
+
+/// What stands in a journal before the bytes to append.
+#[derive(Serialize, Deserialize)]
+struct Plan {
+    file: MemoryFile,
+    /// How long the file was before.
+    length: u64,
+    bytes: u64,
+}
+
+impl<'a> Journal<'a> {
+    /// Waits for those who append, but not for ever: one of them may have been stopped.
+    fn take(folder: &'a Folder) -> Result<Self, MemoryError> {
+        let until = Instant::now() + LONGEST;
+        loop {
+            let file = folder.open(JOURNAL)?;
+            match file.try_lock() {
+                Ok(()) if folder.is_named(&file, JOURNAL) => return Ok(Self { folder, file }),
+                // Who was here before has taken it away; the next one is another file.
+                Ok(()) => {}
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) if Instant::now() > until => return Err(MemoryError::Busy),
+                Err(TryLockError::WouldBlock) => thread::park_timeout(STEP),
+            }
+        }
+    }
+
+    /// Takes back what a process that was killed had half appended.
+    fn recover(&mut self) -> Result<(), MemoryError> {
+        let mut bytes = Vec::new();
+        (&self.file).take(LARGEST_JOURNAL).read_to_end(&mut bytes)?;
+        let Some((plan, planned)) = plan(&bytes) else {
+            return Ok(());
+        };
+        let mut file = self.folder.open(plan.file.name())?;
+        let length = file.metadata()?.len();
+        if length <= plan.length || length >= plan.length + plan.bytes {
+            return Ok(());
+        }
+        let mut there = Vec::new();
+        file.seek(SeekFrom::Start(plan.length))?;
+        (&file).take(plan.bytes).read_to_end(&mut there)?;
+        // Somebody may have changed the file by hand since; what is theirs stays.
+        if planned.starts_with(&there) {
+            file.set_len(plan.length)?;
+            file.sync_all()?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, entry: &Entry, origin: &Origin) -> Result<u64, MemoryError> {
+        let mut file = self.folder.open(entry.file.name())?;
+        let length = file.metadata()?.len();
+        let mut end = [0; 2];
+        let known = usize::try_from(length.min(2)).expect("at most 2");
+        file.seek(SeekFrom::Start(length - length.min(2)))?;
+        file.read_exact(&mut end[..known])?;
+        let gap = entry.file.gap(&end[..known]);
+        let text = format!("{gap}{}\n", entry.text());
+        let plan = Plan {
+            file: entry.file,
+            length,
+            bytes: text.len() as u64,
+        };
+        let head = serde_json::to_string(&plan).expect("plain data");
+        let written = self
+            .write(&format!("{head}\n{text}"))
+            .and_then(|()| self.note(origin))
+            .and_then(|()| {
+                let appended = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+                appended.inspect_err(|_| {
+                    // The disk is full, most likely; what was written of the entry goes.
+                    let _ = file.set_len(length).and_then(|()| file.sync_all());
+                })
+            });
+        if let Err(error) = written {
+            if length == 0 && file.metadata().is_ok_and(|file| file.len() == 0) {
+                let _ = self.folder.remove(entry.file.name());
+            }
+            let _ = self.folder.remove(JOURNAL);
+            return Err(error.into());
+        }
+        if length == 0 {
+            self.folder.sync()?;
+        }
+        Ok(text.len() as u64)
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.file.rewind()?;
+        self.file.set_len(0)?;
+        self.file.write_all(text.as_bytes())
+    }
+
+    /// Writes down where an entry comes from, before it is there: one without an entry says nothing.
+    fn note(&self, origin: &Origin) -> io::Result<()> {
+        let mut file = self.folder.open(ORIGINS).map_err(io::Error::other)?;
+        let length = file.seek(SeekFrom::End(0))?;
+        let mut line = serde_json::to_string(origin).expect("plain data") + "\n";
+        if length > 0 {
+            let mut last = [0];
+            file.seek(SeekFrom::Start(length - 1))?;
+            file.read_exact(&mut last)?;
+            if last != *b"\n" {
+                line.insert(0, '\n');
+            }
+        }
+        file.write_all(line.as_bytes()).inspect_err(|_| {
+            let _ = file.set_len(length);
+        })
+    }
+
+    /// All is appended. A journal that cannot be removed says so to the next process.
+    fn close(self) {
+        let _ = self.folder.remove(JOURNAL);
+    }
+}
+
+/// What a journal says, where it was written to its end.
+fn plan(journal: &[u8]) -> Option<(Plan, &[u8])> {
+    let head = journal.iter().position(|byte| *byte == b'\n')?;
+    let plan: Plan = serde_json::from_slice(&journal[..head]).ok()?;
+    let bytes = &journal[head + 1..];
+    (bytes.len() as u64 == plan.bytes).then_some((plan, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use docent_core::access::Access;
+    use std::fs;
+    use std::path::Path;
+
+    fn memory(directory: &Path) -> Memory {
+        let root = Root::open(directory, Access::new([]).unwrap()).unwrap();
+        let clock = Clock::Fixed("2026-01-09T10:30:00Z".parse().unwrap());
+        Memory::new(root, clock, Some(directory.join("waiting")))
+    }
+
+    fn entry(text: &str) -> Entry {
+        Entry::new(MemoryFile::Decisions, text).unwrap()
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        #[expect(clippy::disallowed_methods, reason = "a directory of the test")]
+        let entries = fs::read_dir(directory.join(DIRECTORY)).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_there_stays_and_entries_follow_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let memory = memory(directory.path());
+        let append = |text: &str| memory.append(&entry(text), &Author::default()).unwrap().bytes;
+        assert_eq!(append(r#"{"a":1}"#), 8);
+        fs::write(
+            directory.path().join(DIRECTORY).join("decisions.jsonl"),
+            "by hand",
+        )
+        .unwrap();
+        assert_eq!(append(r#"{"b":2}"#), 9);
+        assert_eq!(
+            memory.read(MemoryFile::Decisions).unwrap(),
+            "by hand\n{\"b\":2}\n"
+        );
+        assert_eq!(names(directory.path()), ["decisions.jsonl", "origins.jsonl"]);
+    }
+
+    /// What a process leaves that is killed when it has written so much of the entry.
+    #[test]
+    fn half_an_entry_is_taken_back_by_the_next_process() {
+        let directory = tempfile::tempdir().unwrap();
+        let memory = memory(directory.path());
+        let folder = directory.path().join(DIRECTORY);
+        let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+        let planned =
+            r#"{"file":"decisions.jsonl","length":8,"bytes":12}"#.to_owned() + "\n{\"b\":\"two\"}\n";
+        memory.append(&entry(r#"{"a":1}"#), &Author::default()).unwrap();
+        for (there, journal, expected) in [
+            ("{\"a\":1}\n{\"b\":", planned.as_str(), "{\"a\":1}\n{\"c\":3}\n"),
+            ("{\"a\":1}\n", &planned, "{\"a\":1}\n{\"c\":3}\n"),
+            // It was all there, and only not acknowledged.
+            (
+                "{\"a\":1}\n{\"b\":\"two\"}\n",
+                &planned,
+                "{\"a\":1}\n{\"b\":\"two\"}\n{\"c\":3}\n",
+            ),
+            // Changed by hand since.
+            ("{\"a\":1}\n{\"x\":", &planned, "{\"a\":1}\n{\"x\":\n{\"c\":3}\n"),
+            ("{}\n", &planned, "{}\n{\"c\":3}\n"),
+            // Killed while it wrote the journal.
+            ("{\"a\":1}\n", &planned[..30], "{\"a\":1}\n{\"c\":3}\n"),
+            ("{\"a\":1}\n", &planned[..60], "{\"a\":1}\n{\"c\":3}\n"),
+        ] {
+            write("decisions.jsonl", there);
+            write(JOURNAL, journal);
+            memory.append(&entry(r#"{"c":3}"#), &Author::default()).unwrap();
+            assert_eq!(memory.read(MemoryFile::Decisions).unwrap(), expected, "{there}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let link =
+            |to: &Path, name: &str| std::os::unix::fs::symlink(to, directory.path().join(name)).unwrap();
+        let append = || memory(directory.path()).append(&entry("{}"), &Author::default());
+        link(outside.path(), ".context");
+        assert!(matches!(append(), Err(MemoryError::File(FileError::Link))));
+        fs::remove_file(directory.path().join(".context")).unwrap();
+        fs::create_dir_all(directory.path().join(DIRECTORY)).unwrap();
+        fs::write(outside.path().join("target"), "kept").unwrap();
+        for name in ["decisions.jsonl", ORIGINS, JOURNAL] {
+            let name = format!("{DIRECTORY}/{name}");
+            link(&outside.path().join("target"), &name);
+            assert!(append().is_err(), "{name}");
+            fs::remove_file(directory.path().join(&name)).unwrap();
+        }
+        #[expect(clippy::disallowed_methods, reason = "a file of the test")]
+        let kept = fs::read_to_string(outside.path().join("target")).unwrap();
+        assert_eq!(kept, "kept");
+        assert_eq!(memory(directory.path()).read(MemoryFile::Decisions).unwrap(), "");
+    }
+}

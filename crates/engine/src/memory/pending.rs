@@ -1,0 +1,197 @@
+//! Entries that wait for the user: one file each, called by what it holds, so that the same entry waits once.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use docent_core::memory::{Entry, EntryError, MemoryFile};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Appended, Author, Memory, MemoryError};
+use crate::clock::rfc3339;
+use crate::files::{make_private, replace};
+
+/// An entry that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pending {
+    #[serde(skip)]
+    pub id: String,
+    pub file: MemoryFile,
+    pub entry: String,
+    #[serde(flatten)]
+    pub author: Author,
+    /// Since when.
+    pub date: String,
+}
+
+/// Why an entry does not wait, or cannot be decided on.
+#[derive(Debug, thiserror::Error)]
+pub enum PendingError {
+    #[error("there is no place to keep it: neither XDG_STATE_HOME nor HOME is set")]
+    Nowhere,
+    #[error("{0} entries wait already; approve or reject some first")]
+    TooMany(usize),
+    #[error("no entry {0} waits for approval")]
+    Unknown(String),
+    #[error("the entry is no longer what may be written: {0}")]
+    Entry(#[from] EntryError),
+    #[error("{0}")]
+    Memory(#[from] MemoryError),
+    #[error("it cannot be kept: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// More than anybody would read through.
+const MOST: usize = 1_000;
+
+impl Memory {
+    /// What tells an entry from every other, also while it waits.
+    pub fn key(&self, entry: &Entry) -> String {
+        id(entry)
+    }
+
+    /// Has an entry wait for the user, and says what it is called there.
+    pub fn queue(&self, entry: &Entry, author: &Author) -> Result<String, PendingError> {
+        let folder = self.waiting()?;
+        make_private(folder)?;
+        let id = id(entry);
+        let file = folder.join(file_name(&id));
+        if !file.exists() {
+            let count = self.pending()?.len();
+            if count >= MOST {
+                return Err(PendingError::TooMany(count));
+            }
+            let pending = Pending {
+                id: id.clone(),
+                file: entry.file,
+                entry: entry.text().to_owned(),
+                author: author.clone(),
+                date: rfc3339(self.clock.now()),
+            };
+            let text = serde_json::to_string(&pending).expect("plain data");
+            replace(&file, text.as_bytes())?;
+        }
+        Ok(id)
+    }
+
+    /// What waits, the oldest first.
+    pub fn pending(&self) -> Result<Vec<Pending>, PendingError> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a folder of the user's state, not of a project"
+        )]
+        let entries = match fs::read_dir(self.waiting()?) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut pending: Vec<Pending> = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter_map(|name| self.waits(name.strip_suffix(SUFFIX)?).ok())
+            .collect();
+        pending.sort_by(|a, b| a.date.cmp(&b.date).then_with(|| a.id.cmp(&b.id)));
+        Ok(pending)
+    }
+
+    /// Appends an entry that waits, as its author's.
+    pub fn approve(&self, id: &str) -> Result<(Pending, Appended), PendingError> {
+        let _alone = self.alone()?;
+        let pending = self.waits(id)?;
+        let entry = Entry::new(pending.file, &pending.entry)?;
+        let appended = self.append(&entry, &pending.author)?;
+        fs::remove_file(self.waiting()?.join(file_name(id)))?;
+        Ok((pending, appended))
+    }
+
+    /// Throws an entry that waits away.
+    pub fn reject(&self, id: &str) -> Result<Pending, PendingError> {
+        let _alone = self.alone()?;
+        let pending = self.waits(id)?;
+        fs::remove_file(self.waiting()?.join(file_name(id)))?;
+        Ok(pending)
+    }
+
+    fn waiting(&self) -> Result<&Path, PendingError> {
+        self.waiting.as_deref().ok_or(PendingError::Nowhere)
+    }
+
+    /// Whoever decides does so alone, so that an entry approved twice is written once.
+    fn alone(&self) -> Result<fs::File, PendingError> {
+        let folder = self.waiting()?;
+        make_private(folder)?;
+        let lock = fs::File::create(folder.join("lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    fn waits(&self, id: &str) -> Result<Pending, PendingError> {
+        let unknown = || PendingError::Unknown(id.to_owned());
+        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(unknown());
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a file of the user's state, not of a project"
+        )]
+        let text = fs::read_to_string(self.waiting()?.join(file_name(id))).map_err(|_| unknown())?;
+        let pending: Pending = serde_json::from_str(&text).map_err(|_| unknown())?;
+        Ok(Pending {
+            id: id.to_owned(),
+            ..pending
+        })
+    }
+}
+
+const SUFFIX: &str = ".json";
+
+fn file_name(id: &str) -> String {
+    format!("{id}{SUFFIX}")
+}
+
+/// What an entry is called while it waits.
+pub(super) fn id(entry: &Entry) -> String {
+    let whole = format!("{}\n{}", entry.file.name(), entry.text());
+    let mut id = format!("{:016x}", xxh3_64(whole.as_bytes()));
+    id.truncate(10);
+    id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::files::Root;
+    use docent_core::access::Access;
+
+    #[test]
+    fn an_entry_waits_once_and_is_decided_on_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Root::open(directory.path(), Access::new([]).unwrap()).unwrap();
+        let memory = Memory::new(root, Clock::System, Some(directory.path().join("state/waiting")));
+        let author = Author {
+            session: "s".into(),
+            client: None,
+        };
+        let entry = |text: &str| Entry::new(MemoryFile::Decisions, text).unwrap();
+        assert_eq!(memory.pending().unwrap(), []);
+        let one = memory.queue(&entry(r#"{"a":1}"#), &author).unwrap();
+        assert_eq!(memory.queue(&entry(r#"{"a":1}"#), &author).unwrap(), one);
+        let two = memory.queue(&entry(r#"{"a":2}"#), &author).unwrap();
+        assert_eq!(memory.pending().unwrap().len(), 2);
+        assert_eq!(memory.read(MemoryFile::Decisions).unwrap(), "");
+
+        let (approved, appended) = memory.approve(&one).unwrap();
+        assert_eq!((approved.author, appended.bytes), (author, 8));
+        assert_eq!(memory.reject(&two).unwrap().entry, r#"{"a":2}"#);
+        assert_eq!(memory.read(MemoryFile::Decisions).unwrap(), "{\"a\":1}\n");
+        for id in [one.as_str(), &two, "", "../lock", "x"] {
+            assert!(
+                matches!(memory.approve(id), Err(PendingError::Unknown(_))),
+                "{id}"
+            );
+        }
+        assert_eq!(memory.pending().unwrap(), []);
+    }
+}
