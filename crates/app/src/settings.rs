@@ -217,6 +217,7 @@ impl Settings {
             index: Options {
                 largest_file: number("index.max_file_bytes"),
                 watch: value("index.watch").as_bool().unwrap_or(true),
+                commits: size("index.max_commits"),
                 pages,
                 ..Options::default()
             },

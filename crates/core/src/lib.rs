@@ -8,6 +8,7 @@ pub mod boost;
 pub mod chunk;
 pub mod coverage;
 pub mod date;
+pub mod discovery;
 pub mod docs;
 pub mod glob;
 pub mod imports;

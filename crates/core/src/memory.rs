@@ -45,13 +45,14 @@ impl MemoryFile {
         }
     }
 
-    /// The file with this name, or at this path of a project.
-    pub fn named(path: &str) -> Option<Self> {
-        let name = match path.strip_prefix(DIRECTORY) {
-            Some(below) => below.strip_prefix('/')?,
-            None => path,
-        };
+    /// The file with this name.
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|file| file.name() == name)
+    }
+
+    /// The file at this path of a project.
+    pub fn at(path: &str) -> Option<Self> {
+        Self::named(path.strip_prefix(DIRECTORY)?.strip_prefix('/')?)
     }
 
     /// Its path in a project.
@@ -354,8 +355,9 @@ mod tests {
     fn files_are_known_by_name_and_by_path() {
         for file in MemoryFile::ALL {
             assert_eq!(MemoryFile::named(file.name()), Some(file));
-            assert_eq!(MemoryFile::named(&file.path()), Some(file));
+            assert_eq!(MemoryFile::at(&file.path()), Some(file));
         }
-        assert_eq!(MemoryFile::named("docs/decisions.jsonl"), None);
+        assert_eq!(MemoryFile::at("decisions.jsonl"), None);
+        assert_eq!(MemoryFile::at("docs/decisions.jsonl"), None);
     }
 }

@@ -81,7 +81,7 @@ pub enum FileError {
     TooLarge { size: u64, limit: u64 },
     #[error("the operating system denies access")]
     Denied,
-    #[error("reading failed: {0}")]
+    #[error("the file system fails: {0}")]
     Io(io::Error),
 }
 

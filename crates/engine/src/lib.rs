@@ -7,6 +7,7 @@ pub mod clock;
 pub mod coverage;
 pub mod deadline;
 pub mod dependencies;
+pub mod discoveries;
 pub mod docs;
 pub mod embed;
 pub mod files;

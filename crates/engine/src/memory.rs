@@ -25,6 +25,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub use pending::{Pending, PendingError};
 
 use crate::clock::{Clock, rfc3339};
+use crate::deadline::{Deadline, Expired};
 use crate::files::{FileError, Folder, Root};
 
 /// The memory of one project.
@@ -71,6 +72,8 @@ pub enum MemoryError {
     File(#[from] FileError),
     #[error("another process holds the memory")]
     Busy,
+    #[error(transparent)]
+    Expired(#[from] Expired),
     /// The file is as it was.
     #[error("it cannot be written: {0}")]
     Io(#[from] io::Error),
@@ -95,7 +98,12 @@ impl Memory {
     }
 
     /// Appends an entry. It is on disk when this returns.
-    pub fn append(&self, entry: &Entry, author: &Author) -> Result<Appended, MemoryError> {
+    pub fn append(
+        &self,
+        entry: &Entry,
+        author: &Author,
+        deadline: &Deadline,
+    ) -> Result<Appended, MemoryError> {
         let at = self.clock.now();
         let origin = Origin {
             file: entry.file,
@@ -109,10 +117,9 @@ impl Memory {
             return Err(FileError::Blocked.into());
         }
         let folder = self.root.folder(&directory)?;
-        let mut journal = Journal::take(&folder)?;
-        journal.recover()?;
+        let mut journal = Journal::take(&folder, deadline)?;
+        journal.recover().inspect_err(|_| journal.keep = true)?;
         let bytes = journal.append(entry, &origin)?;
-        journal.close();
         Ok(Appended { bytes, at })
     }
 
@@ -139,6 +146,8 @@ pub(crate) fn key(text: &str) -> String {
 struct Journal<'a> {
     folder: &'a Folder,
     file: File,
+    /// It says what the next process has to take back.
+    keep: bool,
 }
 
 /// What stands in a journal before the bytes to append.
@@ -152,12 +161,19 @@ struct Plan {
 
 impl<'a> Journal<'a> {
     /// Waits for those who append, but not for ever: one of them may have been stopped.
-    fn take(folder: &'a Folder) -> Result<Self, MemoryError> {
+    fn take(folder: &'a Folder, deadline: &Deadline) -> Result<Self, MemoryError> {
         let until = Instant::now() + LONGEST;
         loop {
+            deadline.check()?;
             let file = folder.open(JOURNAL)?;
             match file.try_lock() {
-                Ok(()) if folder.is_named(&file, JOURNAL) => return Ok(Self { folder, file }),
+                Ok(()) if folder.is_named(&file, JOURNAL) => {
+                    return Ok(Self {
+                        folder,
+                        file,
+                        keep: false,
+                    });
+                }
                 // Who was here before has taken it away; the next one is another file.
                 Ok(()) => {}
                 Err(TryLockError::Error(error)) => return Err(error.into()),
@@ -190,40 +206,32 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
+    /// Appends, or leaves everything as it was.
     fn append(&mut self, entry: &Entry, origin: &Origin) -> Result<u64, MemoryError> {
-        let mut file = self.folder.open(entry.file.name())?;
+        let name = entry.file.name();
+        let mut file = self.folder.open(name)?;
         let length = file.metadata()?.len();
-        let mut end = [0; 2];
-        let known = usize::try_from(length.min(2)).expect("at most 2");
-        file.seek(SeekFrom::Start(length - length.min(2)))?;
-        file.read_exact(&mut end[..known])?;
-        let gap = entry.file.gap(&end[..known]);
-        let text = format!("{gap}{}\n", entry.text());
+        let text = format!("{}{}\n", entry.file.gap(&end(&mut file, length)?), entry.text());
         let plan = Plan {
             file: entry.file,
             length,
             bytes: text.len() as u64,
         };
         let head = serde_json::to_string(&plan).expect("plain data");
-        let written = self
-            .write(&format!("{head}\n{text}"))
-            .and_then(|()| self.note(origin))
-            .and_then(|()| {
-                let appended = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-                appended.inspect_err(|_| {
-                    // The disk is full, most likely; what was written of the entry goes.
-                    let _ = file.set_len(length).and_then(|()| file.sync_all());
-                })
-            });
+        let written = self.write(&format!("{head}\n{text}")).and_then(|()| {
+            self.note(origin)?;
+            file.seek(SeekFrom::Start(length))?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            if length == 0 { self.folder.sync() } else { Ok(()) }
+        });
         if let Err(error) = written {
-            if length == 0 && file.metadata().is_ok_and(|file| file.len() == 0) {
-                let _ = self.folder.remove(entry.file.name());
+            // The disk is full, most likely; what was written of the entry goes. Where even that fails, the journal stays.
+            self.keep = file.set_len(length).and_then(|()| file.sync_all()).is_err();
+            if length == 0 && !self.keep {
+                let _ = self.folder.remove(name);
             }
-            let _ = self.folder.remove(JOURNAL);
             return Err(error.into());
-        }
-        if length == 0 {
-            self.folder.sync()?;
         }
         Ok(text.len() as u64)
     }
@@ -251,11 +259,24 @@ impl<'a> Journal<'a> {
             let _ = file.set_len(length);
         })
     }
+}
 
-    /// All is appended. A journal that cannot be removed says so to the next process.
-    fn close(self) {
-        let _ = self.folder.remove(JOURNAL);
+/// All is appended, or nothing. A journal that cannot be removed says so to the next process.
+impl Drop for Journal<'_> {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = self.folder.remove(JOURNAL);
+        }
     }
+}
+
+/// What a file ends with, as much as tells how it is gone on with.
+fn end(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
+    let known = length.min(2);
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(length - known))?;
+    file.take(known).read_to_end(&mut end)?;
+    Ok(end)
 }
 
 /// What a journal says, where it was written to its end.
@@ -297,7 +318,12 @@ mod tests {
     fn what_is_there_stays_and_entries_follow_it() {
         let directory = tempfile::tempdir().unwrap();
         let memory = memory(directory.path());
-        let append = |text: &str| memory.append(&entry(text), &Author::default()).unwrap().bytes;
+        let append = |text: &str| {
+            memory
+                .append(&entry(text), &Author::default(), &Deadline::default())
+                .unwrap()
+                .bytes
+        };
         assert_eq!(append(r#"{"a":1}"#), 8);
         fs::write(
             directory.path().join(DIRECTORY).join("decisions.jsonl"),
@@ -321,7 +347,9 @@ mod tests {
         let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
         let planned =
             r#"{"file":"decisions.jsonl","length":8,"bytes":12}"#.to_owned() + "\n{\"b\":\"two\"}\n";
-        memory.append(&entry(r#"{"a":1}"#), &Author::default()).unwrap();
+        memory
+            .append(&entry(r#"{"a":1}"#), &Author::default(), &Deadline::default())
+            .unwrap();
         for (there, journal, expected) in [
             ("{\"a\":1}\n{\"b\":", planned.as_str(), "{\"a\":1}\n{\"c\":3}\n"),
             ("{\"a\":1}\n", &planned, "{\"a\":1}\n{\"c\":3}\n"),
@@ -340,7 +368,9 @@ mod tests {
         ] {
             write("decisions.jsonl", there);
             write(JOURNAL, journal);
-            memory.append(&entry(r#"{"c":3}"#), &Author::default()).unwrap();
+            memory
+                .append(&entry(r#"{"c":3}"#), &Author::default(), &Deadline::default())
+                .unwrap();
             assert_eq!(memory.read(MemoryFile::Decisions).unwrap(), expected, "{there}");
         }
     }
@@ -352,7 +382,8 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let link =
             |to: &Path, name: &str| std::os::unix::fs::symlink(to, directory.path().join(name)).unwrap();
-        let append = || memory(directory.path()).append(&entry("{}"), &Author::default());
+        let append =
+            || memory(directory.path()).append(&entry("{}"), &Author::default(), &Deadline::default());
         link(outside.path(), ".context");
         assert!(matches!(append(), Err(MemoryError::File(FileError::Link))));
         fs::remove_file(directory.path().join(".context")).unwrap();

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use docent_core::boost::{Boosts, Rules, Usage};
 use docent_core::chunk::{Kind, Rows, chunk};
+use docent_core::discovery::{Origins, in_file};
 use docent_core::language::language_in;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
@@ -17,7 +18,7 @@ use jiff::Timestamp;
 
 use crate::files::{Root, lossy_text};
 use crate::index::{Index, hash};
-use crate::store::{Hit, Piece, StoreError, Wanted};
+use crate::store::{Hit, Note, Piece, StoreError, Wanted};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -160,18 +161,42 @@ impl<'a> Reader<'a> {
         Timestamp::try_from(modified).ok()
     }
 
-    /// The piece with the lines it has now, and their text. Nothing where it is gone.
-    pub fn read(&mut self, piece: &Piece) -> Option<(Piece, String)> {
+    /// The text of a file. Nothing where it is gone.
+    fn text(&mut self, path: &RepoPath) -> Option<&str> {
         let root = self.root;
-        let path = RepoPath::parse(&piece.path).ok()?;
-        let file = self.files.entry(piece.path.clone()).or_insert_with(|| {
-            let content = root.read(&path, LARGEST).ok()?;
+        let file = self.files.entry(path.as_str().to_owned()).or_insert_with(|| {
+            let content = root.read(path, LARGEST).ok()?;
             Some(ReadFile {
                 text: lossy_text(content.bytes),
                 modified: content.modified,
             })
         });
-        let text = &file.as_ref()?.text;
+        Some(&file.as_ref()?.text)
+    }
+
+    /// A discovery with the lines it has now. Nothing where its file no longer says it.
+    pub fn confirm(&mut self, note: &Note) -> Option<Note> {
+        let Some(lines) = &note.discovery.lines else {
+            return Some(note.clone());
+        };
+        let path = RepoPath::parse(&note.place).ok()?;
+        let text = self.text(&path)?;
+        if hash(Rows::of(text).lines(*lines.start(), *lines.end())) == note.hash {
+            return Some(note.clone());
+        }
+        let found = in_file(&path, language_in(&path, text), text, &Origins::default());
+        let moved = found
+            .into_iter()
+            .find(|one| one.content == note.discovery.content)?;
+        let mut note = note.clone();
+        note.discovery.lines = moved.lines;
+        Some(note)
+    }
+
+    /// The piece with the lines it has now, and their text. Nothing where it is gone.
+    pub fn read(&mut self, piece: &Piece) -> Option<(Piece, String)> {
+        let path = RepoPath::parse(&piece.path).ok()?;
+        let text = self.text(&path)?;
         let rows = Rows::of(text);
         let shown = rows.lines(piece.first_line as usize, piece.last_line as usize);
         if hash(shown) == piece.hash {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use clap::{Arg, ArgAction, Command};
 use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
+use docent_engine::git::Git;
 use docent_engine::index::{Corpus, Index, Options, Patience, Progress, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -41,8 +42,15 @@ pub(super) fn commands() -> Vec<Command> {
 
 fn open(settings: &Settings) -> Index {
     let accesses = Arc::new(Accesses::new(settings.folder.clone(), settings.clock));
+    let git = Git::new(
+        settings.root.clone(),
+        settings.surroundings.clone(),
+        settings.clock,
+        None,
+    );
     let options = Options {
         watch: false,
+        git: Some(Arc::new(git)),
         ..settings.index.clone()
     };
     Index::new(settings.root.clone(), settings.folder.clone(), accesses, options)
@@ -74,6 +82,18 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
             rate(bytes, seconds)
         )
     });
+    let history = index.freshen(
+        Corpus::History,
+        Patience::UntilDone,
+        &Deadline::default(),
+        &|_| {},
+    );
+    if history.files > 0 {
+        print::announce(&format!(
+            "{} commits are searched for fixes and decisions",
+            count((history.files - history.pending) as u64)
+        ));
+    }
     for trouble in &standing.troubles {
         print::complain(trouble);
     }

@@ -257,18 +257,18 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
             Stay::ForOneCall => Patience::UntilDone,
         },
     };
-    let watch = index.watch && stay != Stay::ForOneCall;
-    let index = Index::new(
-        root.clone(),
-        folder.clone(),
-        accesses.clone(),
-        Options { watch, ..index },
-    );
-    let (stderr, folder) = match stay {
-        Stay::OverStdio | Stay::OverHttp => (Stderr::Log, folder),
+    let (stderr, learned) = match stay {
+        Stay::OverStdio | Stay::OverHttp => (Stderr::Log, folder.clone()),
         // One answer is given sooner than anything could be learned for the next.
         Stay::ForOneCall => (Stderr::Terminal, None),
     };
+    let git = Arc::new(Git::new(root.clone(), surroundings, clock, learned));
+    let options = Options {
+        watch: index.watch && stay != Stay::ForOneCall,
+        git: Some(git.clone()),
+        ..index
+    };
+    let index = Index::new(root.clone(), folder, accesses.clone(), options);
     log::start(&log, stderr)?;
     for warning in &warnings {
         tracing::warn!("{warning}");
@@ -278,7 +278,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         Stay::OverStdio | Stay::ForOneCall => Reach::Machine,
     };
     let project = Project {
-        git: Git::new(root.clone(), surroundings, clock, folder),
+        git,
         coverage: Coverage::new(root.clone(), reach, clock, temporary),
         accesses,
         index,
@@ -302,8 +302,10 @@ fn neighbour(path: &Path) -> anyhow::Result<Neighbour> {
     let settings = settings(&flags, &tools::all())?;
     let accesses = Arc::new(Accesses::new(settings.folder.clone(), settings.clock));
     // Whoever works there watches it; from here it is looked at when it is searched.
+    let git = Git::new(settings.root.clone(), settings.surroundings, settings.clock, None);
     let options = Options {
         watch: false,
+        git: Some(Arc::new(git)),
         ..settings.index
     };
     Ok(Neighbour {

@@ -36,31 +36,10 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
             "Where the documentation is, e.g. `docs`; all markdown of the project where nothing is named",
         ),
         key(
-            "http.allowed_hosts",
-            Vec::<String>::new(),
-            "More values of the Host header to accept, beside loopback and the address served on",
-        )
-        .not_from_project(),
-        key(
-            "http.allowed_origins",
-            Vec::<String>::new(),
-            "More values of the Origin header to accept, beside loopback",
-        )
-        .not_from_project(),
-        key(
-            "http.body_seconds",
-            10,
-            "Seconds a client may take to send a request",
-        )
-        .not_from_project(),
-        key("http.max_body_bytes", 4_194_304, "Bytes a request may have").not_from_project(),
-        key(
-            "http.token",
-            "",
-            "Bearer token that every request must carry; required beyond loopback",
-        )
-        .not_from_project()
-        .secret(),
+            "index.max_commits",
+            10_000,
+            "Commits whose messages are searched for fixes and decisions, the newest; 0 for none",
+        ),
         key(
             "index.max_file_bytes",
             4_194_304,
@@ -94,6 +73,7 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
         )
         .least(1),
     ];
+    keys.extend(http());
     keys.extend(boosts());
     for tool in tools {
         let about = format!(
@@ -107,6 +87,38 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
         ));
     }
     keys
+}
+
+/// Who may speak to a server over HTTP, and how much.
+fn http() -> Vec<Key> {
+    vec![
+        key(
+            "http.allowed_hosts",
+            Vec::<String>::new(),
+            "More values of the Host header to accept, beside loopback and the address served on",
+        )
+        .not_from_project(),
+        key(
+            "http.allowed_origins",
+            Vec::<String>::new(),
+            "More values of the Origin header to accept, beside loopback",
+        )
+        .not_from_project(),
+        key(
+            "http.body_seconds",
+            10,
+            "Seconds a client may take to send a request",
+        )
+        .not_from_project(),
+        key("http.max_body_bytes", 4_194_304, "Bytes a request may have").not_from_project(),
+        key(
+            "http.token",
+            "",
+            "Bearer token that every request must carry; required beyond loopback",
+        )
+        .not_from_project()
+        .secret(),
+    ]
 }
 
 /// What a search result counts for how its file is used.

@@ -44,7 +44,7 @@ pub(crate) struct Dispatch {
 /// What the tools are about.
 pub(crate) struct Project {
     pub(crate) root: Root,
-    pub(crate) git: Git,
+    pub(crate) git: Arc<Git>,
     pub(crate) coverage: Coverage,
     pub(crate) accesses: Arc<Accesses>,
     pub(crate) index: Index,
@@ -376,7 +376,12 @@ mod tests {
             call_time: Duration::from_secs(5),
             per_minute: vec![per_minute],
         };
-        let git = Git::new(root.clone(), Surroundings::default(), Clock::System, None);
+        let git = Arc::new(Git::new(
+            root.clone(),
+            Surroundings::default(),
+            Clock::System,
+            None,
+        ));
         let coverage = Coverage::new(root.clone(), Reach::Machine, Clock::System, std::env::temp_dir());
         let accesses = Arc::new(Accesses::new(None, Clock::System));
         let project = Project {

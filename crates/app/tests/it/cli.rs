@@ -188,6 +188,7 @@ fn config_shows_every_value_and_where_it_came_from() {
     http.body_seconds              10  default
     http.max_body_bytes            4194304  default
     http.token                     [set]  DOCENT_HTTP_TOKEN
+    index.max_commits              10000  default
     index.max_file_bytes           4194304  default
     index.watch                    true  default
     log.file                       ""  default

@@ -129,7 +129,7 @@ fn example_filtered_search() {
         "context_search",
         json!({ "query": "token refresh issue", "type": "issue", "module": "auth", "limit": 3 }),
     );
-    assert_snapshot!(answer, @r#"{"results":[],"query":"token refresh issue","totalFound":0,"searchTime":0,"message":"The project holds no discoveries yet; leave type out to search code and documents"}"#);
+    assert_snapshot!(answer, @r#"{"results":[],"query":"token refresh issue","totalFound":0,"searchTime":0,"message":"Nothing matches with type 'issue' and module 'auth'; search again without"}"#);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod fill;
 mod graph;
 mod history;
 mod log;
+mod messages;
 mod objects;
 mod patch;
 mod place;
@@ -33,6 +34,7 @@ pub use blame::{Attribution, Blame, Line, Lines};
 pub use command::{Surroundings, end_children};
 pub use diff::{Detail, Diff, MOST_LINES, Patched, Sides};
 pub use log::{Commit, Log, Query};
+pub use messages::Heads;
 pub use raw::{Change, Status};
 
 use command::Runner;

@@ -192,6 +192,31 @@ impl Place {
         stamp
     }
 
+    /// What says which commit is checked out, as it is now: the head, what it names, and the list of what it did.
+    pub(super) fn heads(&self) -> Stamp {
+        const LONGEST: u64 = 4_096;
+        let head = self.git_dir.join("HEAD");
+        #[expect(clippy::disallowed_methods, reason = "git's own file, not one of the project")]
+        let named = fs::File::open(&head).ok().and_then(|file| {
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut std::io::Read::take(file, LONGEST), &mut text).ok()?;
+            let name = text.strip_prefix("ref: ")?.trim_end().to_owned();
+            (!name.contains("..") && !name.starts_with('/')).then_some(name)
+        });
+        let mut files = vec![
+            head,
+            self.git_dir.join("logs/HEAD"),
+            self.common.join("packed-refs"),
+            self.common.join("reftable/tables.list"),
+        ];
+        files.extend(named.map(|name| self.common.join(name)));
+        let mut stamp = Stamp::default();
+        for file in files {
+            stamp.add(fs::metadata(file).ok().as_ref());
+        }
+        stamp
+    }
+
     /// A file's name as git has it, for one as the project has it.
     pub(super) fn in_repository(&self, path: &str) -> String {
         format!("{}{path}", self.prefix)

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use docent_core::chunk::{Chunk, Chunked, Rows, Unread, chunk};
+use docent_core::discovery::{Discovery, Origins, in_file};
 use docent_core::docs::manifest::Rules;
 use docent_core::docs::page::{self, Page};
 use docent_core::docs::taxonomy::is_for_all;
 use docent_core::language::language_in;
+use docent_core::memory::{DIRECTORY, MemoryFile};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::tokens::words_into;
@@ -17,8 +19,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::table::Row;
 use crate::embed::Embedder;
 use crate::files::{FileError, Root, lossy_text};
+use crate::memory::{LARGEST_FILE, ORIGINS, key};
 use crate::stamp::Stamp;
-use crate::store::{Entry, Label, Piece, Section, SectionEntry};
+use crate::store::{Entry, Label, Note, NoteEntry, Piece, PieceEntry, Section, SectionEntry};
 
 /// What became of a file.
 #[derive(Debug)]
@@ -55,7 +58,12 @@ pub(super) fn prepare(job: &Job<'_>) -> Prepared<Entry> {
         let Chunked { chunks, unread } = chunk(language, text);
         language.clone_into(&mut row.language);
         row.note = unread.map(|unread| unread.name().to_owned());
-        entries(job.path, language, text, chunks, unread)
+        let mut entries = entries(job.path, language, text, chunks, unread);
+        // What nobody wrote holds nothing that anybody found out.
+        if !matches!(unread, Some(Unread::Generated | Unread::Minified)) {
+            entries.extend(notes(job, language, text));
+        }
+        entries
     })
 }
 
@@ -170,7 +178,7 @@ fn entries(
         words_into(&chunk.name, &mut name);
         let outside = chunk.path.strip_suffix(chunk.name.as_str()).unwrap_or_default();
         words_into(outside, &mut words);
-        Entry {
+        Entry::Piece(PieceEntry {
             module: module.to_owned(),
             text: words,
             name,
@@ -188,9 +196,52 @@ fn entries(
                 id: chunk.id,
                 hash: hash(shown),
             },
-        }
+        })
     };
     chunks.into_iter().map(entry).collect()
+}
+
+/// The discoveries in a file.
+fn notes(job: &Job<'_>, language: &str, text: &str) -> Vec<Entry> {
+    let origins = if MemoryFile::at(job.path.as_str()).is_some() {
+        origins(job.root)
+    } else {
+        Origins::default()
+    };
+    let found = in_file(job.path, language, text, &origins);
+    let rows = (!found.is_empty()).then(|| Rows::of(text));
+    let entry = |discovery: Discovery| {
+        let lines = discovery.lines.clone().zip(rows.as_ref());
+        let hash = lines.map_or(0, |(lines, rows)| hash(rows.lines(*lines.start(), *lines.end())));
+        note_entry(job.path.as_str(), job.path.as_str(), discovery, hash)
+    };
+    found.into_iter().map(entry).collect()
+}
+
+/// Who wrote what of the memory.
+fn origins(root: &Root) -> Origins {
+    let path = RepoPath::parse(&format!("{DIRECTORY}/{ORIGINS}")).expect("a literal path");
+    match root.read(&path, LARGEST_FILE) {
+        Ok(content) => Origins::read(&lossy_text(content.bytes), key),
+        Err(_) => Origins::default(),
+    }
+}
+
+/// A discovery as the store takes it: where it is, what it is removed by, and the hash of its lines.
+pub(super) fn note_entry(place: &str, key: &str, discovery: Discovery, hash_of_lines: u64) -> Entry {
+    let mut text = String::with_capacity(discovery.content.len() * 2);
+    words_into(&discovery.content, &mut text);
+    words_into(&discovery.title, &mut text);
+    Entry::Note(NoteEntry {
+        key: key.to_owned(),
+        text,
+        note: Note {
+            id: hash(&format!("{place}\n{}", discovery.content)),
+            place: place.to_owned(),
+            discovery,
+            hash: hash_of_lines,
+        },
+    })
 }
 
 /// How often the words of a heading count beside where they stand in the text. What is above it, and where the page is, count

@@ -30,8 +30,7 @@ impl Drop for Gone<'_> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.keeper = Keeper::Absent;
-        state.answered = state.asked;
-        state.answered_docs = state.asked;
+        state.give_up();
     }
 }
 
@@ -103,10 +102,11 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             _ => Keeper::Idle,
         };
         state.trusted = known.trusted;
-        state.rules = known.rules.clone().unwrap_or_default();
+        state.elsewhere = known.elsewhere.clone();
         state.standing = known.standing(Corpus::Code);
         drop(state);
         shared.changed.notify_all();
+        let outcome = known.history_round(shared, outcome, asked);
         next = match outcome {
             Outcome::Complete => None,
             Outcome::Again => Some(Instant::now()),
@@ -178,7 +178,7 @@ impl Known {
         let opened = shared.current()?.unwrap_or(opened);
         self.read_table(&opened)?;
         let gone = |path: &RepoPath| !self.files.contains_key(path);
-        if Corpus::ALL
+        if Corpus::OF_FILES
             .into_iter()
             .any(|corpus| self.pending(corpus).iter().any(gone))
         {
@@ -206,9 +206,33 @@ impl Known {
         })
     }
 
+    /// After a round over the files: goes on with the history, as far as nobody asks for something else.
+    fn history_round(&mut self, shared: &Shared, files: Outcome, asked: u64) -> Outcome {
+        let (mut outcome, mut is_done) = (files, true);
+        if matches!(outcome, Outcome::Complete) {
+            match self.write_history(shared) {
+                Ok(true) => self.was_complete[Corpus::History as usize] = true,
+                Ok(false) => (outcome, is_done) = (Outcome::Again, false),
+                Err(StoreError::Busy) => (outcome, is_done) = (Outcome::Busy, false),
+                // What is damaged or full shows with the files as well, which say so.
+                Err(_) => {}
+            }
+        } else {
+            is_done = matches!(outcome, Outcome::Stuck);
+        }
+        let mut state = shared.lock();
+        state.history = self.standing(Corpus::History);
+        if is_done {
+            state.answered_history = asked;
+        }
+        drop(state);
+        shared.changed.notify_all();
+        outcome
+    }
+
     /// Uses an index that was begun anew.
     fn begin(&mut self, shared: &Shared, opened: Opened) {
-        self.was_complete = [false; 2];
+        self.was_complete = [false; 3];
         self.read = None;
         shared.set(Arc::new(opened), None);
     }
@@ -287,9 +311,10 @@ impl Known {
         if self.read != version {
             self.indexed = table.files(Corpus::Code).map_err(of_table)?;
             self.indexed_pages = table.files(Corpus::Docs).map_err(of_table)?;
+            self.indexed_commits = table.files(Corpus::History).map_err(of_table)?;
             // Pages come first, so that they are complete where the rest is.
             if table.fact("complete").map_err(of_table)?.is_some() {
-                self.was_complete = [true; 2];
+                self.was_complete = [true; 3];
             }
             self.read = version;
         }
@@ -350,7 +375,7 @@ impl Known {
 
 impl Shared {
     /// The index that should be used now, opened and looked through where it is not yet.
-    fn open(&self) -> Result<Arc<Opened>, StoreError> {
+    pub(super) fn open(&self) -> Result<Arc<Opened>, StoreError> {
         if let Some(opened) = self.current()? {
             return Ok(opened);
         }
@@ -360,6 +385,12 @@ impl Shared {
         }
         self.set(opened.clone(), None);
         Ok(opened)
+    }
+
+    /// Whether somebody waits for a look, or for the end.
+    pub(super) fn is_wanted(&self) -> bool {
+        let state = self.lock();
+        state.ended || state.asked > state.answered
     }
 
     /// Whether somebody waits for documentation.

@@ -1,18 +1,22 @@
 //! What is known of a project's files: as they are, and as the index has them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
+use docent_core::memory::{DIRECTORY, MemoryFile};
 use docent_core::path::RepoPath;
 
+use super::elsewhere::Elsewhere;
 use super::pages::Pages;
 use super::table::Row;
 use super::watch::{Changes, Watcher};
 use super::{Corpus, Shared, Standing};
 use crate::deadline::Deadline;
+use crate::git::Heads;
+use crate::memory::{JOURNAL, ORIGINS};
 use crate::stamp::Stamp;
 use crate::walk::{self, Reach};
 
@@ -30,17 +34,22 @@ pub(super) struct Known {
     /// As they are in the index, by which version of the table of which generation.
     pub(super) indexed: BTreeMap<RepoPath, Row>,
     pub(super) indexed_pages: BTreeMap<RepoPath, Row>,
+    /// Commits by their ids: those there are, and those that are indexed.
+    pub(super) commits: BTreeSet<RepoPath>,
+    pub(super) indexed_commits: BTreeMap<RepoPath, Row>,
+    /// What was checked out when they were listed.
+    pub(super) listed: Option<Heads>,
     pub(super) read: Option<(Option<String>, i64)>,
     /// Which corpus was complete at least once, by their order.
-    pub(super) was_complete: [bool; 2],
+    pub(super) was_complete: [bool; 3],
     pub(super) troubles: Vec<String>,
     /// Why the index is in memory, or is not written.
     pub(super) obstacle: Option<String>,
     /// When to try whether there can be one on disk again.
     pub(super) retry: Option<Instant>,
     pub(super) watched: bool,
-    /// The rules that lie where nothing is watched.
-    pub(super) rules: Option<Vec<Option<Stamp>>>,
+    /// What no watch covers, as it was before the last look.
+    pub(super) elsewhere: Elsewhere,
     /// The directories that were handed to the watcher in the beginning.
     handed: BTreeMap<RepoPath, u64>,
     /// All was looked at since it is watched.
@@ -52,12 +61,26 @@ pub(super) struct Known {
 impl Known {
     /// Learns what has changed on disk.
     pub(super) fn look(&mut self, shared: &Shared) {
-        self.look_at_files(shared);
+        let before = std::mem::replace(&mut self.elsewhere, shared.elsewhere());
+        self.look_at_files(shared, self.elsewhere.rules != before.rules);
+        self.look_at_memory();
         self.pages
             .sort_out(&shared.root, &self.files, &shared.options.pages);
     }
 
-    fn look_at_files(&mut self, shared: &Shared) {
+    /// The memory belongs to the project whether or not it is ignored; what docent writes beside it does not.
+    fn look_at_memory(&mut self) {
+        self.files.retain(|path, _| {
+            let name = path
+                .as_str()
+                .strip_prefix(DIRECTORY)
+                .and_then(|below| below.strip_prefix('/'));
+            name.is_none_or(|name| MemoryFile::named(name).is_none() && ![ORIGINS, JOURNAL].contains(&name))
+        });
+        self.files.extend(self.elsewhere.memory.iter().cloned());
+    }
+
+    fn look_at_files(&mut self, shared: &Shared, other_rules: bool) {
         let changes = match shared.watcher() {
             Some(watcher) if watcher.fence() => watcher.take(),
             _ => Changes {
@@ -68,8 +91,6 @@ impl Known {
         let root = shared.root.path();
         // What changed between the last look and the first watch was not told of.
         let unseen = shared.watcher().is_some() && !self.trusted;
-        let rules = shared.rules_elsewhere();
-        let other_rules = self.rules.replace(rules.clone()) != Some(rules);
         if unseen {
             self.trusted = true;
             // Those that came meanwhile are known and not watched.
@@ -204,6 +225,10 @@ impl Known {
                 row.stamp == *stamp && row.rules == *rules
             }),
             Corpus::Code => differing(&self.files, &self.indexed, |stamp, row| row.stamp == *stamp),
+            Corpus::History => {
+                let listed = self.commits.iter().map(|id| (id, &()));
+                differing(listed, &self.indexed_commits, |(), _| true)
+            }
         }
     }
 
@@ -211,6 +236,7 @@ impl Known {
         let files = match corpus {
             Corpus::Docs => self.pages.known.len(),
             Corpus::Code => self.files.len(),
+            Corpus::History => self.commits.len(),
         };
         Standing {
             files,
@@ -224,8 +250,8 @@ impl Known {
 }
 
 /// What is not the same on both sides, in order. Both are in order, so they are gone through side by side.
-fn differing<T>(
-    now: &BTreeMap<RepoPath, T>,
+fn differing<'a, T: 'a>(
+    now: impl IntoIterator<Item = (&'a RepoPath, &'a T)>,
     indexed: &BTreeMap<RepoPath, Row>,
     same: impl Fn(&T, &Row) -> bool,
 ) -> Vec<RepoPath> {

@@ -5,6 +5,8 @@
 //! same index: who finds something to write takes the lock, the others see what was written.
 
 mod build;
+mod elsewhere;
+mod history;
 mod keeper;
 mod known;
 mod pages;
@@ -24,6 +26,7 @@ use std::time::{Duration, Instant};
 pub(crate) use build::hash;
 use docent_core::docs::manifest::Rules;
 use docent_core::path::RepoPath;
+use elsewhere::Elsewhere;
 pub(crate) use pages::{LARGEST_MANIFEST, Manifests};
 use place::{Mark, Opened, Place};
 pub use view::View;
@@ -33,9 +36,8 @@ use crate::accesses::Accesses;
 use crate::deadline::Deadline;
 use crate::embed::{Embedder, bundled};
 use crate::files::Root;
-use crate::stamp::Stamp;
-use crate::store::{Hit, Look, StoreError, Wanted};
-use crate::walk;
+use crate::git::Git;
+use crate::store::{Hit, Look, Note, Sought, StoreError, Wanted};
 
 /// The index of one project, as this process sees it.
 pub struct Index {
@@ -53,6 +55,10 @@ pub struct Options {
     pub pages: Vec<RepoPath>,
     /// What gives its sections their vectors.
     pub embedder: &'static dyn Embedder,
+    /// Where commits come from; without, there are none.
+    pub git: Option<Arc<Git>>,
+    /// How many of them are read, the newest.
+    pub commits: usize,
 }
 
 impl Default for Options {
@@ -62,6 +68,8 @@ impl Default for Options {
             watch: false,
             pages: Vec::new(),
             embedder: bundled(),
+            git: None,
+            commits: 10_000,
         }
     }
 }
@@ -73,15 +81,20 @@ pub enum Corpus {
     Docs,
     /// Pieces of every file, pages included.
     Code,
+    /// What commits tell. Nobody waits for it who has not asked for it, so it comes last.
+    History,
 }
 
 impl Corpus {
-    const ALL: [Self; 2] = [Self::Docs, Self::Code];
+    const ALL: [Self; 3] = [Self::Docs, Self::Code, Self::History];
+    /// Those that are made from files.
+    const OF_FILES: [Self; 2] = [Self::Docs, Self::Code];
 
     fn name(self) -> &'static str {
         match self {
             Self::Docs => "docs",
             Self::Code => "code",
+            Self::History => "history",
         }
     }
 }
@@ -180,19 +193,31 @@ struct State {
     /// The same for the documentation alone, which is done before the rest, and in between.
     asked_docs: u64,
     answered_docs: u64,
+    /// And for the history, which is done after the rest.
+    answered_history: u64,
     /// What searches have found wrong with the index.
     damage: Option<String>,
     /// Somebody wants it built anew.
     renew: bool,
     /// What is watched is all there is.
     trusted: bool,
-    /// The rules by which the keeper looked, of those that no watch covers.
-    rules: Vec<Option<Stamp>>,
+    /// What no watch covers, as it was when the keeper looked.
+    elsewhere: Elsewhere,
     standing: Standing,
     docs: Standing,
+    history: Standing,
     view: Option<Arc<View>>,
     /// By which the pages of the view were cut.
     manifests: Arc<Manifests>,
+}
+
+impl State {
+    /// Nobody will look: who waits goes on with what there is.
+    fn give_up(&mut self) {
+        self.answered = self.asked;
+        self.answered_docs = self.asked;
+        self.answered_history = self.asked;
+    }
 }
 
 /// What the keeper is doing.
@@ -331,6 +356,7 @@ impl Index {
             let (answered, standing) = match corpus {
                 Corpus::Docs => (state.answered_docs, &state.docs),
                 Corpus::Code => (state.answered, &state.standing),
+                Corpus::History => (state.answered_history, &state.history),
             };
             let looked = answered >= ticket;
             if looked && (standing.pending == 0 || state.keeper == Keeper::Stuck) {
@@ -359,9 +385,24 @@ impl Index {
         }
     }
 
+    /// How things stand with a corpus, as far as is known without a look.
+    pub fn standing(&self, corpus: Corpus) -> Standing {
+        let state = self.shared.lock();
+        match corpus {
+            Corpus::Docs => state.docs.clone(),
+            Corpus::Code => state.standing.clone(),
+            Corpus::History => state.history.clone(),
+        }
+    }
+
     /// The pieces that match best. What is damaged is told to the keeper.
     pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
         self.ask(|opened| opened.pieces.search(wanted))
+    }
+
+    /// The discoveries that match best.
+    pub fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
+        self.ask(|opened| opened.pieces.notes(sought))
     }
 
     /// The sections of the documentation as they are now; nothing before there is an index.
@@ -465,25 +506,9 @@ impl Shared {
                 state.keeper = Keeper::Idle;
             } else {
                 // Without a thread, what was indexed before is searched.
-                state.answered = state.asked;
-                state.answered_docs = state.asked;
+                state.give_up();
             }
         }
-    }
-
-    /// Stamps of the ignore files that no watch covers: the user's own, the repository's private one, those above the project.
-    fn rules_elsewhere(&self) -> Vec<Option<Stamp>> {
-        let root = self.root.path();
-        let mut files = vec![root.join(".git/info/exclude")];
-        files.extend(ignore::gitignore::gitconfig_excludes_path());
-        if let Some(top) = walk::work_tree(root) {
-            let above = root
-                .ancestors()
-                .skip(1)
-                .take_while(|directory| directory.starts_with(top));
-            files.extend(above.map(|directory| directory.join(".gitignore")));
-        }
-        files.iter().map(|file| Stamp::at(file)).collect()
     }
 
     /// How things stand, where the watcher says that nothing has changed since the keeper looked last.
@@ -493,18 +518,20 @@ impl Shared {
             return None;
         }
         let is_current = self.seen().is_some_and(|seen| self.is_current(&seen.opened));
-        let rules = self.rules_elsewhere();
+        let elsewhere = self.elsewhere();
         let state = self.lock();
         let idle = is_current
             && state.trusted
-            && state.rules == rules
+            && state.elsewhere == elsewhere
             && state.keeper == Keeper::Idle
             && state.asked == state.answered
+            && (corpus != Corpus::History || state.answered == state.answered_history)
             && state.damage.is_none()
             && !state.renew;
         let standing = match corpus {
             Corpus::Docs => &state.docs,
             Corpus::Code => &state.standing,
+            Corpus::History => &state.history,
         };
         (idle && standing.pending == 0 && watcher.last_change().is_none()).then(|| standing.clone())
     }

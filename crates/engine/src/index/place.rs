@@ -21,7 +21,7 @@ use crate::stamp::Stamp;
 use crate::store::{EmbeddedPieces, EmbeddedSections, Pieces, Sections, StoreError};
 
 /// The form of what is stored; another form is another folder.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// The folder of an index, or none where nothing can be kept.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ impl Opened {
     fn committed(&self, corpus: Corpus) -> Result<u64, StoreError> {
         match corpus {
             Corpus::Docs => self.sections.committed(),
-            Corpus::Code => self.pieces.committed(),
+            Corpus::Code | Corpus::History => self.pieces.committed(),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use docent_core::memory::MemoryFile;
 use docent_core::path::RepoPath;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -12,6 +13,7 @@ use super::known::Known;
 use super::place::{Opened, of_table};
 use super::table::{Row, Written};
 use super::{Corpus, Progress, Shared};
+use crate::memory::LARGEST_FILE;
 use crate::stamp::Stamp;
 use crate::store::{Change, Store, StoreError};
 
@@ -81,7 +83,7 @@ impl Known {
         let mut written: Vec<Written> = Vec::new();
         let mut interval = match corpus {
             Corpus::Docs => FIRST_COMMIT_OF_DOCS,
-            Corpus::Code => FIRST_COMMIT,
+            Corpus::Code | Corpus::History => FIRST_COMMIT,
         };
         let mut committed = Instant::now();
         let mut rest = pending;
@@ -154,7 +156,7 @@ impl Known {
     }
 
     /// After a commit: knows what was written, and moves what is known of renamed files along.
-    fn take_note(&mut self, shared: &Shared, corpus: Corpus, written: Vec<Written>) {
+    pub(super) fn take_note(&mut self, shared: &Shared, corpus: Corpus, written: Vec<Written>) {
         if corpus == Corpus::Code {
             self.follow_renames(shared, &written);
         }
@@ -177,6 +179,8 @@ impl Known {
                     self.pages.known.remove(&path);
                     self.indexed_pages.remove(&path);
                 }
+                (Corpus::History, Written::Indexed(id, row)) => drop(self.indexed_commits.insert(id, row)),
+                (Corpus::History, Written::Gone(id)) => drop(self.indexed_commits.remove(&id)),
             }
         }
         if corpus == Corpus::Docs {
@@ -192,6 +196,7 @@ impl Known {
         match corpus {
             Corpus::Docs => state.docs = standing,
             Corpus::Code => state.standing = standing,
+            Corpus::History => state.history = standing,
         }
         drop(state);
         shared.changed.notify_all();
@@ -240,6 +245,10 @@ fn job<'a>(shared: &'a Shared, path: &'a RepoPath, listed: Stamp, before: Option
         listed,
         before,
         rules: 0,
-        largest: shared.options.largest_file,
+        // What is remembered is found, however much it is.
+        largest: match MemoryFile::at(path.as_str()) {
+            Some(_) => LARGEST_FILE,
+            None => shared.options.largest_file,
+        },
     }
 }

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Appended, Author, Memory, MemoryError};
 use crate::clock::rfc3339;
+use crate::deadline::Deadline;
 use crate::files::{make_private, replace};
 
 /// An entry that waits.
@@ -100,7 +101,7 @@ impl Memory {
         let _alone = self.alone()?;
         let pending = self.waits(id)?;
         let entry = Entry::new(pending.file, &pending.entry)?;
-        let appended = self.append(&entry, &pending.author)?;
+        let appended = self.append(&entry, &pending.author, &Deadline::default())?;
         fs::remove_file(self.waiting()?.join(file_name(id)))?;
         Ok((pending, appended))
     }

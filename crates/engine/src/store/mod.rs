@@ -5,17 +5,21 @@
 
 mod embedded;
 mod folder;
+mod note;
 mod piece;
 mod pieces;
 mod section;
 mod sections;
 
+pub use note::Note;
 pub use piece::Piece;
 pub(crate) use pieces::EmbeddedPieces;
 pub use section::Section;
 pub(crate) use sections::EmbeddedSections;
 
 use std::sync::Arc;
+
+use docent_core::discovery::DiscoveryKind;
 
 use crate::embed::Vector;
 
@@ -51,15 +55,35 @@ pub trait Change<E> {
     fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// Finds pieces of files.
+/// Finds pieces of files, and discoveries.
 pub trait Pieces: Store<Entry> {
     /// The pieces that match best, the best first.
     fn search(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError>;
+
+    /// The discoveries that match best, the best first.
+    fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError>;
+}
+
+/// What is kept of a file, or of a commit.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    Piece(PieceEntry),
+    Note(NoteEntry),
+}
+
+/// A discovery with the words it is found by.
+#[derive(Clone, Debug, Default)]
+pub struct NoteEntry {
+    /// What it is removed by.
+    pub key: String,
+    pub note: Note,
+    /// Words, each with a space behind it.
+    pub text: String,
 }
 
 /// A piece with the words it is found by.
 #[derive(Clone, Debug, Default)]
-pub struct Entry {
+pub struct PieceEntry {
     pub piece: Piece,
     pub module: String,
     /// Words, each with a space behind it: of the text, of what it is called, and of where it is.
@@ -77,6 +101,17 @@ pub struct Wanted<'a> {
     /// Only pieces of these kinds; any, where there is none.
     pub kinds: &'a [&'static str],
     /// Only pieces of this module.
+    pub module: Option<&'a str>,
+    pub most: usize,
+}
+
+/// Which discoveries to look for.
+#[derive(Clone, Copy, Debug)]
+pub struct Sought<'a> {
+    pub words: &'a [String],
+    /// Only of these kinds; any, where there is none.
+    pub kinds: &'a [DiscoveryKind],
+    /// Only of this module.
     pub module: Option<&'a str>,
     pub most: usize,
 }

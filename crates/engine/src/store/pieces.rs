@@ -1,4 +1,7 @@
-//! Pieces of files, found by their words.
+//! Pieces of files and discoveries, found by their words.
+//!
+//! Both lie in one index, so that a file and what it says come and go together. Their words are in different fields: neither
+//! stands in the other's way, nor counts for how rare a word is there.
 
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
@@ -6,7 +9,7 @@ use tantivy::schema::{BytesOptions, Field, IndexRecordOption, Schema, Value};
 use tantivy::{TantivyDocument, TantivyError, Term};
 
 use super::embedded::{Embedded, Form, exactly, guarded, whole, words};
-use super::{Entry, Hit, Piece, Pieces, StoreError, Wanted};
+use super::{Entry, Hit, Note, NoteEntry, Piece, Pieces, Sought, StoreError, Wanted};
 
 /// Pieces in an inverted index.
 pub(crate) type EmbeddedPieces = Embedded<Fields>;
@@ -22,6 +25,10 @@ pub(crate) struct Fields {
     place: Field,
     /// The piece itself.
     piece: Field,
+    /// What a discovery is, what it says, and the discovery itself.
+    r#type: Field,
+    said: Field,
+    note: Field,
 }
 
 impl Form for Fields {
@@ -38,8 +45,11 @@ impl Form for Fields {
             module: schema.add_text_field("module", whole()),
             text: schema.add_text_field("text", counted.clone()),
             name: schema.add_text_field("name", counted.clone()),
-            place: schema.add_text_field("place", counted),
+            place: schema.add_text_field("place", counted.clone()),
             piece: schema.add_bytes_field("piece", BytesOptions::default().set_stored()),
+            r#type: schema.add_text_field("type", whole()),
+            said: schema.add_text_field("said", counted),
+            note: schema.add_bytes_field("note", BytesOptions::default().set_stored()),
         };
         (schema.build(), fields)
     }
@@ -50,6 +60,17 @@ impl Form for Fields {
 
     fn document(&self, entry: &Entry) -> TantivyDocument {
         let mut document = TantivyDocument::default();
+        let entry = match entry {
+            Entry::Piece(entry) => entry,
+            Entry::Note(NoteEntry { key, note, text }) => {
+                document.add_text(self.path, key);
+                document.add_text(self.module, &note.discovery.module);
+                document.add_text(self.r#type, note.discovery.kind.name());
+                document.add_text(self.said, text);
+                document.add_bytes(self.note, &note.to_bytes());
+                return document;
+            }
+        };
         document.add_text(self.path, &entry.piece.path);
         document.add_text(self.kind, entry.piece.kind.name());
         document.add_text(self.module, &entry.module);
@@ -88,14 +109,44 @@ impl EmbeddedPieces {
         if let Some(module) = wanted.module {
             filters.push(exactly(fields.module, module));
         }
-        if filters.is_empty() {
-            return any;
-        }
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = vec![(Occur::Must, Box::new(any))];
-        for filter in filters {
-            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(filter, 0.0))));
-        }
-        BooleanQuery::new(clauses)
+        filtered(any, filters)
+    }
+}
+
+/// A query, of which only what passes every filter is found.
+fn filtered(query: BooleanQuery, filters: Vec<Box<dyn Query>>) -> BooleanQuery {
+    if filters.is_empty() {
+        return query;
+    }
+    let mut clauses: Vec<(Occur, Box<dyn Query>)> = vec![(Occur::Must, Box::new(query))];
+    for filter in filters {
+        clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(filter, 0.0))));
+    }
+    BooleanQuery::new(clauses)
+}
+
+impl EmbeddedPieces {
+    /// What matches best, each read from what is stored in a field.
+    fn top<T>(
+        &self,
+        query: &BooleanQuery,
+        most: usize,
+        field: Field,
+        read: impl Fn(&[u8]) -> Option<T>,
+    ) -> Result<Vec<(T, f32)>, StoreError> {
+        guarded(|| {
+            let searcher = self.reader.searcher();
+            let found = searcher.search(query, &TopDocs::with_limit(most).order_by_score())?;
+            let hits = found.into_iter().map(|(score, address)| {
+                let document: TantivyDocument = searcher.doc(address)?;
+                let bytes = document.get_first(field).and_then(|value| value.as_bytes());
+                let read = bytes
+                    .and_then(&read)
+                    .ok_or_else(|| TantivyError::InternalError("an entry is not as it was written".into()))?;
+                Ok((read, score))
+            });
+            hits.collect()
+        })
     }
 }
 
@@ -105,20 +156,34 @@ impl Pieces for EmbeddedPieces {
             return Ok(Vec::new());
         }
         let query = self.query(wanted);
-        guarded(|| {
-            let searcher = self.reader.searcher();
-            let found = searcher.search(&query, &TopDocs::with_limit(wanted.most).order_by_score())?;
-            let hits = found.into_iter().map(|(score, address)| {
-                let document: TantivyDocument = searcher.doc(address)?;
-                let bytes = document
-                    .get_first(self.form.piece)
-                    .and_then(|value| value.as_bytes());
-                let piece = bytes
-                    .and_then(Piece::from_bytes)
-                    .ok_or_else(|| TantivyError::InternalError("a piece is not as it was written".into()))?;
-                Ok(Hit { piece, score })
-            });
-            hits.collect()
-        })
+        let found = self.top(&query, wanted.most, self.form.piece, Piece::from_bytes)?;
+        Ok(found
+            .into_iter()
+            .map(|(piece, score)| Hit { piece, score })
+            .collect())
+    }
+
+    fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
+        if sought.words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let fields = self.form;
+        let words = sought.words.iter().map(|word| -> Box<dyn Query> {
+            let term = Term::from_field_text(fields.said, word);
+            Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+        });
+        let mut filters: Vec<Box<dyn Query>> = Vec::new();
+        if !sought.kinds.is_empty() {
+            let kinds = sought
+                .kinds
+                .iter()
+                .map(|kind| exactly(fields.r#type, kind.name()));
+            filters.push(Box::new(BooleanQuery::union(kinds.collect())));
+        }
+        if let Some(module) = sought.module {
+            filters.push(exactly(fields.module, module));
+        }
+        let query = filtered(BooleanQuery::union(words.collect()), filters);
+        self.top(&query, sought.most, fields.note, Note::from_bytes)
     }
 }

@@ -1,7 +1,8 @@
 //! The answer of `context_search` on paper: markdown as one contract shows it, JSON as the other does, both within the
 //! size an answer may have.
 
-use super::search::{Found, Output};
+use super::found::Found;
+use super::search::Output;
 use crate::tools::markdown::{cut, fence, inline_to, length};
 use crate::tools::room::{fit, json_length, notice};
 
@@ -11,15 +12,6 @@ const FENCES: usize = 110;
 
 /// Characters of code that are worth showing; with less room, fewer results are shown.
 const LEAST: usize = 160;
-
-/// What a result is called: its name, or that of its file.
-pub(super) fn title(found: &Found) -> String {
-    if found.name.is_empty() {
-        found.path.rsplit('/').next().unwrap_or_default().to_owned()
-    } else {
-        found.name.clone()
-    }
-}
 
 /// The answer in markdown.
 pub(super) fn markdown(output: &Output, mut notices: Vec<String>, room: usize) -> String {
@@ -60,23 +52,35 @@ fn hidden(shown: usize, all: usize) -> Option<String> {
 
 /// What stands before the code of a result.
 fn head(number: usize, found: &Found) -> String {
-    let Found {
-        path,
-        start_line,
-        end_line,
-        score,
-        ..
-    } = found;
-    let title = inline_to(&title(found), 120);
-    let place = inline_to(path, 300);
+    let score = found.score;
+    let mut title = inline_to(&found.title(), 120);
+    if title.is_empty() {
+        title.clone_from(&found.kind);
+    }
+    let place = inline_to(&found.whereabouts(), 300);
     let generated = if found.generated { " (generated)" } else { "" };
-    format!(
-        "\n## Result {number}: {title} ({place}:{start_line}-{end_line}) [Score: {score:.2}]\n\n\
-         **Type**: {}{generated}  \n**Project**: {}  \n**Last Accessed**: {}\n",
-        found.kind,
-        inline_to(&found.project, 100),
-        accessed(found)
-    )
+    let mut head = format!(
+        "\n## Result {number}: {title} ({place}) [Score: {score:.2}]\n\n**Type**: {}{generated}  \n",
+        found.kind
+    );
+    let mut line = |name: &str, value: &str| head += &format!("**{name}**: {}  \n", inline_to(value, 200));
+    if found.is_discovery() {
+        line("Module", &found.module);
+        for (name, value) in [
+            ("Date", &found.date),
+            ("Session", &found.session),
+            ("Source", &found.origin),
+        ] {
+            if let Some(value) = value {
+                line(name, value);
+            }
+        }
+        if !found.also_in.is_empty() {
+            line("Also in", &found.also_in.join(", "));
+        }
+    }
+    line("Project", &found.project);
+    head + &format!("**Last Accessed**: {}\n", accessed(found))
 }
 
 /// What stands behind it.
@@ -128,13 +132,15 @@ fn code(found: &Found, room: usize) -> String {
                 used <= room
             })
             .collect();
-        let next = found.start_line as usize + lines.len();
+        let next = found.place.as_ref().map_or(1, |place| place.start_line as usize) + lines.len();
         let more = content.lines().count() - lines.len();
         let plural = if more == 1 { "line" } else { "lines" };
-        let more = if found.is_linked {
+        let more = if found.is_discovery() {
+            format!("… {more} more {plural}\n")
+        } else if found.is_linked {
             format!("… {more} more {plural}, in that project\n")
         } else {
-            let last = found.end_line;
+            let last = found.place.as_ref().map_or(next, |place| place.end_line as usize);
             format!("… {more} more {plural}: read_file with startLine {next} and endLine {last}\n")
         };
         let shown = match lines.as_slice() {

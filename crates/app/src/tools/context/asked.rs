@@ -10,7 +10,8 @@ use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::rank::Weights;
 use docent_engine::accesses::Accesses;
-use docent_engine::index::{Corpus, Index, Standing};
+use docent_engine::discoveries::{Noted, Request as Sought, discoveries};
+use docent_engine::index::{Corpus, Index, Patience, Standing};
 use docent_engine::search::{Match, Place, Request, search};
 use docent_engine::store::StoreError;
 use jiff::{SignedDuration, Timestamp};
@@ -40,7 +41,7 @@ impl<'a> Searched<'a> {
     }
 
     /// Brings the indexes up to date as far as there is time, and searches. A damaged index is built anew once.
-    pub(super) fn search(&self, call: &Call<'_>, args: &Args) -> Result<(Standing, Vec<Match>), Failure> {
+    pub(super) fn search(&self, call: &Call<'_>, args: &Args) -> Result<Answered, Failure> {
         let kinds: Vec<ChunkKind> = args.chunk_type.iter().flatten().map(|kind| kind.kind()).collect();
         let weights = Weights::default();
         let request = Request {
@@ -49,7 +50,18 @@ impl<'a> Searched<'a> {
             module: args.module.as_deref(),
             weights: &weights,
         };
-        let mut standing = self.freshen(call);
+        let sought = Sought {
+            query: &args.query,
+            kinds: args.discoveries(),
+            module: args.module.as_deref(),
+        };
+        let mut standing = self.freshen(call, Corpus::Code);
+        // Who asks for everything does not wait for commits, unless there is nobody to wait for them later.
+        let history = if args.wants_code() && call.search.patience == Patience::Moment {
+            call.index.standing(Corpus::History)
+        } else {
+            self.freshen(call, Corpus::History)
+        };
         // Now, because a file that was renamed takes its statistics along when it is indexed.
         let now = call.clock.now();
         let used: Vec<Used> = self
@@ -71,23 +83,41 @@ impl<'a> Searched<'a> {
                 rules: call.search.boosts,
             })
             .collect();
-        let found = match search(&places, &request) {
+        let look = || -> Result<(Vec<Match>, Vec<Noted>), StoreError> {
+            let pieces = if args.wants_code() {
+                search(&places, &request)?
+            } else {
+                Vec::new()
+            };
+            let noted = if args.wants_discoveries() {
+                discoveries(&places, &sought)?
+            } else {
+                Vec::new()
+            };
+            Ok((pieces, noted))
+        };
+        let found = match look() {
             Err(StoreError::Damaged(_)) => {
-                standing = self.freshen(call);
-                search(&places, &request)
+                standing = self.freshen(call, Corpus::Code);
+                look()
             }
             found => found,
         };
-        let found = found.map_err(|error| {
+        let (pieces, noted) = found.map_err(|error| {
             Failure::new(Kind::Internal, "The index cannot be searched")
                 .details(error.to_string())
                 .hint("Use grep_codebase for text search")
         })?;
-        Ok((standing, found))
+        Ok(Answered {
+            standing,
+            history,
+            pieces,
+            noted,
+        })
     }
 
     /// How things stand with all of them together.
-    fn freshen(&self, call: &Call<'_>) -> Standing {
+    fn freshen(&self, call: &Call<'_>, corpus: Corpus) -> Standing {
         let mut all = Standing {
             was_complete: true,
             ..Standing::default()
@@ -95,8 +125,7 @@ impl<'a> Searched<'a> {
         // All at once: each has its own keeper, and together they take no longer than one.
         let standings: Vec<Standing> = thread::scope(|scope| {
             let (first, others) = self.indexes.split_first().expect("the project itself is one");
-            let ask =
-                |index: &Index| index.freshen(Corpus::Code, call.search.patience, call.deadline, call.report);
+            let ask = |index: &Index| index.freshen(corpus, call.search.patience, call.deadline, call.report);
             let others: Vec<_> = others
                 .iter()
                 .map(|index| scope.spawn(move || ask(index)))
@@ -115,6 +144,15 @@ impl<'a> Searched<'a> {
         }
         all
     }
+}
+
+/// What was found, and how things stood.
+pub(super) struct Answered {
+    pub(super) standing: Standing,
+    /// With what commits tell.
+    pub(super) history: Standing,
+    pub(super) pieces: Vec<Match>,
+    pub(super) noted: Vec<Noted>,
 }
 
 /// How a project was worked on.

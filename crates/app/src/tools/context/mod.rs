@@ -2,6 +2,7 @@
 
 mod answer;
 mod asked;
+mod found;
 pub(super) mod grep;
 pub(super) mod read_file;
 pub(super) mod search;

@@ -6,27 +6,21 @@ use std::io;
 use std::time::Duration;
 
 use docent_core::chunk::Kind as ChunkKind;
-use docent_core::module::module_of;
-use docent_core::path::RepoPath;
-use docent_core::reveal::reveal_part;
+use docent_core::discovery::DiscoveryKind;
 use docent_core::tokens::Query;
-use docent_engine::clock::rfc3339;
-use docent_engine::files::Root;
-use docent_engine::search::{Match, Reader};
-use docent_engine::store::Piece;
-use jiff::{SignedDuration, Timestamp};
+use docent_engine::index::Standing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::answer;
-use super::asked::Searched;
+use super::asked::{Answered, Searched};
+use super::found::{Candidate, Found, Shelf};
 use crate::cli::print::Page;
 use crate::tools::arguments::Problem;
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::freshness::told;
-use crate::tools::linked::project_name;
-use crate::tools::markdown::inline_to;
+use crate::tools::markdown::{count, inline_to};
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Search the project by meaning: describe what you look for, or name a symbol. Returns functions, classes and sections \
@@ -147,50 +141,6 @@ pub(super) struct Output {
     pub(super) notice: Option<String>,
 }
 
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Found {
-    pub(super) id: String,
-    pub(super) r#type: String,
-    pub(super) content: String,
-    pub(super) module: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) session: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) date: Option<String>,
-    pub(super) score: f64,
-    pub(super) source: String,
-    pub(super) path: String,
-    pub(super) start_line: u32,
-    pub(super) end_line: u32,
-    pub(super) name: String,
-    pub(super) kind: String,
-    pub(super) project: String,
-    pub(super) language: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) last_accessed: Option<String>,
-    pub(super) accesses_this_week: u64,
-    pub(super) ranking: Ranking,
-    /// Not written by people.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) generated: bool,
-    /// Of another project than the one that is served.
-    #[serde(skip)]
-    pub(super) is_linked: bool,
-    /// Seconds since the last access.
-    #[serde(skip)]
-    pub(super) age: Option<i64>,
-}
-
-#[derive(Deserialize, Serialize)]
-pub(super) struct Ranking {
-    pub(super) semantic: f64,
-    pub(super) recency: f64,
-    pub(super) module: f64,
-    pub(super) frequency: f64,
-    pub(super) r#final: f64,
-}
-
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let watch = call.clock.stopwatch();
     let form = Form::of_arguments(args);
@@ -203,36 +153,39 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         Vec::new()
     };
 
-    let wants_code = matches!(args.r#type, None | Some(Type::All));
-    let mut is_complete = true;
-    let matches = if wants_code {
-        let searched = Searched::new(call, &neighbours);
-        let (standing, matches) = searched.search(call, args)?;
-        if standing.files == 0 && !standing.unknown && neighbours.is_empty() {
-            return Err(empty(form));
-        }
-        if let (Some(module), false) = (&args.module, matches.is_empty()) {
-            call.session.works_in(module);
-        }
-        is_complete = standing.pending == 0 && !standing.unknown;
-        notices.extend(told(&standing));
-        matches
-    } else {
-        Vec::new()
-    };
+    let searched = Searched::new(call, &neighbours);
+    let Answered {
+        standing,
+        history,
+        pieces,
+        noted,
+    } = searched.search(call, args)?;
+    if standing.files == 0 && history.files == 0 && !standing.unknown && neighbours.is_empty() {
+        return Err(empty(form));
+    }
+    if let (Some(module), false) = (&args.module, pieces.is_empty()) {
+        call.session.works_in(module);
+    }
+    let is_complete = standing.pending == 0 && !standing.unknown && history.pending == 0 && !history.unknown;
+    notices.extend(told(&standing));
+    notices.extend(history_told(&history, args));
 
-    let total_found = matches.len();
+    let total_found = pieces.len() + noted.len();
+    let mut candidates: Vec<Candidate> = pieces.into_iter().map(Candidate::Piece).collect();
+    candidates.extend(noted.into_iter().map(Candidate::Note));
+    candidates.sort_by(|a, b| b.score().total_cmp(&a.score()));
     let mut shelves: Vec<Shelf<'_>> = vec![Shelf::new(call.root)];
     shelves.extend(neighbours.iter().map(|one| Shelf::new(&one.root)));
     let mut left_out = 0;
-    let mut results = Vec::new();
-    for found in matches {
+    let mut results: Vec<Found> = Vec::new();
+    for candidate in candidates {
         if results.len() == args.limit {
             break;
         }
-        match shelves[found.place].read(&found, call.clock.now()) {
-            Some(result) => results.push(result),
+        match shelves[candidate.project()].read(&candidate, call.clock.now()) {
             None => left_out += 1,
+            Some(found) if is_said(&found, &results) => {}
+            Some(found) => results.push(found),
         }
     }
     if left_out > 0 {
@@ -260,70 +213,33 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }))
 }
 
-/// A project whose files results are read from.
-struct Shelf<'a> {
-    reader: Reader<'a>,
-    project: String,
+impl Args {
+    /// Pieces of files are asked for.
+    pub(super) fn wants_code(&self) -> bool {
+        self.discoveries().is_empty()
+    }
+
+    /// Discoveries are asked for. They have no part of a program that they are.
+    pub(super) fn wants_discoveries(&self) -> bool {
+        self.chunk_type.is_none()
+    }
+
+    /// The one kind of discovery that is asked for, where it is one.
+    pub(super) fn discoveries(&self) -> &'static [DiscoveryKind] {
+        self.r#type.map_or(&[], Type::kinds)
+    }
 }
 
-impl<'a> Shelf<'a> {
-    fn new(root: &'a Root) -> Self {
-        Self {
-            reader: Reader::new(root),
-            project: project_name(root.path()),
+impl Type {
+    fn kinds(self) -> &'static [DiscoveryKind] {
+        match self {
+            Self::All => &[],
+            Self::Pattern => &[DiscoveryKind::Pattern],
+            Self::Rule => &[DiscoveryKind::Rule],
+            Self::Decision => &[DiscoveryKind::Decision],
+            Self::Issue => &[DiscoveryKind::Issue],
         }
     }
-
-    /// The result with its text as it is now; nothing where that is gone.
-    fn read(&mut self, found: &Match, now: Timestamp) -> Option<Found> {
-        let (piece, text) = self.reader.read(&found.piece)?;
-        let path = RepoPath::parse(&piece.path).ok()?;
-        let final_score = found.score();
-        let usage = found.usage;
-        let last = usage.map(|usage| now - SignedDuration::from_secs(usage.age));
-        let shown = |text: &str| reveal_part(text).into_owned();
-        Some(Found {
-            id: format!("{:016x}", piece.id),
-            r#type: source(&piece).to_owned(),
-            content: shown(text.trim_end_matches(['\n', '\r'])),
-            module: shown(module_of(&path)),
-            session: None,
-            date: self.reader.modified(&piece.path).map(rfc3339),
-            score: rounded(final_score.tanh()),
-            source: source(&piece).to_owned(),
-            path: shown(&piece.path),
-            start_line: piece.first_line,
-            end_line: piece.last_line,
-            name: shown(&piece.scope),
-            kind: piece.kind.name().to_owned(),
-            project: shown(&self.project),
-            language: piece.language.clone(),
-            last_accessed: last.map(rfc3339),
-            accesses_this_week: usage.map_or(0, |usage| usage.times),
-            ranking: Ranking {
-                semantic: rounded(found.relevance),
-                recency: found.boosts.recency,
-                module: found.boosts.module,
-                frequency: rounded(found.boosts.frequency),
-                r#final: rounded(final_score),
-            },
-            generated: piece.generated,
-            is_linked: found.place > 0,
-            age: usage.map(|usage| usage.age),
-        })
-    }
-}
-
-/// What a piece is a part of.
-fn source(piece: &Piece) -> &'static str {
-    match piece.language.as_str() {
-        "markdown" | "mdx" | "restructuredtext" | "asciidoc" | "plaintext" => "docs",
-        _ => "code",
-    }
-}
-
-fn rounded(number: f64) -> f64 {
-    (number * 1e4).round() / 1e4
 }
 
 impl ChunkType {
@@ -338,13 +254,35 @@ impl ChunkType {
     }
 }
 
+/// Whether what is before it says the same: a discovery is a part of its file, which is found as well.
+fn is_said(found: &Found, before: &[Found]) -> bool {
+    before
+        .iter()
+        .any(|other| found.is_discovery() != other.is_discovery() && found.overlaps(other))
+}
+
+/// What an answer cannot know of commits.
+fn history_told(history: &Standing, args: &Args) -> Option<String> {
+    let is_asked = args.wants_discoveries() && !args.wants_code();
+    let pending = count(history.pending as u64);
+    match history.pending {
+        0 if history.unknown && is_asked => {
+            Some("The history could not be looked at in time; ask again in a moment".to_owned())
+        }
+        0 => None,
+        1 => Some("1 commit is not searched yet; ask again in a moment".to_owned()),
+        _ => Some(format!(
+            "{pending} commits are not searched yet; ask again in a moment"
+        )),
+    }
+}
+
 /// Says why there is no result.
 fn nothing(args: &Args, is_complete: bool) -> String {
-    if !matches!(args.r#type, None | Some(Type::All)) {
-        return "The project holds no discoveries yet; leave type out to search code and documents"
-            .to_owned();
-    }
     let mut filters = Vec::new();
+    if let Some([kind]) = args.r#type.map(Type::kinds) {
+        filters.push(format!("type '{}'", kind.name()));
+    }
     if let Some(module) = &args.module {
         filters.push(format!("module '{}'", inline_to(module, 100)));
     }
@@ -394,21 +332,18 @@ fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
         if at > 0 {
             page.line("")?;
         }
-        let Found {
-            path,
-            start_line,
-            end_line,
-            ..
-        } = found;
+        let date = found.date.as_deref().filter(|_| found.is_discovery());
+        let day = date.map(|date| format!(" · {}", date.get(..10).unwrap_or(date)));
         page.found(
-            &format!("{path}:{start_line}-{end_line}"),
-            &answer::title(found),
-            &format!("{} · {:.2}", found.kind, found.score),
+            &found.whereabouts(),
+            &found.title(),
+            &format!("{}{} · {:.2}", found.kind, day.unwrap_or_default(), found.score),
         )?;
-        for (number, line) in (u64::from(*start_line)..)
-            .zip(found.content.lines())
-            .take(MOST_LINES)
-        {
+        let first = match &found.place {
+            Some(place) if !found.is_discovery() => place.start_line,
+            _ => 1,
+        };
+        for (number, line) in (u64::from(first)..).zip(found.content.lines()).take(MOST_LINES) {
             page.marked(number, line, &query.words)?;
         }
         let lines = found.content.lines().count();

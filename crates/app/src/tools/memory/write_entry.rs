@@ -94,7 +94,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 fn append(call: &Call<'_>, entry: &Entry) -> Result<Reply, Failure> {
     let appended = call
         .memory
-        .append(entry, &call.session.author())
+        .append(entry, &call.session.author(), call.deadline)
         .map_err(|error| failed(&error, entry.file))?;
     Ok(Reply::json(&Output {
         success: true,
@@ -158,6 +158,7 @@ fn failed(error: &MemoryError, file: MemoryFile) -> Failure {
     let kind = match error {
         MemoryError::File(error) => Kind::of(error),
         MemoryError::Busy | MemoryError::Io(_) => Kind::Internal,
+        MemoryError::Expired(expired) => return (*expired).into(),
     };
     Failure::new(kind, "The entry was not written")
         .about("file", file.path())

@@ -1,0 +1,191 @@
+//! Comments that say something is broken: `FIXME`, `BUG` and `HACK` at the beginning of a comment.
+
+use super::{Discovery, DiscoveryKind, Source, cut};
+
+const MARKS: [&str; 3] = ["FIXME", "BUG", "HACK"];
+
+/// Languages of data and documents, where a mark is somebody else's.
+const NOT_CODE: [&str; 11] = [
+    "markdown",
+    "mdx",
+    "plaintext",
+    "restructuredtext",
+    "asciidoc",
+    "json",
+    "jsonc",
+    "xml",
+    "svg",
+    "csv",
+    "diff",
+];
+
+/// Lines of one comment that are read.
+const MOST_LINES: usize = 8;
+
+/// What begins a comment that goes to the end of its line, or inside of one that does not.
+fn openers(language: &str) -> &'static [&'static str] {
+    match language {
+        "python" | "ruby" | "shellscript" | "elixir" | "perl" | "r" | "yaml" | "toml" | "makefile"
+        | "dockerfile" => &["#"],
+        "php" => &["//", "#", "/**", "/*", "*"],
+        "haskell" => &["--", "{-"],
+        "lua" | "sql" => &["--[[", "--"],
+        "html" | "xml" | "vue" | "svelte" => &["<!--", "//", "/*", "*"],
+        "clojure" | "scheme" | "lisp" => &[";;;", ";;", ";"],
+        "erlang" | "latex" => &["%%", "%"],
+        _ => &["///", "//!", "//", "/**", "/*", "*"],
+    }
+}
+
+pub(super) fn read(language: &str, text: &str) -> Vec<Discovery> {
+    if NOT_CODE.contains(&language) {
+        return Vec::new();
+    }
+    // Most files have none, and the look for a word is quick.
+    if !MARKS.iter().any(|mark| text.contains(mark)) {
+        return Vec::new();
+    }
+    let openers = openers(language);
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let first = at;
+        at += 1;
+        let Some((mark, said, is_whole)) = marked(lines[first], openers) else {
+            continue;
+        };
+        let mut said = said.to_owned();
+        // What stands behind code ends with its line.
+        while is_whole && at < lines.len() && at - first < MOST_LINES && !closes(lines[at - 1]) {
+            let Some(more) = comment(lines[at], openers) else {
+                break;
+            };
+            if more.is_empty() || starts_anew(more) {
+                break;
+            }
+            said.push(' ');
+            said.push_str(more);
+            at += 1;
+        }
+        let said = said
+            .trim_end_matches("*/")
+            .trim_end_matches("-->")
+            .trim_end_matches("-}")
+            .trim();
+        if said
+            .split_whitespace()
+            .filter(|word| word.chars().any(char::is_alphabetic))
+            .count()
+            < 3
+        {
+            continue;
+        }
+        found.push(Discovery {
+            kind: DiscoveryKind::Issue,
+            source: Source::Comment,
+            title: String::new(),
+            content: cut(&format!("{mark}: {said}")),
+            lines: Some(first + 1..=at),
+            ..Discovery::default()
+        });
+    }
+    found
+}
+
+/// The mark a comment on this line begins with, what follows it, and whether the line is nothing else.
+fn marked<'a>(line: &'a str, openers: &[&str]) -> Option<(&'static str, &'a str, bool)> {
+    let mark = MARKS.into_iter().find(|mark| line.contains(mark))?;
+    let (before, after) = line.split_once(mark)?;
+    let opener = openers
+        .iter()
+        .find(|opener| before.trim_end().ends_with(*opener))?;
+    let code = before.trim_end().strip_suffix(*opener)?.trim();
+    // `*` begins a line of a comment, and is a sign in code.
+    if *opener == "*" && !code.is_empty() {
+        return None;
+    }
+    // Not a part of a longer name, and not a string.
+    let rest = after.strip_prefix("(").map_or(after, |inner| {
+        inner.split_once(')').map_or(after, |(_, rest)| rest)
+    });
+    if after.starts_with(|c: char| c.is_alphanumeric() || c == '_') || code.matches('"').count() % 2 == 1 {
+        return None;
+    }
+    Some((
+        mark,
+        rest.trim_start_matches([':', '-', ' ', '!', '\t']),
+        code.is_empty(),
+    ))
+}
+
+/// What a line that is only a comment says.
+fn comment<'a>(line: &'a str, openers: &[&str]) -> Option<&'a str> {
+    let line = line.trim();
+    let opener = openers.iter().find(|opener| line.starts_with(*opener))?;
+    Some(line[opener.len()..].trim())
+}
+
+fn closes(line: &str) -> bool {
+    let line = line.trim_end();
+    line.ends_with("*/") || line.ends_with("-->") || line.ends_with("-}")
+}
+
+/// Another remark, or a tag of a documentation tool.
+fn starts_anew(said: &str) -> bool {
+    let signs = ["TODO", "NOTE", "XXX", "@", "\\"];
+    MARKS.iter().chain(&signs).any(|sign| said.starts_with(sign)) || said.starts_with('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(language: &str, text: &str, expected: &[(&str, usize, usize)]) {
+        let found = read(language, text);
+        let found: Vec<(&str, usize, usize)> = found
+            .iter()
+            .map(|one| {
+                let lines = one.lines.clone().unwrap();
+                (one.content.as_str(), *lines.start(), *lines.end())
+            })
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_remark_is_read_with_the_lines_it_goes_on_over() {
+        check(
+            "go",
+            "x := 1\n// FIXME(ann): the lock is\n// held too long.\n//\n// More.\ny()\n",
+            &[("FIXME: the lock is held too long.", 2, 3)],
+        );
+        check(
+            "java",
+            "/* HACK: the driver forgets\n * to close it */\nint a; // BUG - loses the last byte\n",
+            &[
+                ("HACK: the driver forgets to close it", 1, 2),
+                ("BUG: loses the last byte", 3, 3),
+            ],
+        );
+        check(
+            "haskell",
+            "-- FIXME: should be configurable\nf = 1\n",
+            &[("FIXME: should be configurable", 1, 1)],
+        );
+    }
+
+    #[test]
+    fn what_only_looks_like_one_is_none() {
+        for text in [
+            "override val push = false // FIXME",
+            "let debug = \"// FIXME: not a comment here\"",
+            "BUG_ON(x == y)",
+            "// DEBUG: this is a level",
+            "int a = b * FIXME_COUNT;",
+            "// there was a BUG in this one once",
+        ] {
+            check("java", text, &[]);
+        }
+    }
+}

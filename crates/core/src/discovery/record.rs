@@ -1,0 +1,333 @@
+//! Architecture decision records: one decision each, with its title, where it stands, and what was decided.
+//!
+//! Headings are read as markdown, `reStructuredText` and `AsciiDoc` write them. A page in the same directory without a decision in
+//! it (an index, a template) is no record.
+
+use super::{Discovery, DiscoveryKind, Source, cut, module_named};
+use crate::path::RepoPath;
+
+/// Directories that hold records.
+const DIRECTORIES: [&str; 8] = [
+    "adr",
+    "adrs",
+    "decisions",
+    "decision-records",
+    "decision_records",
+    "architecture-decisions",
+    "architecture_decisions",
+    "architectural-decisions",
+];
+
+const EXTENSIONS: [&str; 6] = ["md", "markdown", "mdx", "rst", "adoc", "asciidoc"];
+
+/// Files beside records that are none.
+const NONE: [&str; 6] = ["readme", "index", "template", "process", "about", "_category_"];
+
+/// Whether a file lies or is called as records are.
+pub(super) fn is_record(path: &RepoPath) -> bool {
+    let mut names: Vec<String> = path.components().map(str::to_ascii_lowercase).collect();
+    let Some(file) = names.pop() else { return false };
+    let Some((stem, extension)) = file.rsplit_once('.') else {
+        return false;
+    };
+    let numbered = stem.strip_prefix("adr").is_some_and(|rest| {
+        rest.trim_start_matches(['-', '_'])
+            .starts_with(|c: char| c.is_ascii_digit())
+    });
+    EXTENSIONS.contains(&extension)
+        && !NONE.iter().any(|none| stem == *none || stem.contains("template"))
+        && (numbered || names.iter().any(|name| DIRECTORIES.contains(&name.as_str())))
+}
+
+/// A part of a page under one heading.
+struct Part<'a> {
+    heading: String,
+    level: usize,
+    lines: Vec<(usize, &'a str)>,
+}
+
+pub(super) fn read(path: &RepoPath, text: &str) -> Option<Discovery> {
+    let (front, parts) = parts(text);
+    let named = |names: &[&str]| {
+        parts.iter().find(|part| {
+            let heading = part.heading.to_ascii_lowercase();
+            let heading = heading.trim_start_matches(|c: char| !c.is_alphabetic());
+            names.iter().any(|name| heading.starts_with(name))
+        })
+    };
+    let decided = named(&[
+        "decision",
+        "outcome",
+        "solution",
+        "resolution",
+        "we will",
+        "proposed decision",
+    ])?;
+    let title = front_value(&front, "title")
+        .or_else(|| {
+            parts
+                .iter()
+                .find(|part| part.level == 1)
+                .map(|part| part.heading.clone())
+        })
+        .or_else(|| parts.first().map(|part| part.heading.clone()))
+        .filter(|title| !title.is_empty())?;
+    let status = front_value(&front, "status").or_else(|| {
+        let part = named(&["status"])?;
+        said(&parts, part).split(['.', '\n']).next().map(str::to_owned)
+    });
+    let status = status
+        .map(|status| status.trim().trim_matches(['*', '-', ' ', '|']).to_owned())
+        .filter(|status| !status.is_empty() && status.len() < 80 && !status.contains('|'));
+    let decision = said(&parts, decided);
+    if decision.split_whitespace().count() < 5 {
+        return None;
+    }
+    let title = title_of(&title);
+    let standing = match &status {
+        Some(status) if !status.eq_ignore_ascii_case("accepted") => format!(" ({status})"),
+        _ => String::new(),
+    };
+    let first = parts
+        .first()
+        .and_then(|part| part.lines.first())
+        .map_or(1, |(line, _)| *line);
+    let last = decided.lines.last().map_or(first, |(line, _)| *line);
+    Some(Discovery {
+        kind: DiscoveryKind::Decision,
+        source: Source::Record,
+        content: cut(&format!("{title}{standing}\n{decision}")),
+        title,
+        module: module_named(&decision).unwrap_or_default(),
+        session: None,
+        date: date(path, &front, text),
+        lines: Some(decided.lines.first().map_or(first, |(line, _)| *line)..=last),
+    })
+}
+
+/// A title without what numbers it.
+fn title_of(title: &str) -> String {
+    let rest = title.trim().trim_start_matches("ADR").trim_start_matches("adr");
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " .:-_—–#|".contains(c));
+    if rest.is_empty() {
+        title.trim().to_owned()
+    } else {
+        rest.to_owned()
+    }
+}
+
+/// The front matter's lines, and the parts of the page.
+fn parts(text: &str) -> (Vec<&str>, Vec<Part<'_>>) {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut front: Vec<&str> = Vec::new();
+    let mut begin = 0;
+    if lines.first().is_some_and(|line| line.trim_end() == "---")
+        && let Some(end) = lines.iter().skip(1).position(|line| line.trim_end() == "---")
+    {
+        front = lines[1..=end].to_vec();
+        begin = end + 2;
+    }
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut marks: Vec<char> = Vec::new();
+    let mut is_code = false;
+    let mut at = begin;
+    while at < lines.len() {
+        let line = lines[at];
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        }
+        let underline = lines.get(at + 1).and_then(|next| underline(line, next));
+        let marked = ["#", "="].iter().find_map(|mark| {
+            let level = line.len() - line.trim_start_matches(mark).len();
+            (1..=6)
+                .contains(&level)
+                .then(|| (level, line[level..].strip_prefix(' ')))
+        });
+        match (marked, underline) {
+            _ if is_code => push(&mut parts, at, line),
+            (Some((level, Some(heading))), _) => {
+                let heading = heading.trim_end_matches(['#', '=', ' ']).trim().to_owned();
+                parts.push(Part {
+                    heading,
+                    level,
+                    lines: vec![(at + 1, line)],
+                });
+            }
+            (_, Some(mark)) => {
+                let level = marks.iter().position(|known| *known == mark).unwrap_or_else(|| {
+                    marks.push(mark);
+                    marks.len() - 1
+                }) + 1;
+                let heading = line.trim().to_owned();
+                parts.push(Part {
+                    heading,
+                    level,
+                    lines: vec![(at + 1, line)],
+                });
+                at += 1;
+            }
+            _ => push(&mut parts, at, line),
+        }
+        at += 1;
+    }
+    (front, parts)
+}
+
+fn push<'a>(parts: &mut [Part<'a>], at: usize, line: &'a str) {
+    if let Some(part) = parts.last_mut() {
+        part.lines.push((at + 1, line));
+    }
+}
+
+/// The mark of a line that makes a heading of the one above it.
+fn underline(line: &str, next: &str) -> Option<char> {
+    let next = next.trim_end();
+    let mark = next.chars().next().filter(|mark| "=-~^\"*+#".contains(*mark))?;
+    let is_line = next.len() >= 3 && next.chars().all(|c| c == mark);
+    let is_text = !line.trim().is_empty() && line.starts_with(char::is_alphanumeric);
+    (is_line && is_text && next.len() + 3 >= line.trim_end().chars().count()).then_some(mark)
+}
+
+/// What a part says, with the parts below it, in one piece.
+fn said(parts: &[Part<'_>], part: &Part<'_>) -> String {
+    let at = parts
+        .iter()
+        .position(|other| std::ptr::eq(other, part))
+        .unwrap_or_default();
+    let below = parts[at + 1..]
+        .iter()
+        .take_while(|other| other.level > part.level);
+    let mut text = String::new();
+    let mut is_code = false;
+    for (number, part) in [part].into_iter().chain(below).enumerate() {
+        if number > 0 {
+            text.push_str(&part.heading);
+            text.push_str(":\n");
+        }
+        for (_, line) in part.lines.iter().skip(1) {
+            let line = line.trim();
+            if line.starts_with("```") {
+                is_code = !is_code;
+            } else if !is_code && !line.is_empty() && !line.starts_with("<!--") && !line.starts_with("| -") {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    text.trim().to_owned()
+}
+
+fn front_value(front: &[&str], name: &str) -> Option<String> {
+    let at = front.iter().position(|line| {
+        line.split_once(':')
+            .is_some_and(|(key, _)| key.trim().eq_ignore_ascii_case(name))
+    })?;
+    let (_, value) = front[at].split_once(':')?;
+    let value = value.trim().trim_matches(['"', '\'', '[', ']']);
+    // A value that begins on the next line.
+    let value = match value {
+        "|" | ">" | "" => front.get(at + 1).map_or("", |line| line.trim()),
+        value => value,
+    };
+    Some(value.to_owned()).filter(|value| !value.is_empty())
+}
+
+/// The day of a record, from its front matter, its text or its name.
+fn date(path: &RepoPath, front: &[&str], text: &str) -> Option<String> {
+    let named = path.as_str().rsplit('/').next().unwrap_or_default();
+    let front = ["date", "created"]
+        .iter()
+        .find_map(|name| front_value(front, name));
+    let line = text.lines().take(30).find(|line| {
+        line.trim_start_matches(['*', '-', ' ', '#'])
+            .to_ascii_lowercase()
+            .starts_with("date")
+    });
+    [front.as_deref(), line, Some(named)]
+        .into_iter()
+        .flatten()
+        .find_map(day)
+}
+
+/// The first day that a text names, as `2026-01-09`.
+fn day(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_day = |window: &[u8]| {
+        window.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+    };
+    let at = bytes.windows(10).position(is_day)?;
+    Some(format!("{}T00:00:00Z", &text[at..at + 10]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(path: &str, text: &str) -> Option<(String, String, Option<String>)> {
+        let path = RepoPath::parse(path).unwrap();
+        assert!(is_record(&path), "{path}");
+        read(&path, text).map(|one| (one.title, one.content, one.date))
+    }
+
+    #[test]
+    fn records_are_known_by_where_they_are() {
+        for (path, expected) in [
+            ("docs/adr/0001-use-rust.md", true),
+            ("doc/adr/0001.rst", true),
+            ("docs/decisions/0002-x.adoc", true),
+            ("docs/architecture/adr-006-store.md", true),
+            ("docs/adr/README.md", false),
+            ("docs/adr/template.md", false),
+            ("docs/adr/adr-template.md", false),
+            ("src/adr.rs", false),
+            ("docs/guide.md", false),
+        ] {
+            assert_eq!(is_record(&RepoPath::parse(path).unwrap()), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_record_says_what_was_decided() {
+        let text = "# 9. Expose the context\n\nDate: 2024-05-06\n\n## Status\n\nSuperseded by 12\n\n## Context\n\nx\n\n\
+                    ## Decision\n\nWe expose the request context to handlers.\n\n### Why\n\nTests need it.\n\n## Consequences\n\ny\n";
+        assert_eq!(
+            record("docs/adr/0009-expose.md", text),
+            Some((
+                "Expose the context".into(),
+                "Expose the context (Superseded by 12)\nWe expose the request context to handlers.\nWhy:\nTests need it."
+                    .into(),
+                Some("2024-05-06T00:00:00Z".into())
+            ))
+        );
+    }
+
+    #[test]
+    fn front_matter_and_other_markup_are_read() {
+        let text = "---\ntitle: |\n  4. Use handles\nstatus: accepted\n---\n\n## Decision\n\nEffects are modelled by handles only.\n";
+        assert_eq!(
+            record("docs/adr/2021-06-08_004-use-handle.md", text),
+            Some((
+                "Use handles".into(),
+                "Use handles\nEffects are modelled by handles only.".into(),
+                Some("2021-06-08T00:00:00Z".into())
+            ))
+        );
+        let text = "Roles\n-----\n\nStatus\n======\n\nAccepted - January 2021\n\nDecision\n========\n\nDeclare roles in one place, always.\n";
+        assert_eq!(
+            record("docs/decisions/0004-roles.rst", text).map(|(title, content, _)| (title, content)),
+            Some((
+                "Roles".into(),
+                "Roles (Accepted - January 2021)\nDeclare roles in one place, always.".into()
+            ))
+        );
+    }
+
+    #[test]
+    fn a_page_without_a_decision_is_no_record() {
+        assert_eq!(record("docs/adr/0001-a.md", "# List\n\n- one\n- two\n"), None);
+        assert_eq!(record("docs/adr/0002-b.md", "# T\n\n## Decision\n\nTBD\n"), None);
+    }
+}

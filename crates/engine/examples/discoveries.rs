@@ -1,0 +1,87 @@
+//! Prints every discovery of a project as a line of JSON: what `context_search` can find with a `type`.
+//!
+//!     cargo run --release -p docent-engine --example discoveries -- DIR [COMMITS]
+
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program for measuring, not part of docent"
+)]
+
+use std::path::Path;
+
+use docent_core::access::Access;
+use docent_core::discovery::{Discovery, Origins, in_commit, in_file, merge};
+use docent_core::language::language_in;
+use docent_engine::clock::Clock;
+use docent_engine::deadline::Deadline;
+use docent_engine::files::Root;
+use docent_engine::git::{Git, Surroundings};
+use docent_engine::walk::{self, Next};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let directory = arguments.next().expect("a directory");
+    let commits: usize = arguments
+        .next()
+        .map_or(10_000, |count| count.parse().expect("a number"));
+    let root = Root::open(Path::new(&directory), Access::new([]).expect("no rules")).expect("a directory");
+    let deadline = Deadline::default();
+
+    let mut found: Vec<(String, Discovery)> = Vec::new();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    walk::files(&root, &[], &deadline, || {
+        let (sender, root) = (sender.clone(), root.clone());
+        move |listed| {
+            let path = listed.path();
+            if let Ok(content) = root.read(path, 4 << 20)
+                && let Ok(text) = String::from_utf8(content.bytes)
+            {
+                for one in in_file(path, language_in(path, &text), &text, &Origins::default()) {
+                    sender
+                        .send((path.to_string(), one))
+                        .expect("the receiver is there");
+                }
+            }
+            Next::Continue
+        }
+    });
+    drop(sender);
+    found.extend(receiver);
+    found.sort_by(|a, b| {
+        a.0.cmp(&b.0).then_with(|| {
+            a.1.lines
+                .as_ref()
+                .map(|l| *l.start())
+                .cmp(&b.1.lines.as_ref().map(|l| *l.start()))
+        })
+    });
+
+    let surroundings = Surroundings {
+        search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
+        variables: Vec::new(),
+    };
+    let git = Git::new(root, surroundings, Clock::System, None);
+    let ids = git.recent(commits, &deadline).unwrap_or_default();
+    for batch in ids.chunks(500) {
+        let batch: Vec<&str> = batch.iter().map(String::as_str).collect();
+        for message in git
+            .messages(&batch, &deadline)
+            .expect("the repository can be read")
+        {
+            found.extend(in_commit(&message).map(|one| (format!("commit {}", message.id), one)));
+        }
+    }
+    let mut merged: Vec<Discovery> = found.iter().map(|(_, one)| one.clone()).collect();
+    let before = merged.len();
+    merge(&mut merged);
+    eprintln!("{before} discoveries, {} after merging", merged.len());
+    for (place, one) in found {
+        if let Some(at) = merged.iter().position(|kept| *kept == one) {
+            merged.swap_remove(at);
+            let mut line = serde_json::to_value(&one).expect("plain data");
+            line["place"] = place.into();
+            println!("{line}");
+        }
+    }
+}

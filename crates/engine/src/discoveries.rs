@@ -1,0 +1,135 @@
+//! What the project knows about itself, found by a question: the discoveries that match, in the order that helps, each said
+//! once.
+
+use docent_core::boost::{Boosts, Usage};
+use docent_core::discovery::{Discovery, DiscoveryKind, Source, Words};
+use docent_core::tokens::{Query, words};
+
+use crate::search::Place;
+use crate::store::{Note, Sought, StoreError};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub query: &'a str,
+    /// Only these kinds; any, where there is none.
+    pub kinds: &'a [DiscoveryKind],
+    pub module: Option<&'a str>,
+}
+
+/// A discovery that was found.
+#[derive(Clone, Debug)]
+pub struct Noted {
+    /// Which of the places it is in.
+    pub place: usize,
+    pub note: Note,
+    /// How relevant it is by itself, from 0 to 1.
+    pub relevance: f64,
+    pub boosts: Boosts,
+    pub usage: Option<Usage>,
+    /// Where else almost the same is said.
+    pub also: Vec<String>,
+}
+
+impl Noted {
+    pub fn score(&self) -> f64 {
+        self.relevance * self.boosts.product()
+    }
+}
+
+/// How many discoveries of a project are looked at for an answer.
+const CANDIDATES: usize = 100;
+
+/// The discoveries that answer a query, those first that should be seen first.
+pub fn discoveries(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<Noted>, StoreError> {
+    let query = Query::of(request.query);
+    let sought = Sought {
+        words: &query.words,
+        kinds: request.kinds,
+        module: request.module,
+        most: CANDIDATES,
+    };
+    let mut found: Vec<(usize, Note, f32)> = Vec::new();
+    for (at, place) in places.iter().enumerate() {
+        let notes = place.index.notes(&sought)?;
+        found.extend(notes.into_iter().map(|(note, score)| (at, note, score)));
+    }
+    // Where words match equally well, the order in which they were indexed must not show.
+    found.sort_by(|(_, a, one), (_, b, other)| {
+        other
+            .total_cmp(one)
+            .then_with(|| b.discovery.date.cmp(&a.discovery.date))
+            .then_with(|| a.id.cmp(&b.id))
+    });
+    let best = found
+        .first()
+        .map_or(1.0, |(_, _, score)| *score)
+        .max(f32::MIN_POSITIVE);
+    let asks = asks_for_discoveries(&query);
+    let mut noted: Vec<Noted> = found
+        .into_iter()
+        .map(|(at, note, score)| {
+            let place = &places[at];
+            let usage = place.usage.get(&note.place).copied();
+            let same_module = place.module.is_some_and(|module| note.discovery.module == module);
+            let strength = strength(&query, &note.discovery, score / best) * if asks { ASKED } else { 1.0 };
+            let strength = f64::from(strength);
+            Noted {
+                place: at,
+                boosts: place.rules.boosts(usage, same_module),
+                usage,
+                relevance: strength / (strength + 1.0),
+                note,
+                also: Vec::new(),
+            }
+        })
+        .collect();
+    noted.sort_by(|a, b| b.score().total_cmp(&a.score()));
+    Ok(merged(noted))
+}
+
+/// How much more discoveries count where the question is what they answer.
+const ASKED: f32 = 2.5;
+
+/// How relevant a discovery is, where the best match of code counts about 2: how well words match beside the others, how much
+/// of the question it covers, and how much was meant to be said.
+fn strength(query: &Query, discovery: &Discovery, share_of_best: f32) -> f32 {
+    let said: Vec<String> = words(&format!("{} {}", discovery.title, discovery.content));
+    let covered = query.words.iter().filter(|word| said.contains(word)).count();
+    let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
+    let coverage = number(covered) / number(query.words.len().max(1));
+    let meant = match discovery.source {
+        Source::Memory => 1.8,
+        Source::Record => 1.3,
+        Source::Guide => 1.0,
+        Source::Commit => 0.8,
+        // The code it stands in is found as well.
+        Source::Comment => 0.6,
+    };
+    // Who names something wants to see it.
+    let named = if query.is_name { 0.3 } else { 1.0 };
+    meant * named * coverage * (0.4 + 0.6 * share_of_best)
+}
+
+/// Whether a query asks for what was decided, is the rule, or is broken.
+fn asks_for_discoveries(query: &Query) -> bool {
+    [
+        "why", "decis", "decid", "reason", "rational", "rule", "convent", "guidelin", "practic", "polici",
+        "issu", "bug", "problem", "fix", "adr", "learn", "pattern", "alway", "never", "should",
+    ]
+    .iter()
+    .any(|word| query.says(word))
+}
+
+/// Almost the same is said once, by the first, which names the others.
+fn merged(noted: Vec<Noted>) -> Vec<Noted> {
+    let mut kept: Vec<(Words, Noted)> = Vec::new();
+    for one in noted {
+        let words = Words::of(&one.note.discovery);
+        match kept.iter_mut().find(|(other, _)| words.is_near(other)) {
+            Some((_, first)) => first.also.push(one.note.place),
+            None => kept.push((words, one)),
+        }
+    }
+    kept.into_iter().map(|(_, one)| one).collect()
+}

@@ -1,0 +1,27 @@
+//! A discovery as the store keeps it: what it says, and what must be known to see that its file still says it.
+
+use docent_core::discovery::Discovery;
+use serde::{Deserialize, Serialize};
+
+/// A discovery that can be found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The file it is in, or the id of the commit.
+    pub place: String,
+    pub discovery: Discovery,
+    /// The same as long as it says the same at the same place.
+    pub id: u64,
+    /// Of the text of its lines; of what is in no file, 0.
+    pub hash: u64,
+}
+
+impl Note {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("plain data with string keys")
+    }
+
+    /// Nothing where the bytes are not those of a note.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+}
