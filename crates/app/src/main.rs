@@ -7,10 +7,13 @@ mod cli;
 mod http;
 mod log;
 mod mcp;
+mod overview;
 mod prompts;
+mod resources;
 mod serve;
 mod settings;
 mod stdio;
+mod telling;
 mod tools;
 
 use std::io;

@@ -27,11 +27,9 @@ pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let closed = CancellationToken::new();
+        let guide = Guide::new(Arc::new(dispatch), Arc::new(|| false));
         let serving = async {
-            match Guide::new(Arc::new(dispatch), Arc::new(|| false))
-                .serve(Lines::new(closed.clone()))
-                .await
-            {
+            match guide.clone().serve(Lines::new(closed.clone())).await {
                 Ok(service) => drop(service.waiting().await),
                 Err(ServerInitializeError::ConnectionClosed(_)) => {}
                 Err(error) => return Err(error),
@@ -42,10 +40,12 @@ pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<()> {
             closed.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
-        tokio::select! {
+        let outcome = tokio::select! {
             outcome = serving => outcome,
             () = grace => Ok(()),
-        }
+        };
+        guide.leave();
+        outcome
     });
     // A call that did not make it in time is left behind; the process ends now, and no git goes on without it.
     end_children();

@@ -5,6 +5,7 @@ use docent_core::boost::{Boosts, Usage};
 use docent_core::discovery::{Discovery, DiscoveryKind, Source, Words};
 use docent_core::tokens::{Query, words};
 
+use crate::index::Index;
 use crate::search::Place;
 use crate::store::{Note, Sought, StoreError};
 
@@ -65,15 +66,14 @@ pub fn discoveries(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<No
         .first()
         .map_or(1.0, |(_, _, score)| *score)
         .max(f32::MIN_POSITIVE);
-    let asks = asks_for_discoveries(&query);
+    let asked = asked(&query, request.query);
     let mut noted: Vec<Noted> = found
         .into_iter()
         .map(|(at, note, score)| {
             let place = &places[at];
             let usage = place.usage.get(&note.place).copied();
             let same_module = place.module.is_some_and(|module| note.discovery.module == module);
-            let strength = strength(&query, &note.discovery, score / best) * if asks { ASKED } else { 1.0 };
-            let strength = f64::from(strength);
+            let strength = f64::from(asked * strength(&query, &note.discovery, score / best));
             Noted {
                 place: at,
                 boosts: place.rules.boosts(usage, same_module),
@@ -88,8 +88,48 @@ pub fn discoveries(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<No
     Ok(merged(noted))
 }
 
-/// How much more discoveries count where the question is what they answer.
-const ASKED: f32 = 2.5;
+/// What is known of a module, the newest of each kind first; at most `most` of each.
+pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<Note>, StoreError> {
+    let mut known = Vec::new();
+    for kind in DiscoveryKind::ALL {
+        let sought = Sought {
+            words: &[],
+            kinds: &[kind],
+            module: Some(module),
+            most: CANDIDATES,
+        };
+        let mut notes: Vec<Note> = index.notes(&sought)?.into_iter().map(|(note, _)| note).collect();
+        notes.sort_by(|a, b| {
+            b.discovery
+                .date
+                .cmp(&a.discovery.date)
+                .then_with(|| a.id.cmp(&b.id))
+        });
+        notes.truncate(most);
+        known.append(&mut notes);
+    }
+    Ok(known)
+}
+
+/// How much more discoveries count where the question is what they answer, or may be.
+fn asked(query: &Query, text: &str) -> f32 {
+    const SURELY: [&str; 8] = [
+        "decis", "decid", "rational", "adr", "convent", "guidelin", "polici", "practic",
+    ];
+    const MAYBE: [&str; 9] = [
+        "reason", "rule", "issu", "bug", "problem", "pattern", "learn", "alway", "never",
+    ];
+    let says = |words: &[&str]| words.iter().any(|word| query.says(word));
+    // No word to look for, and the clearest of all signs.
+    let asks_why = text
+        .split_whitespace()
+        .any(|word| word.eq_ignore_ascii_case("why"));
+    match () {
+        () if asks_why || says(&SURELY) => 4.0,
+        () if says(&MAYBE) => 1.5,
+        () => 1.0,
+    }
+}
 
 /// How relevant a discovery is, where the best match of code counts about 2: how well words match beside the others, how much
 /// of the question it covers, and how much was meant to be said.
@@ -109,16 +149,6 @@ fn strength(query: &Query, discovery: &Discovery, share_of_best: f32) -> f32 {
     // Who names something wants to see it.
     let named = if query.is_name { 0.3 } else { 1.0 };
     meant * named * coverage * (0.4 + 0.6 * share_of_best)
-}
-
-/// Whether a query asks for what was decided, is the rule, or is broken.
-fn asks_for_discoveries(query: &Query) -> bool {
-    [
-        "why", "decis", "decid", "reason", "rational", "rule", "convent", "guidelin", "practic", "polici",
-        "issu", "bug", "problem", "fix", "adr", "learn", "pattern", "alway", "never", "should",
-    ]
-    .iter()
-    .any(|word| query.says(word))
 }
 
 /// Almost the same is said once, by the first, which names the others.

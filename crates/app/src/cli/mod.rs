@@ -8,6 +8,7 @@ mod memory;
 mod mirror;
 pub(crate) mod print;
 mod reference;
+mod sessions;
 
 use std::ffi::OsString;
 use std::io;
@@ -23,6 +24,7 @@ use docent_engine::coverage::{Coverage, Reach};
 use docent_engine::git::Git;
 use docent_engine::index::{Index, Options, Patience};
 use docent_engine::links::Links;
+use docent_engine::sessions::Sessions;
 use serde_json::Value;
 
 use crate::log::{self, Stderr};
@@ -69,6 +71,11 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         ("link", given) => links::link(&settings(&flags, &tools)?, given),
         ("unlink", given) => links::unlink(&settings(&flags, &tools)?, given),
         ("links", _) => links::list(&settings(&flags, &tools)?, Page::new(colour)),
+        ("overview", given) => {
+            let (dispatch, _) = prepare(&flags, tools, Stay::ForOneCall)?;
+            sessions::overview(&dispatch.project, given, Page::new(colour))
+        }
+        ("sessions", given) => sessions::sessions(&settings(&flags, &tools)?, given, Page::new(colour)),
         ("config", _) => configuration::show(&settings(&flags, &tools)?, Page::new(colour)),
         ("completions", given) => {
             let shell = *given.get_one::<Shell>("shell").expect("required");
@@ -161,6 +168,7 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
         )
         .subcommands(index::commands())
         .subcommands(links::commands())
+        .subcommands(sessions::commands())
         .subcommand(Command::new("config").about("Show every setting, its value and where that came from"))
         .subcommand(
             Command::new("completions")
@@ -285,6 +293,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         linked: Linked::new(Links::new(links), Box::new(neighbour)),
         search,
         memory: memory::open(&root, clock, state.as_deref()),
+        sessions: Arc::new(Sessions::new(state, clock)),
         approval,
         docs,
         root,
@@ -405,7 +414,8 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<Exi
             return Ok(ExitCode::from(failure.kind.exit_code()));
         }
     }
-    let (session, deadline) = (Session::new(), dispatch.deadline());
+    let session = Session::new(dispatch.project.sessions.clone());
+    let deadline = dispatch.deadline();
     let bar = show.is_some().then(index::Bar::default);
     let caller = Caller {
         session: &session,

@@ -18,6 +18,7 @@ use docent_engine::git::Git;
 use docent_engine::index::{Corpus, Index, Progress, Standing};
 use docent_engine::memory::Memory;
 use docent_engine::metrics::Metrics;
+use docent_engine::sessions::{Sessions, Used};
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
@@ -37,8 +38,8 @@ pub(crate) struct Dispatch {
     pub(crate) metrics: Metrics,
     /// Room for calls that run at once; more of them wait.
     places: Arc<Semaphore>,
-    /// Says when the documentation has changed.
-    changes: watch::Receiver<()>,
+    /// Says when what clients were told of may have changed.
+    changed: watch::Sender<()>,
 }
 
 /// What the tools are about.
@@ -51,6 +52,7 @@ pub(crate) struct Project {
     pub(crate) linked: Linked,
     pub(crate) search: Search,
     pub(crate) memory: Memory,
+    pub(crate) sessions: Arc<Sessions>,
     pub(crate) approval: Approval,
     pub(crate) docs: Docs,
     pub(crate) clock: Clock,
@@ -92,8 +94,11 @@ pub(crate) struct Answer {
 impl Dispatch {
     pub(crate) fn new(tools: Vec<Tool>, project: Project, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(MOST_CALLS));
-        let (changed, changes) = watch::channel(());
-        project.index.on_docs(Box::new(move || changed.send_replace(())));
+        let changed = watch::Sender::new(());
+        let of_index = changed.clone();
+        project
+            .index
+            .on_change(Box::new(move || of_index.send_replace(())));
         Self {
             tools,
             project,
@@ -101,13 +106,13 @@ impl Dispatch {
             limits,
             metrics: Metrics::default(),
             places,
-            changes,
+            changed,
         }
     }
 
-    /// Tells when what the tools say of themselves may have changed.
+    /// Tells when what clients were told of may have changed: by files, or by what a session did.
     pub(crate) fn changes(&self) -> watch::Receiver<()> {
-        self.changes.clone()
+        self.changed.subscribe()
     }
 
     /// Makes one call and waits for it.
@@ -167,31 +172,12 @@ impl Dispatch {
             .map(|known| (known, docs.take()))
             .and_then(|(known, docs)| self.run(tool, known, caller, docs));
         let answer = match outcome {
-            Ok(Reply::Json(value)) => Answer {
-                text: if tool.indented {
-                    format!("{value:#}")
-                } else {
-                    value.to_string()
-                },
-                structured: Some(value),
-                failure: None,
-                question: None,
-            },
-            Ok(Reply::Text(text)) => Answer {
-                text,
-                structured: None,
-                failure: None,
-                question: None,
-            },
-            Ok(Reply::Ask(question)) => Answer {
-                text: String::new(),
-                structured: None,
-                failure: None,
-                question: Some(question),
-            },
+            Ok(reply) => Answer::of(reply, tool.indented),
             Err(failure) => Answer::failed(failure, group),
         };
 
+        session.used(Used::Tool, tool.name);
+        self.changed.send_replace(());
         let took = started.elapsed();
         let error = answer.failure.as_ref().map(|failure| failure.kind.name());
         self.metrics.record(tool.name, took, error);
@@ -309,6 +295,28 @@ impl Dispatch {
 }
 
 impl Answer {
+    fn of(reply: Reply, indented: bool) -> Self {
+        let mut answer = Self {
+            text: String::new(),
+            structured: None,
+            failure: None,
+            question: None,
+        };
+        match reply {
+            Reply::Json(value) => {
+                answer.text = if indented {
+                    format!("{value:#}")
+                } else {
+                    value.to_string()
+                };
+                answer.structured = Some(value);
+            }
+            Reply::Text(text) => answer.text = text,
+            Reply::Ask(question) => answer.question = Some(question),
+        }
+        answer
+    }
+
     fn failed(failure: Failure, group: Group) -> Self {
         Self {
             text: failure.text(group),
@@ -397,6 +405,7 @@ mod tests {
                 patience: Patience::Moment,
             },
             memory: Memory::new(root.clone(), Clock::System, None),
+            sessions: Arc::new(Sessions::new(None, Clock::System)),
             approval: Approval::Never,
             docs: Docs::default(),
             root,
@@ -404,6 +413,10 @@ mod tests {
             clock: Clock::System,
         };
         Dispatch::new(tools, project, limits)
+    }
+
+    fn session(dispatch: &Dispatch) -> Session {
+        Session::new(dispatch.project.sessions.clone())
     }
 
     fn call(dispatch: &Dispatch, session: &Session, deadline: &Deadline) -> String {
@@ -419,7 +432,7 @@ mod tests {
     #[test]
     fn a_panic_is_an_answer() {
         let dispatch = dispatch(|_, _| panic!("broken"), 0);
-        let text = call(&dispatch, &Session::new(), &Deadline::default());
+        let text = call(&dispatch, &session(&dispatch), &Deadline::default());
         assert_eq!(
             text,
             r#"{"error":"probe failed inside docent; the log has the cause"}"#
@@ -430,7 +443,7 @@ mod tests {
     #[test]
     fn a_call_over_the_limit_is_told_when_to_come_back() {
         let dispatch = dispatch(|_, _| Ok(Reply::json(&json!({}))), 1);
-        let session = Session::new();
+        let session = session(&dispatch);
         assert_eq!(call(&dispatch, &session, &Deadline::default()), "{}");
         assert_eq!(
             call(&dispatch, &session, &Deadline::default()),
@@ -441,12 +454,12 @@ mod tests {
     #[test]
     fn a_call_that_is_out_of_time_or_cancelled_does_not_start() {
         let dispatch = dispatch(|_, _| panic!("it must not run"), 0);
-        let late = call(&dispatch, &Session::new(), &Deadline::after(Duration::ZERO));
+        let late = call(&dispatch, &session(&dispatch), &Deadline::after(Duration::ZERO));
         assert!(late.starts_with(r#"{"error":"The call took too long"#), "{late}");
         let cancelled = Deadline::default();
         cancelled.cancel();
         assert_eq!(
-            call(&dispatch, &Session::new(), &cancelled),
+            call(&dispatch, &session(&dispatch), &cancelled),
             r#"{"error":"The call was cancelled"}"#
         );
     }
@@ -462,9 +475,10 @@ mod tests {
         let dispatch = Arc::new(dispatch(until_cancelled, 0));
         let cancelled = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let session = Arc::new(session(&dispatch));
         let answer = runtime.block_on(async {
             let call = dispatch.call_beside(
-                Arc::new(Session::new()),
+                session,
                 Consent::Nobody,
                 "probe".into(),
                 Object::new(),

@@ -1,10 +1,13 @@
 //! A session: what it works on, and how often it may call a tool, which is so many times in any minute, counted back from now.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use docent_core::redact::redact;
 use docent_engine::memory::Author;
+use docent_engine::sessions::{Past, Sessions, Used};
+use jiff::Timestamp;
 
 use super::failure::brief;
 
@@ -14,6 +17,9 @@ const WINDOW: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: String,
+    started: Timestamp,
+    /// Where it is remembered what the session did.
+    log: Arc<Sessions>,
     /// What the client calls itself.
     client: OnceLock<String>,
     /// The module being worked in, as far as the session has shown.
@@ -22,9 +28,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(log: Arc<Sessions>) -> Self {
         Self {
             id: uuid::Uuid::new_v4().to_string(),
+            started: log.now(),
+            log,
             client: OnceLock::new(),
             module: Mutex::default(),
             recent: Mutex::default(),
@@ -41,6 +49,29 @@ impl Session {
         Author {
             session: self.id.clone(),
             client: self.client.get().cloned(),
+        }
+    }
+
+    /// Remembers that the session did something.
+    pub(crate) fn used(&self, how: Used, name: &str) {
+        let client = self.client.get().map(String::as_str);
+        self.log
+            .used(&self.id, client, self.started, how, &brief(&redact(name)));
+    }
+
+    /// Remembers that the session has ended.
+    pub(crate) fn end(&self) {
+        self.log.ended(&self.id);
+    }
+
+    /// The session as it is remembered, before it did anything.
+    pub(crate) fn begun(&self) -> Past {
+        Past {
+            id: self.id.clone(),
+            client: self.client.get().cloned(),
+            started: self.started,
+            last: self.started,
+            ..Past::default()
         }
     }
 
@@ -80,13 +111,24 @@ impl Session {
     }
 }
 
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use docent_engine::clock::Clock;
+
+    fn session() -> Session {
+        Session::new(Arc::new(Sessions::new(None, Clock::System)))
+    }
 
     #[test]
     fn the_minute_slides() {
-        let session = Session::new();
+        let session = session();
         let start = Instant::now();
         let admit = |after: u64| session.admit("grep", 2, start + Duration::from_secs(after));
 
@@ -101,7 +143,7 @@ mod tests {
 
     #[test]
     fn tools_and_sessions_are_counted_apart() {
-        let (one, two) = (Session::new(), Session::new());
+        let (one, two) = (session(), session());
         let now = Instant::now();
         assert_eq!(one.admit("grep", 1, now), Ok(()));
         assert_eq!(one.admit("hello", 1, now), Ok(()));

@@ -183,11 +183,6 @@ fn config_shows_every_value_and_where_it_came_from() {
     call.timeout_seconds           30  default
     docs.description               ""  default
     docs.directories               []  default
-    http.allowed_hosts             []  default
-    http.allowed_origins           []  default
-    http.body_seconds              10  default
-    http.max_body_bytes            4194304  default
-    http.token                     [set]  DOCENT_HTTP_TOKEN
     index.max_commits              10000  default
     index.max_file_bytes           4194304  default
     index.watch                    true  default
@@ -195,6 +190,11 @@ fn config_shows_every_value_and_where_it_came_from() {
     log.level                      "debug"  --set
     memory.approval                "ask"  default
     memory.approval_seconds        300  default
+    http.allowed_hosts             []  default
+    http.allowed_origins           []  default
+    http.body_seconds              10  default
+    http.max_body_bytes            4194304  default
+    http.token                     [set]  DOCENT_HTTP_TOKEN
     rank.recency_day               1.5  default
     rank.recency_week              1.2  default
     rank.module                    1.3  default

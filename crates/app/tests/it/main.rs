@@ -15,6 +15,7 @@ mod coverage_cli;
 mod coverage_reports;
 #[cfg(unix)]
 mod coverage_snapshots;
+mod discoveries;
 mod docs_manifests;
 mod get_doc;
 mod git_attacks;
@@ -34,6 +35,7 @@ mod protocol;
 mod read_file;
 mod read_file_deps;
 mod read_repo_file;
+mod resources;
 mod search_docs;
 mod tidy;
 mod write_memory_entry;

@@ -61,7 +61,7 @@ pub(super) fn read(language: &str, text: &str) -> Vec<Discovery> {
             let Some(more) = comment(lines[at], openers) else {
                 break;
             };
-            if more.is_empty() || starts_anew(more) {
+            if more.is_empty() || starts_anew(more) || more.ends_with([';', '{', '}']) {
                 break;
             }
             said.push(' ');
@@ -73,12 +73,9 @@ pub(super) fn read(language: &str, text: &str) -> Vec<Discovery> {
             .trim_end_matches("-->")
             .trim_end_matches("-}")
             .trim();
-        if said
-            .split_whitespace()
-            .filter(|word| word.chars().any(char::is_alphabetic))
-            .count()
-            < 3
-        {
+        // A few words need the code around them.
+        let words = said.split_whitespace().filter(|word| !word.contains("://"));
+        if words.filter(|word| word.chars().any(char::is_alphabetic)).count() < 5 {
             continue;
         }
         found.push(Discovery {
@@ -162,16 +159,16 @@ mod tests {
         );
         check(
             "java",
-            "/* HACK: the driver forgets\n * to close it */\nint a; // BUG - loses the last byte\n",
+            "/* HACK: the driver forgets\n * to close it */\nint a; // BUG - loses the last byte read\n",
             &[
                 ("HACK: the driver forgets to close it", 1, 2),
-                ("BUG: loses the last byte", 3, 3),
+                ("BUG: loses the last byte read", 3, 3),
             ],
         );
         check(
             "haskell",
-            "-- FIXME: should be configurable\nf = 1\n",
-            &[("FIXME: should be configurable", 1, 1)],
+            "-- FIXME: the wait should be configurable\nf = 1\n",
+            &[("FIXME: the wait should be configurable", 1, 1)],
         );
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::prose::sentences;
+use super::subject::Subject;
 use super::{Discovery, DiscoveryKind, Source, cut};
 use crate::module::module_of;
 use crate::path::RepoPath;
@@ -24,20 +25,20 @@ pub struct Message {
 /// What a commit tells, if it tells something.
 pub fn in_commit(message: &Message) -> Option<Discovery> {
     let subject = Subject::of(&message.subject);
-    if message.author.contains("[bot]") || subject.is_housekeeping() {
+    let is_bot = message.author.contains("[bot]");
+    if is_bot || subject.is_housekeeping() || !touches_program(&message.paths) {
         return None;
     }
-    let body = prose(&message.body);
     let (kind, more) = if subject.is_fix() {
-        if !subject.tells() {
-            return None;
-        }
-        let first = body
-            .first()
-            .map(|paragraph| sentences(paragraph).into_iter().take(3).collect::<Vec<_>>());
-        (DiscoveryKind::Issue, first.unwrap_or_default().join(" "))
+        (
+            DiscoveryKind::Issue,
+            broken(&subject, &prose(&message.body, Squashed::ReadOn))?,
+        )
     } else {
-        (DiscoveryKind::Decision, reasons(&body)?)
+        (
+            DiscoveryKind::Decision,
+            reasons(&subject, &prose(&message.body, Squashed::Ends))?,
+        )
     };
     let said = subject.said();
     Some(Discovery {
@@ -54,159 +55,113 @@ pub fn in_commit(message: &Message) -> Option<Discovery> {
     })
 }
 
-/// A subject, taken apart as conventional commits write it.
-struct Subject<'a> {
-    kind: &'a str,
-    scope: Option<&'a str>,
-    text: &'a str,
+/// Whether any of the files is a part of the program: not a test, a document, an example, or what builds and checks it. Where
+/// none is known, that is left open.
+fn touches_program(paths: &[String]) -> bool {
+    const ASIDE: [&str; 9] = [
+        "examples",
+        "example",
+        "samples",
+        "golden",
+        "e2e",
+        "__tests__",
+        "requirements",
+        "stories",
+        "testdata",
+    ];
+    const ENDINGS: [&str; 13] = [
+        ".md", ".rst", ".svg", ".png", ".snap", ".csproj", ".props", ".lock", ".gradle", ".cabal", ".nix",
+        "spec.hs", ".yml",
+    ];
+    let is_aside = |path: &String| {
+        let lower = path.to_ascii_lowercase();
+        let parsed = RepoPath::parse(path);
+        lower.starts_with('.')
+            || ENDINGS.iter().any(|ending| lower.ends_with(ending))
+            || lower.contains(".stories.")
+            || lower.split('/').any(|part| ASIDE.contains(&part))
+            || parsed.is_ok_and(|path| !matches!(Role::of(&path), Role::Entry | Role::Core))
+    };
+    paths.is_empty() || !paths.iter().all(is_aside)
 }
 
-/// Scopes and kinds of changes that leave the program as it is.
-const HOUSEKEEPING: [&str; 24] = [
-    "ci",
-    "docs",
-    "doc",
-    "lint",
-    "style",
-    "build",
-    "deps",
-    "dep",
-    "release",
-    "changelog",
-    "readme",
-    "typo",
-    "typos",
-    "tests",
-    "test",
-    "chore",
-    "wip",
-    "merge",
-    "bump",
-    "formatting",
-    "format",
-    "i18n",
-    "l10n",
-    "translations",
+/// What a fix says of what was broken, beyond its subject. Nothing where neither names a fault.
+fn broken(subject: &Subject<'_>, body: &[String]) -> Option<String> {
+    if !subject.tells() {
+        return None;
+    }
+    let all: Vec<&str> = body.iter().flat_map(|paragraph| sentences(paragraph)).collect();
+    let is_fault = |text: &str| {
+        let lower = format!(" {} ", text.to_lowercase());
+        FAULTS.iter().any(|fault| lower.contains(fault))
+    };
+    let fault = all
+        .iter()
+        .position(|sentence| is_fault(sentence) && (5..=80).contains(&sentence.split_whitespace().count()));
+    let more = |from: usize| all[from..].iter().take(2).copied().collect::<Vec<_>>().join(" ");
+    match fault {
+        Some(at) => Some(more(at)),
+        None if is_fault(subject.text) || subject.is_specific() => Some(more(0)),
+        None => None,
+    }
+}
+
+/// Words by which something is told to be wrong.
+const FAULTS: [&str; 38] = [
+    " bug",
+    " crash",
+    " panic",
+    " error",
+    " fail",
+    " wrong",
+    " missing",
+    " incorrect",
+    " correctly",
+    " properly",
+    " avoid",
+    " prevent",
+    " not ",
+    "n't ",
+    " nil ",
+    " null",
+    " duplicate",
+    " leak",
+    " issue",
+    " broken",
+    " race",
+    " deadlock",
+    " never ",
+    " invalid",
+    " overflow",
+    " regression",
+    " stuck",
+    " lost ",
+    " loses ",
+    " unable",
+    " cannot ",
+    " ignored",
+    " twice",
+    " instead of ",
+    " hang",
+    " infinite",
+    " stale",
+    " problem",
 ];
-
-/// What a fix is of that is worth no search.
-const TRIVIAL: [&str; 43] = [
-    "typo",
-    "typos",
-    "doc",
-    "lint",
-    "linter",
-    "linting",
-    "lints",
-    "format",
-    "formatting",
-    "whitespace",
-    "spelling",
-    "grammar",
-    "indentation",
-    "changelog",
-    "readme",
-    "docs",
-    "documentation",
-    "comment",
-    "comments",
-    "docstring",
-    "test",
-    "tests",
-    "spec",
-    "specs",
-    "ci",
-    "build",
-    "compile",
-    "compilation",
-    "warning",
-    "warnings",
-    "clippy",
-    "nit",
-    "nits",
-    "review",
-    "imports",
-    "import",
-    "link",
-    "links",
-    "merge",
-    "conflict",
-    "conflicts",
-    "wording",
-    "workflow",
-];
-
-impl<'a> Subject<'a> {
-    fn of(subject: &'a str) -> Self {
-        let subject = subject.trim();
-        if let Some((head, text)) = subject.split_once(": ")
-            && !head.contains(' ')
-            && head.len() <= 60
-        {
-            let head = head.trim_end_matches('!');
-            let (kind, scope) = match head.split_once('(') {
-                Some((kind, rest)) => (kind, rest.strip_suffix(')')),
-                None => (head, None),
-            };
-            if kind.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-                return Self {
-                    kind,
-                    scope: scope.filter(|scope| !scope.is_empty()),
-                    text: text.trim(),
-                };
-            }
-        }
-        Self {
-            kind: "",
-            scope: None,
-            text: subject,
-        }
-    }
-
-    fn words(&self) -> impl Iterator<Item = String> + '_ {
-        let words = self.text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
-    }
-
-    /// The subject without the number of the request it came in, and without what only says that it is a fix.
-    fn said(&self) -> &'a str {
-        let text = self.text;
-        match text.rfind(" (#") {
-            Some(at) if text.ends_with(')') => text[..at].trim_end(),
-            _ => text,
-        }
-    }
-
-    fn is_housekeeping(&self) -> bool {
-        let is = |word: &str| HOUSEKEEPING.iter().any(|other| word.eq_ignore_ascii_case(other));
-        is(self.kind) || self.scope.is_some_and(is) || self.words().next().is_some_and(|first| is(&first))
-    }
-
-    /// Says that something was broken.
-    fn is_fix(&self) -> bool {
-        is_fix(&self.kind.to_ascii_lowercase()) || self.words().next().is_some_and(|first| is_fix(&first))
-    }
-
-    /// Says what was.
-    fn tells(&self) -> bool {
-        let telling: Vec<String> = self
-            .words()
-            .filter(|word| !is_fix(word) && word.len() > 2 && !word.bytes().all(|byte| byte.is_ascii_digit()))
-            .collect();
-        telling.len() >= 3 && !telling.iter().any(|word| TRIVIAL.contains(&word.as_str()))
-    }
-}
-
-fn is_fix(word: &str) -> bool {
-    ["fix", "fixes", "fixed", "fixing", "bugfix", "hotfix"].contains(&word)
-}
 
 /// Characters of a body that are read.
 const MOST_BODY: usize = 4_000;
 
-/// The paragraphs of a body that are prose, each in one line. A list of the commits that were squashed is none, nor is what
-/// comes after it; nor are trailers, code, quotes and headings.
-fn prose(body: &str) -> Vec<String> {
+/// What comes after a list of the commits that were squashed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Squashed {
+    /// Is of one of them, and of this as well.
+    ReadOn,
+    /// Is of one of them alone.
+    Ends,
+}
+
+/// The paragraphs of a body that are prose, each in one line. Trailers, code, quotes and headings are none.
+fn prose(body: &str, squashed: Squashed) -> Vec<String> {
     let end = body
         .char_indices()
         .nth(MOST_BODY)
@@ -221,12 +176,18 @@ fn prose(body: &str) -> Vec<String> {
         }
         let is_indented = line.starts_with("    ") || line.starts_with('\t');
         if trimmed.starts_with("---") || line.starts_with("* ") {
-            break;
+            if squashed == Squashed::Ends {
+                break;
+            }
+            paragraphs.push(String::new());
+            continue;
         }
         if trimmed.is_empty()
             || is_code
             || is_indented
             || is_trailer(trimmed)
+            || trimmed.contains("[ ]")
+            || trimmed.contains("[x]")
             || trimmed.starts_with(['>', '#', '|', '<', '['])
         {
             paragraphs.push(String::new());
@@ -321,25 +282,85 @@ const FAILURES: [&str; 16] = [
     " user decided",
 ];
 
-/// The sentences of a body that say what was chosen and why, at most two.
-fn reasons(body: &[String]) -> Option<String> {
-    let all = body.iter().flat_map(|paragraph| sentences(paragraph));
-    let why: Vec<&str> = all.filter(|sentence| is_choice(sentence)).take(2).collect();
+/// Words of a sentence that is about something else: how it was before, a side remark, a condition.
+const BESIDE: [&str; 14] = [
+    " initially",
+    " a while ago",
+    " we thought",
+    " used to ",
+    " possible because",
+    " while at it",
+    " while here",
+    " tasks.md",
+    " you must",
+    " you **must",
+    " i opted",
+    " could see",
+    " would be",
+    " will print",
+];
+
+/// The sentences of a body that say what was chosen and why, at most two, each with the one it refers to.
+fn reasons(subject: &Subject<'_>, body: &[String]) -> Option<String> {
+    let mut why: Vec<&str> = Vec::new();
+    for paragraph in body {
+        let sentences = sentences(paragraph);
+        for (at, sentence) in sentences.iter().enumerate() {
+            if !is_choice(subject, sentence) || why.len() >= 3 {
+                continue;
+            }
+            if refers_back(sentence) {
+                // By itself nobody would know what it is about.
+                let Some(before) = at.checked_sub(1).map(|at| sentences[at]) else {
+                    continue;
+                };
+                why.push(before);
+            }
+            why.push(sentence);
+        }
+    }
+    why.dedup();
     (!why.is_empty()).then(|| why.join(" "))
 }
 
-fn is_choice(sentence: &str) -> bool {
+fn refers_back(sentence: &str) -> bool {
+    const STARTS: [&str; 12] = [
+        "This ",
+        "That ",
+        "It ",
+        "It's ",
+        "These ",
+        "Those ",
+        "In that case",
+        "In this case",
+        "I propose",
+        "They ",
+        "Therefore",
+        "Otherwise",
+    ];
+    STARTS.iter().any(|start| sentence.starts_with(start))
+}
+
+fn is_choice(subject: &Subject<'_>, sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase());
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let words = sentence.split_whitespace().count();
     let is_sentence = (7..=80).contains(&words)
         && !sentence.contains('?')
+        && !sentence.ends_with(':')
+        && !["Also", "Fixed", "Moreso", "Note "]
+            .iter()
+            .any(|start| sentence.starts_with(start))
         && sentence.starts_with(|c: char| c.is_uppercase() || c == '`');
     // A reason counts where somebody acts on it.
     let acts = says(&[
         " we ", " use ", " uses ", " using ", " keep", " remove", " replace", " move", " now ", " make",
     ]);
-    is_sentence && !says(&FAILURES) && (says(&CHOICES) || (says(&REASONS) && acts))
+    let reason = says(&REASONS) && acts;
+    // What a new feature does instead of something is no choice yet.
+    let choice =
+        says(&CHOICES) && (!subject.adds() || says(&[" we ", " decided", " chose", " favor", " favour"]));
+    is_sentence && !says(&FAILURES) && !says(&BESIDE) && (choice || reason)
 }
 
 /// The module that most of the files are in. Tests, documents and what belongs to tools count where there is nothing else.

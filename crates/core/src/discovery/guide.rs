@@ -60,9 +60,18 @@ pub(super) fn read(text: &str) -> Vec<Discovery> {
 fn rules(unit: &Unit) -> Vec<String> {
     let whole = unit.text.trim();
     if unit.is_item {
-        // What a list asks for it asks for in its first words; a step of an installation insists or is none.
-        let is_rule = insists(whole) || (!unit.is_step && begins_with_order(whole) && !is_errand(whole));
-        return Vec::from_iter((is_rule && is_complete(whole)).then(|| whole.to_owned()));
+        // What a list asks for it asks for in its first words, or in those that announce it; a step of an installation insists
+        // or is none.
+        let announced = insists(&unit.lead);
+        let is_rule = insists(whole)
+            || (announced && !is_errand(whole))
+            || (!unit.is_step && begins_with_order(whole) && !is_errand(whole));
+        let content = if announced {
+            format!("{} {whole}", unit.lead)
+        } else {
+            whole.to_owned()
+        };
+        return Vec::from_iter((is_rule && is_complete(&content)).then_some(content));
     }
     let insisting = sentences(whole)
         .into_iter()
@@ -72,7 +81,12 @@ fn rules(unit: &Unit) -> Vec<String> {
 
 /// Headings under which there is nothing to obey.
 fn is_aside(heading: &str) -> bool {
-    const ASIDE: [&str; 16] = [
+    const ASIDE: [&str; 21] = [
+        "troubleshoot",
+        "report",
+        "meeting",
+        "notes",
+        "faq",
         "getting started",
         "install",
         "setup",
@@ -125,7 +139,14 @@ const INSISTING: [&str; 26] = [
 ];
 
 /// Phrases with such a word that insist on nothing.
-const IDLE: [&str; 34] = [
+const IDLE: [&str; 41] = [
+    "it never",
+    "will remind",
+    "should be receiving",
+    "not forget",
+    "do not edit banner",
+    "don't forget",
+    "should serve",
     "don't worry",
     "do not worry",
     "don't hesitate",
@@ -180,6 +201,9 @@ fn insists(sentence: &str) -> bool {
         "We don",
         "We do not",
         "Note that we",
+        "See ",
+        "Sometimes",
+        "For example",
     ];
     !sentence.contains('?')
         && !describes.iter().any(|start| sentence.starts_with(start))

@@ -10,6 +10,7 @@ mod guide;
 mod memory;
 mod prose;
 mod record;
+mod subject;
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -137,7 +138,7 @@ fn is_ours(path: &RepoPath) -> bool {
         "fixtures",
     ];
     let foreign = |part: &str| OTHERS.iter().any(|other| part.eq_ignore_ascii_case(other));
-    !matches!(Role::of(path), Role::Docs | Role::Config) && !path.components().any(foreign)
+    matches!(Role::of(path), Role::Entry | Role::Core) && !path.components().any(foreign)
 }
 
 /// Takes out what says almost the same as one before it.

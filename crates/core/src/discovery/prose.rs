@@ -14,6 +14,8 @@ pub(super) struct Unit {
     pub(super) is_item: bool,
     /// A step of a numbered list.
     pub(super) is_step: bool,
+    /// What announces the list it is in.
+    pub(super) lead: String,
 }
 
 /// Everything that is said outside of code, tables and quotes.
@@ -34,6 +36,8 @@ struct Reader {
     /// For each list around: whether it is numbered.
     lists: Vec<bool>,
     unit: Option<Unit>,
+    /// For each list around, what announces it.
+    leads: Vec<String>,
     /// Inside of so many things that say nothing.
     silent: usize,
 }
@@ -58,8 +62,19 @@ impl Reader {
             Event::Start(Tag::List(first)) => {
                 self.close();
                 self.lists.push(first.is_some());
+                let before = self
+                    .units
+                    .last()
+                    .filter(|unit| unit.text.trim_end().ends_with(':'));
+                let lead = before
+                    .filter(|unit| follows(unit, bytes.start))
+                    .map(|unit| unit.text.trim().to_owned());
+                self.leads.push(lead.unwrap_or_default());
             }
-            Event::End(TagEnd::List(_)) => drop(self.lists.pop()),
+            Event::End(TagEnd::List(_)) => {
+                self.lists.pop();
+                self.leads.pop();
+            }
             Event::Start(Tag::Item) => self.open(bytes, true),
             Event::Start(Tag::Paragraph) if self.unit.is_none() => self.open(bytes, false),
             Event::End(TagEnd::Item | TagEnd::Paragraph) => self.close(),
@@ -80,6 +95,7 @@ impl Reader {
             bytes: bytes.start..bytes.start,
             is_item,
             is_step: is_item && self.lists.last() == Some(&true),
+            lead: self.leads.last().filter(|_| is_item).cloned().unwrap_or_default(),
             text: String::new(),
         });
     }
@@ -98,6 +114,12 @@ impl Reader {
             self.units.push(unit);
         }
     }
+}
+
+/// Whether a list that begins at a byte comes right behind a unit.
+fn follows(unit: &Unit, list: usize) -> bool {
+    const GAP: usize = 8;
+    list >= unit.bytes.end && list - unit.bytes.end <= GAP
 }
 
 /// The sentences of a text. A point behind a short form, or before a small letter, ends none.

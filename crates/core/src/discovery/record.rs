@@ -3,7 +3,7 @@
 //! Headings are read as markdown, `reStructuredText` and `AsciiDoc` write them. A page in the same directory without a decision in
 //! it (an index, a template) is no record.
 
-use super::{Discovery, DiscoveryKind, Source, cut, module_named};
+use super::{Discovery, DiscoveryKind, MOST_CHARS, Source, cut, module_named};
 use crate::path::RepoPath;
 
 /// Directories that hold records.
@@ -72,14 +72,12 @@ pub(super) fn read(path: &RepoPath, text: &str) -> Option<Discovery> {
         })
         .or_else(|| parts.first().map(|part| part.heading.clone()))
         .filter(|title| !title.is_empty())?;
-    let status = front_value(&front, "status").or_else(|| {
-        let part = named(&["status"])?;
-        said(&parts, part).split(['.', '\n']).next().map(str::to_owned)
-    });
-    let status = status
-        .map(|status| status.trim().trim_matches(['*', '-', ' ', '|']).to_owned())
-        .filter(|status| !status.is_empty() && status.len() < 80 && !status.contains('|'));
+    let status = named(&["status"])
+        .and_then(|part| status(&parts, part))
+        .or_else(|| front_value(&front, "status"))
+        .or_else(|| is_superseded(text).then(|| "superseded".to_owned()));
     let decision = said(&parts, decided);
+    let decision = telling(&decision);
     if decision.split_whitespace().count() < 5 {
         return None;
     }
@@ -98,11 +96,75 @@ pub(super) fn read(path: &RepoPath, text: &str) -> Option<Discovery> {
         source: Source::Record,
         content: cut(&format!("{title}{standing}\n{decision}")),
         title,
-        module: module_named(&decision).unwrap_or_default(),
+        module: module_named(decision).unwrap_or_default(),
         session: None,
         date: date(path, &front, text),
         lines: Some(decided.lines.first().map_or(first, |(line, _)| *line)..=last),
     })
+}
+
+/// Where a decision stands, from the part that says so: behind the heading, in its first line, or in a table.
+fn status(parts: &[Part<'_>], part: &Part<'_>) -> Option<String> {
+    if let Some((_, status)) = part.heading.split_once(':') {
+        return tidy(status);
+    }
+    let text = said(parts, part);
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    if rows.is_empty() {
+        return text.split(['.', '\n']).next().and_then(tidy);
+    }
+    let cells = |row: &str| -> String {
+        let cells = row.split('|').map(str::trim).filter(|cell| !cell.is_empty());
+        cells.collect::<Vec<_>>().join(" ")
+    };
+    // The first row says what is in the others.
+    tidy(
+        &rows
+            .iter()
+            .skip(1)
+            .map(|row| cells(row))
+            .collect::<Vec<_>>()
+            .join(", "),
+    )
+}
+
+fn tidy(status: &str) -> Option<String> {
+    let status = status.trim().trim_matches(['*', '-', ' ', '>', '_', '`']);
+    (!status.is_empty() && status.chars().count() < 100).then(|| status.to_owned())
+}
+
+/// Whether a page says near its top that another took its place.
+fn is_superseded(text: &str) -> bool {
+    let top: String = text
+        .lines()
+        .take(12)
+        .collect::<Vec<_>>()
+        .join(" ")
+        .to_ascii_lowercase();
+    top.contains("superseded by") || top.contains("superceded by")
+}
+
+/// What was decided, where a part begins with something else and would be cut before it.
+fn telling(decision: &str) -> &str {
+    const SIGNS: [&str; 8] = [
+        " we ", " will ", " decid", " propos", " shall ", " must ", " use ", " adopt",
+    ];
+    let tells = |line: &str| {
+        let lower = format!(" {} ", line.to_lowercase());
+        SIGNS.iter().any(|sign| lower.contains(sign))
+    };
+    let mut at = 0;
+    for line in decision.split_inclusive('\n') {
+        if tells(line) {
+            return if at > MOST_CHARS / 2 {
+                &decision[at..]
+            } else {
+                decision
+            };
+        }
+        at += line.len();
+    }
+    decision
 }
 
 /// A title without what numbers it.
@@ -208,7 +270,17 @@ fn said(parts: &[Part<'_>], part: &Part<'_>) -> String {
             let line = line.trim();
             if line.starts_with("```") {
                 is_code = !is_code;
-            } else if !is_code && !line.is_empty() && !line.starts_with("<!--") && !line.starts_with("| -") {
+                // What announced the code announces nothing now.
+                if is_code && text.trim_end().ends_with(':') {
+                    let kept = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
+                    text.truncate(kept);
+                }
+            } else if !is_code
+                && !line.is_empty()
+                && !["<!--", "| -", "|-", "![", ".. image"]
+                    .iter()
+                    .any(|start| line.starts_with(start))
+            {
                 text.push_str(line);
                 text.push('\n');
             }

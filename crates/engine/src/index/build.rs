@@ -113,7 +113,8 @@ impl Job<'_> {
             Err(FileError::TooLarge { .. }) => return self.left_out(stamp, "too large"),
             Err(error) => return self.left_out(stamp, &error.to_string()),
         };
-        if is_binary(&content) {
+        // What a crash has left in the memory does not hide the rest of it.
+        if is_binary(&content) && MemoryFile::at(self.path.as_str()).is_none() {
             return self.left_out(stamp, "binary");
         }
         let hash = xxh3_64(&content);

@@ -53,6 +53,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
     // A search that comes first is answered by the first look.
     let mut next = Some(Instant::now() + UNASKED);
     let mut watch: Option<Instant> = None;
+    let mut told = 0;
     known.recall(shared);
     loop {
         let mut state = shared.lock();
@@ -107,6 +108,10 @@ pub(super) fn keep(shared: &Arc<Shared>) {
         drop(state);
         shared.changed.notify_all();
         let outcome = known.history_round(shared, outcome, asked);
+        if known.changes != told {
+            told = known.changes;
+            shared.tell_of_change();
+        }
         next = match outcome {
             Outcome::Complete => None,
             Outcome::Again => Some(Instant::now()),
@@ -317,6 +322,7 @@ impl Known {
                 self.was_complete = [true; 3];
             }
             self.read = version;
+            self.changes += 1;
         }
         Ok(())
     }
@@ -367,8 +373,8 @@ impl Known {
         state.manifests = self.pages.manifests.clone();
         drop(state);
         shared.changed.notify_all();
-        if let Some(listener) = shared.listener.get().filter(|_| is_new) {
-            listener();
+        if is_new {
+            shared.tell_of_change();
         }
     }
 }
@@ -385,6 +391,12 @@ impl Shared {
         }
         self.set(opened.clone(), None);
         Ok(opened)
+    }
+
+    fn tell_of_change(&self) {
+        if let Some(listener) = self.listener.get() {
+            listener();
+        }
     }
 
     /// Whether somebody waits for a look, or for the end.

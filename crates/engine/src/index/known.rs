@@ -54,6 +54,8 @@ pub(super) struct Known {
     handed: BTreeMap<RepoPath, u64>,
     /// All was looked at since it is watched.
     pub(super) trusted: bool,
+    /// How often the index was seen to be another than before.
+    pub(super) changes: u64,
     /// Files were looked at in the middle of a build, and may have changed once more.
     pub(super) has_glanced: bool,
 }

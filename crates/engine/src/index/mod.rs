@@ -11,6 +11,7 @@ mod keeper;
 mod known;
 mod pages;
 mod place;
+mod shared;
 mod status;
 mod table;
 mod view;
@@ -28,7 +29,7 @@ use docent_core::docs::manifest::Rules;
 use docent_core::path::RepoPath;
 use elsewhere::Elsewhere;
 pub(crate) use pages::{LARGEST_MANIFEST, Manifests};
-use place::{Mark, Opened, Place};
+use place::{Mark, Opened, Place, of_table};
 pub use view::View;
 use watch::Watcher;
 
@@ -37,11 +38,14 @@ use crate::deadline::Deadline;
 use crate::embed::{Embedder, bundled};
 use crate::files::Root;
 use crate::git::Git;
+use crate::overview::Overview;
 use crate::store::{Hit, Look, Note, Sought, StoreError, Wanted};
 
 /// The index of one project, as this process sees it.
 pub struct Index {
     shared: Arc<Shared>,
+    /// What the project consists of, and by which commit.
+    overview: Mutex<Option<(Option<Mark>, Arc<Overview>)>>,
 }
 
 /// How an index is kept.
@@ -167,7 +171,7 @@ struct Shared {
     /// Something in the state has changed.
     changed: Condvar,
     opened: RwLock<Option<Current>>,
-    /// Called when the documentation has changed.
+    /// Called when the index has changed.
     listener: OnceLock<Box<dyn Fn() + Send + Sync>>,
     watcher: OnceLock<Option<Watcher>>,
     /// Watches have run out.
@@ -274,6 +278,7 @@ impl Index {
             rules: format!("{:08x}", hash(&rules) >> 32),
         };
         Self {
+            overview: Mutex::default(),
             shared: Arc::new(Shared {
                 root,
                 options,
@@ -296,8 +301,8 @@ impl Index {
         self.shared.start(&mut state);
     }
 
-    /// Has `listener` hear of it when the documentation has changed; the first one that asks.
-    pub fn on_docs(&self, listener: Box<dyn Fn() + Send + Sync>) {
+    /// Has `listener` hear of it when the index has changed; the first one that asks.
+    pub fn on_change(&self, listener: Box<dyn Fn() + Send + Sync>) {
         let _ = self.shared.listener.set(listener);
     }
 
@@ -405,6 +410,25 @@ impl Index {
         self.ask(|opened| opened.pieces.notes(sought))
     }
 
+    /// What the project consists of, as it was indexed last.
+    pub fn overview(&self) -> Result<Arc<Overview>, StoreError> {
+        let Some(seen) = self.seen() else {
+            return Ok(Arc::default());
+        };
+        let mark = seen.opened.mark();
+        let mut known = self.overview.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, overview)) = &*known
+            && of.is_some()
+            && *of == mark
+        {
+            return Ok(overview.clone());
+        }
+        let files = self.told(seen.opened.table().languages().map_err(of_table))?;
+        let overview = Arc::new(Overview::of(&files));
+        *known = Some((mark, overview.clone()));
+        Ok(overview)
+    }
+
     /// The sections of the documentation as they are now; nothing before there is an index.
     pub(crate) fn sections(&self) -> Option<Box<dyn Look>> {
         Some(self.seen()?.opened.sections.look())
@@ -483,96 +507,5 @@ impl Drop for Index {
     fn drop(&mut self) {
         self.shared.lock().ended = true;
         self.shared.changed.notify_all();
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
-        self.changed
-            .wait_timeout(state, time)
-            .unwrap_or_else(PoisonError::into_inner)
-            .0
-    }
-
-    fn start(self: &Arc<Self>, state: &mut State) {
-        if state.keeper == Keeper::Absent {
-            let shared = self.clone();
-            let thread = thread::Builder::new().name("index".into());
-            if thread.spawn(move || keeper::keep(&shared)).is_ok() {
-                state.keeper = Keeper::Idle;
-            } else {
-                // Without a thread, what was indexed before is searched.
-                state.give_up();
-            }
-        }
-    }
-
-    /// How things stand, where the watcher says that nothing has changed since the keeper looked last.
-    fn known_fresh(&self, corpus: Corpus) -> Option<Standing> {
-        let watcher = self.watcher()?;
-        if !watcher.fence() || watcher.last_change().is_some() {
-            return None;
-        }
-        let is_current = self.seen().is_some_and(|seen| self.is_current(&seen.opened));
-        let elsewhere = self.elsewhere();
-        let state = self.lock();
-        let idle = is_current
-            && state.trusted
-            && state.elsewhere == elsewhere
-            && state.keeper == Keeper::Idle
-            && state.asked == state.answered
-            && (corpus != Corpus::History || state.answered == state.answered_history)
-            && state.damage.is_none()
-            && !state.renew;
-        let standing = match corpus {
-            Corpus::Docs => &state.docs,
-            Corpus::Code => &state.standing,
-            Corpus::History => &state.history,
-        };
-        (idle && standing.pending == 0 && watcher.last_change().is_none()).then(|| standing.clone())
-    }
-
-    /// The index that searches use now.
-    fn seen(&self) -> Option<Current> {
-        self.opened.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// False when another process has begun anew, or has thrown the index away.
-    fn is_current(&self, opened: &Opened) -> bool {
-        !opened.is_on_disk() || (opened.mark().is_some() && self.place.current() == opened.generation)
-    }
-
-    /// Lets searches see what was committed since, here or in another process. Not what was begun anew.
-    fn catch_up(&self, seen: &Current) -> Result<(), StoreError> {
-        // Taken before it is read: a commit that comes in between is seen next time.
-        let mark = seen.opened.mark();
-        if mark.is_some() && mark != seen.mark {
-            seen.opened.reload()?;
-            self.set(seen.opened.clone(), mark);
-        }
-        Ok(())
-    }
-
-    /// The index that should be used now, with everything that was committed.
-    fn current(&self) -> Result<Option<Arc<Opened>>, StoreError> {
-        let Some(seen) = self.seen() else {
-            return Ok(None);
-        };
-        if !self.is_current(&seen.opened) {
-            let opened = Arc::new(self.place.open()?);
-            self.set(opened.clone(), None);
-            return Ok(Some(opened));
-        }
-        self.catch_up(&seen)?;
-        Ok(Some(seen.opened))
-    }
-
-    /// Has searches use this index from now on; `mark` is the commit of it that they see.
-    fn set(&self, opened: Arc<Opened>, mark: Option<Mark>) {
-        *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Current { opened, mark });
     }
 }

@@ -89,6 +89,21 @@ impl Table {
         Ok(files)
     }
 
+    /// Every file of the project with its language, in order. One of which nothing can be found has none.
+    pub(super) fn languages(&self) -> rusqlite::Result<Vec<(RepoPath, String)>> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT path, language FROM file WHERE corpus = ?1 ORDER BY path")?;
+        let rows = query.query_map([Corpus::Code.name()], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
+        let parsed = rows.filter_map(|row| match row {
+            Ok((path, language)) => Some(Ok((RepoPath::parse(&path).ok()?, language))),
+            Err(error) => Some(Err(error)),
+        });
+        parsed.collect()
+    }
+
     /// The number of the commit that was written down last; 0 before the first.
     pub(super) fn commit(&self, corpus: Corpus) -> rusqlite::Result<u64> {
         let number = self.fact(&commit_of(corpus))?;

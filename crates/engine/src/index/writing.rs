@@ -157,6 +157,7 @@ impl Known {
 
     /// After a commit: knows what was written, and moves what is known of renamed files along.
     pub(super) fn take_note(&mut self, shared: &Shared, corpus: Corpus, written: Vec<Written>) {
+        self.changes += 1;
         if corpus == Corpus::Code {
             self.follow_renames(shared, &written);
         }

@@ -108,6 +108,7 @@ pub struct Wanted<'a> {
 /// Which discoveries to look for.
 #[derive(Clone, Copy, Debug)]
 pub struct Sought<'a> {
+    /// Where there are none, every discovery of the module is found.
     pub words: &'a [String],
     /// Only of these kinds; any, where there is none.
     pub kinds: &'a [DiscoveryKind],

@@ -3,6 +3,7 @@
 //! Both lie in one index, so that a file and what it says come and go together. Their words are in different fields: neither
 //! stands in the other's way, nor counts for how rare a word is there.
 
+use docent_core::discovery::DiscoveryKind;
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::{BytesOptions, Field, IndexRecordOption, Schema, Value};
@@ -164,7 +165,7 @@ impl Pieces for EmbeddedPieces {
     }
 
     fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
-        if sought.words.is_empty() {
+        if sought.words.is_empty() && sought.module.is_none() {
             return Ok(Vec::new());
         }
         let fields = self.form;
@@ -173,17 +174,23 @@ impl Pieces for EmbeddedPieces {
             Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
         });
         let mut filters: Vec<Box<dyn Query>> = Vec::new();
-        if !sought.kinds.is_empty() {
-            let kinds = sought
-                .kinds
-                .iter()
-                .map(|kind| exactly(fields.r#type, kind.name()));
+        // Without words, everything of the module that is a discovery.
+        let kinds = match sought.kinds {
+            [] if sought.words.is_empty() => &DiscoveryKind::ALL,
+            kinds => kinds,
+        };
+        if !kinds.is_empty() {
+            let kinds = kinds.iter().map(|kind| exactly(fields.r#type, kind.name()));
             filters.push(Box::new(BooleanQuery::union(kinds.collect())));
         }
         if let Some(module) = sought.module {
             filters.push(exactly(fields.module, module));
         }
-        let query = filtered(BooleanQuery::union(words.collect()), filters);
+        let query = if sought.words.is_empty() {
+            BooleanQuery::intersection(filters)
+        } else {
+            filtered(BooleanQuery::union(words.collect()), filters)
+        };
         self.top(&query, sought.most, fields.note, Note::from_bytes)
     }
 }

@@ -15,6 +15,7 @@ use docent_core::role::Role;
 use docent_engine::clock::rfc3339_of;
 use docent_engine::dependencies::{Dependencies, DependencyError};
 use docent_engine::files::FileError;
+use docent_engine::sessions::Used;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -213,6 +214,9 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     notices.extend(left_out);
     call.session.works_in(&output.metadata.module);
     let accessed: Vec<&RepoPath> = [&path].into_iter().chain(&read).collect();
+    for path in &accessed {
+        call.session.used(Used::File, path.as_str());
+    }
     if let Err(error) = call.accesses.record(&accessed) {
         // It only orders later answers.
         tracing::debug!(%error, "the access was not recorded");

@@ -9,6 +9,7 @@ use docent_core::chunk::Kind as ChunkKind;
 use docent_core::discovery::DiscoveryKind;
 use docent_core::tokens::Query;
 use docent_engine::index::Standing;
+use docent_engine::sessions::Used;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,6 +21,7 @@ use crate::cli::print::Page;
 use crate::tools::arguments::Problem;
 use crate::tools::failure::{Failure, Kind};
 use crate::tools::freshness::told;
+use crate::tools::linked::project_name;
 use crate::tools::markdown::{count, inline_to};
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
@@ -153,6 +155,11 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         Vec::new()
     };
 
+    call.session.used(Used::Search, &args.query);
+    for neighbour in &neighbours {
+        call.session
+            .used(Used::Project, &project_name(neighbour.root.path()));
+    }
     let searched = Searched::new(call, &neighbours);
     let Answered {
         standing,

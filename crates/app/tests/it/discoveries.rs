@@ -1,0 +1,304 @@
+//! Discoveries: what `context_search` finds in the memory, in records, guides, commits and comments.
+
+use std::time::{Duration, Instant};
+
+use docent_testkit::{Era, HttpServer, JANE, JOHN, Sandbox, StdioClient, User};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+fn search(sandbox: &Sandbox, query: &str, kind: &str) -> Value {
+    let arguments = json!({ "query": query, "type": kind });
+    sandbox.call("context_search", arguments).json()
+}
+
+/// What was found, each with where it comes from.
+fn told(answer: &Value) -> Vec<String> {
+    let results = answer["results"].as_array().unwrap();
+    let one = |found: &Value| {
+        format!(
+            "{} {} {}: {}",
+            found["type"].as_str().unwrap(),
+            found["origin"].as_str().unwrap_or("-"),
+            found["module"].as_str().unwrap(),
+            found["content"].as_str().unwrap().lines().next().unwrap()
+        )
+    };
+    results.iter().map(one).collect()
+}
+
+fn project() -> Sandbox {
+    let sandbox = sandbox()
+        .file(
+            "docs/adr/0001-tokens.md",
+            "# 1. Keep tokens in cookies\n\nDate: 2025-01-15\n\n## Status\n\nAccepted\n\n## Decision\n\nWe keep tokens in httpOnly cookies, \
+             because scripts cannot read them.\n",
+        )
+        .file("CONTRIBUTING.md", "# Rules\n\n- Every token must be rotated within a day\n- Thanks for reading\n")
+        .file(
+            "src/auth/token.rs",
+            "// FIXME: two tokens may be refreshed at the same time\npub fn refresh_token() {}\n",
+        )
+        .file(
+            ".context/memory/best_practices.md",
+            "- Wrap every token in a `Secret` before it is logged\n- Never print a token\n",
+        )
+        .repository();
+    sandbox.commit("2025-10-01", JOHN, "Begin");
+    sandbox.write(
+        "src/auth/token.rs",
+        "// FIXME: two tokens may be refreshed at the same time\npub fn refresh_token() { lock(); }\n",
+    );
+    sandbox.commit(
+        "2025-10-02",
+        JANE,
+        "fix(auth): token refresh raced with logout\n\nTwo requests refreshed at once and the second one lost its session.",
+    );
+    sandbox
+}
+
+#[test]
+fn each_source_has_its_type() {
+    let sandbox = project();
+    for (kind, expected) in [
+        ("decision", vec!["decision record docs: Keep tokens in cookies"]),
+        (
+            "rule",
+            vec![
+                "rule memory root: Never print a token",
+                "rule guide root: Every token must be rotated within a day",
+            ],
+        ),
+        (
+            "pattern",
+            vec!["pattern memory root: Wrap every token in a `Secret` before it is logged"],
+        ),
+        (
+            "issue",
+            vec![
+                "issue commit auth: token refresh raced with logout",
+                "issue comment auth: FIXME: two tokens may be refreshed at the same time",
+            ],
+        ),
+    ] {
+        assert_eq!(told(&search(&sandbox, "token refresh", kind)), expected, "{kind}");
+    }
+}
+
+#[test]
+fn a_result_has_the_fields_of_the_contract() {
+    let sandbox = project();
+    let answer = search(&sandbox, "token refresh raced", "issue");
+    let mut found = answer["results"][0].clone();
+    found["commit"] = "ID".into();
+    found["id"] = "ID".into();
+    assert_snapshot!(serde_json::to_string_pretty(&found).unwrap(), @r#"
+    {
+      "id": "ID",
+      "type": "issue",
+      "content": "token refresh raced with logout\nTwo requests refreshed at once and the second one lost its session.",
+      "module": "auth",
+      "date": "2025-10-02T12:00:00Z",
+      "score": 0.4173,
+      "source": "discovery",
+      "origin": "commit",
+      "commit": "ID",
+      "name": "token refresh raced with logout",
+      "kind": "issue",
+      "project": "project",
+      "language": "text",
+      "accessesThisWeek": 0,
+      "ranking": {
+        "semantic": 0.4444,
+        "recency": 1.0,
+        "module": 1.0,
+        "frequency": 1.0,
+        "final": 0.4444
+      }
+    }
+    "#);
+}
+
+#[test]
+fn for_people_and_models_a_discovery_is_markdown() {
+    let sandbox = project();
+    let arguments = json!({ "query": "why are tokens kept in cookies", "limit": 1, "format": "markdown" });
+    assert_snapshot!(sandbox.call("context_search", arguments), @r#"
+    # Search Results for "why are tokens kept in cookies"
+
+    ## Result 1: Keep tokens in cookies (docs/adr/0001-tokens.md:9-11) [Score: 0.65]
+
+    **Type**: decision  
+    **Module**: docs  
+    **Date**: 2025-01-15T00:00:00Z  
+    **Source**: record  
+    **Project**: project  
+    **Last Accessed**: not in the last 7 days
+
+    ```text
+    Keep tokens in cookies
+    We keep tokens in httpOnly cookies, because scripts cannot read them.
+    ```
+
+    **Ranking Details**:
+    - Semantic Score: 0.78
+    - Recency Boost: ×1.0 (not accessed in the last 7 days)
+    - Module Boost: ×1.0 (not the module being worked in)
+    - Frequency Boost: ×1.0 (0 accesses this week)
+    - **Final Score**: 0.78
+    "#);
+}
+
+#[test]
+fn the_module_filters_discoveries() {
+    let sandbox = project();
+    let search = |module: &str| {
+        let arguments = json!({ "query": "token refresh", "type": "issue", "module": module });
+        sandbox.call("context_search", arguments).json()
+    };
+    assert_eq!(search("auth")["results"].as_array().unwrap().len(), 2);
+    let none = search("billing");
+    assert_eq!(none["results"], json!([]));
+    assert_snapshot!(none["message"].as_str().unwrap(), @"Nothing matches with type 'issue' and module 'billing'; search again without");
+}
+
+#[test]
+fn code_comes_with_what_is_known_of_it_and_says_nothing_twice() {
+    let sandbox = project();
+    let named = search(&sandbox, "refresh_token", "all");
+    assert_eq!(
+        told(&named)[0],
+        "code - auth: // FIXME: two tokens may be refreshed at the same time"
+    );
+    // The remark is a part of the function that was found.
+    assert!(
+        !told(&named).iter().any(|one| one.contains("issue comment")),
+        "{:?}",
+        told(&named)
+    );
+    let why = search(&sandbox, "why are tokens kept in cookies", "all");
+    assert_eq!(told(&why)[0], "decision record docs: Keep tokens in cookies");
+    let function = json!({ "query": "token", "chunkType": ["function"], "format": "json" });
+    let functions = sandbox.call("context_search", function).json();
+    assert!(
+        functions["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|found| found["source"] == "code")
+    );
+}
+
+#[test]
+fn almost_the_same_is_said_once() {
+    let sandbox = sandbox()
+        .file(
+            "AGENTS.md",
+            "# Rules\n\n- Always run the formatter before you commit a change\n",
+        )
+        .file(
+            "CONTRIBUTING.md",
+            "# Rules\n\n- Always run the formatter before you commit any change\n",
+        );
+    let answer = search(&sandbox, "formatter before commit", "rule");
+    assert_eq!(answer["totalFound"], 1);
+    assert_eq!(answer["results"][0]["alsoIn"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_decision_written_by_one_client_is_found_by_another() {
+    let sandbox = project();
+    for (era, ignored, text) in [
+        (Era::Handshake, false, "Keep invoices in cents, never in floats"),
+        (
+            Era::Stateless,
+            true,
+            "Round the tax of invoices to whole cents per line",
+        ),
+    ] {
+        if ignored {
+            sandbox.write(".gitignore", ".context/\n");
+        }
+        let other = HttpServer::start(sandbox.docent());
+        let find = || {
+            let arguments = json!({ "query": "invoices in cents", "type": "decision" });
+            other.call(Era::Stateless, "context_search", arguments).json()
+        };
+        find();
+        let writer = StdioClient::start_with_user(sandbox.docent(), era, User::Accepts);
+        let entry = json!({ "decision": text, "module": "billing" }).to_string();
+        let written = writer.call(
+            "write_memory_entry",
+            json!({ "file": "decisions.jsonl", "entry": entry }),
+        );
+        assert_eq!(written.json()["success"], true, "{written}");
+        let started = Instant::now();
+        let found = find();
+        // Whoever asks next finds it; the promise is two seconds.
+        assert!(started.elapsed() < Duration::from_secs(2));
+        let one = &found["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["content"] == text)
+            .unwrap_or_else(|| panic!("{found}"));
+        assert_eq!(
+            (&one["type"], &one["module"]),
+            (&json!("decision"), &json!("billing"))
+        );
+        assert_eq!(one["date"], "2026-01-09T10:30:00Z");
+        assert_eq!(one["session"].as_str().map(str::len), Some(36));
+        assert_eq!(one["origin"], "memory");
+    }
+}
+
+#[test]
+fn what_is_gone_is_not_found() {
+    let sandbox = project();
+    assert_eq!(
+        search(&sandbox, "tokens in cookies", "decision")["results"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    std::fs::remove_file(sandbox.root().join("docs/adr/0001-tokens.md")).unwrap();
+    sandbox.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    std::fs::remove_file(sandbox.root().join("docs/adr/0001-tokens.md")).unwrap();
+    assert_eq!(
+        search(&sandbox, "tokens in cookies", "decision")["results"],
+        json!([])
+    );
+    let issues = told(&search(&sandbox, "token refresh raced", "issue"));
+    assert_eq!(
+        issues,
+        ["issue comment auth: FIXME: two tokens may be refreshed at the same time"]
+    );
+}
+
+#[test]
+fn half_a_line_and_other_nonsense_in_the_memory_are_passed_over() {
+    let sandbox = sandbox().file(
+        ".context/memory/decisions.jsonl",
+        "{\"decision\": \"Use Rust for the engine\"}\n{\"decision\": \"half\nnull\n[1]\n\u{0}\n{\"decision\": 7}\n",
+    );
+    let answer = search(&sandbox, "rust engine half", "decision");
+    assert_eq!(told(&answer), ["decision memory root: Use Rust for the engine"]);
+}
+
+#[test]
+fn what_a_memory_hides_is_shown() {
+    let sandbox = sandbox().file(
+        ".context/memory/decisions.jsonl",
+        "{\"decision\": \"Use Rust\\u202e for the engine\\u001b[2J\"}\n",
+    );
+    let answer = sandbox.call(
+        "context_search",
+        json!({ "query": "rust engine", "type": "decision" }),
+    );
+    assert!(
+        answer.text.contains(r"\\u{202E}") && !answer.text.contains('\u{202e}'),
+        "{answer}"
+    );
+}

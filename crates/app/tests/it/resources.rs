@@ -1,0 +1,296 @@
+//! Resources, completions and subscriptions, in both eras; and the sessions they tell of.
+
+use docent_testkit::{Era, HttpServer, JOHN, Sandbox, StdioClient};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+fn project() -> Sandbox {
+    let sandbox = sandbox()
+        .file(
+            "README.md",
+            "# Shop\n\n[![badge](x)](y)\n\nSells things\nto people.\n",
+        )
+        .file("Cargo.toml", "[package]\n")
+        .file("src/main.rs", "fn main() {}\n")
+        .file("src/auth/token.rs", "pub fn refresh() {}\n")
+        .file(
+            "src/auth/login.rs",
+            "// FIXME: the password is compared in plain text here\npub fn login() {}\n",
+        )
+        .file("tests/auth.rs", "#[test]\nfn works() {}\n")
+        .repository();
+    sandbox.commit("2025-10-09", JOHN, "Begin");
+    sandbox
+}
+
+fn read(client: &StdioClient, uri: &str) -> Value {
+    client.request("resources/read", json!({ "uri": uri }))
+}
+
+fn text(client: &StdioClient, uri: &str) -> String {
+    let response = read(client, uri);
+    let content = &response["result"]["contents"][0];
+    assert_eq!(content["uri"], uri, "{response}");
+    assert_eq!(content["mimeType"], "text/markdown");
+    content["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_list_is_the_same_for_everyone() {
+    let sandbox = project();
+    let mut seen = Vec::new();
+    for era in Era::BOTH {
+        let client = StdioClient::start(sandbox.docent(), era);
+        let list = |method: &str, field: &str| client.request(method, json!({}))["result"][field].clone();
+        seen.push((
+            list("resources/list", "resources"),
+            list("resources/templates/list", "resourceTemplates"),
+        ));
+        let server = HttpServer::start(sandbox.docent());
+        let list =
+            |method: &str, field: &str| server.request(era, method, json!({}))["result"][field].clone();
+        seen.push((
+            list("resources/list", "resources"),
+            list("resources/templates/list", "resourceTemplates"),
+        ));
+    }
+    for one in &seen {
+        assert_eq!(*one, seen[0]);
+    }
+    let (resources, templates) = &seen[0];
+    let uris: Vec<&str> = resources
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|resource| resource["uri"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        uris,
+        [
+            "context://project/overview",
+            "context://session/current",
+            "context://sessions/recent"
+        ]
+    );
+    assert_eq!(templates[0]["uriTemplate"], "context://module/{name}");
+}
+
+#[test]
+fn the_overview_says_what_the_project_is() {
+    let sandbox = project();
+    let [older, newer] = Era::BOTH.map(|era| {
+        let client = StdioClient::start(sandbox.docent(), era);
+        text(&client, "context://project/overview")
+    });
+    assert_eq!(older, newer);
+    assert_snapshot!(older, @"
+    # project
+
+    Sells things to people.
+
+    6 files: rust 4, markdown 1, toml 1
+
+    ## Modules
+
+    - `root`: 3 files, markdown 1, rust 1, toml 1
+    - `auth`: 2 files, rust 2
+    - `tests`: 1 files, rust 1
+
+    ## Entry points
+
+    - `src/main.rs`
+
+    ## Key files
+
+    - `README.md`
+    - `Cargo.toml`
+
+    ## Last commits
+
+    - `a29129a` 2025-10-09 John Doe: Begin
+
+    `context://module/{name}` tells more about a module.
+    ");
+    assert_snapshot!(sandbox.run(&["overview"]).stdout.lines().next().unwrap(), @"# project");
+}
+
+#[test]
+fn a_module_says_what_is_in_it_and_known_of_it() {
+    let sandbox = project();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    client.call("read_file", json!({ "path": "src/auth/token.rs" }));
+
+    assert_snapshot!(text(&client, "context://module/auth"), @"
+    # Module auth
+
+    2 files: rust 2
+
+    ## Code
+
+    - `src/auth/login.rs`
+    - `src/auth/token.rs`
+
+    ## Read this week
+
+    - `src/auth/token.rs` (once)
+
+    ## What is known
+
+    - issue: FIXME: the password is compared in plain text here
+    ");
+    assert_eq!(sandbox.run(&["overview", "auth"]).code, 0);
+    let absent = sandbox.run(&["overview", "absent"]);
+    assert_eq!(absent.code, 1);
+    assert_snapshot!(absent.stderr.trim(), @"error: there is no module absent; `docent overview` lists them");
+}
+
+#[test]
+fn what_is_no_resource_is_an_error_that_names_it() {
+    let sandbox = project();
+    for era in Era::BOTH {
+        let client = StdioClient::start(sandbox.docent(), era);
+        for uri in [
+            "context://module/absent",
+            "context://other",
+            "file:///etc/passwd",
+            "context://module/%zz",
+        ] {
+            let error = read(&client, uri)["error"].clone();
+            assert!(error["code"].as_i64().is_some(), "{uri}");
+            assert_eq!(error["message"], format!("there is no resource {uri}"));
+        }
+    }
+}
+
+#[test]
+fn names_of_modules_are_completed() {
+    let sandbox = project();
+    for era in Era::BOTH {
+        let client = StdioClient::start(sandbox.docent(), era);
+        let complete = |begin: &str| {
+            let params = json!({
+                "ref": { "type": "ref/resource", "uri": "context://module/{name}" },
+                "argument": { "name": "name", "value": begin },
+            });
+            client.request("completion/complete", params)["result"]["completion"].clone()
+        };
+        assert_eq!(complete("")["values"], json!(["auth", "root", "tests"]));
+        assert_eq!(complete("a")["values"], json!(["auth"]));
+        assert_eq!(complete("x")["values"], json!([]));
+    }
+}
+
+#[test]
+fn who_subscribes_hears_of_changes_in_the_older_era() {
+    let sandbox = project();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let uri = "context://project/overview";
+    let subscribed = client.request("resources/subscribe", json!({ "uri": uri }));
+    assert!(subscribed.get("result").is_some(), "{subscribed}");
+    sandbox.write("src/billing/invoice.rs", "pub fn total() {}\n");
+    client.post(
+        "tools/call",
+        json!({ "name": "context_search", "arguments": { "query": "invoice total" } }),
+    );
+    let updated = std::iter::repeat_with(|| client.receive())
+        .find(|message| message["method"] == "notifications/resources/updated")
+        .unwrap();
+
+    assert_eq!(updated["params"]["uri"], uri);
+    assert!(text(&client, uri).contains("`billing`"));
+    let absent = client.request("resources/subscribe", json!({ "uri": "context://other" }));
+    assert!(absent.get("error").is_some(), "{absent}");
+    let ended = client.request("resources/unsubscribe", json!({ "uri": uri }));
+    assert!(ended.get("result").is_some(), "{ended}");
+}
+
+#[test]
+fn who_listens_hears_of_changes_in_the_newer_era() {
+    let sandbox = project();
+    let client = StdioClient::start(sandbox.docent(), Era::Stateless);
+    let uri = "context://sessions/recent";
+    let filter = json!({ "resourceSubscriptions": [uri, "context://other"], "toolsListChanged": true });
+    let id = client.post("subscriptions/listen", json!({ "notifications": filter }));
+    let acknowledged = client.receive();
+    assert_eq!(
+        acknowledged["method"], "notifications/subscriptions/acknowledged",
+        "{acknowledged}"
+    );
+    assert_eq!(
+        acknowledged["params"]["notifications"]["resourceSubscriptions"],
+        json!([uri]),
+        "{acknowledged}"
+    );
+    client.post("tools/call", json!({ "name": "hello", "arguments": {} }));
+    let updated = std::iter::repeat_with(|| client.receive())
+        .find(|message| message["method"] == "notifications/resources/updated")
+        .unwrap();
+
+    assert_eq!(updated["params"]["uri"], uri, "{updated}");
+    assert_eq!(
+        updated["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id,
+        "{updated}"
+    );
+}
+
+#[test]
+fn a_session_is_remembered_with_what_it_did() {
+    let sandbox = project();
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    client.call("read_file", json!({ "path": "src/main.rs" }));
+    client.call("read_file", json!({ "path": "src/main.rs" }));
+    client.call("context_search", json!({ "query": "token refresh" }));
+
+    let current = text(&client, "context://session/current");
+    let (_, rest) = current.split_once('\n').unwrap();
+    assert_snapshot!(rest, @"
+
+    - Client: testkit
+    - Started: 2026-01-09T10:30:00Z
+    - Last heard of: 2026-01-09T10:30:00Z
+
+    ## Tools
+
+    - read_file × 2
+    - context_search
+
+    ## Files
+
+    - src/main.rs × 2
+
+    ## Searches
+
+    - token refresh
+    ");
+    client.close();
+    let sessions: Value = serde_json::from_str(&sandbox.run(&["sessions", "--json"]).stdout).unwrap();
+    let session = &sessions[0];
+    assert_eq!(session["client"], "testkit");
+    assert_eq!(session["files"], json!([{ "name": "src/main.rs", "times": 2 }]));
+    assert_eq!(
+        session["searches"],
+        json!([{ "name": "token refresh", "times": 1 }])
+    );
+    assert_eq!(session["ended"], "2026-01-09T10:30:00Z");
+    let shown = sandbox.run(&["sessions"]).stdout;
+    assert!(shown.contains("testkit"), "{shown}");
+    let one = sandbox.run(&["sessions", session["id"].as_str().unwrap()]).stdout;
+    assert!(one.contains("src/main.rs × 2"), "{one}");
+    assert_eq!(sandbox.run(&["sessions", "absent"]).code, 1);
+}
+
+#[test]
+fn a_run_of_the_command_line_is_a_session() {
+    let sandbox = project();
+    assert_eq!(
+        sandbox.run(&["sessions"]).stdout,
+        "# Recent sessions\n\nNone is remembered yet.\n"
+    );
+    sandbox.run(&["read", "src/main.rs"]);
+
+    let sessions: Value = serde_json::from_str(&sandbox.run(&["sessions", "--json"]).stdout).unwrap();
+    assert_eq!(sessions.as_array().unwrap().len(), 1);
+    assert_eq!(sessions[0]["tools"], json!([{ "name": "read_file", "times": 1 }]));
+}

@@ -1,0 +1,100 @@
+//! What searches and the keeper have in common: how things stand, and the index that is open.
+
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::place::{Mark, Opened};
+use super::{Corpus, Current, Keeper, Shared, Standing, State, keeper};
+use crate::store::StoreError;
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn wait<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
+        self.changed
+            .wait_timeout(state, time)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+    }
+
+    pub(super) fn start(self: &Arc<Self>, state: &mut State) {
+        if state.keeper == Keeper::Absent {
+            let shared = self.clone();
+            let thread = thread::Builder::new().name("index".into());
+            if thread.spawn(move || keeper::keep(&shared)).is_ok() {
+                state.keeper = Keeper::Idle;
+            } else {
+                // Without a thread, what was indexed before is searched.
+                state.give_up();
+            }
+        }
+    }
+
+    /// How things stand, where the watcher says that nothing has changed since the keeper looked last.
+    pub(super) fn known_fresh(&self, corpus: Corpus) -> Option<Standing> {
+        let watcher = self.watcher()?;
+        if !watcher.fence() || watcher.last_change().is_some() {
+            return None;
+        }
+        let is_current = self.seen().is_some_and(|seen| self.is_current(&seen.opened));
+        let elsewhere = self.elsewhere();
+        let state = self.lock();
+        let idle = is_current
+            && state.trusted
+            && state.elsewhere == elsewhere
+            && state.keeper == Keeper::Idle
+            && state.asked == state.answered
+            && (corpus != Corpus::History || state.answered == state.answered_history)
+            && state.damage.is_none()
+            && !state.renew;
+        let standing = match corpus {
+            Corpus::Docs => &state.docs,
+            Corpus::Code => &state.standing,
+            Corpus::History => &state.history,
+        };
+        (idle && standing.pending == 0 && watcher.last_change().is_none()).then(|| standing.clone())
+    }
+
+    /// The index that searches use now.
+    pub(super) fn seen(&self) -> Option<Current> {
+        self.opened.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// False when another process has begun anew, or has thrown the index away.
+    pub(super) fn is_current(&self, opened: &Opened) -> bool {
+        !opened.is_on_disk() || (opened.mark().is_some() && self.place.current() == opened.generation)
+    }
+
+    /// Lets searches see what was committed since, here or in another process. Not what was begun anew.
+    pub(super) fn catch_up(&self, seen: &Current) -> Result<(), StoreError> {
+        // Taken before it is read: a commit that comes in between is seen next time.
+        let mark = seen.opened.mark();
+        if mark.is_some() && mark != seen.mark {
+            seen.opened.reload()?;
+            self.set(seen.opened.clone(), mark);
+        }
+        Ok(())
+    }
+
+    /// The index that should be used now, with everything that was committed.
+    pub(super) fn current(&self) -> Result<Option<Arc<Opened>>, StoreError> {
+        let Some(seen) = self.seen() else {
+            return Ok(None);
+        };
+        if !self.is_current(&seen.opened) {
+            let opened = Arc::new(self.place.open()?);
+            self.set(opened.clone(), None);
+            return Ok(Some(opened));
+        }
+        self.catch_up(&seen)?;
+        Ok(Some(seen.opened))
+    }
+
+    /// Has searches use this index from now on; `mark` is the commit of it that they see.
+    pub(super) fn set(&self, opened: Arc<Opened>, mark: Option<Mark>) {
+        *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Current { opened, mark });
+    }
+}
