@@ -8,21 +8,26 @@ use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, ServerRequest,
 };
-use rmcp::service::{PeerRequestOptions, RequestContext};
+use rmcp::service::{PeerRequestOptions, RequestContext, ServiceError};
 
-use crate::tools::consent::{Consent, Question, Verdict};
+use crate::tools::consent::{Consent, Question, Questions, Verdict};
 
 /// What the question is called in the newer era.
 const APPROVE: &str = "approve";
 
-/// What a call brings along.
-pub(crate) fn brought(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Consent {
-    if let (Some(responses), Some(state)) = (&request.input_responses, &request.request_state)
+/// What a call brings along. An answer is one to a question that was asked before, in the newer era.
+pub(crate) fn brought(
+    request: &CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+    questions: &Questions,
+) -> Consent {
+    if let (Some(responses), Some(word)) = (&request.input_responses, &request.request_state)
         && let Some(response) = responses.get(APPROVE)
+        && let Some(about) = questions.take(word)
     {
         let answer = serde_json::from_value::<ElicitResult>(response.clone());
         return Consent::Answered {
-            about: state.clone(),
+            about,
             verdict: answer.map_or(Verdict::Unanswered, |answer| verdict(&answer.action)),
         };
     }
@@ -44,25 +49,26 @@ pub(crate) async fn ask(
 ) -> Consent {
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(form(question)));
     let options = PeerRequestOptions::with_timeout(patience);
-    let answer = match context.peer.send_request_with_option(request, options).await {
-        Ok(asked) => asked.await_response().await,
-        Err(error) => Err(error),
+    let verdict = match context.peer.send_request_with_option(request, options).await {
+        Err(_) => Verdict::Unanswered,
+        Ok(asked) => match asked.await_response().await {
+            Ok(ClientResult::ElicitResult(answer)) => verdict(&answer.action),
+            Err(ServiceError::Timeout { .. }) => Verdict::Late,
+            _ => Verdict::Unanswered,
+        },
     };
     Consent::Answered {
         about: question.key.clone(),
-        verdict: match answer {
-            Ok(ClientResult::ElicitResult(answer)) => verdict(&answer.action),
-            _ => Verdict::Unanswered,
-        },
+        verdict,
     }
 }
 
 /// The answer that asks, in the newer era.
-pub(crate) fn input_required(question: &Question) -> InputRequiredResult {
+pub(crate) fn input_required(question: &Question, questions: &Questions) -> InputRequiredResult {
     let mut requests = InputRequests::new();
     let request = ElicitRequest::new(form(question));
     requests.insert(APPROVE.to_owned(), InputRequest::Elicitation(request));
-    InputRequiredResult::new(Some(requests), Some(question.key.clone()))
+    InputRequiredResult::new(Some(requests), Some(questions.ask(question)))
 }
 
 /// There is nothing to fill in: the answer is whether it is accepted.

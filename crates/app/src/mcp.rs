@@ -352,6 +352,7 @@ impl ServerHandler for Guide {
         accepted.resources_list_changed = None;
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| resources::is_known(uri));
+            uris.truncate(telling::MOST);
         }
         Some(accepted)
     }
@@ -384,6 +385,7 @@ impl ServerHandler for Guide {
         let CustomRequest { method, .. } = request;
         let known = match method.as_str() {
             "tools/call" | "prompts/get" | "resources/read" | "completion/complete" => true,
+            "subscriptions/listen" => is_stateless(&context),
             "resources/subscribe" | "resources/unsubscribe" | "logging/setLevel" => !is_stateless(&context),
             _ => false,
         };
@@ -403,13 +405,14 @@ impl ServerHandler for Guide {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let mut consent = asking::brought(&request, &context);
+        let questions = &self.dispatch.questions;
+        let mut consent = asking::brought(&request, &context, questions);
         let name = request.name.into_owned();
         let arguments = request.arguments.unwrap_or_default();
         let mut answer = self.call_once(&context, &name, arguments.clone(), consent).await;
         if let Some(question) = answer.question.take() {
             if is_stateless(&context) {
-                return Ok(asking::input_required(&question).into());
+                return Ok(asking::input_required(&question, questions).into());
             }
             let patience = match self.dispatch.project.approval {
                 Approval::Asked(patience) => patience,

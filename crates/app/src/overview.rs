@@ -15,7 +15,7 @@ use docent_engine::sessions::Past;
 use jiff::SignedDuration;
 
 use crate::tools::dispatch::Project;
-use crate::tools::freshness::told;
+use crate::tools::freshness::{told, told_of_history};
 use crate::tools::linked::project_name;
 use crate::tools::markdown::{count, inline_to, note};
 
@@ -33,11 +33,7 @@ pub(crate) fn project(project: &Project, deadline: &Deadline) -> String {
     if let Some(said) = introduction(&project.root, &overview) {
         page += &format!("\n{}\n", inline_to(&said, 400));
     }
-    page += &format!(
-        "\n{} files: {}\n",
-        count(overview.files as u64),
-        shares(&overview.languages)
-    );
+    page += &format!("\n{}: {}\n", files(overview.files), shares(&overview.languages));
 
     let mut modules: Vec<(&String, &Module)> = overview.modules.iter().collect();
     modules.sort_by(|(a, one), (b, other)| other.files.cmp(&one.files).then_with(|| a.cmp(b)));
@@ -45,9 +41,9 @@ pub(crate) fn project(project: &Project, deadline: &Deadline) -> String {
         &mut page,
         "Modules",
         modules.iter().map(|(name, module)| {
-            let files = count(module.files as u64);
+            let files = files(module.files);
             format!(
-                "`{}`: {files} files, {}",
+                "`{}`: {files}, {}",
                 inline_to(name, 80),
                 shares(&module.languages)
             )
@@ -79,13 +75,20 @@ pub(crate) fn project(project: &Project, deadline: &Deadline) -> String {
 
 /// A module: its files, what was read of it, what is known of it. Nothing where there is none of that name.
 pub(crate) fn module(project: &Project, name: &str, deadline: &Deadline) -> Option<String> {
-    let (overview, notes) = look(project, deadline);
-    let module = overview.modules.get(name)?;
-    let mut page = format!(
-        "# Module {}\n\n{} files",
-        inline_to(name, 100),
-        count(module.files as u64)
-    );
+    let (overview, mut notes) = look(project, deadline);
+    let history = project
+        .index
+        .freshen(Corpus::History, project.search.patience, deadline, &|_| {});
+    for sentence in told_of_history(&history, true) {
+        notes += &note(&sentence);
+    }
+    let module = overview.modules.get(name);
+    if module.is_none() && !notes.is_empty() {
+        let name = inline_to(name, 100);
+        return Some(format!("# Module {name}\n\nNothing is known of it yet.\n{notes}"));
+    }
+    let module = module?;
+    let mut page = format!("# Module {}\n\n{}", inline_to(name, 100), files(module.files));
     if module.tests > 0 {
         page += &format!(", {} of them tests", count(module.tests as u64));
     }
@@ -235,6 +238,15 @@ fn look(project: &Project, deadline: &Deadline) -> (std::sync::Arc<Overview>, St
     (overview, notes)
 }
 
+/// `1 file`, `2 files`.
+fn files(number: usize) -> String {
+    format!(
+        "{} {}",
+        count(number as u64),
+        if number == 1 { "file" } else { "files" }
+    )
+}
+
 fn list(page: &mut String, title: &str, lines: impl Iterator<Item = String>, most: usize) {
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() {
@@ -276,13 +288,23 @@ fn introduction(root: &Root, overview: &Overview) -> Option<String> {
         .find(|path| path.to_ascii_lowercase().starts_with("readme"))?;
     let content = root.read(&RepoPath::parse(readme).ok()?, MOST_BYTES).ok()?;
     let text = String::from_utf8(content.bytes).ok()?;
-    // Badges, pictures, markup and headings say nothing.
-    let is_prose = |line: &&str| {
-        !line.is_empty() && !line.starts_with(['#', '<', '[', '!', '|', '>', '=', '-', '*', '`', '.', ':'])
-    };
-    let mut lines = text.lines().map(str::trim).skip_while(|line| !is_prose(line));
-    let first: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
-    Some(first.join(" ")).filter(|said| !said.is_empty())
+    // Badges, pictures, markup and headings say nothing; nor does a paragraph that begins with one of them.
+    let is_mark = |c: char| "#<[!|>=-*`.:\"~_+".contains(c);
+    let paragraphs = text.split("\n\n").map(|block| {
+        let lines: Vec<&str> = block
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        // A line below which there is nothing but a line is a heading.
+        match lines.as_slice() {
+            [_, line, rest @ ..] if line.chars().all(|c| "=-~^".contains(c)) => rest.join(" "),
+            lines => lines.join(" "),
+        }
+    });
+    let mut said =
+        paragraphs.filter(|said| !said.is_empty() && !said.starts_with(is_mark) && said.contains(' '));
+    said.next()
 }
 
 /// Files that were read in the last seven days, the most read first.

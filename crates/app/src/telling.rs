@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub(crate) struct Subscribed(Arc<Mutex<BTreeMap<String, u64>>>);
 
 /// More would only be read through with every change.
-const MOST: usize = 50;
+pub(crate) const MOST: usize = 50;
 
 impl Subscribed {
     /// False where there are too many already.

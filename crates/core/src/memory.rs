@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use pulldown_cmark::{Event, Parser, Tag};
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -94,8 +95,10 @@ pub enum EntryError {
     NotJson(String),
     #[error("the entry is not a JSON object")]
     NotAnObject,
-    #[error("the entry has a tag that runs or loads something: <{0}>")]
+    #[error("the entry has something that would run or load when it is shown: {0}")]
     Active(String),
+    #[error("the entry begins a code block or a comment and does not end it")]
+    Open,
     #[error("the entry has an invisible character: U+{0:04X}")]
     Hidden(u32),
     #[error("the entry seems to hold a secret: {0}")]
@@ -121,8 +124,13 @@ impl Entry {
                 return Err(EntryError::ManyLines(file.name()));
             }
             plain = check_json(text)?;
-        } else if let Some(tag) = active_tag(text) {
-            return Err(EntryError::Active(tag));
+            if let Some(hidden) = hidden_in(&plain) {
+                return Err(EntryError::Hidden(hidden.into()));
+            }
+        } else if let Some(what) = active(text) {
+            return Err(EntryError::Active(what));
+        } else if is_open(text) {
+            return Err(EntryError::Open);
         }
         if let Some(secret) = secret_in(text).or_else(|| secret_in(&plain)) {
             return Err(EntryError::Secret(secret));
@@ -235,19 +243,75 @@ impl<'de> Visitor<'de> for Strict<'_> {
 }
 
 /// Elements that run something, or load it from elsewhere.
-const ACTIVE: [&str; 8] = [
-    "script", "iframe", "object", "embed", "style", "link", "meta", "base",
+const ACTIVE: [&str; 14] = [
+    "script", "iframe", "object", "embed", "style", "link", "meta", "base", "svg", "form", "img", "video",
+    "audio", "frame",
 ];
 
-/// The first tag in markdown that would do something in whatever renders it.
-fn active_tag(text: &str) -> Option<String> {
-    text.split('<').skip(1).find_map(|rest| {
-        let name = rest.trim_start_matches(['/', ' ', '\t', '\n', '\r']);
-        let end = name
-            .find(|c: char| !c.is_ascii_alphanumeric())
-            .unwrap_or(name.len());
-        Some(name[..end].to_ascii_lowercase()).filter(|name| ACTIVE.contains(&name.as_str()))
-    })
+/// What in markdown would do something in whatever renders it. What is written as code does nothing.
+fn active(text: &str) -> Option<String> {
+    for event in Parser::new(text) {
+        match event {
+            Event::Html(html) | Event::InlineHtml(html) => {
+                let name = html.trim_start_matches(['<', '/']);
+                let end = name
+                    .find(|c: char| !c.is_ascii_alphanumeric())
+                    .unwrap_or(name.len());
+                let name = name[..end].to_ascii_lowercase();
+                if ACTIVE.contains(&name.as_str()) || has_handler(&html) {
+                    return Some(format!("<{name}>"));
+                }
+            }
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                let scheme = dest_url
+                    .split(':')
+                    .next()
+                    .unwrap_or_default()
+                    .trim()
+                    .to_ascii_lowercase();
+                if ["javascript", "vbscript", "data"].contains(&scheme.as_str()) && dest_url.contains(':') {
+                    return Some(format!("{scheme}:"));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a tag says what to do when something happens: `onerror=…`.
+fn has_handler(html: &str) -> bool {
+    let lower = html.to_ascii_lowercase();
+    let names = lower.split([' ', '\t', '\n', '\r', '/', '"', '\'']);
+    names
+        .filter_map(|part| part.split_once('=').map_or(Some(part), |(name, _)| Some(name)))
+        .any(|name| {
+            name.len() > 4
+                && name.starts_with("on")
+                && name[2..].bytes().all(|byte| byte.is_ascii_alphabetic())
+                && lower.contains(&format!("{name}="))
+        })
+}
+
+/// Whether a block is begun and not ended, so that it would swallow the entries after it.
+fn is_open(text: &str) -> bool {
+    let mut fence: Option<(char, usize)> = None;
+    for line in text.lines() {
+        let line = line.trim_start();
+        let Some(mark) = line.chars().next().filter(|mark| "`~".contains(*mark)) else {
+            continue;
+        };
+        let length = line.len() - line.trim_start_matches(mark).len();
+        match fence {
+            None if length >= 3 => fence = Some((mark, length)),
+            Some((of, least)) if of == mark && length >= least && line.trim_end().len() == length => {
+                fence = None;
+            }
+            _ => {}
+        }
+    }
+    let comment = text.rfind("<!--").is_some_and(|at| !text[at..].contains("-->"));
+    fence.is_some() || comment
 }
 
 #[cfg(test)]
@@ -312,12 +376,22 @@ mod tests {
     #[test]
     fn markdown_shows_all_it_holds() {
         let practice = |text: &str, expected| check(MemoryFile::BestPractices, text, expected);
+        practice("- Use `<script>`? No.", Ok("- Use `<script>`? No."));
         practice(
-            "- Use `Vec<script>`? No.",
-            Err(EntryError::Active("script".into())),
+            "<script>alert(1)</script>",
+            Err(EntryError::Active("<script>".into())),
         );
+        practice(
+            "a <img src=x onerror=y> b",
+            Err(EntryError::Active("<img>".into())),
+        );
+        practice("a <b onclick=\"y\">b</b>", Err(EntryError::Active("<b>".into())));
+        practice("[a](javascript:b)", Err(EntryError::Active("javascript:".into())));
+        practice("```\ncode", Err(EntryError::Open));
+        practice("```\ncode\n```", Ok("```\ncode\n```"));
+        practice("<!-- open", Err(EntryError::Open));
         practice("a < b and <em>c</em>", Ok("a < b and <em>c</em>"));
-        practice("x\n< SCRIPT src=y>", Err(EntryError::Active("script".into())));
+        practice("x\n<SCRIPT src=y>", Err(EntryError::Active("<script>".into())));
         practice("a\u{1b}[2Jb", Err(EntryError::Hidden(0x1b)));
         practice("a\u{202e}b", Err(EntryError::Hidden(0x202e)));
         practice("two\n\nlines\r\n", Ok("two\n\nlines"));

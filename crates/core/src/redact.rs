@@ -57,23 +57,31 @@ fn literal(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the patterns are literals, covered by tests")
 }
 
-/// What kind of secret a text holds, if it holds one. What is only announced counts where it looks like one: with letters and
-/// digits, as no word has them.
+/// What kind of secret a text holds, if it holds one. What is only announced counts where it looks like one: assigned or quoted,
+/// with a digit; in prose, letters and digits mixed as no word has them.
 pub fn secret_in(text: &str) -> Option<&'static str> {
     if let Some((name, _)) = SECRETS.iter().find(|(_, secret)| secret.is_match(text)) {
         return Some(name);
     }
-    let is_random = |value: &str| {
-        let has = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
-        value.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    let is_secret = |found: regex::Captures<'_>| {
+        let (Some(whole), Some(value)) = (found.get(0), found.name("secret")) else {
+            return false;
+        };
+        let announced = &text[whole.start()..value.start()];
+        let value = value.as_str();
+        let bytes = value.as_bytes();
+        let turns = bytes
+            .windows(2)
+            .filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit())
+            .count();
+        let has_digit = bytes.iter().any(u8::is_ascii_digit);
+        let is_assigned = announced.contains('=') || announced.ends_with(['"', '\'']);
+        (is_assigned && value.len() >= 6 && has_digit) || (value.len() >= 10 && turns >= 3)
     };
-    let announced = ANNOUNCED
+    let mut announced = ANNOUNCED
         .iter()
         .flat_map(|announced| announced.captures_iter(text));
-    announced
-        .filter_map(|found| found.name("secret"))
-        .any(|found| is_random(found.as_str()))
-        .then_some("a password or token")
+    announced.any(is_secret).then_some("a password or token")
 }
 
 /// `text` without what looks like a secret.
@@ -157,10 +165,13 @@ mod tests {
         let github = token("ghp_", "abcD1");
         for (text, expected) in [
             (github.as_str(), Some("a GitHub token")),
-            ("password: hunter22x", Some("a password or token")),
-            ("Authorization: Bearer abcdef123456", Some("a password or token")),
+            ("password=hunter22x", Some("a password or token")),
+            ("\"password\": \"hunter22x\"", Some("a password or token")),
+            ("Authorization: Bearer a1b2c3d4e5f6", Some("a password or token")),
             ("https://user:pass@host/p", Some("a password in a URL")),
             ("password: hashed with argon2id", None),
+            ("password: argon2id everywhere", None),
+            ("Auth token: RS256-signed JWT", None),
             ("token: refresh it before it ends", None),
             ("Use bearer authentication everywhere", None),
         ] {

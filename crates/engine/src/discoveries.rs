@@ -96,7 +96,7 @@ pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<Note>, S
             words: &[],
             kinds: &[kind],
             module: Some(module),
-            most: CANDIDATES,
+            most,
         };
         let mut notes: Vec<Note> = index.notes(&sought)?.into_iter().map(|(note, _)| note).collect();
         notes.sort_by(|a, b| {
@@ -105,7 +105,6 @@ pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<Note>, S
                 .cmp(&a.discovery.date)
                 .then_with(|| a.id.cmp(&b.id))
         });
-        notes.truncate(most);
         known.append(&mut notes);
     }
     Ok(known)

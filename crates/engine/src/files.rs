@@ -416,6 +416,24 @@ impl Opened {
         Ok(self.file.metadata()?.uid() == rustix::process::geteuid().as_raw())
     }
 
+    /// True when the file is known by another name too.
+    #[cfg(unix)]
+    pub(crate) fn has_other_names(&self) -> Result<bool, FileError> {
+        use std::os::unix::fs::MetadataExt;
+        Ok(self.file.metadata()?.nlink() > 1)
+    }
+
+    /// Elsewhere nobody says.
+    #[cfg(not(unix))]
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "as on other systems"
+    )]
+    pub(crate) fn has_other_names(&self) -> Result<bool, FileError> {
+        Ok(false)
+    }
+
     /// Elsewhere, temporary directories belong to one user.
     #[cfg(not(unix))]
     #[expect(

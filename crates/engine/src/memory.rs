@@ -3,10 +3,10 @@
 //! What is appended is written as given. Who wrote it and when is kept beside it, in `origins.jsonl`. What waits lies with the
 //! user's own state and not in the project, so that nothing that arrives with a clone can ask to be approved.
 //!
-//! Invariant: an entry that was acknowledged is on disk, whole and once; one that was not is there whole or not at all. Whoever
-//! appends holds the lock, writes what is about to be appended into the journal, appends, and takes the journal away. A process
-//! killed in between leaves the journal, by which the next one takes back half an entry. Nothing else is ever taken out of a
-//! file: what people have written by hand stays.
+//! Invariant: an entry that was acknowledged is on disk, whole and once; one that was not is there whole or not at all, whichever
+//! processes are killed. Whoever appends holds the lock, writes what is about to be appended into the journal, appends, and
+//! takes the journal away. A process killed in between leaves the journal, by which the next one takes back half an entry.
+//! Nothing else is ever taken out of a file: what people and their tools write there meanwhile stays.
 
 mod pending;
 
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use docent_core::memory::{DIRECTORY, Entry, MemoryFile};
+use docent_core::memory::{DIRECTORY, Entry, MOST_BYTES, MemoryFile};
 use docent_core::path::RepoPath;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ pub(crate) const ORIGINS: &str = "origins.jsonl";
 pub(crate) const JOURNAL: &str = ".journal";
 
 /// How long a process waits for others that append, and how long it pauses before it tries again.
-const LONGEST: Duration = Duration::from_secs(30);
+const LONGEST: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_micros(500);
 
 /// Journals beyond this are not ours.
@@ -135,7 +135,7 @@ impl Memory {
 }
 
 /// Memory files are read up to this size.
-pub(crate) const LARGEST_FILE: u64 = 256 << 20;
+pub(crate) const LARGEST_FILE: u64 = 32 << 20;
 
 /// Knows an entry by its text.
 pub(crate) fn key(text: &str) -> String {
@@ -191,49 +191,70 @@ impl<'a> Journal<'a> {
             return Ok(());
         };
         let mut file = self.folder.open(plan.file.name())?;
-        let length = file.metadata()?.len();
-        if length <= plan.length || length >= plan.length + plan.bytes {
-            return Ok(());
-        }
-        let mut there = Vec::new();
-        file.seek(SeekFrom::Start(plan.length))?;
-        (&file).take(plan.bytes).read_to_end(&mut there)?;
-        // Somebody may have changed the file by hand since; what is theirs stays.
-        if planned.starts_with(&there) {
-            file.set_len(plan.length)?;
-            file.sync_all()?;
-        }
+        take_back(&mut file, &plan, planned)?;
         Ok(())
     }
 
     /// Appends, or leaves everything as it was.
     fn append(&mut self, entry: &Entry, origin: &Origin) -> Result<u64, MemoryError> {
         let name = entry.file.name();
-        let mut file = self.folder.open(name)?;
-        let length = file.metadata()?.len();
-        let text = format!("{}{}\n", entry.file.gap(&end(&mut file, length)?), entry.text());
-        let plan = Plan {
-            file: entry.file,
-            length,
-            bytes: text.len() as u64,
-        };
-        let head = serde_json::to_string(&plan).expect("plain data");
-        let written = self.write(&format!("{head}\n{text}")).and_then(|()| {
-            self.note(origin)?;
-            file.seek(SeekFrom::Start(length))?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            if length == 0 { self.folder.sync() } else { Ok(()) }
-        });
-        if let Err(error) = written {
+        for _ in 0..TRIES {
+            let mut file = self.folder.open_to_append(name)?;
+            let length = file.metadata()?.len();
+            let text = format!("{}{}\n", entry.file.gap(&end(&mut file, length)?), entry.text());
+            let plan = Plan {
+                file: entry.file,
+                length,
+                bytes: text.len() as u64,
+            };
+            let written = self.write_planned(&mut file, &plan, &text, origin);
             // The disk is full, most likely; what was written of the entry goes. Where even that fails, the journal stays.
-            self.keep = file.set_len(length).and_then(|()| file.sync_all()).is_err();
-            if length == 0 && !self.keep {
-                let _ = self.folder.remove(name);
+            let take_back = |journal: &mut Self, file: &mut File| {
+                journal.keep = take_back(file, &plan, text.as_bytes()).is_err();
+                if length == 0 && file.metadata().is_ok_and(|file| file.len() == 0) {
+                    let _ = journal.folder.remove(name);
+                }
+            };
+            match written {
+                Ok(Landed::Here) => return Ok(text.len() as u64),
+                // Somebody else has written, or the file is another now; nothing of the entry is in it.
+                Ok(Landed::Nowhere) => {}
+                Err(error) => {
+                    take_back(self, &mut file);
+                    return Err(error.into());
+                }
             }
-            return Err(error.into());
         }
-        Ok(text.len() as u64)
+        Err(MemoryError::Busy)
+    }
+
+    /// Writes the plan, and then what is planned.
+    fn write_planned(
+        &mut self,
+        file: &mut File,
+        plan: &Plan,
+        text: &str,
+        origin: &Origin,
+    ) -> io::Result<Landed> {
+        let name = plan.file.name();
+        let head = serde_json::to_string(&plan).expect("plain data");
+        self.write(&format!("{head}\n{text}"))?;
+        self.note(origin)?;
+        let is_ours = self.folder.is_named(&self.file, JOURNAL);
+        if file.metadata()?.len() != plan.length || !self.folder.is_named(file, name) || !is_ours {
+            return Ok(Landed::Nowhere);
+        }
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        if plan.length == 0 {
+            self.folder.sync()?;
+        }
+        // A checkout may have put another file in its place just now.
+        Ok(if self.folder.is_named(file, name) {
+            Landed::Here
+        } else {
+            Landed::Nowhere
+        })
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {
@@ -244,16 +265,11 @@ impl<'a> Journal<'a> {
 
     /// Writes down where an entry comes from, before it is there: one without an entry says nothing.
     fn note(&self, origin: &Origin) -> io::Result<()> {
-        let mut file = self.folder.open(ORIGINS).map_err(io::Error::other)?;
-        let length = file.seek(SeekFrom::End(0))?;
+        let mut file = self.folder.open_to_append(ORIGINS).map_err(io::Error::other)?;
+        let length = file.metadata()?.len();
         let mut line = serde_json::to_string(origin).expect("plain data") + "\n";
-        if length > 0 {
-            let mut last = [0];
-            file.seek(SeekFrom::Start(length - 1))?;
-            file.read_exact(&mut last)?;
-            if last != *b"\n" {
-                line.insert(0, '\n');
-            }
+        if !matches!(end(&mut file, length)?.as_slice(), [] | [.., b'\n']) {
+            line.insert(0, '\n');
         }
         file.write_all(line.as_bytes()).inspect_err(|_| {
             let _ = file.set_len(length);
@@ -264,10 +280,36 @@ impl<'a> Journal<'a> {
 /// All is appended, or nothing. A journal that cannot be removed says so to the next process.
 impl Drop for Journal<'_> {
     fn drop(&mut self) {
-        if !self.keep {
+        // Where somebody has removed it, one of that name is another's.
+        if !self.keep && self.folder.is_named(&self.file, JOURNAL) {
             let _ = self.folder.remove(JOURNAL);
         }
     }
+}
+
+/// Where what was written has come to be.
+enum Landed {
+    Here,
+    Nowhere,
+}
+
+/// How often it is tried, where others write at the same time.
+const TRIES: usize = 20;
+
+/// Takes half an entry out of a file again. Whatever else is behind what was there before was written by others and stays.
+fn take_back(file: &mut File, plan: &Plan, planned: &[u8]) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    if length <= plan.length || length >= plan.length + plan.bytes {
+        return Ok(());
+    }
+    let mut there = Vec::new();
+    file.seek(SeekFrom::Start(plan.length))?;
+    file.take(plan.bytes).read_to_end(&mut there)?;
+    if planned.starts_with(&there) {
+        file.set_len(plan.length)?;
+        file.sync_all()?;
+    }
+    Ok(())
 }
 
 /// What a file ends with, as much as tells how it is gone on with.
@@ -284,7 +326,7 @@ fn plan(journal: &[u8]) -> Option<(Plan, &[u8])> {
     let head = journal.iter().position(|byte| *byte == b'\n')?;
     let plan: Plan = serde_json::from_slice(&journal[..head]).ok()?;
     let bytes = &journal[head + 1..];
-    (bytes.len() as u64 == plan.bytes).then_some((plan, bytes))
+    (bytes.len() as u64 == plan.bytes && bytes.len() <= MOST_BYTES + 3).then_some((plan, bytes))
 }
 
 #[cfg(test)]

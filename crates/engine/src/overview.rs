@@ -44,6 +44,9 @@ const DATA: [&str; 8] = [
     "csv",
 ];
 
+/// Languages in which nothing begins.
+const MARKUP: [&str; 5] = ["css", "scss", "less", "html", "json"];
+
 /// Paths of each list that are kept.
 const MOST_PATHS: usize = 20;
 
@@ -97,13 +100,13 @@ impl Overview {
             *of_modules.entry((name, language)).or_default() += 1;
             let role = Role::of(path);
             match role {
-                Role::Entry => {
+                Role::Entry if !MARKUP.contains(&language.as_str()) => {
                     push(&mut module.entries, path);
                     overview.entries.push(path.as_str().to_owned());
                 }
                 Role::Test => module.tests += 1,
                 Role::Core if !DATA.contains(&language.as_str()) => push(&mut module.code, path),
-                Role::Core | Role::Config | Role::Docs => {}
+                Role::Entry | Role::Core | Role::Config | Role::Docs => {}
             }
             if let Some(order) = key_file(path) {
                 keys.push((order, path.as_str().to_owned()));

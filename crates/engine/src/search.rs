@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use docent_core::boost::{Boosts, Rules, Usage};
 use docent_core::chunk::{Kind, Rows, chunk};
-use docent_core::discovery::{Origins, in_file};
+use docent_core::discovery::{Discovery, Origins, in_file};
 use docent_core::language::language_in;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
@@ -136,6 +136,8 @@ fn is_in(path: &str, module: &str) -> bool {
 pub struct Reader<'a> {
     root: &'a Root,
     files: HashMap<String, Option<ReadFile>>,
+    /// Those of files that have changed since they were indexed.
+    discoveries: HashMap<String, Vec<Discovery>>,
 }
 
 #[derive(Debug)]
@@ -152,6 +154,7 @@ impl<'a> Reader<'a> {
         Self {
             root,
             files: HashMap::new(),
+            discoveries: HashMap::new(),
         }
     }
 
@@ -184,12 +187,14 @@ impl<'a> Reader<'a> {
         if hash(Rows::of(text).lines(*lines.start(), *lines.end())) == note.hash {
             return Some(note.clone());
         }
-        let found = in_file(&path, language_in(&path, text), text, &Origins::default());
-        let moved = found
-            .into_iter()
-            .find(|one| one.content == note.discovery.content)?;
+        let text = text.to_owned();
+        let found = self
+            .discoveries
+            .entry(note.place.clone())
+            .or_insert_with(|| in_file(&path, language_in(&path, &text), &text, &Origins::default()));
+        let moved = found.iter().find(|one| one.content == note.discovery.content)?;
         let mut note = note.clone();
-        note.discovery.lines = moved.lines;
+        note.discovery.lines.clone_from(&moved.lines);
         Some(note)
     }
 

@@ -141,7 +141,10 @@ impl Sessions {
 
     /// Waits until what was told is written, but not for long.
     pub fn flush(&self) {
-        let Some(writer) = &*self.writer() else { return };
+        // Whoever else has something to tell does not wait meanwhile.
+        let Some(writer) = self.writer().clone() else {
+            return;
+        };
         let (done, written) = channel();
         if writer.send(Event::Flush(done)).is_ok() {
             // What takes longer is written later, or lost with the process.
@@ -235,13 +238,17 @@ fn open(folder: &Path) -> Result<Connection, SessionError> {
 /// Writes what is told, as much at once as there is.
 fn write(folder: &Path, events: &Receiver<Event>) {
     let Ok(mut connection) = open(folder) else { return };
-    let mut is_first = true;
+    let mut batches = 0_u64;
     while let Ok(event) = events.recv() {
         let mut batch = vec![event];
         batch.extend(events.try_iter());
         // A log that cannot be written is not written; the next batch may be.
-        let _ = write_batch(&mut connection, &batch, is_first);
-        is_first = false;
+        let _ = write_batch(&mut connection, &batch);
+        // After the first, so that it is among the newest; and then now and again.
+        if batches.is_multiple_of(TRIM_EVERY) {
+            let _ = trim(&connection);
+        }
+        batches += 1;
         for event in batch {
             if let Event::Flush(done) = event {
                 let _ = done.send(());
@@ -250,7 +257,7 @@ fn write(folder: &Path, events: &Receiver<Event>) {
     }
 }
 
-fn write_batch(connection: &mut Connection, batch: &[Event], is_first: bool) -> rusqlite::Result<()> {
+fn write_batch(connection: &mut Connection, batch: &[Event]) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     for event in batch {
         match event {
@@ -297,18 +304,24 @@ fn write_batch(connection: &mut Connection, batch: &[Event], is_first: bool) -> 
             Event::Flush(_) => {}
         }
     }
-    if is_first {
-        transaction.execute(
-            "DELETE FROM session WHERE last < (SELECT max(last) FROM session) - ?1 * 1000 OR id NOT IN
-             (SELECT id FROM session ORDER BY last DESC LIMIT ?2)",
-            [KEPT, MOST_SESSIONS],
-        )?;
-        transaction.execute(
-            "DELETE FROM used WHERE session NOT IN (SELECT id FROM session)",
-            [],
-        )?;
-    }
     transaction.commit()
+}
+
+/// Batches between two looks at how much is kept.
+const TRIM_EVERY: u64 = 100;
+
+/// Throws away what is too old or too much.
+fn trim(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute(
+        "DELETE FROM session WHERE last < (SELECT max(last) FROM session) - ?1 * 1000 OR id NOT IN
+         (SELECT id FROM session ORDER BY last DESC LIMIT ?2)",
+        [KEPT, MOST_SESSIONS],
+    )?;
+    connection.execute(
+        "DELETE FROM used WHERE session NOT IN (SELECT id FROM session)",
+        [],
+    )?;
+    Ok(())
 }
 
 /// Adds what a session did.

@@ -12,6 +12,7 @@ use docent_engine::memory::{Memory, PendingError};
 
 use super::print::{self, Page};
 use crate::settings::Settings;
+use crate::tools::markdown::inline_to;
 
 /// Adds the commands to that of the tool they belong to.
 pub(super) fn with_own(command: Command) -> Command {
@@ -80,8 +81,9 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, page: Page) -> anyhow
         }
         Some(("approve", given)) => decide(&memory, given, |id| {
             let (pending, appended) = memory.approve(id)?;
+            let entry = reveal_part(&pending.entry).into_owned();
             Ok(format!(
-                "{id}: {} bytes are written to {}",
+                "{id}: {} bytes are written to {}:\n{entry}",
                 appended.bytes,
                 pending.file.path()
             ))
@@ -99,7 +101,13 @@ fn list(memory: &Memory, wanted: Option<MemoryFile>, mut page: Page) -> anyhow::
         if wanted.is_some_and(|wanted| wanted != file) {
             continue;
         }
-        let text = memory.read(file)?;
+        let text = match memory.read(file) {
+            Ok(text) => text,
+            Err(error) => {
+                print::complain(&format!("{}: {error}", file.path()));
+                continue;
+            }
+        };
         if text.trim().is_empty() {
             continue;
         }
@@ -129,7 +137,7 @@ fn pending(memory: &Memory, mut page: Page) -> anyhow::Result<ExitCode> {
         page.found(
             &one.id,
             one.file.name(),
-            &format!("{} · {}", one.date, reveal_part(by)),
+            &format!("{} · {}", one.date, inline_to(by, 60)),
         )?;
         for line in one.entry.lines() {
             page.line(&format!("  {}", reveal_part(line)))?;

@@ -23,7 +23,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::consent::{Consent, Question};
+use super::consent::{Consent, Question, Questions};
 use super::failure::{Failure, brief};
 use super::limit::Session;
 use super::linked::Linked;
@@ -36,6 +36,7 @@ pub(crate) struct Dispatch {
     pub(crate) audience: Audience,
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
+    pub(crate) questions: Questions,
     /// Room for calls that run at once; more of them wait.
     places: Arc<Semaphore>,
     /// Says when what clients were told of may have changed.
@@ -105,6 +106,7 @@ impl Dispatch {
             audience: Audience::Client,
             limits,
             metrics: Metrics::default(),
+            questions: Questions::default(),
             places,
             changed,
         }
@@ -176,6 +178,11 @@ impl Dispatch {
             Err(failure) => Answer::failed(failure, group),
         };
 
+        if answer.question.is_some() {
+            // The call is not over; it is counted when it comes back.
+            tracing::info!(tool = tool.name, session = session.id, "the user is asked");
+            return answer;
+        }
         session.used(Used::Tool, tool.name);
         self.changed.send_replace(());
         let took = started.elapsed();

@@ -52,3 +52,25 @@ pub(crate) fn told(standing: &Standing) -> Vec<String> {
     }
     sentences
 }
+
+/// What an answer cannot know of commits, in sentences; `is_asked` where it is about them.
+pub(crate) fn told_of_history(history: &Standing, is_asked: bool) -> Vec<String> {
+    let mut sentences = history.troubles.clone();
+    let again = if sentences.is_empty() {
+        "; ask again in a moment"
+    } else {
+        ""
+    };
+    match history.pending {
+        0 if history.unknown && is_asked => {
+            sentences.push("The history could not be looked at in time; ask again in a moment".to_owned());
+        }
+        0 => {}
+        1 => sentences.push(format!("1 commit is not searched yet{again}")),
+        pending => sentences.push(format!(
+            "{} commits are not searched yet{again}",
+            count(pending as u64)
+        )),
+    }
+    sentences
+}

@@ -302,3 +302,75 @@ fn what_a_memory_hides_is_shown() {
         "{answer}"
     );
 }
+
+#[test]
+fn a_history_that_cannot_be_read_is_told_and_read_later() {
+    let sandbox = project();
+    let git = sandbox.outside().join("bin/git");
+    std::fs::create_dir_all(git.parent().unwrap()).unwrap();
+    std::fs::write(
+        &git,
+        "#!/bin/sh\nfor word; do [ \"$word\" = log ] && exit 3; done\nexec \"$REAL\" \"$@\"\n",
+    )
+    .unwrap();
+    #[cfg(unix)]
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let arguments = json!({ "query": "token refresh raced", "type": "issue" }).to_string();
+    let real = sandbox
+        .program("sh")
+        .args(["-c", "command -v git"])
+        .output()
+        .unwrap();
+    let real = String::from_utf8(real.stdout).unwrap().trim().to_owned();
+    std::fs::write(
+        &git,
+        std::fs::read_to_string(&git).unwrap().replace("$REAL", &real),
+    )
+    .unwrap();
+    let broken = sandbox
+        .docent()
+        .env("PATH", git.parent().unwrap())
+        .args(["call", "context_search", &arguments])
+        .output()
+        .unwrap();
+    let broken: Value = serde_json::from_slice(&broken.stdout).unwrap();
+    assert!(
+        broken["notice"]
+            .as_str()
+            .unwrap()
+            .contains("The history cannot be read"),
+        "{broken}"
+    );
+
+    let whole = search(&sandbox, "token refresh raced", "issue");
+    assert_eq!(
+        told(&whole)[0],
+        "issue commit auth: token refresh raced with logout"
+    );
+}
+
+#[test]
+fn text_made_to_be_slow_is_not() {
+    let long = "a.".repeat(200_000);
+    let heading = "x".repeat(200_000);
+    let items = "- Never do this with so many words in it\n".repeat(20_000);
+    let remarks: String = (0..20_000)
+        .map(|n| format!("// FIXME: number {n} of many is broken word{n}\n"))
+        .collect();
+    let sandbox = sandbox()
+        .file("AGENTS.md", format!("# {heading}\n\n{items}\n{long}\n"))
+        .file(
+            "docs/CONTRIBUTING.md",
+            format!("You must {long} do it:\n\n{items}"),
+        )
+        .file("src/a.rs", remarks)
+        .file(
+            "docs/adr/0001-a.md",
+            format!(
+                "# T\n\n## Decision\n\nWe use {long} because\n{}",
+                "## H\n".repeat(50_000)
+            ),
+        );
+    let answer = search(&sandbox, "never so many words", "rule");
+    assert!(!answer["results"].as_array().unwrap().is_empty());
+}

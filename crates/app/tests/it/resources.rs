@@ -96,7 +96,7 @@ fn the_overview_says_what_the_project_is() {
 
     - `root`: 3 files, markdown 1, rust 1, toml 1
     - `auth`: 2 files, rust 2
-    - `tests`: 1 files, rust 1
+    - `tests`: 1 file, rust 1
 
     ## Entry points
 

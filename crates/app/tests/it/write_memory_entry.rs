@@ -93,7 +93,10 @@ fn a_user_who_never_answers_leaves_the_entry_waiting() {
     let client = StdioClient::start_with_user(docent, Era::Handshake, User::IsSilent);
     let answer = client.call("write_memory_entry", progress(ENTRY));
 
-    assert!(answer.text.contains("The user could not be asked"), "{answer}");
+    assert!(
+        answer.text.contains("The user did not answer in time"),
+        "{answer}"
+    );
     assert_eq!(held(&project, "progress_log.jsonl"), "");
     assert_eq!(project.run(&["memory", "pending"]).stdout.lines().count(), 2);
 }
@@ -142,20 +145,154 @@ fn a_project_cannot_have_nobody_asked() {
     assert_eq!(answer.json()["success"], false);
 }
 
-#[test]
-fn an_answer_to_another_question_is_none() {
-    let project = sandbox();
-    let client = StdioClient::start(project.docent(), Era::Stateless);
-    let request = json!({
+/// A call of the newer era that brings an answer to a question.
+fn answering(word: &Value, entry: &str) -> Value {
+    json!({
         "name": "write_memory_entry",
-        "arguments": progress(ENTRY),
+        "arguments": progress(entry),
         "inputResponses": { "approve": { "action": "accept" } },
-        "requestState": "another",
-    });
-    let response = client.request("tools/call", request);
+        "requestState": word,
+    })
+}
 
-    assert_eq!(response["result"]["resultType"], "input_required", "{response}");
+#[test]
+fn a_consent_that_nobody_gave_is_none() {
+    let project = sandbox();
+    let client = StdioClient::start_with_user(project.docent(), Era::Stateless, User::Accepts);
+    let asked = client.request(
+        "tools/call",
+        json!({ "name": "write_memory_entry", "arguments": progress(ENTRY) }),
+    );
+    let word = &asked["result"]["requestState"];
+    assert!(word.is_string(), "{asked}");
+    // A made-up word, the right word for another entry, and then once more for the right one: it was used up.
+    for (word, entry) in [(&json!("4d0e1c67d1"), ENTRY), (word, "{}"), (word, ENTRY)] {
+        let response = client.request("tools/call", answering(word, entry));
+        assert_eq!(response["result"]["resultType"], "input_required", "{response}");
+    }
+    let unable = StdioClient::start(project.docent(), Era::Stateless);
+    let response = unable.request("tools/call", answering(word, ENTRY));
+    assert_eq!(Answer::of(&response["result"]).json()["success"], false);
     assert_eq!(held(&project, "progress_log.jsonl"), "");
+}
+
+#[test]
+fn an_answer_counts_once() {
+    let project = sandbox();
+    let client = StdioClient::start_with_user(project.docent(), Era::Stateless, User::Accepts);
+    let asked = client.request(
+        "tools/call",
+        json!({ "name": "write_memory_entry", "arguments": progress(ENTRY) }),
+    );
+    let word = &asked["result"]["requestState"];
+    let written = client.request("tools/call", answering(word, ENTRY));
+    assert_eq!(Answer::of(&written["result"]).json()["success"], true);
+    let again = client.request("tools/call", answering(word, ENTRY));
+    assert_eq!(again["result"]["resultType"], "input_required", "{again}");
+    assert_eq!(held(&project, "progress_log.jsonl"), format!("{ENTRY}\n"));
+}
+
+#[test]
+fn what_is_decided_does_not_wait_any_more() {
+    let project = sandbox();
+    let pending = || project.run(&["memory", "pending"]).stdout;
+    let as_user = |user: User| {
+        let client = StdioClient::start_with_user(project.docent(), Era::Handshake, user);
+        client.call("write_memory_entry", progress(ENTRY))
+    };
+    as_user(User::Cancels);
+    assert!(pending().contains("EDA notebook"));
+    as_user(User::Declines);
+    assert_eq!(pending(), "");
+    as_user(User::Cancels);
+    as_user(User::Accepts);
+    assert_eq!(pending(), "");
+    assert_eq!(held(&project, "progress_log.jsonl"), format!("{ENTRY}\n"));
+}
+
+#[test]
+fn a_client_that_leaves_while_its_user_is_asked_loses_nothing() {
+    let project = sandbox();
+    let client = StdioClient::start_with_user(project.docent(), Era::Handshake, User::IsSilent);
+    client.post(
+        "tools/call",
+        json!({ "name": "write_memory_entry", "arguments": progress(ENTRY) }),
+    );
+    let asked = std::iter::repeat_with(|| client.receive())
+        .find(|message| message["method"] == "elicitation/create")
+        .unwrap();
+    assert!(
+        asked["params"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("> {\"timestamp\""),
+        "{asked}"
+    );
+    client.close();
+
+    assert!(
+        project
+            .run(&["memory", "pending"])
+            .stdout
+            .contains("EDA notebook")
+    );
+}
+
+#[test]
+fn lines_that_others_append_meanwhile_stay() {
+    use std::io::Write;
+    let project = sandbox();
+    let mut docent = project.docent();
+    docent.env("DOCENT_MEMORY_APPROVAL", "never");
+    let client = StdioClient::start(docent, Era::Handshake);
+    client.call("write_memory_entry", progress("{}"));
+    let path = project.root().join(".context/memory/progress_log.jsonl");
+    let other = std::thread::spawn(move || {
+        let mut file = std::fs::File::options().append(true).open(path).unwrap();
+        for number in 0..2_000 {
+            let line = format!("{{\"by hand\":{number}}}\n");
+            file.write_all(line.as_bytes()).unwrap();
+        }
+    });
+    for _ in 0..60 {
+        let written = client.call("write_memory_entry", progress("{}")).json();
+        assert!(
+            written["success"] == true || written["pending"].is_string(),
+            "{written}"
+        );
+    }
+    other.join().unwrap();
+
+    let text = held(&project, "progress_log.jsonl");
+    assert_eq!(
+        text.lines()
+            .filter(|line| line.starts_with("{\"by hand\":"))
+            .count(),
+        2_000
+    );
+    assert!(
+        text.lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_with_another_name_elsewhere_is_not_written() {
+    let sandbox = sandbox().file(".context/memory/x", "");
+    let outside = sandbox.outside().join("outside");
+    std::fs::write(&outside, "kept").unwrap();
+    for name in ["decisions.jsonl", ".journal", "origins.jsonl"] {
+        let link = sandbox.root().join(".context/memory").join(name);
+        std::fs::hard_link(&outside, &link).unwrap();
+        assert_ne!(
+            sandbox.run(&["memory", "add", "decisions.jsonl", "{}"]).code,
+            0,
+            "{name}"
+        );
+        assert_eq!(std::fs::read_to_string(&outside).unwrap(), "kept");
+        std::fs::remove_file(link).unwrap();
+    }
 }
 
 #[test]
@@ -175,7 +312,7 @@ fn the_user_sees_the_entry_before_it_is_written() {
         "method": "elicitation/create",
         "params": {
           "mode": "form",
-          "message": "Append this to .context/memory/best_practices.md?\n\n- Always close files",
+          "message": "Append these 20 bytes to .context/memory/best_practices.md?\n\n> - Always close files\n",
           "requestedSchema": {
             "type": "object",
             "properties": {}
@@ -235,14 +372,14 @@ fn entries_that_cannot_be_entries_are_refused_with_their_code() {
     {"error":"The entry was refused (entry must have at most 10240 characters; it has 10249)","code":413}
     {"error":"The entry was refused (the entry is empty)","code":400}
     {"error":"The entry was refused (the entry is empty)","code":400}
-    {"error":"The entry was refused (the entry is not valid JSON: expected ident at line 1 column 2)","code":400}
-    {"error":"The entry was refused (the entry is not a JSON object)","code":400}
+    {"error":"The entry was refused (the entry is not valid JSON: expected ident at line 1 column 2). An entry of a .jsonl file is like {\"decision\": \"…\", \"why\": \"…\"}","code":400}
+    {"error":"The entry was refused (the entry is not a JSON object). An entry of a .jsonl file is like {\"decision\": \"…\", \"why\": \"…\"}","code":400}
     {"error":"The entry was refused (the entry has more than one line, and each line of decisions.jsonl is an entry). Write line breaks inside strings as \\n","code":400}
-    {"error":"The entry was refused (the entry is not valid JSON: the key \"a\" is there twice at line 1 column 16)","code":400}
-    {"error":"The entry was refused (the entry is not valid JSON: more than 32 levels inside each other at line 1 column 38)","code":400}
+    {"error":"The entry was refused (the entry is not valid JSON: the key \"a\" is there twice at line 1 column 16). An entry of a .jsonl file is like {\"decision\": \"…\", \"why\": \"…\"}","code":400}
+    {"error":"The entry was refused (the entry is not valid JSON: more than 32 levels inside each other at line 1 column 38). An entry of a .jsonl file is like {\"decision\": \"…\", \"why\": \"…\"}","code":400}
     {"error":"The entry was refused (the entry seems to hold a secret: a GitHub token). Say where the secret is kept instead of what it is","code":403}
     {"error":"The entry was refused (the entry has an invisible character: U+202E)","code":400}
-    {"error":"The entry was refused (the entry has a tag that runs or loads something: <script>)","code":400}
+    {"error":"The entry was refused (the entry has something that would run or load when it is shown: <script>)","code":400}
     {"error":"The entry was refused (the entry has an invisible character: U+0007)","code":400}
     {"error":"file must be one of: progress_log.jsonl, decisions.jsonl, best_practices.md","code":400}
     {"error":"file must be one of: progress_log.jsonl, decisions.jsonl, best_practices.md","code":400}

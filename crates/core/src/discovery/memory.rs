@@ -47,6 +47,7 @@ impl Origins {
 }
 
 pub(super) fn read(file: MemoryFile, text: &str, origins: &Origins) -> Vec<Discovery> {
+    let text = text.trim_start_matches('\u{feff}');
     if file == MemoryFile::BestPractices {
         return practices(text, origins);
     }
@@ -68,7 +69,7 @@ pub(super) fn read(file: MemoryFile, text: &str, origins: &Origins) -> Vec<Disco
                     .or_else(|| module_named(&content))
                     .unwrap_or_else(|| "root".to_owned()),
                 session: named(&fields, &["session", "session_id", "sessionId"]).or(session),
-                date: named(&fields, DATES).or(date),
+                date: self::date(&fields).or(date),
                 lines: Some(number..=number),
                 content,
             })
@@ -154,9 +155,23 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
+/// A word that an entry is labelled with; what is too long for one is none.
 fn named(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    const LONGEST: usize = 100;
     let text = names.iter().find_map(|name| fields.get(*name)?.as_str())?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    let text = text.trim();
+    let is_word = !text.is_empty() && text.len() <= LONGEST && !text.contains(char::is_control);
+    is_word.then(|| text.to_owned())
+}
+
+/// The date of an entry, where it has one that begins with a day.
+fn date(fields: &Map<String, Value>) -> Option<String> {
+    let date = named(fields, DATES)?;
+    let is_day = date.bytes().take(10).enumerate().all(|(at, byte)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    });
+    (date.len() >= 10 && is_day).then_some(date)
 }
 
 /// Whether an entry of the log tells of something that stood in the way, or was mended.

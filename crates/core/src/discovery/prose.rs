@@ -18,6 +18,10 @@ pub(super) struct Unit {
     pub(super) lead: String,
 }
 
+/// Bytes of a heading, or of what announces a list, that say what it is about; and of a paragraph that anybody would read.
+const LONGEST_HEADING: usize = 300;
+const LONGEST_UNIT: usize = 6_000;
+
 /// Everything that is said outside of code, tables and quotes.
 pub(super) fn units(text: &str) -> Vec<Unit> {
     let mut reader = Reader::default();
@@ -47,7 +51,8 @@ impl Reader {
         match event {
             Event::Start(Tag::Heading { level, .. }) => self.heading = Some((level, String::new())),
             Event::End(TagEnd::Heading(_)) => {
-                if let Some((level, title)) = self.heading.take() {
+                if let Some((level, mut title)) = self.heading.take() {
+                    title.truncate(title.floor_char_boundary(LONGEST_HEADING));
                     self.headings.retain(|(other, _)| *other < level);
                     self.headings.push((level, title));
                 }
@@ -67,7 +72,7 @@ impl Reader {
                     .last()
                     .filter(|unit| unit.text.trim_end().ends_with(':'));
                 let lead = before
-                    .filter(|unit| follows(unit, bytes.start))
+                    .filter(|unit| follows(unit, bytes.start) && unit.text.len() <= LONGEST_HEADING)
                     .map(|unit| unit.text.trim().to_owned());
                 self.leads.push(lead.unwrap_or_default());
             }
@@ -102,9 +107,14 @@ impl Reader {
 
     fn say(&mut self, said: &str, bytes: &Range<usize>) {
         if let Some((_, title)) = &mut self.heading {
-            title.push_str(said);
+            if title.len() < LONGEST_HEADING {
+                title.push_str(said);
+            }
         } else if let Some(unit) = self.unit.as_mut().filter(|_| self.silent == 0) {
-            unit.text.push_str(said);
+            if unit.text.len() < LONGEST_UNIT {
+                unit.text
+                    .push_str(&said[..said.floor_char_boundary(LONGEST_UNIT)]);
+            }
             unit.bytes.end = bytes.end;
         }
     }
@@ -125,16 +135,23 @@ fn follows(unit: &Unit, list: usize) -> bool {
 /// The sentences of a text. A point behind a short form, or before a small letter, ends none.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     const SHORT: [&str; 8] = ["e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "resp"];
+    /// More bytes than any of them has.
+    const LONGEST_SHORT: usize = 10;
     let mut sentences = Vec::new();
     let mut start = 0;
     for (at, mark) in text.match_indices(['.', '!', '?', ';']) {
         let rest = &text[at + mark.len()..];
-        let before = text[start..at].rsplit([' ', '(']).next().unwrap_or_default();
-        let ends = rest.is_empty()
+        let may_end = rest.is_empty()
             || (rest.starts_with([' ', '\n'])
                 && mark != ";"
-                && !SHORT.contains(&before.to_ascii_lowercase().as_str())
                 && !rest.trim_start().starts_with(char::is_lowercase));
+        if !may_end {
+            continue;
+        }
+        let near = text[start..at].len().saturating_sub(LONGEST_SHORT);
+        let near = &text[text.ceil_char_boundary(start + near)..at];
+        let before = near.rsplit([' ', '(']).next().unwrap_or_default();
+        let ends = rest.is_empty() || !SHORT.contains(&before.to_ascii_lowercase().as_str());
         if ends {
             sentences.push(text[start..at + mark.len()].trim());
             start = at + mark.len();

@@ -24,8 +24,10 @@ impl Root {
         let mut dir = self.dir.try_clone()?;
         for name in path.components() {
             match dir.create_dir(name) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
-                _ => {}
+                // What is written into it lasts only if it does.
+                Ok(()) => sync(&dir)?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
             }
             let kind = dir.symlink_metadata(name)?.file_type();
             if kind.is_symlink() {
@@ -43,16 +45,34 @@ impl Root {
 impl Folder {
     /// Opens a file to be read and written, and makes it where it is not there.
     pub(crate) fn open(&self, name: &str) -> Result<File, FileError> {
+        self.open_with(
+            name,
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false),
+        )
+    }
+
+    /// Opens a file to be read and appended to, whoever else appends, and makes it where it is not there.
+    pub(crate) fn open_to_append(&self, name: &str) -> Result<File, FileError> {
+        self.open_with(name, OpenOptions::new().read(true).append(true).create(true))
+    }
+
+    fn open_with(&self, name: &str, options: &mut OpenOptions) -> Result<File, FileError> {
         match self.0.symlink_metadata(name) {
             Ok(there) if there.file_type().is_symlink() => return Err(FileError::Link),
             Ok(there) if there.is_dir() => return Err(FileError::Directory),
             _ => {}
         }
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
         options.follow(FollowSymlinks::No).nonblock(true);
-        let file = self.0.open_with(name, &options)?.into_std();
-        Opened::new(file).map(|opened| opened.file)
+        let opened = Opened::new(self.0.open_with(name, options)?.into_std())?;
+        // It may be a file of another place as well.
+        if opened.has_other_names()? {
+            return Err(FileError::Link);
+        }
+        Ok(opened.file)
     }
 
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
@@ -77,22 +97,22 @@ impl Folder {
     }
 
     /// Makes lasting which files there are.
-    #[cfg(unix)]
     pub(crate) fn sync(&self) -> io::Result<()> {
-        use rustix::fs::{Mode, OFlags, fsync, openat};
-        // The handle is one to look names up by, which cannot be synced itself.
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(fsync(openat(&self.0, ".", flags, Mode::empty())?)?)
+        sync(&self.0)
     }
+}
 
-    /// Elsewhere that is the system's affair.
-    #[cfg(not(unix))]
-    #[expect(
-        clippy::unnecessary_wraps,
-        clippy::unused_self,
-        reason = "as on other systems"
-    )]
-    pub(crate) fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
+#[cfg(unix)]
+fn sync(dir: &Dir) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags, fsync, openat};
+    // The handle is one to look names up by, which cannot be synced itself.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(fsync(openat(dir, ".", flags, Mode::empty())?)?)
+}
+
+/// Elsewhere that is the system's affair.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as on other systems")]
+fn sync(_: &Dir) -> io::Result<()> {
+    Ok(())
 }

@@ -194,12 +194,8 @@ impl Place {
 
     /// What says which commit is checked out, as it is now: the head, what it names, and the list of what it did.
     pub(super) fn heads(&self) -> Stamp {
-        const LONGEST: u64 = 4_096;
         let head = self.git_dir.join("HEAD");
-        #[expect(clippy::disallowed_methods, reason = "git's own file, not one of the project")]
-        let named = fs::File::open(&head).ok().and_then(|file| {
-            let mut text = String::new();
-            std::io::Read::read_to_string(&mut std::io::Read::take(file, LONGEST), &mut text).ok()?;
+        let named = pointer(&head).ok().and_then(|text| {
             let name = text.strip_prefix("ref: ")?.trim_end().to_owned();
             (!name.contains("..") && !name.starts_with('/')).then_some(name)
         });
@@ -208,6 +204,8 @@ impl Place {
             self.git_dir.join("logs/HEAD"),
             self.common.join("packed-refs"),
             self.common.join("reftable/tables.list"),
+            // Where history ends, it may be fetched later.
+            self.common.join("shallow"),
         ];
         files.extend(named.map(|name| self.common.join(name)));
         let mut stamp = Stamp::default();

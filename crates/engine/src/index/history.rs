@@ -1,11 +1,16 @@
 //! What commits tell, in the index: found beside everything else, after everything else.
 //!
 //! The list of commits is compared with what is indexed, as files are; a history that was rewritten loses what is no longer
-//! in it. Messages are read a few at a time, so that whoever asks for code in between does not wait.
+//! in it. git is asked by a thread of its own, a few commits at a time, so that whoever asks for code in between does not wait
+//! for it, however slow it is.
 
-use std::time::Duration;
+use std::collections::HashSet;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use docent_core::discovery::in_commit;
+use docent_core::discovery::{Message, in_commit};
 use docent_core::path::RepoPath;
 
 use super::build::note_entry;
@@ -14,45 +19,145 @@ use super::place::{Lock, Opened, of_table};
 use super::table::{Row, Written};
 use super::{Corpus, Shared};
 use crate::deadline::Deadline;
-use crate::git::{Git, GitError};
+use crate::git::{Git, GitError, Heads};
 use crate::store::{Entry, StoreError};
+
+/// What is known of the history, and what is being asked.
+#[derive(Default)]
+pub(super) struct History {
+    /// What was checked out when commits were listed.
+    listed: Option<Heads>,
+    asked: Option<Asked>,
+    /// Commits with what they tell, to be written.
+    told: Vec<(RepoPath, Option<Entry>)>,
+    /// Why not all of it is known.
+    pub(super) trouble: Option<String>,
+    /// When to try again.
+    pub(super) retry: Option<Instant>,
+}
+
+/// Something that git is asked.
+enum Asked {
+    Commits(Heads, Answer<Vec<String>>),
+    Messages(Vec<RepoPath>, Answer<Vec<Message>>),
+}
+
+/// What git answers; with a lock, because what is known is looked at by many threads.
+type Answer<T> = Mutex<Receiver<Result<T, GitError>>>;
 
 /// Messages read at a time, and written at once where nobody waits.
 const BATCH: usize = 200;
 const MOST_AT_ONCE: usize = 4_000;
 
-/// A repository that takes longer to answer is left alone until it changes.
+/// Time for one question, and until the next try where one fails.
 const LONGEST: Duration = Duration::from_mins(1);
+const LATER: Duration = Duration::from_secs(30);
+
+/// How often it is looked whether somebody wants something else.
+const STEP: Duration = Duration::from_millis(10);
 
 impl Known {
-    /// Learns which commits there are, where something else may be checked out than before.
-    pub(super) fn look_at_history(&mut self, shared: &Shared) {
-        let Some(git) = &shared.options.git else { return };
-        let heads = &self.elsewhere.heads;
-        if self.listed.as_ref() == Some(heads) {
-            return;
-        }
-        match git.recent(shared.options.commits, &Deadline::after(LONGEST)) {
-            Ok(ids) => self.commits = ids.iter().filter_map(|id| RepoPath::parse(id).ok()).collect(),
-            Err(GitError::NotARepository) => self.commits.clear(),
-            // What is known stays known.
-            Err(_) => {
-                self.commits = self.indexed_commits.keys().cloned().collect();
-            }
-        }
-        self.listed = Some(heads.clone());
-    }
-
-    /// Indexes what is not, until all is or somebody asks for something else. True where all is.
+    /// Indexes what is not, until all is or somebody asks for something else. True where nothing more can be done now.
     pub(super) fn write_history(&mut self, shared: &Shared) -> Result<bool, StoreError> {
-        let Some(git) = shared.options.git.clone() else {
+        let Some(git) = &shared.options.git else {
             return Ok(true);
         };
-        self.look_at_history(shared);
+        if self.history.retry.is_some_and(|retry| Instant::now() < retry) {
+            return Ok(true);
+        }
         let opened = shared.open()?;
         self.read_table(&opened)?;
-        if self.pending(Corpus::History).is_empty() {
-            return Ok(true);
+        let is_done = loop {
+            if self.history.asked.is_none() {
+                self.history.asked = self.question(git, shared.options.commits);
+            }
+            let Some(asked) = self.history.asked.take() else {
+                break true;
+            };
+            if let Err(asked) = self.hear(asked, shared) {
+                self.history.asked = Some(asked);
+                break false;
+            }
+            if self.history.retry.is_some() {
+                break true;
+            }
+            if self.history.told.len() >= MOST_AT_ONCE || shared.is_wanted() {
+                break false;
+            }
+        };
+        self.commit_history(shared, opened)?;
+        Ok(is_done)
+    }
+
+    /// What git should be asked next; nothing where all is known.
+    fn question(&self, git: &Arc<Git>, commits: usize) -> Option<Asked> {
+        let heads = &self.elsewhere.heads;
+        if self.history.listed.as_ref() != Some(heads) {
+            let list = move |git: &Git| git.recent(commits, &Deadline::after(LONGEST));
+            return Some(Asked::Commits(heads.clone(), beside(git, list)));
+        }
+        let told: HashSet<&RepoPath> = self.history.told.iter().map(|(id, _)| id).collect();
+        let pending = self.pending(Corpus::History);
+        let next: Vec<RepoPath> = pending
+            .into_iter()
+            .filter(|id| !told.contains(id))
+            .take(BATCH)
+            .collect();
+        if next.is_empty() {
+            return None;
+        }
+        let wanted: Vec<String> = next
+            .iter()
+            .filter(|id| self.commits.contains(*id))
+            .map(ToString::to_string)
+            .collect();
+        let read = move |git: &Git| {
+            let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+            messages(git, &wanted, &Deadline::after(LONGEST))
+        };
+        Some(Asked::Messages(next, beside(git, read)))
+    }
+
+    /// Waits for an answer and takes it in; gives the question back where somebody wants something else.
+    fn hear(&mut self, asked: Asked, shared: &Shared) -> Result<(), Asked> {
+        let failed = match asked {
+            Asked::Commits(heads, answer) => match wait(&answer, shared) {
+                None => return Err(Asked::Commits(heads, answer)),
+                Some(Ok(ids)) => {
+                    self.commits = ids.iter().filter_map(|id| RepoPath::parse(id).ok()).collect();
+                    self.history.listed = Some(heads);
+                    None
+                }
+                Some(Err(GitError::NotARepository | GitError::NotInstalled)) => {
+                    self.commits.clear();
+                    self.history.listed = Some(heads);
+                    None
+                }
+                Some(Err(error)) => Some(error),
+            },
+            Asked::Messages(ids, answer) => match wait(&answer, shared) {
+                None => return Err(Asked::Messages(ids, answer)),
+                Some(Ok(messages)) => {
+                    for id in ids {
+                        let message = messages.iter().find(|message| message.id == id.as_str());
+                        let told = message.and_then(in_commit);
+                        let entry = told.map(|told| note_entry(id.as_str(), &key(&id), told, 0));
+                        self.history.told.push((id, entry));
+                    }
+                    None
+                }
+                Some(Err(error)) => Some(error),
+            },
+        };
+        self.history.trouble = failed.map(|error| format!("The history cannot be read ({error})"));
+        self.history.retry = self.history.trouble.as_ref().map(|_| Instant::now() + LATER);
+        Ok(())
+    }
+
+    /// Writes what was told, all at once.
+    fn commit_history(&mut self, shared: &Shared, opened: Arc<Opened>) -> Result<(), StoreError> {
+        if self.history.told.is_empty() {
+            return Ok(());
         }
         let _lock = if opened.is_on_disk() {
             shared.place.try_lock()?
@@ -61,65 +166,25 @@ impl Known {
         };
         let opened = shared.current()?.unwrap_or(opened);
         self.read_table(&opened)?;
-        let pending = self.pending(Corpus::History);
+        // Another process may have been quicker.
+        let pending: HashSet<RepoPath> = self.pending(Corpus::History).into_iter().collect();
         let mut change = opened.pieces.change(0)?;
         let mut written: Vec<Written> = Vec::new();
-        for batch in pending.chunks(BATCH) {
-            for (id, entries) in self.tell(&git, batch) {
-                change.remove(&key(&id));
-                let pieces = entries.len();
-                for entry in entries {
-                    change.add(entry)?;
-                }
-                written.push(if self.commits.contains(&id) {
-                    let pieces = u32::try_from(pieces).unwrap_or(u32::MAX);
-                    Written::Indexed(
-                        id,
-                        Row {
-                            pieces,
-                            ..Row::default()
-                        },
-                    )
-                } else {
-                    Written::Gone(id)
-                });
+        for (id, entry) in self.history.told.iter().filter(|(id, _)| pending.contains(id)) {
+            change.remove(&key(id));
+            let row = Row {
+                pieces: u32::from(entry.is_some()),
+                ..Row::default()
+            };
+            if let Some(entry) = entry {
+                change.add(entry.clone())?;
             }
-            if written.len() >= MOST_AT_ONCE || shared.is_wanted() {
-                break;
-            }
+            written.push(if self.commits.contains(id) {
+                Written::Indexed(id.clone(), row)
+            } else {
+                Written::Gone(id.clone())
+            });
         }
-        self.commit_history(shared, &opened, &mut *change, written)?;
-        change.finish()?;
-        Ok(self.pending(Corpus::History).is_empty())
-    }
-
-    /// What each of these commits tells; nothing of those that are no longer in the history.
-    fn tell(&self, git: &Git, ids: &[RepoPath]) -> Vec<(RepoPath, Vec<Entry>)> {
-        let wanted: Vec<&str> = ids
-            .iter()
-            .filter(|id| self.commits.contains(*id))
-            .map(RepoPath::as_str)
-            .collect();
-        // One that cannot be read tells nothing, and is not asked again.
-        let messages = git
-            .messages(&wanted, &Deadline::after(LONGEST))
-            .unwrap_or_default();
-        let told = |id: &RepoPath| {
-            let message = messages.iter().find(|message| message.id == id.as_str())?;
-            Some(note_entry(&message.id, &key(id), in_commit(message)?, 0))
-        };
-        ids.iter()
-            .map(|id| (id.clone(), Vec::from_iter(told(id))))
-            .collect()
-    }
-
-    fn commit_history(
-        &mut self,
-        shared: &Shared,
-        opened: &Opened,
-        change: &mut dyn crate::store::Change<Entry>,
-        written: Vec<Written>,
-    ) -> Result<(), StoreError> {
         let number = opened.pieces.committed()? + 1;
         change.commit(number)?;
         opened
@@ -127,8 +192,68 @@ impl Known {
             .write(Corpus::History, &written, number)
             .map_err(of_table)?;
         opened.pieces.reload()?;
+        self.history.told.clear();
         self.take_note(shared, Corpus::History, written);
-        Ok(())
+        change.finish()
+    }
+
+    /// It could not be written. Another try is made later.
+    pub(super) fn history_failed(&mut self, error: &StoreError) {
+        self.history.trouble = Some(format!("What commits tell cannot be indexed ({error})"));
+        self.history.retry = Some(Instant::now() + LATER);
+    }
+}
+
+/// Asks git from a thread of its own.
+fn beside<T: Send + 'static>(
+    git: &Arc<Git>,
+    question: impl FnOnce(&Git) -> Result<T, GitError> + Send + 'static,
+) -> Answer<T> {
+    let (sender, answer) = channel();
+    let git = git.clone();
+    let ask = move || {
+        // Who asked may have left.
+        let _ = sender.send(question(&git));
+    };
+    // Without a thread the sender is gone, which is an answer too.
+    let _ = thread::Builder::new().name("history".into()).spawn(ask);
+    Mutex::new(answer)
+}
+
+/// The answer; nothing where somebody wants something else meanwhile.
+fn wait<T>(answer: &Answer<T>, shared: &Shared) -> Option<Result<T, GitError>> {
+    loop {
+        let answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
+        match answer.recv_timeout(STEP) {
+            Ok(answer) => return Some(answer),
+            Err(RecvTimeoutError::Disconnected) => return Some(Err(GitError::BrokenOff)),
+            Err(RecvTimeoutError::Timeout) if shared.is_wanted() => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+/// The messages of commits. One that cannot be read tells nothing; where none can be, that is a failure.
+fn messages(git: &Git, ids: &[&str], deadline: &Deadline) -> Result<Vec<Message>, GitError> {
+    match git.messages(ids, deadline) {
+        Err(error @ (GitError::Failed(_) | GitError::Incomplete | GitError::BrokenOff)) => {
+            let (first, second) = ids.split_at(ids.len() / 2);
+            if first.is_empty() {
+                return Err(error);
+            }
+            match (messages(git, first, deadline), messages(git, second, deadline)) {
+                (Ok(mut messages), Ok(more)) => {
+                    messages.extend(more);
+                    Ok(messages)
+                }
+                (Ok(messages), Err(GitError::Failed(_) | GitError::Incomplete | GitError::BrokenOff))
+                | (Err(GitError::Failed(_) | GitError::Incomplete | GitError::BrokenOff), Ok(messages)) => {
+                    Ok(messages)
+                }
+                (Err(error), _) | (_, Err(error)) => Err(error),
+            }
+        }
+        messages => messages,
     }
 }
 

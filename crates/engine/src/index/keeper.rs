@@ -113,7 +113,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             shared.tell_of_change();
         }
         next = match outcome {
-            Outcome::Complete => None,
+            Outcome::Complete => known.history.retry,
             Outcome::Again => Some(Instant::now()),
             Outcome::Busy => Some(Instant::now() + SOON),
             Outcome::Stuck => Some(Instant::now() + LATER),
@@ -219,8 +219,11 @@ impl Known {
                 Ok(true) => self.was_complete[Corpus::History as usize] = true,
                 Ok(false) => (outcome, is_done) = (Outcome::Again, false),
                 Err(StoreError::Busy) => (outcome, is_done) = (Outcome::Busy, false),
-                // What is damaged or full shows with the files as well, which say so.
-                Err(_) => {}
+                Err(StoreError::Damaged(what)) => {
+                    shared.lock().damage = Some(what);
+                    (outcome, is_done) = (Outcome::Again, false);
+                }
+                Err(error) => self.history_failed(&error),
             }
         } else {
             is_done = matches!(outcome, Outcome::Stuck);

@@ -10,12 +10,12 @@ use docent_core::memory::{DIRECTORY, MemoryFile};
 use docent_core::path::RepoPath;
 
 use super::elsewhere::Elsewhere;
+use super::history::History;
 use super::pages::Pages;
 use super::table::Row;
 use super::watch::{Changes, Watcher};
 use super::{Corpus, Shared, Standing};
 use crate::deadline::Deadline;
-use crate::git::Heads;
 use crate::memory::{JOURNAL, ORIGINS};
 use crate::stamp::Stamp;
 use crate::walk::{self, Reach};
@@ -37,8 +37,7 @@ pub(super) struct Known {
     /// Commits by their ids: those there are, and those that are indexed.
     pub(super) commits: BTreeSet<RepoPath>,
     pub(super) indexed_commits: BTreeMap<RepoPath, Row>,
-    /// What was checked out when they were listed.
-    pub(super) listed: Option<Heads>,
+    pub(super) history: History,
     pub(super) read: Option<(Option<String>, i64)>,
     /// Which corpus was complete at least once, by their order.
     pub(super) was_complete: [bool; 3],
@@ -244,7 +243,10 @@ impl Known {
             files,
             pending: self.pending(corpus).len(),
             was_complete: self.was_complete[corpus as usize],
-            troubles: self.obstacle.iter().chain(&self.troubles).cloned().collect(),
+            troubles: match corpus {
+                Corpus::History => self.history.trouble.iter().cloned().collect(),
+                _ => self.obstacle.iter().chain(&self.troubles).cloned().collect(),
+            },
             missed: self.missed,
             unknown: false,
         }

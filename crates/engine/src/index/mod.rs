@@ -266,11 +266,12 @@ impl Index {
     /// `folder` is the project's part of the cache; without, the index is in memory. Nothing is done yet.
     pub fn new(root: Root, folder: Option<PathBuf>, accesses: Arc<Accesses>, options: Options) -> Self {
         let rules = format!(
-            "{:?}{}{:?}{}",
+            "{:?}{}{:?}{}{}",
             root.access(),
             options.largest_file,
             options.pages,
-            options.embedder.name()
+            options.embedder.name(),
+            options.commits
         );
         let place = Place {
             project: folder,
@@ -363,7 +364,9 @@ impl Index {
                 Corpus::History => (state.answered_history, &state.history),
             };
             let looked = answered >= ticket;
-            if looked && (standing.pending == 0 || state.keeper == Keeper::Stuck) {
+            let is_stuck =
+                state.keeper == Keeper::Stuck || (corpus == Corpus::History && !standing.troubles.is_empty());
+            if looked && (standing.pending == 0 || is_stuck) {
                 return standing.clone();
             }
             let state_now = (answered, standing.pending, self.progress().done);

@@ -55,7 +55,8 @@ impl Shared {
             Corpus::Code => &state.standing,
             Corpus::History => &state.history,
         };
-        (idle && standing.pending == 0 && watcher.last_change().is_none()).then(|| standing.clone())
+        (idle && standing.pending == 0 && standing.troubles.is_empty() && watcher.last_change().is_none())
+            .then(|| standing.clone())
     }
 
     /// The index that searches use now.

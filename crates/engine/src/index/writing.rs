@@ -34,6 +34,7 @@ impl Known {
             let (stamp, rules) = known.pages.known.get(path)?;
             let job = Job {
                 rules: *rules,
+                largest: shared.options.largest_file,
                 ..job(shared, path, *stamp, known.indexed_pages.get(path))
             };
             Some(prepare_page(&job, shared.options.embedder, || {

@@ -1,8 +1,10 @@
 //! Entries that wait for the user: one file each, called by what it holds, so that the same entry waits once.
 
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use docent_core::memory::{Entry, EntryError, MemoryFile};
 use serde::{Deserialize, Serialize};
@@ -35,6 +37,8 @@ pub enum PendingError {
     TooMany(usize),
     #[error("no entry {0} waits for approval")]
     Unknown(String),
+    #[error("another process is deciding; try again in a moment")]
+    Busy,
     #[error("the entry is no longer what may be written: {0}")]
     Entry(#[from] EntryError),
     #[error("{0}")]
@@ -47,16 +51,14 @@ pub enum PendingError {
 const MOST: usize = 1_000;
 
 impl Memory {
-    /// What tells an entry from every other, also while it waits.
-    pub fn key(&self, entry: &Entry) -> String {
-        id(entry)
-    }
-
     /// Has an entry wait for the user, and says what it is called there.
     pub fn queue(&self, entry: &Entry, author: &Author) -> Result<String, PendingError> {
         let folder = self.waiting()?;
         make_private(folder)?;
-        let id = id(entry);
+        let mut id = id(entry, SHORT);
+        if self.waits(&id).is_ok_and(|other| other.entry != entry.text()) {
+            id = self::id(entry, usize::MAX);
+        }
         let file = folder.join(file_name(&id));
         if !file.exists() {
             let count = self.pending()?.len();
@@ -101,9 +103,26 @@ impl Memory {
         let _alone = self.alone()?;
         let pending = self.waits(id)?;
         let entry = Entry::new(pending.file, &pending.entry)?;
-        let appended = self.append(&entry, &pending.author, &Deadline::default())?;
-        fs::remove_file(self.waiting()?.join(file_name(id)))?;
+        let (file, taken) = (
+            self.waiting()?.join(file_name(id)),
+            self.waiting()?.join(format!("{id}{TAKEN}")),
+        );
+        // A process that is killed now leaves what it was at, and the next one looks whether it is written.
+        fs::rename(&file, &taken)?;
+        let appended = self.append(&entry, &pending.author, &Deadline::default());
+        let appended = appended.inspect_err(|_| drop(fs::rename(&taken, &file)))?;
+        fs::remove_file(taken)?;
         Ok((pending, appended))
+    }
+
+    /// It is decided otherwise: an entry does not wait any more, if it did.
+    pub fn settle(&self, entry: &Entry) {
+        for digits in [SHORT, usize::MAX] {
+            let id = id(entry, digits);
+            if self.waits(&id).is_ok_and(|one| one.entry == entry.text()) {
+                let _ = self.reject(&id);
+            }
+        }
     }
 
     /// Throws an entry that waits away.
@@ -123,8 +142,42 @@ impl Memory {
         let folder = self.waiting()?;
         make_private(folder)?;
         let lock = fs::File::create(folder.join("lock"))?;
-        lock.lock()?;
+        let until = Instant::now() + LONGEST;
+        while let Err(error) = lock.try_lock() {
+            match error {
+                TryLockError::Error(error) => return Err(error.into()),
+                TryLockError::WouldBlock if Instant::now() > until => return Err(PendingError::Busy),
+                TryLockError::WouldBlock => thread::park_timeout(STEP),
+            }
+        }
+        self.finish_taken(folder)?;
         Ok(lock)
+    }
+
+    /// What a process that was killed had begun to write: it is written, or waits again.
+    fn finish_taken(&self, folder: &Path) -> io::Result<()> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a folder of the user's state, not of a project"
+        )]
+        let names = fs::read_dir(folder)?
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok());
+        for name in names {
+            let Some(id) = name.strip_suffix(TAKEN) else {
+                continue;
+            };
+            let (taken, file) = (folder.join(&name), folder.join(file_name(id)));
+            fs::rename(&taken, &file)?;
+            if let Ok(pending) = self.waits(id)
+                && self
+                    .read(pending.file)
+                    .is_ok_and(|text| text.contains(&format!("{}\n", pending.entry)))
+            {
+                fs::remove_file(file)?;
+            }
+        }
+        Ok(())
     }
 
     fn waits(&self, id: &str) -> Result<Pending, PendingError> {
@@ -151,11 +204,21 @@ fn file_name(id: &str) -> String {
     format!("{id}{SUFFIX}")
 }
 
+/// What an entry that is being written is called meanwhile.
+const TAKEN: &str = ".taken";
+
+/// Digits that people have to type; all of them where two entries share these.
+const SHORT: usize = 10;
+
+/// How long it is waited for somebody else who decides, and how long between two looks.
+const LONGEST: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(10);
+
 /// What an entry is called while it waits.
-pub(super) fn id(entry: &Entry) -> String {
+fn id(entry: &Entry, digits: usize) -> String {
     let whole = format!("{}\n{}", entry.file.name(), entry.text());
     let mut id = format!("{:016x}", xxh3_64(whole.as_bytes()));
-    id.truncate(10);
+    id.truncate(digits);
     id
 }
 

@@ -1,6 +1,8 @@
 //! A discovery as the store keeps it: what it says, and what must be known to see that its file still says it.
 
 use docent_core::discovery::Discovery;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, civil};
 use serde::{Deserialize, Serialize};
 
 /// A discovery that can be found.
@@ -16,6 +18,16 @@ pub struct Note {
 }
 
 impl Note {
+    /// When it was made, in seconds since 1970; 0 where nobody says.
+    pub(super) fn when(&self) -> u64 {
+        let date = self.discovery.date.as_deref().unwrap_or_default();
+        let moment = date.parse::<Timestamp>().ok().or_else(|| {
+            let day: civil::Date = date.get(..10)?.parse().ok()?;
+            Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
+        });
+        moment.map_or(0, |moment| u64::try_from(moment.as_second()).unwrap_or_default())
+    }
+
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("plain data with string keys")
     }

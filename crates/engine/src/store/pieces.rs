@@ -6,14 +6,16 @@
 use docent_core::discovery::DiscoveryKind;
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
-use tantivy::schema::{BytesOptions, Field, IndexRecordOption, Schema, Value};
-use tantivy::{TantivyDocument, TantivyError, Term};
+use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema, Value};
+use tantivy::{DocAddress, TantivyDocument, TantivyError, Term};
 
 use super::embedded::{Embedded, Form, exactly, guarded, whole, words};
 use super::{Entry, Hit, Note, NoteEntry, Piece, Pieces, Sought, StoreError, Wanted};
 
 /// Pieces in an inverted index.
 pub(crate) type EmbeddedPieces = Embedded<Fields>;
+
+const WHEN: &str = "when";
 
 #[derive(Clone, Copy)]
 pub(crate) struct Fields {
@@ -30,6 +32,8 @@ pub(crate) struct Fields {
     r#type: Field,
     said: Field,
     note: Field,
+    /// When a discovery was made, in seconds; 0 where nobody says.
+    when: Field,
 }
 
 impl Form for Fields {
@@ -51,6 +55,7 @@ impl Form for Fields {
             r#type: schema.add_text_field("type", whole()),
             said: schema.add_text_field("said", counted),
             note: schema.add_bytes_field("note", BytesOptions::default().set_stored()),
+            when: schema.add_u64_field(WHEN, FAST),
         };
         (schema.build(), fields)
     }
@@ -69,6 +74,7 @@ impl Form for Fields {
                 document.add_text(self.r#type, note.discovery.kind.name());
                 document.add_text(self.said, text);
                 document.add_bytes(self.note, &note.to_bytes());
+                document.add_u64(self.when, note.when());
                 return document;
             }
         };
@@ -114,6 +120,13 @@ impl EmbeddedPieces {
     }
 }
 
+/// What comes first.
+#[derive(Clone, Copy)]
+enum Order {
+    Best,
+    Newest,
+}
+
 /// A query, of which only what passes every filter is found.
 fn filtered(query: BooleanQuery, filters: Vec<Box<dyn Query>>) -> BooleanQuery {
     if filters.is_empty() {
@@ -132,12 +145,21 @@ impl EmbeddedPieces {
         &self,
         query: &BooleanQuery,
         most: usize,
+        order: Order,
         field: Field,
         read: impl Fn(&[u8]) -> Option<T>,
     ) -> Result<Vec<(T, f32)>, StoreError> {
         guarded(|| {
             let searcher = self.reader.searcher();
-            let found = searcher.search(query, &TopDocs::with_limit(most).order_by_score())?;
+            let top = TopDocs::with_limit(most);
+            let found: Vec<(f32, DocAddress)> = match order {
+                Order::Best => searcher.search(query, &top.order_by_score())?,
+                Order::Newest => {
+                    let newest = top.order_by_fast_field::<u64>(WHEN, tantivy::Order::Desc);
+                    let found = searcher.search(query, &newest)?;
+                    found.into_iter().map(|(_, address)| (0.0, address)).collect()
+                }
+            };
             let hits = found.into_iter().map(|(score, address)| {
                 let document: TantivyDocument = searcher.doc(address)?;
                 let bytes = document.get_first(field).and_then(|value| value.as_bytes());
@@ -157,7 +179,13 @@ impl Pieces for EmbeddedPieces {
             return Ok(Vec::new());
         }
         let query = self.query(wanted);
-        let found = self.top(&query, wanted.most, self.form.piece, Piece::from_bytes)?;
+        let found = self.top(
+            &query,
+            wanted.most,
+            Order::Best,
+            self.form.piece,
+            Piece::from_bytes,
+        )?;
         Ok(found
             .into_iter()
             .map(|(piece, score)| Hit { piece, score })
@@ -186,11 +214,14 @@ impl Pieces for EmbeddedPieces {
         if let Some(module) = sought.module {
             filters.push(exactly(fields.module, module));
         }
-        let query = if sought.words.is_empty() {
-            BooleanQuery::intersection(filters)
+        let (query, order) = if sought.words.is_empty() {
+            (BooleanQuery::intersection(filters), Order::Newest)
         } else {
-            filtered(BooleanQuery::union(words.collect()), filters)
+            (
+                filtered(BooleanQuery::union(words.collect()), filters),
+                Order::Best,
+            )
         };
-        self.top(&query, sought.most, fields.note, Note::from_bytes)
+        self.top(&query, sought.most, order, fields.note, Note::from_bytes)
     }
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use docent_core::chunk::Kind as ChunkKind;
 use docent_core::discovery::DiscoveryKind;
 use docent_core::tokens::Query;
-use docent_engine::index::Standing;
 use docent_engine::sessions::Used;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,9 +19,9 @@ use super::found::{Candidate, Found, Shelf};
 use crate::cli::print::Page;
 use crate::tools::arguments::Problem;
 use crate::tools::failure::{Failure, Kind};
-use crate::tools::freshness::told;
+use crate::tools::freshness::{told, told_of_history};
 use crate::tools::linked::project_name;
-use crate::tools::markdown::{count, inline_to};
+use crate::tools::markdown::inline_to;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Search the project by meaning: describe what you look for, or name a symbol. Returns functions, classes and sections \
@@ -175,7 +174,10 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }
     let is_complete = standing.pending == 0 && !standing.unknown && history.pending == 0 && !history.unknown;
     notices.extend(told(&standing));
-    notices.extend(history_told(&history, args));
+    notices.extend(told_of_history(
+        &history,
+        args.wants_discoveries() && !args.wants_code(),
+    ));
 
     let total_found = pieces.len() + noted.len();
     let mut candidates: Vec<Candidate> = pieces.into_iter().map(Candidate::Piece).collect();
@@ -268,22 +270,6 @@ fn is_said(found: &Found, before: &[Found]) -> bool {
         .any(|other| found.is_discovery() != other.is_discovery() && found.overlaps(other))
 }
 
-/// What an answer cannot know of commits.
-fn history_told(history: &Standing, args: &Args) -> Option<String> {
-    let is_asked = args.wants_discoveries() && !args.wants_code();
-    let pending = count(history.pending as u64);
-    match history.pending {
-        0 if history.unknown && is_asked => {
-            Some("The history could not be looked at in time; ask again in a moment".to_owned())
-        }
-        0 => None,
-        1 => Some("1 commit is not searched yet; ask again in a moment".to_owned()),
-        _ => Some(format!(
-            "{pending} commits are not searched yet; ask again in a moment"
-        )),
-    }
-}
-
 /// Says why there is no result.
 fn nothing(args: &Args, is_complete: bool) -> String {
     let mut filters = Vec::new();
@@ -295,6 +281,9 @@ fn nothing(args: &Args, is_complete: bool) -> String {
     }
     if args.chunk_type.is_some() {
         filters.push("chunkType".to_owned());
+    }
+    if args.r#type == Some(Type::Pattern) && args.module.is_none() {
+        return "No pattern matches; patterns are what .context/memory/best_practices.md says".to_owned();
     }
     match filters.as_slice() {
         [] if Query::of(&args.query).words.is_empty() => "The query has no word to look for".to_owned(),

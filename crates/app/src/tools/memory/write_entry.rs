@@ -7,6 +7,7 @@ use std::io;
 use docent_core::memory::{Entry, EntryError, MOST_BYTES, MemoryFile};
 use docent_core::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
+use docent_engine::deadline::Expired;
 use docent_engine::memory::{MemoryError, PendingError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,7 @@ struct Output {
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let entry = Entry::new(args.file.file(), &args.entry).map_err(|error| refused(&error))?;
-    let key = call.memory.key(&entry);
+    let key = format!("{}\n{}", entry.file.name(), entry.text());
     if call.approval == Approval::Never {
         return append(call, &entry);
     }
@@ -72,30 +73,46 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         Consent::Nobody => queue(call, &entry, "This client cannot ask the user"),
         Consent::Answered { about, verdict } if *about == key => match verdict {
             Verdict::Accepted => append(call, &entry),
-            Verdict::Declined => Err(Failure::new(
-                Kind::Denied,
-                "The user declined the entry; nothing was written",
-            )),
+            Verdict::Declined => {
+                call.memory.settle(&entry);
+                Err(Failure::new(
+                    Kind::Denied,
+                    "The user declined the entry; nothing was written",
+                ))
+            }
             Verdict::Dismissed => queue(call, &entry, "The question was closed without an answer"),
+            Verdict::Late => queue(call, &entry, "The user did not answer in time"),
             Verdict::Unanswered => queue(call, &entry, "The user could not be asked"),
         },
         // An answer to another question is none to this one.
-        Consent::CanBeAsked | Consent::Answered { .. } => Ok(Reply::Ask(Question {
-            message: format!(
-                "Append this to {}?\n\n{}",
-                entry.file.path(),
-                reveal_part(entry.text())
-            ),
-            key,
-        })),
+        Consent::CanBeAsked | Consent::Answered { .. } => {
+            // Whatever happens to the client meanwhile, the entry is not lost.
+            let _ = call.memory.queue(&entry, &call.session.author());
+            let message = question(&entry);
+            Ok(Reply::Ask(Question { key, message }))
+        }
     }
 }
 
+/// The entry as the user sees it: every line marked, so that nothing in it passes for something docent says.
+fn question(entry: &Entry) -> String {
+    let (path, bytes) = (entry.file.path(), entry.text().len());
+    let mut message = format!("Append these {bytes} bytes to {path}?\n\n");
+    for line in reveal_part(entry.text()).lines() {
+        message += &format!("> {line}\n");
+    }
+    message
+}
+
 fn append(call: &Call<'_>, entry: &Entry) -> Result<Reply, Failure> {
-    let appended = call
-        .memory
-        .append(entry, &call.session.author(), call.deadline)
-        .map_err(|error| failed(&error, entry.file))?;
+    let appended = match call.memory.append(entry, &call.session.author(), call.deadline) {
+        Ok(appended) => appended,
+        Err(MemoryError::Busy | MemoryError::Expired(Expired::TimedOut)) => {
+            return queue(call, entry, "Another process holds the memory");
+        }
+        Err(error) => return Err(failed(&error, entry.file)),
+    };
+    call.memory.settle(entry);
     Ok(Reply::json(&Output {
         success: true,
         bytes_written: appended.bytes,
@@ -141,6 +158,9 @@ fn refused(error: &EntryError) -> Failure {
     let failure = Failure::new(kind, "The entry was refused").details(error.to_string());
     match error {
         EntryError::Secret(_) => failure.hint("Say where the secret is kept instead of what it is"),
+        EntryError::NotJson(_) | EntryError::NotAnObject => {
+            failure.hint("An entry of a .jsonl file is like {\"decision\": \"…\", \"why\": \"…\"}")
+        }
         EntryError::ManyLines(_) => failure.hint("Write line breaks inside strings as \\n"),
         _ => failure,
     }
