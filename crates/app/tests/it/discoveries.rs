@@ -1,5 +1,6 @@
 //! Discoveries: what `context_search` finds in the memory, in records, guides, commits and comments.
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use docent_testkit::{Era, HttpServer, JANE, JOHN, Sandbox, StdioClient, User};
@@ -148,6 +149,14 @@ fn for_people_and_models_a_discovery_is_markdown() {
     - Frequency Boost: ×1.0 (0 accesses this week)
     - **Final Score**: 0.78
     "#);
+}
+
+#[test]
+fn what_says_no_date_has_that_of_its_last_commit() {
+    let sandbox = project();
+    let date = |query: &str, kind: &str| search(&sandbox, query, kind)["results"][0]["date"].clone();
+    assert_eq!(date("token rotated", "rule"), "2025-10-01T00:00:00Z");
+    assert_eq!(date("tokens in cookies", "decision"), "2025-01-15T00:00:00Z");
 }
 
 #[test]
@@ -354,9 +363,14 @@ fn text_made_to_be_slow_is_not() {
     let long = "a.".repeat(200_000);
     let heading = "x".repeat(200_000);
     let items = "- Never do this with so many words in it\n".repeat(20_000);
-    let remarks: String = (0..20_000)
-        .map(|n| format!("// FIXME: number {n} of many is broken word{n}\n"))
-        .collect();
+    let mut remarks = String::new();
+    for number in 0..20_000 {
+        writeln!(
+            remarks,
+            "// FIXME: number {number} of many is broken word{number}"
+        )
+        .unwrap();
+    }
     let sandbox = sandbox()
         .file("AGENTS.md", format!("# {heading}\n\n{items}\n{long}\n"))
         .file(

@@ -48,6 +48,9 @@ pub(super) struct Found {
     /// Not written by people.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) generated: bool,
+    /// When the file of a discovery was last changed, on this machine.
+    #[serde(skip)]
+    pub(super) modified: Option<String>,
     /// Of another project than the one that is served.
     #[serde(skip)]
     pub(super) is_linked: bool,
@@ -196,11 +199,8 @@ impl<'a> Shelf<'a> {
             content: shown(&discovery.content),
             module: shown(&discovery.module),
             session: discovery.session.as_deref().map(shown),
-            date: discovery
-                .date
-                .as_deref()
-                .map(shown)
-                .or_else(|| self.reader.modified(&note.place).map(rfc3339)),
+            date: discovery.date.as_deref().map(shown),
+            modified: self.reader.modified(&note.place).map(rfc3339),
             source: "discovery".to_owned(),
             origin: Some(discovery.source.name().to_owned()),
             commit: place.is_none().then(|| note.place.clone()),

@@ -2,12 +2,15 @@
 //!
 //! Promise: `docs/behaviour.md`, `context_search`.
 
+use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
 use docent_core::chunk::Kind as ChunkKind;
 use docent_core::discovery::DiscoveryKind;
+use docent_core::path::RepoPath;
 use docent_core::tokens::Query;
+use docent_engine::git;
 use docent_engine::sessions::Used;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -204,6 +207,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             if left_out == 1 { "was" } else { "were" },
         ));
     }
+    date(call, &mut results);
     let mut output = Output {
         message: (results.is_empty()).then(|| nothing(args, is_complete)),
         results,
@@ -261,6 +265,38 @@ impl ChunkType {
             Self::Type => ChunkKind::Type,
         }
     }
+}
+
+/// Dates discoveries that do not say when they were made: by the last commit of their file, else by the file. What was
+/// checked out today is not of today.
+fn date(call: &Call<'_>, results: &mut [Found]) {
+    let mut known: HashMap<String, Option<String>> = HashMap::new();
+    let undated = |found: &&mut Found| found.is_discovery() && found.date.is_none();
+    for found in results.iter_mut().filter(undated) {
+        let path = found
+            .place
+            .as_ref()
+            .filter(|_| !found.is_linked)
+            .map(|place| &place.path);
+        let committed = path.and_then(|path| {
+            let date = known
+                .entry(path.clone())
+                .or_insert_with(|| last_commit(call, path));
+            date.clone()
+        });
+        found.date = committed.or_else(|| found.modified.clone());
+    }
+}
+
+/// The day of the last commit that changed a file.
+fn last_commit(call: &Call<'_>, path: &str) -> Option<String> {
+    let query = git::Query {
+        path: RepoPath::parse(path).ok(),
+        count: 1,
+        ..git::Query::default()
+    };
+    let log = call.git.log(&query, call.deadline).ok()?;
+    Some(format!("{}T00:00:00Z", log.commits.first()?.date))
 }
 
 /// Whether what is before it says the same: a discovery is a part of its file, which is found as well.
