@@ -4,6 +4,7 @@
 
 #![expect(
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a program for measuring, not part of docent"
 )]
