@@ -62,6 +62,8 @@ pub(crate) fn told_of_history(history: &Standing, is_asked: bool) -> Vec<String>
         ""
     };
     match history.pending {
+        // Who asks for code is told while commits are read for the first time, and not of every new one.
+        _ if !is_asked && history.was_complete => {}
         0 if history.unknown && is_asked => {
             sentences.push("The history could not be looked at in time; ask again in a moment".to_owned());
         }
