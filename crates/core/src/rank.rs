@@ -1,6 +1,6 @@
 //! The order of what was found: how well words match is where it begins, what code is decides.
 //!
-//! Words alone prefer short texts and uses over definitions. Here a piece gains when it defines what the query names, when
+//! Words alone prefer short texts and uses over definitions, and do not know what means the same. Here a piece gains when it defines what the query names, when
 //! its file is called what the query says, and when more of its file matches; tests, generated code and their kind stand
 //! behind what they are about, unless the query asks for them.
 //!
@@ -27,11 +27,18 @@ pub struct Candidate<'a> {
     pub generated: bool,
     /// How well its words match; only compared with that of other candidates.
     pub score: f32,
+    /// How near it is to what is asked for, up to 1; compared with that of others too.
+    pub nearness: f32,
 }
 
 /// How much each sign counts, where the best match of words counts 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights {
+    /// What it is about, where words count 1; and what is left of that where the query is a name.
+    pub meaning: f32,
+    pub named: f32,
+    /// Nothing counts that is less than this share as near as the nearest.
+    pub near: f32,
     /// How much of what was found is in the same file.
     pub file: f32,
     /// Words of the query in the file's name, and in the names of its directories.
@@ -54,6 +61,9 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Self {
+            meaning: 1.0,
+            named: 0.3,
+            near: 0.5,
             file: 0.6,
             stem: 0.7,
             directory: 0.2,
@@ -71,17 +81,15 @@ impl Default for Weights {
 
 /// How relevant each candidate is, from 0 up.
 pub fn relevance(query: &Query, candidates: &[Candidate<'_>], weights: &Weights) -> Vec<f32> {
-    let best = candidates
-        .iter()
-        .map(|one| one.score)
-        .fold(f32::MIN_POSITIVE, f32::max);
+    let fits = fits(query, candidates, weights);
     let mut files: HashMap<(usize, &str), File> = HashMap::new();
-    for candidate in candidates {
+    for (candidate, fit) in candidates.iter().zip(&fits) {
         let file = files
             .entry((candidate.project, candidate.path))
             .or_insert_with(|| File::of(query, candidate.path, weights));
-        file.sum += candidate.score / best;
-        file.best = file.best.max(candidate.score);
+        // Many pieces that hardly fit are not worth one that does.
+        file.sum += fit * fit;
+        file.best = file.best.max(*fit);
     }
     let most = files
         .values()
@@ -89,10 +97,11 @@ pub fn relevance(query: &Query, candidates: &[Candidate<'_>], weights: &Weights)
         .fold(f32::MIN_POSITIVE, f32::max);
     candidates
         .iter()
-        .map(|candidate| {
+        .zip(&fits)
+        .map(|(candidate, fit)| {
             let file = &files[&(candidate.project, candidate.path)];
-            let mut score = candidate.score / best;
-            if candidate.score >= file.best {
+            let mut score = *fit;
+            if *fit >= file.best {
                 score += weights.file * file.sum / most;
             }
             score += file.gain;
@@ -106,9 +115,25 @@ pub fn relevance(query: &Query, candidates: &[Candidate<'_>], weights: &Weights)
         .collect()
 }
 
+/// How well candidates fit by their words and by what they are about, where the best fits 1.
+fn fits(query: &Query, candidates: &[Candidate<'_>], weights: &Weights) -> Vec<f32> {
+    let most =
+        |number: fn(&Candidate<'_>) -> f32| candidates.iter().map(number).fold(f32::MIN_POSITIVE, f32::max);
+    let (best, nearest) = (most(|one| one.score), most(|one| one.nearness));
+    // Who names something wants what is called so, and not what is like it.
+    let meaning = weights.meaning * if query.is_name { weights.named } else { 1.0 };
+    let fit = |one: &Candidate<'_>| {
+        let near = (one.nearness / nearest - weights.near) / (1.0 - weights.near);
+        one.score / best + meaning * near.max(0.0)
+    };
+    let fits: Vec<f32> = candidates.iter().map(fit).collect();
+    let top = fits.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    fits.into_iter().map(|fit| fit / top).collect()
+}
+
 /// What is known of a file for every piece of it.
 struct File {
-    /// Of its candidates' scores, where the best of all is 1.
+    /// How well all of its candidates fit, and the best of them.
     sum: f32,
     best: f32,
     gain: f32,
@@ -316,6 +341,7 @@ mod tests {
                 outside: "",
                 generated: false,
                 score,
+                nearness: 0.0,
             })
             .collect();
         let relevance = relevance(&Query::of(query), &list, &Weights::default());
@@ -357,6 +383,33 @@ mod tests {
             ("src/retry.py", "b", Kind::Function, 5.5),
         ];
         assert_eq!(ranked("retry a failed request", &candidates), ["b", "a"]);
+    }
+
+    #[test]
+    fn what_is_about_the_question_comes_before_what_only_has_its_words() {
+        let near = |query: &str, nearness: [f32; 2]| {
+            let list: Vec<Candidate<'_>> = [("src/a.py", 5.2), ("src/b.py", 5.0)]
+                .into_iter()
+                .zip(nearness)
+                .map(|((path, score), nearness)| Candidate {
+                    project: 0,
+                    path,
+                    kind: Kind::Function,
+                    name: "run",
+                    outside: "",
+                    generated: false,
+                    score,
+                    nearness,
+                })
+                .collect();
+            let relevance = relevance(&Query::of(query), &list, &Weights::default());
+            relevance[0] > relevance[1]
+        };
+        assert!(!near("how are jobs started", [0.3, 0.6]));
+        assert!(near("how are jobs started", [0.6, 0.3]));
+        // Without vectors, and where none is near, words decide.
+        assert!(near("how are jobs started", [0.0, 0.0]));
+        assert!(near("how are jobs started", [-0.2, -0.1]));
     }
 
     #[test]

@@ -112,6 +112,9 @@ fn set(weights: &mut Weights, setting: &str) -> Result<(), Box<dyn Error>> {
     let (name, value) = setting.split_once('=').ok_or("weight=value")?;
     let value = value.parse()?;
     *match name {
+        "meaning" => &mut weights.meaning,
+        "named" => &mut weights.named,
+        "near" => &mut weights.near,
         "file" => &mut weights.file,
         "stem" => &mut weights.stem,
         "directory" => &mut weights.directory,

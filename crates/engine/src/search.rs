@@ -72,11 +72,14 @@ pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<Match>,
         names: &names,
         kinds: &kinds,
         module: request.module,
+        vector: None,
         most: CANDIDATES,
     };
     let mut hits: Vec<(usize, Hit)> = Vec::new();
     for (at, place) in places.iter().enumerate() {
-        let found = place.index.find(&wanted)?;
+        // Each project has vectors of its own embedder.
+        let vector = place.index.embedder().embed(request.query);
+        let found = place.index.find(&Wanted { vector, ..wanted })?;
         hits.extend(found.into_iter().map(|hit| (at, hit)));
     }
     Ok(ranked(&query, places, hits, request.weights))
@@ -100,6 +103,7 @@ fn ranked(query: &Query, places: &[Place<'_>], mut hits: Vec<(usize, Hit)>, weig
             outside: hit.piece.outside(),
             generated: hit.piece.generated,
             score: hit.score,
+            nearness: hit.nearness,
         })
         .collect();
     let mut relevance = relevance(query, &candidates, weights);

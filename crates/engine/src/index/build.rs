@@ -52,13 +52,13 @@ pub(super) struct Job<'a> {
 }
 
 /// Reads a file and cuts it into pieces.
-pub(super) fn prepare(job: &Job<'_>) -> Prepared<Entry> {
+pub(super) fn prepare(job: &Job<'_>, embedder: &dyn Embedder) -> Prepared<Entry> {
     job.prepare(|row, text| {
         let language = language_in(job.path, text);
         let Chunked { chunks, unread } = chunk(language, text);
         language.clone_into(&mut row.language);
         row.note = unread.map(|unread| unread.name().to_owned());
-        let mut entries = entries(job.path, language, text, chunks, unread);
+        let mut entries = entries(job.path, language, text, chunks, unread, embedder);
         // What nobody wrote holds nothing that anybody found out.
         if !matches!(unread, Some(Unread::Generated | Unread::Minified)) {
             entries.extend(notes(job, language, text));
@@ -163,6 +163,7 @@ fn entries(
     text: &str,
     chunks: Vec<Chunk>,
     unread: Option<Unread>,
+    embedder: &dyn Embedder,
 ) -> Vec<Entry> {
     let module = module_of(path);
     let generated = matches!(unread, Some(Unread::Generated | Unread::Minified));
@@ -180,6 +181,12 @@ fn entries(
         let outside = chunk.path.strip_suffix(chunk.name.as_str()).unwrap_or_default();
         words_into(outside, &mut words);
         Entry::Piece(PieceEntry {
+            // What nobody wrote is about nothing that anybody asks for.
+            vector: if generated {
+                None
+            } else {
+                embedder.embed(&meaning(path, &chunk, shown))
+            },
             module: module.to_owned(),
             text: words,
             name,
@@ -200,6 +207,28 @@ fn entries(
         })
     };
     chunks.into_iter().map(entry).collect()
+}
+
+/// Bytes of a piece that say what it is about, and how often where it is counts beside them.
+const TELLING_CODE: usize = 800;
+const PLACE: usize = 3;
+
+/// What a piece of code is about: where it is, what it is called, and its beginning.
+fn meaning(path: &RepoPath, chunk: &Chunk, shown: &str) -> String {
+    let stem = path
+        .as_str()
+        .rsplit_once('.')
+        .map_or(path.as_str(), |(stem, _)| stem);
+    let shown = &shown[..shown.floor_char_boundary(TELLING_CODE)];
+    let mut about = String::with_capacity(PLACE * (stem.len() + 1) + chunk.path.len() + shown.len() + 2);
+    for _ in 0..PLACE {
+        about.push_str(stem);
+        about.push('\n');
+    }
+    about.push_str(&chunk.path);
+    about.push('\n');
+    about.push_str(shown);
+    about
 }
 
 /// The discoveries in a file.

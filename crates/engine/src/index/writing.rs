@@ -48,7 +48,10 @@ impl Known {
         let pending = self.pending(Corpus::Code);
         let prepare = |known: &Self, path: &RepoPath| {
             let stamp = known.files.get(path)?;
-            Some(prepare(&job(shared, path, *stamp, known.indexed.get(path))))
+            Some(prepare(
+                &job(shared, path, *stamp, known.indexed.get(path)),
+                shared.options.embedder,
+            ))
         };
         self.write(shared, opened, Corpus::Code, &*opened.pieces, &pending, prepare)
     }

@@ -85,6 +85,8 @@ pub struct NoteEntry {
 #[derive(Clone, Debug, Default)]
 pub struct PieceEntry {
     pub piece: Piece,
+    /// What it is about.
+    pub vector: Option<Vector>,
     pub module: String,
     /// Words, each with a space behind it: of the text, of what it is called, and of where it is.
     pub text: String,
@@ -102,6 +104,8 @@ pub struct Wanted<'a> {
     pub kinds: &'a [&'static str],
     /// Only pieces of this module.
     pub module: Option<&'a str>,
+    /// What pieces should be about. It finds none, and says how near those are that words have found.
+    pub vector: Option<Vector>,
     pub most: usize,
 }
 
@@ -123,6 +127,8 @@ pub struct Hit {
     pub piece: Piece,
     /// How well its words match.
     pub score: f32,
+    /// How near it is to what was asked for; 0 where that is not known.
+    pub nearness: f32,
 }
 
 /// Finds sections of pages.

@@ -10,7 +10,8 @@ use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema, Valu
 use tantivy::{DocAddress, TantivyDocument, TantivyError, Term};
 
 use super::embedded::{Embedded, Form, exactly, guarded, whole, words};
-use super::{Entry, Hit, Note, NoteEntry, Piece, Pieces, Sought, StoreError, Wanted};
+use super::{Entry, Hit, Note, NoteEntry, Piece, PieceEntry, Pieces, Sought, StoreError, Wanted};
+use crate::embed::{DIMENSIONS, Vector};
 
 /// Pieces in an inverted index.
 pub(crate) type EmbeddedPieces = Embedded<Fields>;
@@ -84,7 +85,7 @@ impl Form for Fields {
         document.add_text(self.text, &entry.text);
         document.add_text(self.name, &entry.name);
         document.add_text(self.place, &entry.place);
-        document.add_bytes(self.piece, &entry.piece.to_bytes());
+        document.add_bytes(self.piece, &stored(entry));
         document
     }
 }
@@ -118,6 +119,22 @@ impl EmbeddedPieces {
         }
         filtered(any, filters)
     }
+}
+
+/// A piece with its vector before it; zeros where it has none.
+fn stored(entry: &PieceEntry) -> Vec<u8> {
+    let vector = entry.vector.map_or([0; DIMENSIONS], |vector| vector.0);
+    let mut bytes: Vec<u8> = vector.iter().map(|number| number.cast_unsigned()).collect();
+    bytes.extend(entry.piece.to_bytes());
+    bytes
+}
+
+/// Nothing where the bytes are not what was stored.
+fn read(bytes: &[u8]) -> Option<(Piece, Option<Vector>)> {
+    let (numbers, piece) = bytes.split_first_chunk::<DIMENSIONS>()?;
+    let vector = Vector(numbers.map(u8::cast_signed));
+    let vector = vector.0.iter().any(|number| *number != 0).then_some(vector);
+    Some((Piece::from_bytes(piece)?, vector))
 }
 
 /// What comes first.
@@ -179,17 +196,18 @@ impl Pieces for EmbeddedPieces {
             return Ok(Vec::new());
         }
         let query = self.query(wanted);
-        let found = self.top(
-            &query,
-            wanted.most,
-            Order::Best,
-            self.form.piece,
-            Piece::from_bytes,
-        )?;
-        Ok(found
-            .into_iter()
-            .map(|(piece, score)| Hit { piece, score })
-            .collect())
+        let found = self.top(&query, wanted.most, Order::Best, self.form.piece, read)?;
+        let hit = |((piece, vector), score): ((Piece, Option<Vector>), f32)| {
+            let nearness = vector
+                .zip(wanted.vector)
+                .map(|(vector, asked)| vector.nearness(&asked));
+            Hit {
+                piece,
+                score,
+                nearness: nearness.unwrap_or_default(),
+            }
+        };
+        Ok(found.into_iter().map(hit).collect())
     }
 
     fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
@@ -223,5 +241,27 @@ impl Pieces for EmbeddedPieces {
             )
         };
         self.top(&query, sought.most, order, fields.note, Note::from_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_is_read_with_its_vector() {
+        let mut entry = PieceEntry {
+            piece: Piece {
+                path: "src/a.rs".into(),
+                ..Piece::default()
+            },
+            ..PieceEntry::default()
+        };
+        assert_eq!(read(&stored(&entry)), Some((entry.piece.clone(), None)));
+        let mut numbers = [0; DIMENSIONS];
+        (numbers[0], numbers[127]) = (-128, 127);
+        entry.vector = Some(Vector(numbers));
+        assert_eq!(read(&stored(&entry)), Some((entry.piece.clone(), entry.vector)));
+        assert_eq!(read(&[0; 20]), None);
     }
 }
