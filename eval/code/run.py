@@ -20,9 +20,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tune import Benchmark, mean, overall  # noqa: E402
 
 
-def ask(docent, root, queries, home):
+def ask(docent, root, queries, home, settings=()):
     environment = {**os.environ, "HOME": home, "XDG_CACHE_HOME": os.path.join(home, "cache"), "XDG_STATE_HOME": os.path.join(home, "state")}
-    flags = ["--root", root, "--set", "limit.context_search=0"]
+    flags = ["--root", root, "--set", "limit.context_search=0", *settings]
     subprocess.run([docent, *flags, "index"], env=environment, check=True, stderr=subprocess.DEVNULL)
     server = subprocess.Popen(
         [docent, *flags, "serve"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -58,15 +58,20 @@ def main():
     parser.add_argument("trees")
     parser.add_argument("--out")
     parser.add_argument("--against")
+    parser.add_argument("--whole", action="store_true", help="search whole repositories, with tests, documents and examples in place")
     args = parser.parse_args()
     benchmark = Benchmark(args.benchmark, args.trees, None)
     roots = {one["repo"]: one["root"] for one in map(json.loads, open(benchmark.questions, encoding="utf-8"))}
-    scores, lines = {}, []
+    if args.whole:
+        roots = {project: os.path.abspath(os.path.join(args.trees, "repos", project)) for project in roots}
+    scores, lines, aside = {}, [], 0
     with tempfile.TemporaryDirectory(prefix="docent-eval-") as home:
         for project, root in roots.items():
             items = [item for of, item in benchmark.items if of == project]
-            answers = ask(os.path.abspath(args.docent), root, [item["query"] for item in items], home)
+            answers = list(ask(os.path.abspath(args.docent), root, [item["query"] for item in items], home))
             for number, (item, results) in enumerate(zip(items, answers)):
+                first = results[0]["path"].lower() if results else ""
+                aside += any(part.startswith(("test", "spec", "doc", "example", "bench")) for part in first.split("/")) or first.endswith(".md")
                 value, hits, _ = benchmark.ndcg.score(item, results, benchmark.trees[project], benchmark.args)
                 scores.setdefault(project, []).append((value, item["category"]))
                 lines.append({"repo": project, "number": number, "category": item["category"], "ndcg": round(value, 4), "first": hits[0] if hits else None})
@@ -74,6 +79,8 @@ def main():
     print(f"| all | {overall(scores, scores):.4f} |")
     for kind in ("architecture", "semantic", "symbol"):
         print(f"| {kind} | {overall(scores, scores, kind):.4f} |")
+    if args.whole:
+        print(f"\n{aside} of {len(lines)} questions have a test, a document or an example first")
     if args.out:
         with open(args.out, "w", encoding="utf-8") as out:
             out.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
