@@ -29,6 +29,8 @@ pub struct Candidate<'a> {
     pub score: f32,
     /// How near it is to what is asked for, up to 1; compared with that of others too.
     pub nearness: f32,
+    /// How much commits about this spoke of its file, from 0 to 1.
+    pub spoken: f32,
 }
 
 /// How much each sign counts, where the best match of words counts 1.
@@ -41,6 +43,8 @@ pub struct Weights {
     pub near: f32,
     /// How much of what was found is in the same file.
     pub file: f32,
+    /// What commits said about the file.
+    pub history: f32,
     /// Words of the query in the file's name, and in the names of its directories.
     pub stem: f32,
     pub directory: f32,
@@ -65,6 +69,7 @@ impl Default for Weights {
             named: 0.3,
             near: 0.5,
             file: 0.6,
+            history: 0.6,
             stem: 0.7,
             directory: 0.2,
             name: 0.15,
@@ -104,7 +109,7 @@ pub fn relevance(query: &Query, candidates: &[Candidate<'_>], weights: &Weights)
             if *fit >= file.best {
                 score += weights.file * file.sum / most;
             }
-            score += file.gain;
+            score += file.gain + weights.history * candidate.spoken;
             score += weights.name * called(query, candidate.name);
             score += defines(query, candidate, weights);
             if candidate.generated && !query.says("generat") {
@@ -342,6 +347,7 @@ mod tests {
                 generated: false,
                 score,
                 nearness: 0.0,
+                spoken: 0.0,
             })
             .collect();
         let relevance = relevance(&Query::of(query), &list, &Weights::default());
@@ -400,6 +406,7 @@ mod tests {
                     generated: false,
                     score,
                     nearness,
+                    spoken: 0.0,
                 })
                 .collect();
             let relevance = relevance(&Query::of(query), &list, &Weights::default());
@@ -410,6 +417,24 @@ mod tests {
         // Without vectors, and where none is near, words decide.
         assert!(near("how are jobs started", [0.0, 0.0]));
         assert!(near("how are jobs started", [-0.2, -0.1]));
+    }
+
+    #[test]
+    fn a_file_that_commits_spoke_of_gains() {
+        let candidate = |path, score, spoken| Candidate {
+            project: 0,
+            path,
+            kind: Kind::Function,
+            name: "run",
+            outside: "",
+            generated: false,
+            score,
+            nearness: 0.0,
+            spoken,
+        };
+        let list = [candidate("src/a.py", 5.2, 0.1), candidate("src/b.py", 5.0, 1.0)];
+        let relevance = relevance(&Query::of("retry after a timeout"), &list, &Weights::default());
+        assert!(relevance[1] > relevance[0]);
     }
 
     #[test]

@@ -116,6 +116,7 @@ fn set(weights: &mut Weights, setting: &str) -> Result<(), Box<dyn Error>> {
         "named" => &mut weights.named,
         "near" => &mut weights.near,
         "file" => &mut weights.file,
+        "history" => &mut weights.history,
         "stem" => &mut weights.stem,
         "directory" => &mut weights.directory,
         "name" => &mut weights.name,

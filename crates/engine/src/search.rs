@@ -82,10 +82,44 @@ pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<Match>,
         let found = place.index.find(&Wanted { vector, ..wanted })?;
         hits.extend(found.into_iter().map(|hit| (at, hit)));
     }
-    Ok(ranked(&query, places, hits, request.weights))
+    let mut spoken: Vec<HashMap<String, f32>> = Vec::new();
+    for place in places {
+        spoken.push(spoken_of(&query, place.index)?);
+    }
+    Ok(ranked(&query, places, hits, &spoken, request.weights))
 }
 
-fn ranked(query: &Query, places: &[Place<'_>], mut hits: Vec<(usize, Hit)>, weights: &Weights) -> Vec<Match> {
+/// Messages that are looked at for what they were about.
+const MESSAGES: usize = 50;
+
+/// How much commits with the query's words spoke of each file, where the one they spoke of most has 1.
+fn spoken_of(query: &Query, index: &Index) -> Result<HashMap<String, f32>, StoreError> {
+    let mut spoken: HashMap<String, f32> = HashMap::new();
+    // Who names something is shown what is called so.
+    if query.is_name {
+        return Ok(spoken);
+    }
+    for (paths, score) in index.changed(&query.words, MESSAGES)? {
+        let files = f32::from(u16::try_from(paths.len()).unwrap_or(u16::MAX));
+        for path in paths {
+            // The better a message fits, and the fewer files it was about, the more it says of one.
+            *spoken.entry(path).or_default() += score * score / files;
+        }
+    }
+    let most = spoken.values().copied().fold(f32::MIN_POSITIVE, f32::max);
+    for much in spoken.values_mut() {
+        *much /= most;
+    }
+    Ok(spoken)
+}
+
+fn ranked(
+    query: &Query,
+    places: &[Place<'_>],
+    mut hits: Vec<(usize, Hit)>,
+    spoken: &[HashMap<String, f32>],
+    weights: &Weights,
+) -> Vec<Match> {
     // Where words match equally well, the order in which files were indexed must not show.
     hits.sort_by(|(_, a), (_, b)| {
         b.score
@@ -104,6 +138,7 @@ fn ranked(query: &Query, places: &[Place<'_>], mut hits: Vec<(usize, Hit)>, weig
             generated: hit.piece.generated,
             score: hit.score,
             nearness: hit.nearness,
+            spoken: spoken[*project].get(&hit.piece.path).copied().unwrap_or_default(),
         })
         .collect();
     let mut relevance = relevance(query, &candidates, weights);

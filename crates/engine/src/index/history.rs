@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use docent_core::discovery::{Message, in_commit};
 use docent_core::path::RepoPath;
+use docent_core::tokens::words_into;
 
 use super::build::note_entry;
 use super::known::Known;
@@ -20,7 +21,7 @@ use super::table::{Row, Written};
 use super::{Corpus, Shared};
 use crate::deadline::Deadline;
 use crate::git::{Git, GitError, Heads};
-use crate::store::{Entry, StoreError};
+use crate::store::{CommitEntry, Entry, StoreError};
 
 /// What is known of the history, and what is being asked.
 #[derive(Default)]
@@ -29,7 +30,7 @@ pub(super) struct History {
     listed: Option<Heads>,
     asked: Option<Asked>,
     /// Commits with what they tell, to be written.
-    told: Vec<(RepoPath, Option<Entry>)>,
+    told: Vec<(RepoPath, Vec<Entry>)>,
     /// Why not all of it is known.
     pub(super) trouble: Option<String>,
     /// When to try again.
@@ -140,9 +141,8 @@ impl Known {
                 Some(Ok(messages)) => {
                     for id in ids {
                         let message = messages.iter().find(|message| message.id == id.as_str());
-                        let told = message.and_then(in_commit);
-                        let entry = told.map(|told| note_entry(id.as_str(), &key(&id), told, 0));
-                        self.history.told.push((id, entry));
+                        let entries = message.map(|message| entries(message, &key(&id)));
+                        self.history.told.push((id, entries.unwrap_or_default()));
                     }
                     None
                 }
@@ -170,13 +170,13 @@ impl Known {
         let pending: HashSet<RepoPath> = self.pending(Corpus::History).into_iter().collect();
         let mut change = opened.pieces.change(0)?;
         let mut written: Vec<Written> = Vec::new();
-        for (id, entry) in self.history.told.iter().filter(|(id, _)| pending.contains(id)) {
+        for (id, entries) in self.history.told.iter().filter(|(id, _)| pending.contains(id)) {
             change.remove(&key(id));
             let row = Row {
-                pieces: u32::from(entry.is_some()),
+                pieces: u32::try_from(entries.len()).unwrap_or(u32::MAX),
                 ..Row::default()
             };
-            if let Some(entry) = entry {
+            for entry in entries {
                 change.add(entry.clone())?;
             }
             written.push(if self.commits.contains(id) {
@@ -255,6 +255,31 @@ fn messages(git: &Git, ids: &[&str], deadline: &Deadline) -> Result<Vec<Message>
         }
         messages => messages,
     }
+}
+
+/// Bytes of a message that say what it is about, and files that it can be about.
+const TELLING: usize = 400;
+const MOST_PATHS: usize = 20;
+
+/// What the index keeps of a commit: what it tells, and which files it spoke of.
+fn entries(message: &Message, key: &str) -> Vec<Entry> {
+    let told = in_commit(message).map(|told| note_entry(&message.id, key, told, 0));
+    let mut entries = Vec::from_iter(told);
+    // What changed everything says nothing of any of it.
+    if (1..=MOST_PATHS).contains(&message.paths.len()) {
+        let mut text = String::new();
+        words_into(&message.subject, &mut text);
+        words_into(
+            &message.body[..message.body.floor_char_boundary(TELLING)],
+            &mut text,
+        );
+        entries.push(Entry::Commit(CommitEntry {
+            key: key.to_owned(),
+            paths: message.paths.clone(),
+            text,
+        }));
+    }
+    entries
 }
 
 /// What a commit is called among files.

@@ -407,6 +407,11 @@ impl Index {
         self.ask(|opened| opened.pieces.search(wanted))
     }
 
+    /// The files that commits changed whose messages match best.
+    pub fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
+        self.ask(|opened| opened.pieces.changed(words, most))
+    }
+
     /// The discoveries that match best.
     pub fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
         self.ask(|opened| opened.pieces.notes(sought))

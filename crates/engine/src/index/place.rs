@@ -21,7 +21,7 @@ use crate::stamp::Stamp;
 use crate::store::{EmbeddedPieces, EmbeddedSections, Pieces, Sections, StoreError};
 
 /// The form of what is stored; another form is another folder.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// The folder of an index, or none where nothing can be kept.
 #[derive(Clone, Debug)]

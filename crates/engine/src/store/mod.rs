@@ -62,6 +62,9 @@ pub trait Pieces: Store<Entry> {
 
     /// The discoveries that match best, the best first.
     fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError>;
+
+    /// The files that commits changed whose messages match best, the best first.
+    fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError>;
 }
 
 /// What is kept of a file, or of a commit.
@@ -69,6 +72,17 @@ pub trait Pieces: Store<Entry> {
 pub enum Entry {
     Piece(PieceEntry),
     Note(NoteEntry),
+    Commit(CommitEntry),
+}
+
+/// What a commit said, and of which files.
+#[derive(Clone, Debug, Default)]
+pub struct CommitEntry {
+    /// What it is removed by.
+    pub key: String,
+    pub paths: Vec<String>,
+    /// Words, each with a space behind it.
+    pub text: String,
 }
 
 /// A discovery with the words it is found by.

@@ -3,14 +3,17 @@
 //! Both lie in one index, so that a file and what it says come and go together. Their words are in different fields: neither
 //! stands in the other's way, nor counts for how rare a word is there.
 
+use docent_core::chunk::Kind;
 use docent_core::discovery::DiscoveryKind;
 use tantivy::collector::TopDocs;
-use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema, Value};
-use tantivy::{DocAddress, TantivyDocument, TantivyError, Term};
+use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
 
 use super::embedded::{Embedded, Form, exactly, guarded, whole, words};
-use super::{Entry, Hit, Note, NoteEntry, Piece, PieceEntry, Pieces, Sought, StoreError, Wanted};
+use super::{
+    CommitEntry, Entry, Hit, Note, NoteEntry, Piece, PieceEntry, Pieces, Sought, StoreError, Wanted,
+};
 use crate::embed::{DIMENSIONS, Vector};
 
 /// Pieces in an inverted index.
@@ -35,6 +38,9 @@ pub(crate) struct Fields {
     note: Field,
     /// When a discovery was made, in seconds; 0 where nobody says.
     when: Field,
+    /// What a commit said, and the files it changed, one a line.
+    message: Field,
+    changed: Field,
 }
 
 impl Form for Fields {
@@ -54,9 +60,11 @@ impl Form for Fields {
             place: schema.add_text_field("place", counted.clone()),
             piece: schema.add_bytes_field("piece", BytesOptions::default().set_stored()),
             r#type: schema.add_text_field("type", whole()),
-            said: schema.add_text_field("said", counted),
+            said: schema.add_text_field("said", counted.clone()),
             note: schema.add_bytes_field("note", BytesOptions::default().set_stored()),
             when: schema.add_u64_field(WHEN, FAST),
+            message: schema.add_text_field("message", counted),
+            changed: schema.add_bytes_field("changed", BytesOptions::default().set_stored()),
         };
         (schema.build(), fields)
     }
@@ -78,6 +86,12 @@ impl Form for Fields {
                 document.add_u64(self.when, note.when());
                 return document;
             }
+            Entry::Commit(CommitEntry { key, paths, text }) => {
+                document.add_text(self.path, key);
+                document.add_text(self.message, text);
+                document.add_bytes(self.changed, paths.join("\n").as_bytes());
+                return document;
+            }
         };
         document.add_text(self.path, &entry.piece.path);
         document.add_text(self.kind, entry.piece.kind.name());
@@ -94,11 +108,7 @@ impl EmbeddedPieces {
     fn query(&self, wanted: &Wanted<'_>) -> BooleanQuery {
         let fields = self.form;
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut should = |field: Field, word: &str| {
-            let term = Term::from_field_text(field, word);
-            let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
-            clauses.push((Occur::Should, Box::new(query)));
-        };
+        let mut should = |field: Field, word: &str| clauses.push((Occur::Should, counted(field, word)));
         for word in wanted.words {
             should(fields.text, word);
             should(fields.name, word);
@@ -137,11 +147,65 @@ fn read(bytes: &[u8]) -> Option<(Piece, Option<Vector>)> {
     Some((Piece::from_bytes(piece)?, vector))
 }
 
+/// What is counted for how rare a word is and how long a text: only documents of the same kind.
+struct Among<'a> {
+    searcher: &'a Searcher,
+    documents: u64,
+}
+
+impl<'a> Among<'a> {
+    /// Those that have something stored in a field.
+    fn new(searcher: &'a Searcher, form: Fields, stored: Field) -> Self {
+        let count = |field: Field, values: &mut dyn Iterator<Item = &'static str>| -> u64 {
+            let terms = values.map(|value| Term::from_field_text(field, value));
+            terms
+                .map(|term| searcher.doc_freq(&term).unwrap_or_default())
+                .sum()
+        };
+        let pieces = count(form.kind, &mut Kind::ALL.iter().map(|kind| kind.name()));
+        let notes = count(
+            form.r#type,
+            &mut DiscoveryKind::ALL.iter().map(|kind| kind.name()),
+        );
+        let documents = match stored {
+            stored if stored == form.piece => pieces,
+            stored if stored == form.note => notes,
+            _ => searcher.num_docs().saturating_sub(pieces + notes),
+        };
+        Self {
+            searcher,
+            // There is one wherever something is found.
+            documents: documents.max(1),
+        }
+    }
+}
+
+impl Bm25StatisticsProvider for Among<'_> {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        self.searcher.total_num_tokens(field)
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.documents)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        // What is gone counts for a word until it is merged away, and a word must not be in more than there are.
+        Ok(self.searcher.doc_freq(term)?.min(self.documents))
+    }
+}
+
 /// What comes first.
 #[derive(Clone, Copy)]
 enum Order {
     Best,
     Newest,
+}
+
+/// A word of a field, which counts the more the more often it is there.
+fn counted(field: Field, word: &str) -> Box<dyn Query> {
+    let term = Term::from_field_text(field, word);
+    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
 }
 
 /// A query, of which only what passes every filter is found.
@@ -170,7 +234,10 @@ impl EmbeddedPieces {
             let searcher = self.reader.searcher();
             let top = TopDocs::with_limit(most);
             let found: Vec<(f32, DocAddress)> = match order {
-                Order::Best => searcher.search(query, &top.order_by_score())?,
+                Order::Best => {
+                    let among = Among::new(&searcher, self.form, field);
+                    searcher.search_with_statistics_provider(query, &top.order_by_score(), &among)?
+                }
                 Order::Newest => {
                     let newest = top.order_by_fast_field::<u64>(WHEN, tantivy::Order::Desc);
                     let found = searcher.search(query, &newest)?;
@@ -210,15 +277,28 @@ impl Pieces for EmbeddedPieces {
         Ok(found.into_iter().map(hit).collect())
     }
 
+    fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
+        let message = self.form.message;
+        let words: Vec<Box<dyn Query>> = words.iter().map(|word| counted(message, word)).collect();
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let read = |bytes: &[u8]| Some(str::from_utf8(bytes).ok()?.lines().map(str::to_owned).collect());
+        self.top(
+            &BooleanQuery::union(words),
+            most,
+            Order::Best,
+            self.form.changed,
+            read,
+        )
+    }
+
     fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
         if sought.words.is_empty() && sought.module.is_none() {
             return Ok(Vec::new());
         }
         let fields = self.form;
-        let words = sought.words.iter().map(|word| -> Box<dyn Query> {
-            let term = Term::from_field_text(fields.said, word);
-            Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
-        });
+        let words = sought.words.iter().map(|word| counted(fields.said, word));
         let mut filters: Vec<Box<dyn Query>> = Vec::new();
         // Without words, everything of the module that is a discovery.
         let kinds = match sought.kinds {
