@@ -140,7 +140,11 @@ impl Known {
     pub(super) fn survey(&mut self, shared: &Shared, reach: &Reach) {
         // What is made in a directory before it is watched shows when it is looked at once more.
         for _ in 0..5 {
-            let survey = walk::survey(&shared.root, reach, &Deadline::default());
+            let mut survey = walk::survey(&shared.root, reach, &Deadline::default());
+            if *reach == Reach::Everything && survey.missed.count > self.missed {
+                // A directory that was taken away just then is not one that cannot be looked into.
+                survey = walk::survey(&shared.root, reach, &Deadline::default());
+            }
             let mut new: Vec<RepoPath> = Vec::new();
             for (directory, identity) in &survey.directories {
                 if self.directories.get(directory) != Some(identity) {
