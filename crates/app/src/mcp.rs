@@ -328,7 +328,7 @@ impl ServerHandler for Guide {
         let (session, uri) = (self.introduced(&context), request.uri);
         let subscribed = self.subscribed.clone();
         self.beside(move |dispatch| match resources::text(&dispatch, &session, &uri) {
-            None => resources::read(&dispatch, &session, &uri).map(drop),
+            None => Err(resources::missing(&uri)),
             Some(text) if subscribed.add(&uri, &text) => Ok(()),
             Some(_) => Err(ErrorData::invalid_params(
                 "there are too many subscriptions",

@@ -1,8 +1,9 @@
 //! The project, a module of it, and the sessions that worked on it, each on a page of markdown that a model can begin with.
 
-use std::fmt::Write;
+use std::sync::Arc;
 
 use docent_core::boost::WEEK;
+use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Deadline;
@@ -105,7 +106,7 @@ pub(crate) fn module(project: &Project, name: &str, deadline: &Deadline) -> Opti
         module.code.iter().map(|path| code(path)),
         FILES * 2,
     );
-    let is_inside = |path: &RepoPath| docent_core::module::module_of(path) == name;
+    let is_inside = |path: &RepoPath| module_of(path) == name;
     list(
         &mut page,
         "Read this week",
@@ -119,18 +120,14 @@ pub(crate) fn module(project: &Project, name: &str, deadline: &Deadline) -> Opti
         known.iter().map(|note| {
             let discovery = &note.discovery;
             let first = discovery.content.lines().next().unwrap_or_default();
-            let date = discovery
-                .date
-                .as_deref()
-                .and_then(|date| date.get(..10))
-                .unwrap_or_default();
+            let day = discovery.date.as_deref().and_then(|date| date.get(..10));
+            let day = day.map(|day| format!(" {}", inline_to(day, 10)));
             format!(
-                "{} {}: {}",
+                "{}{}: {}",
                 discovery.kind.name(),
-                inline_to(date, 10),
+                day.unwrap_or_default(),
                 inline_to(first, 200)
             )
-            .replace(" : ", ": ")
         }),
         KNOWN * 4,
     );
@@ -190,9 +187,7 @@ pub(crate) fn sessions(sessions: &[Past]) -> String {
     for session in sessions {
         let calls: u64 = session.tools.iter().map(|(_, times)| times).sum();
         let client = session.client.as_deref().unwrap_or("command line");
-        // Writing to a String does not fail.
-        let _ = write!(
-            page,
+        page += &format!(
             "\n## {} {}\n\n- {} until {}, {} {}\n",
             inline_to(client, 60),
             inline_to(&session.id, 60),
@@ -221,7 +216,7 @@ pub(crate) fn sessions(sessions: &[Past]) -> String {
             ("Projects", &session.projects),
         ] {
             if !used.is_empty() {
-                let _ = writeln!(page, "- {title}: {}", few(used));
+                page += &format!("- {title}: {}\n", few(used));
             }
         }
     }
@@ -229,7 +224,7 @@ pub(crate) fn sessions(sessions: &[Past]) -> String {
 }
 
 /// The project as it is now, and what could not be looked at.
-fn look(project: &Project, deadline: &Deadline) -> (std::sync::Arc<Overview>, String) {
+fn look(project: &Project, deadline: &Deadline) -> (Arc<Overview>, String) {
     let standing = project
         .index
         .freshen(Corpus::Code, project.search.patience, deadline, &|_| {});

@@ -91,14 +91,15 @@ pub(crate) fn read(
     session: &Session,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let Some(text) = text(dispatch, session, uri) else {
-        return Err(ErrorData::resource_not_found(
-            format!("there is no resource {}", brief(uri)),
-            Some(json!({ "uri": brief(uri) })),
-        ));
-    };
+    let text = text(dispatch, session, uri).ok_or_else(|| missing(uri))?;
     let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
     Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// There is no such resource.
+pub(crate) fn missing(uri: &str) -> ErrorData {
+    let uri = brief(uri);
+    ErrorData::resource_not_found(format!("there is no resource {uri}"), Some(json!({ "uri": uri })))
 }
 
 /// Names that a client could go on with.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use docent_core::path::RepoPath;
@@ -32,7 +32,7 @@ pub(crate) const MOST: usize = 50;
 impl Subscribed {
     /// False where there are too many already.
     pub(crate) fn add(&self, uri: &str, text: &str) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
         if known.len() >= MOST && !known.contains_key(uri) {
             return false;
         }
@@ -41,17 +41,21 @@ impl Subscribed {
     }
 
     pub(crate) fn remove(&self, uri: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+        self.known().remove(uri);
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Those whose text is another than before.
     fn changed(&self, dispatch: &Dispatch, session: &Session) -> Vec<String> {
-        let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let before = self.known().clone();
         let mut changed = Vec::new();
         for (uri, old) in before {
             let new = mark(&resources::text(dispatch, session, &uri).unwrap_or_default());
             if new != old {
-                let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut known = self.known();
                 known.entry(uri.clone()).and_modify(|known| *known = new);
                 changed.push(uri);
             }
@@ -132,6 +136,7 @@ pub(crate) async fn tell(
     subscribed: Subscribed,
 ) {
     let mut changes = dispatch.changes();
+    let mut seen = *changes.borrow_and_update();
     let mut told = lists(&dispatch);
     loop {
         tokio::select! {
@@ -144,24 +149,26 @@ pub(crate) async fn tell(
         if listener.is_gone() {
             return;
         }
-        let now = lists(&dispatch);
-        if now.0 != told.0 && listener.tools_changed().await.is_err() {
-            return;
+        let changed = *changes.borrow_and_update();
+        // What a call did concerns no list.
+        if changed.index != seen.index {
+            let now = lists(&dispatch);
+            if now.0 != told.0 && listener.tools_changed().await.is_err() {
+                return;
+            }
+            if now.1 != told.1 && listener.prompts_changed().await.is_err() {
+                return;
+            }
+            told = now;
         }
-        if now.1 != told.1 && listener.prompts_changed().await.is_err() {
-            return;
+        if changed == seen {
+            continue;
         }
-        told = now;
-        if subscribed
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty()
-        {
+        seen = changed;
+        if subscribed.known().is_empty() {
             continue;
         }
         tokio::time::sleep(PAUSE).await;
-        changes.mark_unchanged();
         let looked = {
             let (dispatch, session, subscribed) = (dispatch.clone(), session.clone(), subscribed.clone());
             tokio::task::spawn_blocking(move || subscribed.changed(&dispatch, &session)).await

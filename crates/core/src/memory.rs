@@ -12,6 +12,7 @@ use pulldown_cmark::{Event, Parser, Tag};
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::path::RepoPath;
 use crate::redact::secret_in;
 use crate::reveal::hidden_in;
 
@@ -57,8 +58,8 @@ impl MemoryFile {
     }
 
     /// Its path in a project.
-    pub fn path(self) -> String {
-        format!("{DIRECTORY}/{}", self.name())
+    pub fn path(self) -> RepoPath {
+        RepoPath::parse(&format!("{DIRECTORY}/{}", self.name())).expect("made of literal paths")
     }
 
     pub fn is_json(self) -> bool {
@@ -284,7 +285,7 @@ fn has_handler(html: &str) -> bool {
     let lower = html.to_ascii_lowercase();
     let names = lower.split([' ', '\t', '\n', '\r', '/', '"', '\'']);
     names
-        .filter_map(|part| part.split_once('=').map_or(Some(part), |(name, _)| Some(name)))
+        .map(|part| part.split_once('=').map_or(part, |(name, _)| name))
         .any(|name| {
             name.len() > 4
                 && name.starts_with("on")
@@ -430,7 +431,7 @@ mod tests {
     fn files_are_known_by_name_and_by_path() {
         for file in MemoryFile::ALL {
             assert_eq!(MemoryFile::named(file.name()), Some(file));
-            assert_eq!(MemoryFile::at(&file.path()), Some(file));
+            assert_eq!(MemoryFile::at(file.path().as_str()), Some(file));
         }
         assert_eq!(MemoryFile::at("decisions.jsonl"), None);
         assert_eq!(MemoryFile::at("docs/decisions.jsonl"), None);

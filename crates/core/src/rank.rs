@@ -334,20 +334,28 @@ const AGAIN: f32 = 0.3;
 mod tests {
     use super::*;
 
+    fn candidate(path: &str, score: f32) -> Candidate<'_> {
+        Candidate {
+            project: 0,
+            path,
+            kind: Kind::Function,
+            name: "run",
+            outside: "",
+            generated: false,
+            score,
+            nearness: 0.0,
+            spoken: 0.0,
+        }
+    }
+
     /// The names of candidates, the most relevant first.
     fn ranked<'a>(query: &str, candidates: &[(&'a str, &'a str, Kind, f32)]) -> Vec<&'a str> {
         let list: Vec<Candidate<'_>> = candidates
             .iter()
             .map(|&(path, name, kind, score)| Candidate {
-                project: 0,
-                path,
                 kind,
                 name,
-                outside: "",
-                generated: false,
-                score,
-                nearness: 0.0,
-                spoken: 0.0,
+                ..candidate(path, score)
             })
             .collect();
         let relevance = relevance(&Query::of(query), &list, &Weights::default());
@@ -393,22 +401,17 @@ mod tests {
 
     #[test]
     fn what_is_about_the_question_comes_before_what_only_has_its_words() {
-        let near = |query: &str, nearness: [f32; 2]| {
-            let list: Vec<Candidate<'_>> = [("src/a.py", 5.2), ("src/b.py", 5.0)]
-                .into_iter()
-                .zip(nearness)
-                .map(|((path, score), nearness)| Candidate {
-                    project: 0,
-                    path,
-                    kind: Kind::Function,
-                    name: "run",
-                    outside: "",
-                    generated: false,
-                    score,
-                    nearness,
-                    spoken: 0.0,
-                })
-                .collect();
+        let near = |query: &str, [one, other]: [f32; 2]| {
+            let list = [
+                Candidate {
+                    nearness: one,
+                    ..candidate("src/a.py", 5.2)
+                },
+                Candidate {
+                    nearness: other,
+                    ..candidate("src/b.py", 5.0)
+                },
+            ];
             let relevance = relevance(&Query::of(query), &list, &Weights::default());
             relevance[0] > relevance[1]
         };
@@ -421,18 +424,16 @@ mod tests {
 
     #[test]
     fn a_file_that_commits_spoke_of_gains() {
-        let candidate = |path, score, spoken| Candidate {
-            project: 0,
-            path,
-            kind: Kind::Function,
-            name: "run",
-            outside: "",
-            generated: false,
-            score,
-            nearness: 0.0,
-            spoken,
-        };
-        let list = [candidate("src/a.py", 5.2, 0.1), candidate("src/b.py", 5.0, 1.0)];
+        let list = [
+            Candidate {
+                spoken: 0.1,
+                ..candidate("src/a.py", 5.2)
+            },
+            Candidate {
+                spoken: 1.0,
+                ..candidate("src/b.py", 5.0)
+            },
+        ];
         let relevance = relevance(&Query::of("retry after a timeout"), &list, &Weights::default());
         assert!(relevance[1] > relevance[0]);
     }

@@ -40,7 +40,8 @@ pub(super) fn commands() -> Vec<Command> {
     ]
 }
 
-fn open(settings: &Settings) -> Index {
+/// The index of a project for as long as it takes to look: whoever works there watches it.
+pub(super) fn open(settings: &Settings) -> (Index, Arc<Accesses>) {
     let accesses = Arc::new(Accesses::new(settings.folder.clone(), settings.clock));
     let git = Git::new(
         settings.root.clone(),
@@ -53,12 +54,18 @@ fn open(settings: &Settings) -> Index {
         git: Some(Arc::new(git)),
         ..settings.index.clone()
     };
-    Index::new(settings.root.clone(), settings.folder.clone(), accesses, options)
+    let index = Index::new(
+        settings.root.clone(),
+        settings.folder.clone(),
+        accesses.clone(),
+        options,
+    );
+    (index, accesses)
 }
 
 /// `docent index`.
 pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
-    let index = open(settings);
+    let (index, _) = open(settings);
     if force {
         index.renew();
     }
@@ -106,7 +113,7 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
 
 /// `docent clear`.
 pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
-    let was_there = open(settings).clear()?;
+    let was_there = open(settings).0.clear()?;
     print::announce(if was_there {
         "The index is gone; the next search builds it anew"
     } else {
@@ -117,7 +124,7 @@ pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
 
 /// `docent status`.
 pub(super) fn status(settings: &Settings, as_json: bool, mut page: Page) -> anyhow::Result<ExitCode> {
-    let status = open(settings).status();
+    let status = open(settings).0.status();
     if as_json {
         page.json(&json(&status, settings.index.embedder.name()))?;
     } else {

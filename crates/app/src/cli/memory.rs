@@ -115,7 +115,7 @@ fn list(memory: &Memory, wanted: Option<MemoryFile>, mut page: Page) -> anyhow::
             page.line("")?;
         }
         is_empty = false;
-        page.heading(&file.path())?;
+        page.heading(file.path().as_str())?;
         for line in text.trim_end().lines() {
             page.line(&reveal_part(line))?;
         }

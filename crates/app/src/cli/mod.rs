@@ -309,16 +309,9 @@ fn neighbour(path: &Path) -> anyhow::Result<Neighbour> {
         set: Vec::new(),
     };
     let settings = settings(&flags, &tools::all())?;
-    let accesses = Arc::new(Accesses::new(settings.folder.clone(), settings.clock));
-    // Whoever works there watches it; from here it is looked at when it is searched.
-    let git = Git::new(settings.root.clone(), settings.surroundings, settings.clock, None);
-    let options = Options {
-        watch: false,
-        git: Some(Arc::new(git)),
-        ..settings.index
-    };
+    let (index, accesses) = index::open(&settings);
     Ok(Neighbour {
-        index: Index::new(settings.root.clone(), settings.folder, accesses.clone(), options),
+        index,
         root: settings.root,
         accesses,
     })

@@ -40,7 +40,16 @@ pub(crate) struct Dispatch {
     /// Room for calls that run at once; more of them wait.
     places: Arc<Semaphore>,
     /// Says when what clients were told of may have changed.
-    changed: watch::Sender<()>,
+    changed: watch::Sender<Changes>,
+}
+
+/// How often something happened that a client may have to be told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// The index is another.
+    pub(crate) index: u64,
+    /// A session did something.
+    pub(crate) calls: u64,
 }
 
 /// What the tools are about.
@@ -95,11 +104,11 @@ pub(crate) struct Answer {
 impl Dispatch {
     pub(crate) fn new(tools: Vec<Tool>, project: Project, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(MOST_CALLS));
-        let changed = watch::Sender::new(());
+        let changed = watch::Sender::new(Changes::default());
         let of_index = changed.clone();
-        project
-            .index
-            .on_change(Box::new(move || of_index.send_replace(())));
+        project.index.on_change(Box::new(move || {
+            of_index.send_modify(|changes| changes.index += 1);
+        }));
         Self {
             tools,
             project,
@@ -113,7 +122,7 @@ impl Dispatch {
     }
 
     /// Tells when what clients were told of may have changed: by files, or by what a session did.
-    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+    pub(crate) fn changes(&self) -> watch::Receiver<Changes> {
         self.changed.subscribe()
     }
 
@@ -184,7 +193,7 @@ impl Dispatch {
             return answer;
         }
         session.used(Used::Tool, tool.name);
-        self.changed.send_replace(());
+        self.changed.send_modify(|changes| changes.calls += 1);
         let took = started.elapsed();
         let error = answer.failure.as_ref().map(|failure| failure.kind.name());
         self.metrics.record(tool.name, took, error);

@@ -155,16 +155,20 @@ fn answering(word: &Value, entry: &str) -> Value {
     })
 }
 
+/// Has a client of the newer era asked, and returns the word by which it comes back.
+fn asked(client: &StdioClient) -> Value {
+    let call = json!({ "name": "write_memory_entry", "arguments": progress(ENTRY) });
+    let response = client.request("tools/call", call);
+    let word = response["result"]["requestState"].clone();
+    assert!(word.is_string(), "{response}");
+    word
+}
+
 #[test]
 fn a_consent_that_nobody_gave_is_none() {
     let project = sandbox();
     let client = StdioClient::start_with_user(project.docent(), Era::Stateless, User::Accepts);
-    let asked = client.request(
-        "tools/call",
-        json!({ "name": "write_memory_entry", "arguments": progress(ENTRY) }),
-    );
-    let word = &asked["result"]["requestState"];
-    assert!(word.is_string(), "{asked}");
+    let word = &asked(&client);
     // A made-up word, the right word for another entry, and then once more for the right one: it was used up.
     for (word, entry) in [(&json!("4d0e1c67d1"), ENTRY), (word, "{}"), (word, ENTRY)] {
         let response = client.request("tools/call", answering(word, entry));
@@ -180,11 +184,7 @@ fn a_consent_that_nobody_gave_is_none() {
 fn an_answer_counts_once() {
     let project = sandbox();
     let client = StdioClient::start_with_user(project.docent(), Era::Stateless, User::Accepts);
-    let asked = client.request(
-        "tools/call",
-        json!({ "name": "write_memory_entry", "arguments": progress(ENTRY) }),
-    );
-    let word = &asked["result"]["requestState"];
+    let word = &asked(&client);
     let written = client.request("tools/call", answering(word, ENTRY));
     assert_eq!(Answer::of(&written["result"]).json()["success"], true);
     let again = client.request("tools/call", answering(word, ENTRY));

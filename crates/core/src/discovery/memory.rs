@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::prose::{LineNumbers, Unit, units};
-use super::{Discovery, DiscoveryKind, Source, cut, module_named};
+use super::{Discovery, DiscoveryKind, Source, cut, is_day, module_named};
 use crate::memory::MemoryFile;
 
 /// Who wrote an entry and when, by what the entry is known by.
@@ -167,11 +167,9 @@ fn named(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
 /// The date of an entry, where it has one that begins with a day.
 fn date(fields: &Map<String, Value>) -> Option<String> {
     let date = named(fields, DATES)?;
-    let is_day = date.bytes().take(10).enumerate().all(|(at, byte)| match at {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    });
-    (date.len() >= 10 && is_day).then_some(date)
+    date.get(..10)
+        .is_some_and(|day| is_day(day.as_bytes()))
+        .then_some(date)
 }
 
 /// Whether an entry of the log tells of something that stood in the way, or was mended.

@@ -233,6 +233,14 @@ fn module_named(text: &str) -> Option<String> {
     })
 }
 
+/// Whether ten bytes are a day: `2026-01-09`.
+fn is_day(bytes: &[u8]) -> bool {
+    bytes.iter().enumerate().all(|(at, byte)| match at {
+        4 | 7 => *byte == b'-',
+        _ => byte.is_ascii_digit(),
+    })
+}
+
 /// At most so much of a text, cut at a word.
 fn cut(text: &str) -> String {
     let text = text.trim();

@@ -3,7 +3,7 @@
 //! Headings are read as markdown, `reStructuredText` and `AsciiDoc` write them. A page in the same directory without a decision in
 //! it (an index, a template) is no record.
 
-use super::{Discovery, DiscoveryKind, MOST_CHARS, Source, cut, module_named};
+use super::{Discovery, DiscoveryKind, MOST_CHARS, Source, cut, is_day, module_named};
 use crate::path::RepoPath;
 
 /// Directories that hold records.
@@ -324,12 +324,6 @@ fn date(path: &RepoPath, front: &[&str], text: &str) -> Option<String> {
 /// The first day that a text names, as `2026-01-09`.
 fn day(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    let is_day = |window: &[u8]| {
-        window.iter().enumerate().all(|(at, byte)| match at {
-            4 | 7 => *byte == b'-',
-            _ => byte.is_ascii_digit(),
-        })
-    };
     let at = bytes.windows(10).position(is_day)?;
     Some(format!("{}T00:00:00Z", &text[at..at + 10]))
 }

@@ -41,6 +41,10 @@ impl Git {
 
     /// The messages of these commits, in their order.
     pub fn messages(&self, ids: &[&str], deadline: &Deadline) -> Result<Vec<Message>, GitError> {
+        if ids.is_empty() {
+            // Asked for none, git would tell of the newest.
+            return Ok(Vec::new());
+        }
         let repository = self.repository(deadline)?;
         let place = repository.runner.place();
         let mut messages = match read(&repository.runner, ids, true, deadline) {

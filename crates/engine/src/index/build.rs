@@ -215,10 +215,7 @@ const PLACE: usize = 3;
 
 /// What a piece of code is about: where it is, what it is called, and its beginning.
 fn meaning(path: &RepoPath, chunk: &Chunk, shown: &str) -> String {
-    let stem = path
-        .as_str()
-        .rsplit_once('.')
-        .map_or(path.as_str(), |(stem, _)| stem);
+    let stem = stem(path);
     let shown = &shown[..shown.floor_char_boundary(TELLING_CODE)];
     let mut about = String::with_capacity(PLACE * (stem.len() + 1) + chunk.path.len() + shown.len() + 2);
     for _ in 0..PLACE {
@@ -353,15 +350,19 @@ fn about(path: &RepoPath, page: &Page, section: &page::Section) -> String {
     about
 }
 
-/// The words of a path, without its extension.
-fn place_words(path: &RepoPath) -> String {
+/// A path without its extension.
+fn stem(path: &RepoPath) -> &str {
     let name = path.as_str();
-    let stem = match path.extension() {
+    match path.extension() {
         Some(extension) => &name[..name.len() - extension.len() - 1],
         None => name,
-    };
+    }
+}
+
+/// The words of that.
+fn place_words(path: &RepoPath) -> String {
     let mut words = String::new();
-    words_into(stem, &mut words);
+    words_into(stem(path), &mut words);
     words
 }
 

@@ -32,7 +32,7 @@ impl Shared {
             files.extend(above.map(|directory| directory.join(".gitignore")));
         }
         let memory = MemoryFile::ALL.into_iter().filter_map(|file| {
-            let path = RepoPath::parse(&file.path()).expect("made of literal paths");
+            let path = file.path();
             let metadata = std::fs::symlink_metadata(root.join(path.as_str())).ok()?;
             let counts = metadata.is_file() && self.root.access().allows(&path);
             counts.then(|| (path, Stamp::of(&metadata)))

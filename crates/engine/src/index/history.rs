@@ -235,26 +235,26 @@ fn wait<T>(answer: &Answer<T>, shared: &Shared) -> Option<Result<T, GitError>> {
 
 /// The messages of commits. One that cannot be read tells nothing; where none can be, that is a failure.
 fn messages(git: &Git, ids: &[&str], deadline: &Deadline) -> Result<Vec<Message>, GitError> {
-    match git.messages(ids, deadline) {
-        Err(error @ (GitError::Failed(_) | GitError::Incomplete | GitError::BrokenOff)) => {
-            let (first, second) = ids.split_at(ids.len() / 2);
-            if first.is_empty() {
-                return Err(error);
-            }
-            match (messages(git, first, deadline), messages(git, second, deadline)) {
-                (Ok(mut messages), Ok(more)) => {
-                    messages.extend(more);
-                    Ok(messages)
-                }
-                (Ok(messages), Err(GitError::Failed(_) | GitError::Incomplete | GitError::BrokenOff))
-                | (Err(GitError::Failed(_) | GitError::Incomplete | GitError::BrokenOff), Ok(messages)) => {
-                    Ok(messages)
-                }
-                (Err(error), _) | (_, Err(error)) => Err(error),
-            }
+    let is_of_one = |error: &GitError| {
+        matches!(
+            error,
+            GitError::Failed(_) | GitError::Incomplete | GitError::BrokenOff
+        )
+    };
+    let failed = match git.messages(ids, deadline) {
+        Err(error) if ids.len() > 1 && is_of_one(&error) => error,
+        answer => return answer,
+    };
+    let (first, second) = ids.split_at(ids.len() / 2);
+    let mut read: Option<Vec<Message>> = None;
+    for half in [first, second] {
+        match messages(git, half, deadline) {
+            Ok(messages) => read.get_or_insert_default().extend(messages),
+            Err(error) if is_of_one(&error) => {}
+            Err(error) => return Err(error),
         }
-        messages => messages,
     }
+    read.ok_or(failed)
 }
 
 /// Bytes of a message that say what it is about, and files that it can be about.

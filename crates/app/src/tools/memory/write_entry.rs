@@ -181,7 +181,7 @@ fn failed(error: &MemoryError, file: MemoryFile) -> Failure {
         MemoryError::Expired(expired) => return (*expired).into(),
     };
     Failure::new(kind, "The entry was not written")
-        .about("file", file.path())
+        .about("file", file.path().as_str())
         .details(error.to_string())
 }
 
