@@ -8,6 +8,7 @@
 //! further (where logs are written, who may connect) are not taken from it, and it can add blocked paths but
 //! not take away those its user has named.
 
+mod embedder;
 mod keys;
 mod root;
 
@@ -166,13 +167,11 @@ impl Settings {
             entries.push(Entry { key, value, origin });
         }
 
-        let value = |name: &str| {
-            &entries
-                .iter()
-                .find(|entry| entry.key.name == name)
-                .expect("a name from `keys`")
-                .value
-        };
+        let remote = embedder::remote(&entries, environment)?;
+        if remote.as_ref().is_some_and(|remote| remote.server().is_paid()) {
+            embedder::spare(&mut entries, tools);
+        }
+        let value = |name: &str| value(&entries, name);
         let number =
             |name: &str| u64::try_from(value(name).as_integer().unwrap_or_default()).unwrap_or_default();
         let size = |name: &str| usize::try_from(number(name)).unwrap_or(usize::MAX);
@@ -219,6 +218,7 @@ impl Settings {
                 watch: value("index.watch").as_bool().unwrap_or(true),
                 commits: size("index.max_commits"),
                 pages,
+                remote,
                 ..Options::default()
             },
             docs: Docs {
@@ -242,6 +242,12 @@ impl Settings {
             root,
         })
     }
+}
+
+/// What was decided for a setting.
+fn value<'a>(entries: &'a [Entry], name: &str) -> &'a Value {
+    let entry = entries.iter().find(|entry| entry.key.name == name);
+    &entry.expect("a name from `keys`").value
 }
 
 /// A value and where it was found, if it was.

@@ -71,6 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 kinds: &[],
                 module: None,
                 weights: &weights,
+                deadline: &Deadline::default(),
             };
             let place = Place {
                 index: &index,
@@ -81,6 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let found = search(&[place], &request)?;
             let mut reader = Reader::new(&root);
             let results: Vec<Value> = found
+                .matches
                 .iter()
                 .filter_map(|one| reader.read(&one.piece))
                 .take(10)

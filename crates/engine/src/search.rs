@@ -16,8 +16,9 @@ use docent_core::rank::{Candidate, Weights, relevance, spread};
 use docent_core::tokens::Query;
 use jiff::Timestamp;
 
+use crate::deadline::Deadline;
 use crate::files::{Root, lossy_text};
-use crate::index::{Index, hash};
+use crate::index::{Index, Unordered, hash};
 use crate::store::{Hit, Note, Piece, StoreError, Wanted};
 
 /// What is asked for.
@@ -28,6 +29,17 @@ pub struct Request<'a> {
     pub kinds: &'a [Kind],
     pub module: Option<&'a str>,
     pub weights: &'a Weights,
+    /// A model on a server is waited for no longer than this.
+    pub deadline: &'a Deadline,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// Those first that should be seen first.
+    pub matches: Vec<Match>,
+    /// Why a model on a server had no say in that, where there is one.
+    pub unordered: Option<Unordered>,
 }
 
 /// A project that is searched, and how it is worked on.
@@ -62,8 +74,8 @@ impl Match {
 /// How many pieces of a project are looked at for an answer.
 const CANDIDATES: usize = 200;
 
-/// The pieces that answer a query, those first that should be seen first.
-pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<Match>, StoreError> {
+/// The pieces that answer a query.
+pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Answer, StoreError> {
     let query = Query::of(request.query);
     let kinds: Vec<&'static str> = request.kinds.iter().map(|kind| kind.name()).collect();
     let names: Vec<String> = query.names.iter().map(|name| name.joined.clone()).collect();
@@ -76,17 +88,42 @@ pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<Match>,
         most: CANDIDATES,
     };
     let mut hits: Vec<(usize, Hit)> = Vec::new();
+    let mut unordered = None;
     for (at, place) in places.iter().enumerate() {
         // Each project has vectors of its own embedder.
         let vector = place.index.embedder().embed(request.query);
-        let found = place.index.find(&Wanted { vector, ..wanted })?;
+        let mut found = place.index.find(&Wanted { vector, ..wanted })?;
+        // Who names something is shown what is called so; no server need be asked for that.
+        if !query.is_name
+            && let Err(why) = ask_server(place.index, request, &mut found)
+        {
+            unordered = Some(why);
+        }
         hits.extend(found.into_iter().map(|hit| (at, hit)));
     }
     let mut spoken: Vec<HashMap<String, f32>> = Vec::new();
     for place in places {
         spoken.push(spoken_of(&query, place.index)?);
     }
-    Ok(ranked(&query, places, hits, &spoken, request.weights))
+    Ok(Answer {
+        matches: ranked(&query, places, hits, &spoken, request.weights),
+        unordered,
+    })
+}
+
+/// Has a model on a server say how near hits are, where there is one.
+fn ask_server(index: &Index, request: &Request<'_>, hits: &mut [Hit]) -> Result<(), Unordered> {
+    let mut written: Vec<&mut Hit> = hits.iter_mut().filter(|hit| !hit.piece.generated).collect();
+    let keys: Vec<u64> = written
+        .iter()
+        .map(|hit| Piece::meaning(&hit.piece.path, &hit.piece.scope, hit.piece.hash))
+        .collect();
+    if let Some(near) = index.nearness(request.query, &keys, request.deadline)? {
+        for (hit, near) in written.iter_mut().zip(near) {
+            hit.nearness = near;
+        }
+    }
+    Ok(())
 }
 
 /// Messages that are looked at for what they were about.

@@ -8,12 +8,14 @@
     reason = "`call(tool, json!({ … }))` reads better than a reference"
 )]
 
+mod embedding_server;
 mod http;
 mod repo;
 mod sandbox;
 mod stdio;
 mod user;
 
+pub use embedding_server::{EmbeddingServer, Mood};
 pub use http::{Exchange, HttpServer};
 pub use repo::{JANE, JOHN};
 pub use sandbox::{Answer, Finished, Sandbox};

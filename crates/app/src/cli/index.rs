@@ -8,8 +8,9 @@ use std::time::Instant;
 use clap::{Arg, ArgAction, Command};
 use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
+use docent_engine::embed::Trouble;
 use docent_engine::git::Git;
-use docent_engine::index::{Corpus, Index, Options, Patience, Progress, Status};
+use docent_engine::index::{Corpus, Filled, Index, Options, Patience, Progress, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
@@ -104,11 +105,34 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     for trouble in &standing.troubles {
         print::complain(trouble);
     }
+    if let Err(trouble) = fill(&index, settings) {
+        print::complain(&trouble);
+        return ExitCode::FAILURE;
+    }
     if standing.pending == 0 && standing.troubles.is_empty() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// Has a model on a server learn what is indexed, where there is one.
+fn fill(index: &Index, settings: &Settings) -> Result<(), String> {
+    let Some(remote) = &settings.index.remote else {
+        return Ok(());
+    };
+    let server = remote.server();
+    let bar = Bar::default();
+    let report = |filled: Filled| {
+        let known = filled.files - filled.missing;
+        bar.draw(known as u64, filled.files as u64, &server.model);
+    };
+    let before = remote.count().unwrap_or_default();
+    let outcome = index.fill(&report);
+    drop(bar);
+    let asked = remote.count().unwrap_or_default().saturating_sub(before);
+    print::announce(&format!("{} has given {} vectors", server.model, count(asked)));
+    outcome.map_err(|trouble| format!("The embedding server {} {trouble}", server.host()))
 }
 
 /// `docent clear`.
@@ -124,17 +148,40 @@ pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
 
 /// `docent status`.
 pub(super) fn status(settings: &Settings, as_json: bool, mut page: Page) -> anyhow::Result<ExitCode> {
-    let status = open(settings).0.status();
+    let index = open(settings).0;
+    let status = index.status();
+    let server = index.filled();
     if as_json {
-        page.json(&json(&status, settings.index.embedder.name()))?;
+        let mut json = json(&status, settings.index.embedder.name());
+        if let Some((remote, filled)) = settings.index.remote.as_ref().zip(server) {
+            let (filled, trouble) = match filled {
+                Ok(filled) => (filled, None),
+                Err(trouble) => (Filled::default(), Some(trouble.to_string())),
+            };
+            json["server"] = json!({
+                "url": remote.server().url,
+                "model": remote.server().model,
+                "files": filled.files,
+                "missing": filled.missing,
+                "vectors": remote.count().unwrap_or_default(),
+                "kept": remote.file(),
+                "trouble": trouble,
+            });
+        }
+        page.json(&json)?;
     } else {
-        write(&status, settings, &mut page)?;
+        write(&status, settings, server, &mut page)?;
     }
     page.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(status: &Status, settings: &Settings, page: &mut Page) -> std::io::Result<()> {
+fn write(
+    status: &Status,
+    settings: &Settings,
+    server: Option<Result<Filled, Trouble>>,
+    page: &mut Page,
+) -> std::io::Result<()> {
     const WIDTH: usize = 10;
     let standing = &status.standing;
     let number = |count_of: usize| count(count_of as u64);
@@ -158,12 +205,22 @@ fn write(status: &Status, settings: &Settings, page: &mut Page) -> std::io::Resu
     };
     page.row("freshness", WIDTH, &fresh, "")?;
     let embedder = settings.index.embedder.name();
-    page.row(
-        "embedder",
-        WIDTH,
-        embedder,
-        "for documentation; code is searched by words",
-    )?;
+    page.row("embedder", WIDTH, embedder, "built in")?;
+    if let Some((remote, filled)) = settings.index.remote.as_ref().zip(server) {
+        let about = match filled {
+            Ok(Filled { files, missing }) => {
+                format!("knows {} of {} files", number(files - missing), number(files))
+            }
+            Err(trouble) => trouble.to_string(),
+        };
+        let host = remote.server().host();
+        page.row(
+            "server",
+            WIDTH,
+            &remote.server().model,
+            &format!("at {host}, {about}"),
+        )?;
+    }
     let writer = status
         .writer
         .as_ref()
@@ -262,6 +319,11 @@ impl Bar {
             pieces,
             bytes,
         } = progress;
+        let rate = rate(bytes, self.started.elapsed().as_secs_f64());
+        self.draw(done, total, &format!("{} chunks · {rate}", count(pieces)));
+    }
+
+    fn draw(&self, done: u64, total: u64, message: &str) {
         if !std::io::stderr().is_terminal() || total == 0 {
             return;
         }
@@ -273,8 +335,7 @@ impl Bar {
         });
         bar.set_length(total);
         bar.set_position(done);
-        let rate = rate(bytes, self.started.elapsed().as_secs_f64());
-        bar.set_message(format!("{} chunks · {rate}", count(pieces)));
+        bar.set_message(message.to_owned());
     }
 }
 

@@ -273,6 +273,8 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
     let git = Arc::new(Git::new(root.clone(), surroundings, clock, learned));
     let options = Options {
         watch: index.watch && stay != Stay::ForOneCall,
+        // What takes longer than one call is left to who stays.
+        fills: stay != Stay::ForOneCall,
         git: Some(git.clone()),
         ..index
     };

@@ -73,6 +73,7 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
         )
         .least(1),
     ];
+    keys.extend(embedder());
     keys.extend(http());
     keys.extend(boosts());
     for tool in tools {
@@ -87,6 +88,55 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
         ));
     }
     keys
+}
+
+/// A model on a server that has a say in the order of results. A project has none in where its user's code is sent.
+fn embedder() -> Vec<Key> {
+    let keys = vec![
+        key(
+            "embedder.batch",
+            64,
+            "Texts that are sent to the embedding server at a time",
+        )
+        .least(1),
+        key(
+            "embedder.dimensions",
+            0,
+            "Numbers a vector should have, for servers that let one choose; 0 for what the model has",
+        ),
+        key(
+            "embedder.key",
+            "",
+            "Key for the embedding server; better in DOCENT_EMBEDDER_KEY or in a file than in a settings file",
+        )
+        .secret(),
+        key(
+            "embedder.key_file",
+            "",
+            "File that holds the key for the embedding server, and nothing else",
+        ),
+        key(
+            "embedder.model",
+            "",
+            "Model that the embedding server is asked for, e.g. `nomic-embed-text`",
+        ),
+        key(
+            "embedder.query_prefix",
+            "",
+            "What stands before a question, for models that are to be told, e.g. `search_query: `",
+        ),
+        key(
+            "embedder.text_prefix",
+            "",
+            "What stands before a text that is searched, e.g. `search_document: `",
+        ),
+        key(
+            "embedder.url",
+            "",
+            "Embedding server in OpenAI's form, e.g. `http://localhost:11434/v1`; none by default, and nothing leaves the machine",
+        ),
+    ];
+    keys.into_iter().map(Key::not_from_project).collect()
 }
 
 /// Who may speak to a server over HTTP, and how much.

@@ -81,6 +81,8 @@ pub(crate) struct Tool {
     pub(crate) output: Option<Arc<Object>>,
     /// Calls allowed per session in any minute, unless configured otherwise; 0 for any number.
     pub(crate) per_minute: u32,
+    /// Those where each may cost something, because it asks a paid server.
+    pub(crate) per_minute_paid: Option<u32>,
     /// What a call leaves behind.
     pub(crate) effect: Effect,
     /// A call that takes longer is logged as slow.
@@ -241,6 +243,7 @@ impl Tool {
             input: Arc::new(arguments::schema::<A>()),
             output: None,
             per_minute: 0,
+            per_minute_paid: None,
             effect: Effect::Nothing,
             slow_after: Duration::from_secs(5),
             mirror: Mirror {
@@ -270,6 +273,11 @@ impl Tool {
 
     pub(crate) fn per_minute(mut self, calls: u32) -> Self {
         self.per_minute = calls;
+        self
+    }
+
+    pub(crate) fn per_minute_paid(mut self, calls: u32) -> Self {
+        self.per_minute_paid = Some(calls);
         self
     }
 

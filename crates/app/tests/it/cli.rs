@@ -190,6 +190,14 @@ fn config_shows_every_value_and_where_it_came_from() {
     log.level                      "debug"  --set
     memory.approval                "ask"  default
     memory.approval_seconds        300  default
+    embedder.batch                 64  default
+    embedder.dimensions            0  default
+    embedder.key                   ""  default
+    embedder.key_file              ""  default
+    embedder.model                 ""  default
+    embedder.query_prefix          ""  default
+    embedder.text_prefix           ""  default
+    embedder.url                   ""  default
     http.allowed_hosts             []  default
     http.allowed_origins           []  default
     http.body_seconds              10  default

@@ -17,6 +17,7 @@ mod coverage_reports;
 mod coverage_snapshots;
 mod discoveries;
 mod docs_manifests;
+mod embedding_server;
 mod get_doc;
 mod git_attacks;
 mod git_blame;

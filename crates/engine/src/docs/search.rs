@@ -18,7 +18,7 @@ use docent_core::tokens::Query;
 use super::{page, text};
 use crate::deadline::Deadline;
 use crate::files::Root;
-use crate::index::{Index, View, hash};
+use crate::index::{Index, Unordered, View, hash};
 use crate::store::{Asked, Found, Label, Look, Place, Ranked, Section, StoreError};
 
 /// What is asked for.
@@ -52,6 +52,8 @@ pub struct Results {
     pub more: bool,
     /// Sections that were found and are no longer in their file.
     pub gone: usize,
+    /// Why a model on a server had no say, where there is one.
+    pub unordered: Option<Unordered>,
 }
 
 /// A section that was found.
@@ -73,6 +75,8 @@ const STEEPNESS: f64 = 60.0;
 const BY_WORDS: f64 = 1.0;
 const BY_PHRASE: f64 = 0.5;
 const BY_MEANING: f64 = 0.1;
+/// A model on a server understands more than a table.
+const BY_SERVER: f64 = 1.0;
 
 /// What is further away is about something else.
 const LEAST_NEARNESS: f32 = 0.3;
@@ -122,11 +126,16 @@ pub fn search(
         // What nothing here is called, and what means nothing, is near to something all the same.
         found.by_meaning.clear();
     }
+    let (by_server, unordered) = match request.ways {
+        Ways::All => index.told(ask_server(index, &*sections, request, deadline, &found))?,
+        Ways::Words | Ways::Meaning => (Vec::new(), None),
+    };
     found.by_meaning.retain(|ranked| ranked.score >= LEAST_NEARNESS);
-    let order = fused(found);
+    let order = fused(found, by_server);
     let (chosen, more) = index.told(choose(&*sections, order, request))?;
     let mut results = Results {
         more,
+        unordered,
         ..Results::default()
     };
     let mut texts: HashMap<String, Option<String>> = HashMap::new();
@@ -176,11 +185,46 @@ fn choose(
     ))
 }
 
-fn fused(found: Found) -> Vec<(Place, f64)> {
+/// What was found, as a model on a server orders it; nothing, and why, where it does not.
+fn ask_server(
+    index: &Index,
+    sections: &dyn Look,
+    request: &Request<'_>,
+    deadline: &Deadline,
+    found: &Found,
+) -> Result<(Vec<Ranked>, Option<Unordered>), StoreError> {
+    if !index.has_server() {
+        return Ok((Vec::new(), None));
+    }
+    let mut all: Vec<Ranked> = [&found.by_words, &found.by_phrase, &found.by_meaning]
+        .into_iter()
+        .flatten()
+        .copied()
+        .collect();
+    all.sort_unstable_by_key(|ranked| ranked.key);
+    all.dedup_by_key(|ranked| ranked.key);
+    let keys: Vec<u64> = all
+        .iter()
+        .map(|ranked| Ok(sections.section(ranked.place)?.meaning()))
+        .collect::<Result<_, StoreError>>()?;
+    match index.nearness(request.query, &keys, deadline) {
+        Err(unordered) => Ok((Vec::new(), Some(unordered))),
+        Ok(near) => {
+            for (ranked, near) in all.iter_mut().zip(near.unwrap_or_default()) {
+                ranked.score = near;
+            }
+            all.sort_by(|a, b| b.score.total_cmp(&a.score));
+            Ok((all, None))
+        }
+    }
+}
+
+fn fused(found: Found, by_server: Vec<Ranked>) -> Vec<(Place, f64)> {
     let lists = [
         (found.by_words, BY_WORDS),
         (found.by_phrase, BY_PHRASE),
         (found.by_meaning, BY_MEANING),
+        (by_server, BY_SERVER),
     ];
     let most: f64 = lists
         .iter()

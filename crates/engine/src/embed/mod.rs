@@ -1,12 +1,24 @@
 //! Meaning as numbers: texts that are about the same thing have vectors that point the same way.
 //!
-//! Invariant: vectors of two embedders are never compared. An index is kept under the name of the one it was made with.
+//! There is a table that comes with docent, and whose vectors are a part of every index; and there may be a model on a server, that
+//! orders what was found once more.
+//!
+//! Invariant: vectors of two models are never compared. An index is kept under the name of the table it was made with; the
+//! vectors of a server in a file of their own for each model.
 
 mod bundled;
+mod direction;
+mod http;
+mod kept;
+mod remote;
 
 use std::fmt::Debug;
 
 pub use bundled::bundled;
+pub use direction::Direction;
+pub use http::{Key, Server, Trouble};
+pub(crate) use remote::Text;
+pub use remote::{Remote, Use};
 
 /// How many numbers a vector has.
 pub const DIMENSIONS: usize = 128;

@@ -17,7 +17,7 @@ use docent_core::tokens::words_into;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::table::Row;
-use crate::embed::Embedder;
+use crate::embed::{Embedder, Text};
 use crate::files::{FileError, Root, lossy_text};
 use crate::memory::{LARGEST_FILE, ORIGINS, key};
 use crate::stamp::Stamp;
@@ -209,6 +209,51 @@ fn entries(
     chunks.into_iter().map(entry).collect()
 }
 
+/// What a server is sent of a file's pieces.
+pub(super) fn piece_texts(job: &Job<'_>) -> Prepared<Text> {
+    job.prepare(|_, text| {
+        let Chunked { chunks, unread } = chunk(language_in(job.path, text), text);
+        if matches!(unread, Some(Unread::Generated | Unread::Minified)) {
+            return Vec::new();
+        }
+        let rows = Rows::of(text);
+        let text = |chunk: Chunk| {
+            let shown = rows.lines(*chunk.lines.start(), *chunk.lines.end());
+            Text {
+                key: Piece::meaning(job.path.as_str(), &chunk.path, hash(shown)),
+                text: sent(job.path, &chunk.path, shown),
+            }
+        };
+        chunks.into_iter().map(text).collect()
+    })
+}
+
+/// What a server is sent of a page's sections.
+pub(super) fn page_texts(job: &Job<'_>, rules: impl FnOnce() -> Rules) -> Prepared<Text> {
+    job.prepare(|_, text| {
+        let page = Page::of(text, rules());
+        let entry = |section: &page::Section| {
+            let stored = stored(job.path, text, section, &[]);
+            Text {
+                key: stored.meaning(),
+                text: sent(job.path, &stored.breadcrumb(), &page.plain[section.plain.clone()]),
+            }
+        };
+        page.sections.iter().map(entry).collect()
+    })
+}
+
+/// Bytes of a text that are sent: what models for the purpose read, which is 512 tokens for many.
+const LONGEST_SENT: usize = 1_500;
+
+/// Where something is, what it is called, and its beginning.
+fn sent(path: &RepoPath, name: &str, shown: &str) -> String {
+    format!(
+        "{path}\n{name}\n{}",
+        &shown[..shown.floor_char_boundary(LONGEST_SENT)]
+    )
+}
+
 /// Bytes of a piece that say what it is about, and how often where it is counts beside them.
 const TELLING_CODE: usize = 800;
 const PLACE: usize = 3;
@@ -311,21 +356,25 @@ fn section_entries(path: &RepoPath, text: &str, page: &Page, embedder: &dyn Embe
         words.push_str(&place);
         SectionEntry {
             vector: embedder.embed(&about(path, page, section)),
-            section: Section {
-                path: path.as_str().to_owned(),
-                name: section.name.clone(),
-                heading: section.heading.clone(),
-                above: section.above.clone(),
-                start: section.bytes.start,
-                end: section.bytes.end,
-                hash: hash(&text[section.bytes.clone()]),
-                labels: labels.clone(),
-            },
+            section: stored(path, text, section, &labels),
             text: words,
             labels: filters.clone(),
         }
     };
     page.sections.iter().map(entry).collect()
+}
+
+fn stored(path: &RepoPath, text: &str, section: &page::Section, labels: &[(String, String)]) -> Section {
+    Section {
+        path: path.as_str().to_owned(),
+        name: section.name.clone(),
+        heading: section.heading.clone(),
+        above: section.above.clone(),
+        start: section.bytes.start,
+        end: section.bytes.end,
+        hash: hash(&text[section.bytes.clone()]),
+        labels: labels.to_owned(),
+    }
 }
 
 /// Characters of a section that say what it is about; the rest would only blur it.

@@ -110,6 +110,8 @@ pub(super) fn keep(shared: &Arc<Shared>) {
         let outcome = known.history_round(shared, outcome, asked);
         if known.changes != told {
             told = known.changes;
+            shared.lock().written = told;
+            shared.changed.notify_all();
             shared.tell_of_change();
         }
         next = match outcome {

@@ -6,6 +6,7 @@
 
 mod build;
 mod elsewhere;
+mod filling;
 mod history;
 mod keeper;
 mod known;
@@ -27,6 +28,7 @@ pub(crate) use build::hash;
 use docent_core::docs::manifest::Rules;
 use docent_core::path::RepoPath;
 use elsewhere::Elsewhere;
+pub use filling::Unordered;
 pub(crate) use pages::{LARGEST_MANIFEST, Manifests};
 use place::{Mark, Opened, Place, of_table};
 pub use view::View;
@@ -34,7 +36,7 @@ use watch::Watcher;
 
 use crate::accesses::Accesses;
 use crate::deadline::Deadline;
-use crate::embed::{Embedder, bundled};
+use crate::embed::{Embedder, Remote, bundled};
 use crate::files::Root;
 use crate::git::Git;
 use crate::overview::Overview;
@@ -56,8 +58,12 @@ pub struct Options {
     pub watch: bool,
     /// Where the documentation is; everywhere, where nothing is named.
     pub pages: Vec<RepoPath>,
-    /// What gives its sections their vectors.
+    /// What gives pieces and sections the vectors that are a part of the index.
     pub embedder: &'static dyn Embedder,
+    /// A model on a server, which has a say in the order of what is found.
+    pub remote: Option<Arc<Remote>>,
+    /// Whether the model is made to know what is indexed, in the background.
+    pub fills: bool,
     /// Where commits come from; without, there are none.
     pub git: Option<Arc<Git>>,
     /// How many of them are read, the newest.
@@ -71,6 +77,8 @@ impl Default for Options {
             watch: false,
             pages: Vec::new(),
             embedder: bundled(),
+            remote: None,
+            fills: false,
             git: None,
             commits: 10_000,
         }
@@ -135,6 +143,14 @@ pub struct Progress {
     pub total: u64,
     pub pieces: u64,
     pub bytes: u64,
+}
+
+/// How much of what is indexed a model on a server knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filled {
+    pub files: usize,
+    /// Those of them whose vectors it has not given yet.
+    pub missing: usize,
 }
 
 /// Everything there is to say about an index.
@@ -206,6 +222,8 @@ struct State {
     trusted: bool,
     /// What no watch covers, as it was when the keeper looked.
     elsewhere: Elsewhere,
+    /// How often the index was seen to be another than before.
+    written: u64,
     standing: Standing,
     docs: Standing,
     history: Standing,
@@ -516,3 +534,6 @@ impl Drop for Index {
         self.shared.changed.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::place::{Mark, Opened};
-use super::{Corpus, Current, Keeper, Shared, Standing, State, keeper};
+use super::{Corpus, Current, Keeper, Shared, Standing, State, filling, keeper};
 use crate::store::StoreError;
 
 impl Shared {
@@ -26,11 +26,22 @@ impl Shared {
             let thread = thread::Builder::new().name("index".into());
             if thread.spawn(move || keeper::keep(&shared)).is_ok() {
                 state.keeper = Keeper::Idle;
+                self.start_filling();
             } else {
                 // Without a thread, what was indexed before is searched.
                 state.give_up();
             }
         }
+    }
+
+    fn start_filling(self: &Arc<Self>) {
+        let Some(remote) = self.options.remote.clone().filter(|_| self.options.fills) else {
+            return;
+        };
+        let shared = self.clone();
+        let thread = thread::Builder::new().name("embed".into());
+        // Without a thread, the model on the server has no say.
+        let _ = thread.spawn(move || filling::keep_filling(&shared, &remote));
     }
 
     /// How things stand, where the watcher says that nothing has changed since the keeper looked last.

@@ -1,6 +1,7 @@
 //! A piece as the store keeps it: what must be known of it to rank it and to find its text in its file again.
 
 use docent_core::chunk::Kind;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A part of a file that can be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,11 @@ impl Piece {
     /// What the piece stands inside of.
     pub fn outside(&self) -> &str {
         self.scope[..self.scope.len() - self.name_length].trim_end_matches('.')
+    }
+
+    /// What its vector is known by, beyond one index: the same wherever it is called and written the same way.
+    pub(crate) fn meaning(path: &str, scope: &str, hash: u64) -> u64 {
+        xxh3_64(format!("piece\0{path}\0{scope}\0{hash:x}").as_bytes())
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {

@@ -2,6 +2,7 @@
 
 use docent_core::docs::page;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A part of a page that can be found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,11 @@ impl Section {
     /// The heading with those above it.
     pub fn breadcrumb(&self) -> String {
         page::breadcrumb(&self.above, &self.heading)
+    }
+
+    /// What its vector is known by, beyond one index.
+    pub(crate) fn meaning(&self) -> u64 {
+        xxh3_64(format!("section\0{}\0{}\0{:x}", self.id(), self.breadcrumb(), self.hash).as_bytes())
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {

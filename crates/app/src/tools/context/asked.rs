@@ -11,8 +11,8 @@ use docent_core::path::RepoPath;
 use docent_core::rank::Weights;
 use docent_engine::accesses::Accesses;
 use docent_engine::discoveries::{Noted, Request as Sought, discoveries};
-use docent_engine::index::{Corpus, Index, Patience, Standing};
-use docent_engine::search::{Match, Place, Request, search};
+use docent_engine::index::{Corpus, Index, Patience, Standing, Unordered};
+use docent_engine::search::{Answer, Match, Place, Request, search};
 use docent_engine::store::StoreError;
 use jiff::{SignedDuration, Timestamp};
 
@@ -49,6 +49,7 @@ impl<'a> Searched<'a> {
             kinds: &kinds,
             module: args.module.as_deref(),
             weights: &weights,
+            deadline: call.deadline,
         };
         let sought = Sought {
             query: &args.query,
@@ -83,11 +84,11 @@ impl<'a> Searched<'a> {
                 rules: call.search.boosts,
             })
             .collect();
-        let look = || -> Result<(Vec<Match>, Vec<Noted>), StoreError> {
+        let look = || -> Result<(Answer, Vec<Noted>), StoreError> {
             let pieces = if args.wants_code() {
                 search(&places, &request)?
             } else {
-                Vec::new()
+                Answer::default()
             };
             let noted = if args.wants_discoveries() {
                 discoveries(&places, &sought)?
@@ -103,7 +104,7 @@ impl<'a> Searched<'a> {
             }
             found => found,
         };
-        let (pieces, noted) = found.map_err(|error| {
+        let (answer, noted) = found.map_err(|error| {
             Failure::new(Kind::Internal, "The index cannot be searched")
                 .details(error.to_string())
                 .hint("Use grep_codebase for text search")
@@ -111,8 +112,9 @@ impl<'a> Searched<'a> {
         Ok(Answered {
             standing,
             history,
-            pieces,
+            pieces: answer.matches,
             noted,
+            unordered: answer.unordered,
         })
     }
 
@@ -153,6 +155,8 @@ pub(super) struct Answered {
     pub(super) history: Standing,
     pub(super) pieces: Vec<Match>,
     pub(super) noted: Vec<Noted>,
+    /// Why a model on a server had no say.
+    pub(super) unordered: Option<Unordered>,
 }
 
 /// How a project was worked on.

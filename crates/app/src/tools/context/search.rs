@@ -33,6 +33,7 @@ const ABOUT: &str = "Search the project by meaning: describe what you look for, 
 pub(crate) fn tool() -> Tool {
     Tool::new("context_search", Group::Context, ABOUT, run)
         .per_minute(100)
+        .per_minute_paid(30)
         .slow_after(Duration::from_secs(2))
         .cli("search", &["query"], show)
         .dialect(|given| (Form::of_object(given) == Form::Markdown).then_some(Group::Git))
@@ -168,6 +169,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         history,
         pieces,
         noted,
+        unordered,
     } = searched.search(call, args)?;
     if standing.files == 0 && history.files == 0 && !standing.unknown && neighbours.is_empty() {
         return Err(empty(form));
@@ -181,6 +183,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         &history,
         args.wants_discoveries() && !args.wants_code(),
     ));
+    notices.extend(unordered.map(|why| why.to_string()));
 
     let total_found = pieces.len() + noted.len();
     let mut candidates: Vec<Candidate> = pieces.into_iter().map(Candidate::Piece).collect();

@@ -202,6 +202,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             .iter()
             .map(|what| format!("No filter: {what}")),
     );
+    notices.extend(results.unordered.iter().map(ToString::to_string));
     if results.gone > 0 {
         notices.push(format!(
             "{} results changed after they were indexed and were left out",

@@ -1,0 +1,412 @@
+//! A model on a server: it has a say in the order, its vectors are paid for once, and searches go on whatever it does.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use docent_testkit::{EmbeddingServer, Era, Mood, Sandbox, StdioClient};
+use serde_json::{Value, json};
+
+use crate::sandbox;
+
+const BOAT: &str = "def launch(engine):\n    # start the engine of the boat, start it twice\n    engine.start()\n    engine.start()\n";
+const AUTO: &str =
+    "def drive(engine):\n    # an automobile has an engine, as an automobile should\n    engine.start()\n";
+
+/// A project of two functions and two pages, and a server for its user.
+fn project(server: &EmbeddingServer) -> Sandbox {
+    let sandbox = sandbox()
+        .file("src/auto.py", AUTO)
+        .file("src/boat.py", BOAT)
+        .file("docs/auto.md", "# Automobile\n\nHow to get it going.\n")
+        .file("docs/boat.md", "# Boat\n\nHow to start the boat.\n");
+    set(&sandbox, &format!("url = \"{}\"", server.url()));
+    sandbox
+}
+
+/// Sets what the user has to say about the server.
+fn set(sandbox: &Sandbox, settings: &str) {
+    let file = sandbox
+        .root()
+        .with_file_name("home")
+        .join("config/docent/config.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(
+        file,
+        format!("[embedder]\nmodel = \"counting-words\"\n{settings}\n"),
+    )
+    .unwrap();
+}
+
+fn search(sandbox: &Sandbox, query: &str) -> Value {
+    let arguments = json!({ "query": query, "format": "json" }).to_string();
+    let finished = sandbox.run(&["call", "context_search", &arguments]);
+    serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("{error}: {finished:?}"))
+}
+
+/// The file of the first result.
+fn first(answer: &Value) -> &str {
+    answer["results"][0]["path"].as_str().unwrap_or_default()
+}
+
+fn notice(answer: &Value) -> &str {
+    answer["notice"].as_str().unwrap_or_default()
+}
+
+fn index(sandbox: &Sandbox) -> (i32, String) {
+    let finished = sandbox.run(&["index"]);
+    (finished.code, finished.stderr)
+}
+
+/// Everything was embedded once, and nothing twice.
+fn assert_paid_once(server: &EmbeddingServer, texts: usize) {
+    let heard = server.texts();
+    assert_eq!(heard.len(), texts, "{:?}", heard.keys());
+    assert!(heard.values().all(|times| *times == 1), "{heard:?}");
+}
+
+/// Texts of `project`: each of its pages is searched as code too.
+const TEXTS: usize = 6;
+
+#[test]
+fn it_has_a_say_in_the_order() {
+    let server = EmbeddingServer::start();
+    server.equate(["automobile", "car"]);
+    let sandbox = project(&server);
+    let question = "the engine of a car";
+    set(&sandbox, "");
+    assert_eq!(first(&search(&sandbox, question)), "src/boat.py");
+    let docs = |query: &str| {
+        sandbox
+            .run(&["call", "search_docs", &json!({ "query": query }).to_string()])
+            .stdout
+    };
+    let pages = |text: &str| serde_json::from_str::<Value>(text).unwrap()["hits"][0]["filepath"].clone();
+    assert_eq!(pages(&docs("how to start the car")), "docs/boat.md");
+
+    set(&sandbox, &format!("url = \"{}\"", server.url()));
+    let (code, said) = index(&sandbox);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("counting-words has given 6 vectors"), "{said}");
+    assert_paid_once(&server, TEXTS);
+    let answer = search(&sandbox, question);
+    assert_eq!((first(&answer), notice(&answer)), ("src/auto.py", ""));
+    assert_eq!(pages(&docs("how to get the car going")), "docs/auto.md");
+    // Who names something is shown what is called so, without the server.
+    let requests = server.requests();
+    assert_eq!(first(&search(&sandbox, "launch")), "src/boat.py");
+    assert_eq!(server.requests(), requests);
+}
+
+#[test]
+fn nothing_is_paid_for_twice() {
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server);
+    set(&sandbox, &format!("url = \"{}\"\nbatch = 1", server.url()));
+    server.be(Mood::Slow(50));
+    // Three at once, of which one is killed.
+    let mut killed = sandbox.docent().arg("index").spawn().unwrap();
+    let others = [0, 1].map(|_| sandbox.docent().arg("index").spawn().unwrap());
+    thread::park_timeout(Duration::from_millis(80));
+    for mut other in others {
+        assert!(other.wait().unwrap().success());
+    }
+    let _ = killed.kill();
+    killed.wait().unwrap();
+    assert_paid_once(&server, TEXTS);
+    // The same question, the index thrown away, another folder of the same project: all of it is known.
+    search(&sandbox, "start the engine of the boat");
+    search(&sandbox, "start the engine of the boat");
+    assert_eq!(sandbox.run(&["clear"]).code, 0);
+    let copy = sandbox.outside().join("copy");
+    fs::create_dir_all(copy.join("src")).unwrap();
+    fs::write(copy.join("src/boat.py"), BOAT).unwrap();
+    let elsewhere = sandbox.run(&["--root", copy.to_str().unwrap(), "index"]);
+    assert_eq!(elsewhere.code, 0, "{elsewhere:?}");
+    assert_eq!(index(&sandbox).0, 0);
+    assert_paid_once(&server, TEXTS + 1);
+}
+
+#[test]
+fn a_slow_one_is_not_waited_for_and_its_answer_is_not_lost() {
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server);
+    assert_eq!(index(&sandbox).0, 0);
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let ask = || {
+        client
+            .call(
+                "context_search",
+                json!({ "query": "start the engine", "format": "json" }),
+            )
+            .json()
+    };
+    server.be(Mood::Slow(2_500));
+    let started = Instant::now();
+    let answer = ask();
+    assert!(
+        started.elapsed() < Duration::from_millis(2_400),
+        "{:?}",
+        started.elapsed()
+    );
+    assert!(
+        notice(&answer).contains("did not answer in time; results are ordered without it"),
+        "{answer}"
+    );
+    assert_eq!(first(&answer), "src/boat.py");
+    server.wait_until("the question", |texts| texts.contains_key("start the engine"));
+    let until = Instant::now() + Duration::from_secs(10);
+    while !notice(&ask()).is_empty() {
+        assert!(Instant::now() < until, "{}", ask());
+    }
+    assert_paid_once(&server, TEXTS + 1);
+}
+
+#[test]
+fn one_that_has_had_too_many_requests_is_left_alone_for_as_long_as_it_says() {
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server);
+    server.be(Mood::Limited(1));
+    let answer = search(&sandbox, "start the engine");
+    let said = "has had too many requests (HTTP 429); results are ordered without it";
+    assert!(notice(&answer).contains(said), "{answer}");
+    assert_eq!(first(&answer), "src/boat.py");
+    let before = server.requests();
+    let indexing = sandbox.docent().arg("index").spawn().unwrap();
+    thread::park_timeout(Duration::from_millis(1_500));
+    let tried = server.requests() - before;
+    assert!((1..=3).contains(&tried), "{tried} requests");
+    server.be(Mood::Well);
+    assert!(indexing.wait_with_output().unwrap().status.success());
+    assert_paid_once(&server, TEXTS);
+}
+
+#[test]
+fn one_that_dies_in_the_middle_loses_nothing() {
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server);
+    assert_eq!(index(&sandbox).0, 0);
+    sandbox.write("src/cart.py", "def pull(horse):\n    return horse.walk()\n");
+    for mood in [Mood::Dying, Mood::Failing] {
+        server.be(mood);
+        let answer = search(&sandbox, "walk with the horse");
+        assert!(
+            notice(&answer).contains("results are ordered without it"),
+            "{answer}"
+        );
+        assert_eq!(first(&answer), "src/cart.py");
+    }
+    let (code, said) = index(&sandbox);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("fails (HTTP 503)"), "{said}");
+    server.be(Mood::Well);
+    assert_eq!(index(&sandbox).0, 0);
+    let answer = search(&sandbox, "walk with the horse");
+    assert_eq!((first(&answer), notice(&answer)), ("src/cart.py", ""));
+    assert_paid_once(&server, TEXTS + 2);
+}
+
+#[test]
+fn a_key_that_is_wrong_is_named_and_never_shown() {
+    const KEY: &str = "sk-wrong-5f2a9c7e1b3d4f60";
+    let server = EmbeddingServer::start();
+    server.want_key("sk-right-0123456789");
+    let sandbox = project(&server);
+    let log = sandbox.outside().join("log");
+    let file = sandbox.outside().join("key");
+    fs::write(&file, format!("{KEY}\n")).unwrap();
+    set(
+        &sandbox,
+        &format!(
+            "url = \"{}\"\nkey_file = {file:?}\n[log]\nfile = {log:?}\nlevel = \"trace\"",
+            server.url()
+        ),
+    );
+    let answer = search(&sandbox, "start the engine");
+    assert!(
+        notice(&answer).contains("does not take the key (HTTP 401)"),
+        "{answer}"
+    );
+    assert_eq!(first(&answer), "src/boat.py");
+    let (code, said) = index(&sandbox);
+    assert_eq!(code, 1);
+    let shown = [
+        said,
+        answer.to_string(),
+        fs::read_to_string(&log).unwrap_or_default(),
+    ]
+    .into_iter()
+    .chain(["status", "config"].map(|command| sandbox.run(&[command]).stdout))
+    .collect::<String>();
+    assert!(!shown.contains("5f2a9c7e"), "{shown}");
+
+    fs::write(&file, "sk-right-0123456789\n").unwrap();
+    assert_eq!(index(&sandbox).0, 0);
+    assert_paid_once(&server, TEXTS);
+    fs::remove_file(&file).unwrap();
+    let answer = search(&sandbox, "start another engine");
+    assert!(notice(&answer).contains("gets no key"), "{answer}");
+}
+
+#[test]
+fn vectors_of_another_model_are_never_compared() {
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server);
+    assert_eq!(index(&sandbox).0, 0);
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let ask = |query: &str| {
+        client
+            .call("context_search", json!({ "query": query, "format": "json" }))
+            .json()
+    };
+    assert_eq!(notice(&ask("start the engine")), "");
+    // While docent runs, it is out of order; whoever starts anew takes it for another model, and begins anew.
+    server.give(32);
+    let answer = ask("start the other engine");
+    assert!(
+        notice(&answer).contains(
+            "gives vectors of another model than before: 32 numbers of counting-words where it gave 64"
+        ),
+        "{answer}"
+    );
+    assert_eq!(first(&answer), "src/boat.py");
+    let times = |often: usize| server.texts().values().filter(|times| **times == often).count();
+    let unknown = "counting-words does not know enough of the results yet; they are ordered without it";
+    assert_eq!(notice(&search(&sandbox, "start the engine of nobody")), unknown);
+    assert_eq!(index(&sandbox).0, 0);
+    assert_eq!(times(2), TEXTS);
+    // The same with a model of another name. Who serves has it learn all anew by itself.
+    drop(client);
+    server.call_model("counting-words-2");
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let ask = |query: &str| {
+        client
+            .call("context_search", json!({ "query": query, "format": "json" }))
+            .json()
+    };
+    assert_eq!(notice(&ask("the engine of nobody")), unknown);
+    let thrice =
+        |texts: &BTreeMap<String, usize>| texts.values().filter(|times| **times == 3).count() == TEXTS;
+    server.wait_until("all anew", thrice);
+    // Answers that fit no model are not kept.
+    sandbox.write("src/cart.py", "def pull(horse):\n    return horse.walk()\n");
+    server.be(Mood::Uneven);
+    let (code, said) = index(&sandbox);
+    assert_eq!(code, 1);
+    assert!(said.contains("answers in an unknown way"), "{said}");
+}
+
+#[test]
+fn what_it_does_not_take_is_left_out_and_not_sent_again() {
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server).file("src/odd.py", "def odd():\n    return 'unspeakable'\n");
+    server.be(Mood::Choosy);
+    let (code, said) = index(&sandbox);
+    assert_eq!(code, 0, "{said}");
+    assert_paid_once(&server, TEXTS);
+    let requests = server.requests();
+    assert_eq!(index(&sandbox).0, 0);
+    assert_eq!(server.requests(), requests);
+    assert_eq!(notice(&search(&sandbox, "what is odd about it")), "");
+}
+
+#[test]
+fn a_server_has_it_learn_in_the_background_and_what_changes_too() {
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server);
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let ask = |query: &str| {
+        client
+            .call("context_search", json!({ "query": query, "format": "json" }))
+            .json()
+    };
+    assert_eq!(first(&ask("start the engine")), "src/boat.py");
+    let holds = |word: &'static str| {
+        move |texts: &BTreeMap<String, usize>| texts.keys().any(|text| text.contains(word))
+    };
+    server.wait_until("the first build", |texts| texts.len() > TEXTS);
+    sandbox.write(
+        "src/auto.py",
+        AUTO.replace("an automobile has", "every automobile has"),
+    );
+    server.wait_until("the change", holds("every automobile has"));
+    let heard = server.texts();
+    assert!(heard.values().all(|times| *times == 1), "{heard:?}");
+    let status: Value = serde_json::from_str(&sandbox.run(&["status", "--json"]).stdout).unwrap();
+    assert_eq!(status["server"]["model"], "counting-words");
+}
+
+#[test]
+fn nothing_is_sent_that_its_user_does_not_want_to_send() {
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server)
+        .file("src/cloud.py", "KEY = 'AKIAIOSFODNN7EXAMPLE'\n")
+        .file(".env", "TOKEN=abc\n");
+    assert_eq!(index(&sandbox).0, 0);
+    let sent: String = server.texts().into_keys().collect();
+    assert!(
+        sent.contains("cloud.py") && !sent.contains("AKIAIOSFODNN7EXAMPLE") && !sent.contains("TOKEN"),
+        "{sent}"
+    );
+
+    // A project has no say in where its user's code goes.
+    let other = EmbeddingServer::start();
+    let hostile = crate::sandbox().file("src/a.py", BOAT).file(
+        ".context/config.toml",
+        format!("[embedder]\nurl = \"{}\"\nmodel = \"m\"\n", other.url()),
+    );
+    assert_eq!(hostile.run(&["index"]).code, 0);
+    assert_eq!(other.requests(), 0);
+    let said = hostile.run(&["config"]).stderr;
+    assert!(
+        said.contains("embedder.url is not taken from a project"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_paid_server_is_asked_less_often() {
+    let sandbox = sandbox();
+    let limit = |settings: &str| {
+        set(&sandbox, settings);
+        let shown = sandbox.run(&["config"]).stdout;
+        let line = shown
+            .lines()
+            .find(|line| line.contains("limit.context_search"))
+            .unwrap_or_default();
+        line.split_whitespace().nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(limit(""), "100");
+    assert_eq!(limit("url = \"http://localhost:11434/v1\"\nkey = \"k\""), "100");
+    assert_eq!(limit("url = \"https://api.example.com/v1\"\nkey = \"k\""), "30");
+    assert_eq!(
+        limit("url = \"https://api.example.com/v1\"\nkey = \"k\"\n[limit]\ncontext_search = 50"),
+        "50"
+    );
+}
+
+#[test]
+fn settings_that_name_half_a_server_are_refused() {
+    let sandbox = sandbox();
+    let refused = |settings: &str| {
+        let finished = sandbox.run(&["--set", settings, "config"]);
+        assert_ne!(finished.code, 0);
+        finished.stderr
+    };
+    assert!(refused("embedder.url=localhost:11434").contains("must begin with http"));
+    assert!(refused("embedder.url=http://localhost:11434/v1").contains("embedder.model is not"));
+    // Nowhere to keep them: nothing is asked for.
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server);
+    let blocked: PathBuf = sandbox
+        .root()
+        .with_file_name("home")
+        .join("cache/docent/embeddings");
+    fs::create_dir_all(blocked.parent().unwrap()).unwrap();
+    fs::write(&blocked, "in the way").unwrap();
+    let answer = search(&sandbox, "start the engine");
+    assert!(notice(&answer).contains("its vectors cannot be kept"), "{answer}");
+    assert_eq!(server.requests(), 0);
+}

@@ -1,0 +1,237 @@
+//! Gives what is indexed the vectors of a model on a server: in the background of whoever serves, or for who waits for it.
+//!
+//! Texts are cut from the files once more, because an index keeps none; only those that have no vector yet are sent.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use docent_core::path::RepoPath;
+
+use super::build::{Job, Prepared, hash, page_texts, piece_texts};
+use super::place::{VERSION, of_table};
+use super::table::Row;
+use super::{Corpus, Filled, Index, Shared};
+use crate::deadline::Deadline;
+use crate::embed::{Direction, Remote, Text, Trouble};
+
+/// Why results are in the order they have without a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unordered {
+    #[error("The embedding server {host} {trouble}; results are ordered without it")]
+    Trouble { host: String, trouble: Trouble },
+    #[error("{model} does not know enough of the results yet; they are ordered without it")]
+    Unknown { model: String },
+}
+
+/// A file whose vectors are not all known.
+struct Unfilled {
+    corpus: Corpus,
+    path: RepoPath,
+    row: Row,
+}
+
+/// A server that does not know a larger share of what was found yet has no say.
+const MOST_UNKNOWN: f32 = 0.1;
+
+/// Tries without any progress, after which who waits is told.
+const TRIES: u32 = 4;
+
+impl Index {
+    /// Whether a model on a server has a say.
+    pub(crate) fn has_server(&self) -> bool {
+        self.shared.options.remote.is_some()
+    }
+
+    /// How near each of what was found is to a query, from 0 for the furthest to 1 for the nearest, by the model on the server.
+    /// Nothing without a server. What it does not know stands in the middle.
+    pub(crate) fn nearness(
+        &self,
+        query: &str,
+        keys: &[u64],
+        deadline: &Deadline,
+    ) -> Result<Option<Vec<f32>>, Unordered> {
+        let Some(remote) = &self.shared.options.remote else {
+            return Ok(None);
+        };
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let near = remote
+            .query(query, deadline)
+            .and_then(|asked: Direction| remote.nearness(&asked, keys));
+        let (near, unknown) = near.map_err(|trouble| Unordered::Trouble {
+            host: remote.server().host().to_owned(),
+            trouble,
+        })?;
+        let known: Vec<f32> = near.iter().flatten().copied().collect();
+        let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
+        if number(unknown) > MOST_UNKNOWN * number(near.len()) {
+            // It may have turned out only now that all must be asked for anew.
+            self.shared.changed.notify_all();
+            return Err(Unordered::Unknown {
+                model: remote.server().model.clone(),
+            });
+        }
+        // Models differ in how near to each other even strangers are; only the order tells.
+        let furthest = known.iter().copied().fold(f32::INFINITY, f32::min);
+        let nearest = known.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let reach = (nearest - furthest).max(f32::MIN_POSITIVE);
+        let scaled = |near: Option<f32>| near.map_or(0.5, |near| (near - furthest) / reach);
+        Ok(Some(near.into_iter().map(scaled).collect()))
+    }
+
+    /// How much of what is indexed the model on the server knows; nothing without a server.
+    pub fn filled(&self) -> Option<Result<Filled, Trouble>> {
+        let remote = self.shared.options.remote.as_ref()?;
+        if self.shared.seen().is_none() && self.shared.place.current().is_some() {
+            // What cannot be opened has no files, and is told of elsewhere.
+            let _ = self.shared.open();
+        }
+        let counted = || -> Result<Filled, Trouble> {
+            let (missing, files) = self.shared.unfilled(remote)?;
+            Ok(Filled {
+                files,
+                missing: missing.len(),
+            })
+        };
+        Some(counted())
+    }
+
+    /// Has the model on the server learn all that is indexed, and waits for it, also where the server fails now and then.
+    pub fn fill(&self, report: &dyn Fn(Filled)) -> Result<(), Trouble> {
+        let Some(remote) = &self.shared.options.remote else {
+            return Ok(());
+        };
+        let (mut tries, mut least) = (0, usize::MAX);
+        loop {
+            let Err(trouble) = self.shared.fill(remote, report) else {
+                return Ok(());
+            };
+            let left = self.shared.unfilled(remote)?.0.len();
+            (tries, least) = if left < least {
+                (1, left)
+            } else {
+                (tries + 1, least)
+            };
+            if !trouble.is_passing() || tries >= TRIES {
+                return Err(trouble);
+            }
+            // A thread may wake up before its time.
+            while let Some((_, left)) = remote.trouble() {
+                thread::park_timeout(left);
+            }
+        }
+    }
+}
+
+/// Runs until the index is dropped.
+pub(super) fn keep_filling(shared: &Arc<Shared>, remote: &Remote) {
+    const LONGEST: Duration = Duration::from_mins(10);
+    let mut seen = (0, 0);
+    loop {
+        let mut state = shared.lock();
+        loop {
+            if state.ended {
+                return;
+            }
+            let pause = remote.trouble().map(|(_, left)| left);
+            if (state.written, remote.renewals()) != seen && pause.is_none() {
+                break;
+            }
+            state = shared.wait(state, pause.unwrap_or(LONGEST));
+        }
+        let looked = (state.written, remote.renewals());
+        drop(state);
+        // What goes wrong is told with the next search; and tried again, when the server is no longer left alone.
+        if shared.fill(remote, &|_| {}).is_ok() || remote.trouble().is_none() {
+            seen = looked;
+        }
+    }
+}
+
+impl Shared {
+    /// Files whose vectors are not all known, pages first; and how many files there are.
+    fn unfilled(&self, remote: &Remote) -> Result<(Vec<Unfilled>, usize), Trouble> {
+        let Some(seen) = self.seen() else {
+            return Ok((Vec::new(), 0));
+        };
+        let known = remote.files()?;
+        let mut missing = Vec::new();
+        let mut files = 0;
+        for corpus in Corpus::OF_FILES {
+            let rows = seen.opened.table().files(corpus);
+            let rows = rows.map_err(|error| Trouble::Unkept(of_table(error).to_string()))?;
+            for (path, row) in rows.into_iter().filter(|(_, row)| row.pieces > 0) {
+                files += 1;
+                if !known.contains(&file_key(corpus, &path, &row)) {
+                    missing.push(Unfilled { corpus, path, row });
+                }
+            }
+        }
+        Ok((missing, files))
+    }
+
+    /// Asks for all that is missing, as long as nothing goes wrong.
+    fn fill(&self, remote: &Remote, report: &dyn Fn(Filled)) -> Result<(), Trouble> {
+        let (missing, files) = self.unfilled(remote)?;
+        let mut texts: Vec<Text> = Vec::new();
+        let mut whole: Vec<u64> = Vec::new();
+        for (at, file) in missing.iter().enumerate() {
+            if let Some((key, of_file)) = self.texts(file) {
+                texts.extend(remote.missing(of_file)?);
+                whole.push(key);
+            }
+            let left = missing.len() - at - 1;
+            if texts.len() < remote.most() && left > 0 {
+                continue;
+            }
+            while !texts.is_empty() {
+                let rest = texts.split_off(remote.most().min(texts.len()));
+                remote.fill(std::mem::replace(&mut texts, rest))?;
+                if self.lock().ended {
+                    return Ok(());
+                }
+            }
+            for key in whole.drain(..) {
+                remote.add_file(key)?;
+            }
+            report(Filled { files, missing: left });
+        }
+        Ok(())
+    }
+
+    /// What of a file has vectors, and what the file is known by when it has them all. Nothing where it is gone.
+    fn texts(&self, file: &Unfilled) -> Option<(u64, Vec<Text>)> {
+        let job = Job {
+            root: &self.root,
+            path: &file.path,
+            listed: file.row.stamp,
+            before: None,
+            rules: file.row.rules,
+            largest: self.options.largest_file,
+        };
+        let prepared = match file.corpus {
+            Corpus::Docs => {
+                let manifests = self.lock().manifests.clone();
+                page_texts(&job, || manifests.rules(&file.path))
+            }
+            Corpus::Code | Corpus::History => piece_texts(&job),
+        };
+        match prepared {
+            Prepared::Changed { row, entries, .. } => {
+                Some((file_key(file.corpus, &file.path, &row), entries))
+            }
+            Prepared::Same(_) | Prepared::Gone => None,
+        }
+    }
+}
+
+fn file_key(corpus: Corpus, path: &RepoPath, row: &Row) -> u64 {
+    hash(&format!(
+        "{VERSION}\0{}\0{path}\0{:x}\0{:x}",
+        corpus.name(),
+        row.hash,
+        row.rules
+    ))
+}
