@@ -23,6 +23,8 @@ STEPS = {
     "named": [0.0, 0.1, 0.3, 0.6],
     "near": [0.3, 0.4, 0.5, 0.6, 0.7],
     "file": [0.3, 0.45, 0.6, 0.8, 1.0],
+    "outline": [0.7, 0.85, 1.0],
+    "again": [0.3, 0.5, 0.7],
     "stem": [0.3, 0.5, 0.7, 0.9, 1.1],
     "directory": [0.0, 0.1, 0.2, 0.35, 0.5],
     "name": [0.0, 0.15, 0.3, 0.5],
@@ -33,7 +35,7 @@ STEPS = {
     "test": [0.3, 0.4, 0.55],
 }
 START = {
-    "meaning": 1.0, "named": 0.3, "near": 0.5, "file": 0.6, "stem": 0.7, "directory": 0.2, "name": 0.15, "defines": 2.0,
+    "meaning": 1.0, "named": 0.3, "near": 0.5, "file": 0.6, "outline": 0.85, "again": 0.5, "stem": 0.7, "directory": 0.2, "name": 0.15, "defines": 2.0,
     "mentions": 0.8, "called": 0.6, "prose": 0.45, "test": 0.4,
 }
 

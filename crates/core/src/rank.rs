@@ -1,8 +1,8 @@
 //! The order of what was found: how well words match is where it begins, what code is decides.
 //!
-//! Words alone prefer short texts and uses over definitions, and do not know what means the same. Here a piece gains when it defines what the query names, when
-//! its file is called what the query says, and when more of its file matches; tests, generated code and their kind stand
-//! behind what they are about, unless the query asks for them.
+//! Words alone prefer short texts and uses over definitions, and do not know what means the same. Here a piece gains when it
+//! defines what the query names, when its file is called what the query says, and when more of its file matches; tests,
+//! generated code and their kind stand behind what they are about, unless the query asks for them.
 //!
 //! Invariant: the order depends on nothing but the query and the candidates; equal ones keep their order.
 
@@ -33,16 +33,22 @@ pub struct Candidate<'a> {
     pub spoken: f32,
 }
 
-/// How much each sign counts, where the best match of words counts 1.
+/// How much each sign counts, beside the best match of words.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights {
-    /// What it is about, where words count 1; and what is left of that where the query is a name.
+    /// How well words match.
+    pub words: f32,
+    /// What it is about; and what is left of that where the query is a name.
     pub meaning: f32,
     pub named: f32,
     /// Nothing counts that is less than this share as near as the nearest.
     pub near: f32,
     /// How much of what was found is in the same file.
     pub file: f32,
+    /// Of what is no function, among the pieces of a file, where the query is no name.
+    pub outline: f32,
+    /// What is left of a second piece of the same file.
+    pub again: f32,
     /// What commits said about the file.
     pub history: f32,
     /// Words of the query in the file's name, and in the names of its directories.
@@ -65,10 +71,13 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Self {
+            words: 1.0,
             meaning: 1.0,
             named: 0.3,
             near: 0.5,
             file: 0.6,
+            outline: 0.85,
+            again: 0.5,
             history: 0.6,
             stem: 0.7,
             directory: 0.2,
@@ -86,7 +95,8 @@ impl Default for Weights {
 
 /// How relevant each candidate is, from 0 up.
 pub fn relevance(query: &Query, candidates: &[Candidate<'_>], weights: &Weights) -> Vec<f32> {
-    let fits = fits(query, candidates, weights);
+    let mut fits = fits(query, candidates, weights);
+    order_inside(query, candidates, weights, &mut fits);
     let mut files: HashMap<(usize, &str), File> = HashMap::new();
     for (candidate, fit) in candidates.iter().zip(&fits) {
         let file = files
@@ -129,11 +139,41 @@ fn fits(query: &Query, candidates: &[Candidate<'_>], weights: &Weights) -> Vec<f
     let meaning = weights.meaning * if query.is_name { weights.named } else { 1.0 };
     let fit = |one: &Candidate<'_>| {
         let near = (one.nearness / nearest - weights.near) / (1.0 - weights.near);
-        one.score / best + meaning * near.max(0.0)
+        weights.words * one.score / best + meaning * near.max(0.0)
     };
     let fits: Vec<f32> = candidates.iter().map(fit).collect();
     let top = fits.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
     fits.into_iter().map(|fit| fit / top).collect()
+}
+
+/// Which piece of a file comes first is another question than which file does: a class lists what is in it and so has the words of
+/// all its methods, but who asks how something is done wants the method. The fits of a file's pieces stay what they are, and are
+/// dealt out anew.
+fn order_inside(query: &Query, candidates: &[Candidate<'_>], weights: &Weights, fits: &mut [f32]) {
+    if query.is_name {
+        return;
+    }
+    let worth: Vec<f32> = candidates
+        .iter()
+        .zip(&*fits)
+        .map(|(candidate, fit)| match candidate.kind {
+            Kind::Function | Kind::Method => *fit,
+            Kind::Class | Kind::Interface | Kind::Type | Kind::Module | Kind::Block => fit * weights.outline,
+        })
+        .collect();
+    let mut files: HashMap<(usize, &str), Vec<usize>> = HashMap::new();
+    for (at, candidate) in candidates.iter().enumerate() {
+        let file = (candidate.project, candidate.path);
+        files.entry(file).or_default().push(at);
+    }
+    for mut pieces in files.into_values() {
+        let mut dealt: Vec<f32> = pieces.iter().map(|&at| fits[at]).collect();
+        dealt.sort_by(|a, b| b.total_cmp(a));
+        pieces.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
+        for (at, fit) in pieces.into_iter().zip(dealt) {
+            fits[at] = fit;
+        }
+    }
 }
 
 /// What is known of a file for every piece of it.
@@ -216,6 +256,8 @@ fn defines(query: &Query, candidate: &Candidate<'_>, weights: &Weights) -> f32 {
         weights.mentions
     };
     let worth = match candidate.kind {
+        // What makes one of a class is called as the class is.
+        Kind::Method | Kind::Function if name == outside => 0.3,
         Kind::Class | Kind::Interface | Kind::Type | Kind::Function => 1.0,
         Kind::Method => 0.9,
         Kind::Module => 0.7,
@@ -316,19 +358,16 @@ fn ratio(part: usize, whole: usize) -> f32 {
 }
 
 /// Lowers what would be a second piece of the same file, so that one of each comes before. `files` says which file each is of.
-pub fn spread<F: Copy + Eq + Hash>(files: &[F], relevance: &mut [f32]) {
+pub fn spread<F: Copy + Eq + Hash>(files: &[F], relevance: &mut [f32], again: f32) {
     let mut sorted: Vec<usize> = (0..relevance.len()).collect();
     sorted.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
     let mut seen: HashMap<F, i32> = HashMap::new();
     for at in sorted {
         let before = seen.entry(files[at]).or_default();
-        relevance[at] *= AGAIN.powi(*before);
+        relevance[at] *= again.powi(*before);
         *before += 1;
     }
 }
-
-/// What is left of a second piece of the same file.
-const AGAIN: f32 = 0.3;
 
 #[cfg(test)]
 mod tests {
@@ -372,6 +411,38 @@ mod tests {
             ("c.py", "timeout", Kind::Method, 5.0),
         ];
         assert_eq!(ranked("Timeout", &candidates), ["Timeout", "timeout", "caller"]);
+    }
+
+    #[test]
+    fn a_class_comes_before_what_makes_one_of_it() {
+        let candidates = [
+            Candidate {
+                kind: Kind::Method,
+                name: "JsonMapper",
+                outside: "JsonMapper",
+                ..candidate("JsonMapper.java", 9.0)
+            },
+            Candidate {
+                kind: Kind::Class,
+                name: "JsonMapper",
+                ..candidate("JsonMapper.java", 6.0)
+            },
+        ];
+        let relevance = relevance(&Query::of("JsonMapper"), &candidates, &Weights::default());
+        assert!(relevance[1] > relevance[0], "{relevance:?}");
+    }
+
+    #[test]
+    fn a_method_comes_before_the_class_that_lists_it() {
+        let candidates = [
+            ("a.py", "Jar", Kind::Class, 9.0),
+            ("a.py", "load_cookies", Kind::Method, 8.5),
+            ("b.py", "Other", Kind::Class, 8.7),
+        ];
+        assert_eq!(
+            ranked("how are cookies loaded", &candidates),
+            ["load_cookies", "Other", "Jar"]
+        );
     }
 
     #[test]
@@ -441,7 +512,7 @@ mod tests {
     #[test]
     fn one_of_each_file_comes_before_a_second() {
         let mut relevance = [1.0, 0.9, 0.5, 0.4];
-        spread(&["a", "a", "b", "a"], &mut relevance);
+        spread(&["a", "a", "b", "a"], &mut relevance, 0.3);
         let shown: Vec<String> = relevance.iter().map(|value| format!("{value:.3}")).collect();
         assert_eq!(shown, ["1.000", "0.270", "0.500", "0.036"]);
     }

@@ -7,9 +7,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The pieces there are, each with its number.
 #[derive(Debug)]
-pub struct Vocabulary {
-    /// All of them, one behind the other, and where each begins.
-    text: String,
+pub struct Vocabulary<'a> {
+    /// All of them, one a line, and where each begins.
+    text: &'a str,
     starts: Vec<u32>,
     /// Where to find a piece: its number and 1, by its hash; 0 where there is none. Twice as many places as pieces, or more.
     places: Vec<u32>,
@@ -21,14 +21,12 @@ const GOES_ON: &str = "##";
 /// Longer words are data.
 const LONGEST: usize = 64;
 
-impl Vocabulary {
-    pub fn new<'a>(pieces: impl Iterator<Item = &'a str>) -> Self {
-        let mut text = String::new();
+impl<'a> Vocabulary<'a> {
+    /// Of pieces, one a line, of which each line has its end.
+    pub fn new(text: &'a str) -> Self {
         let mut starts = vec![0];
-        for piece in pieces {
-            text.push_str(piece);
-            starts.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
-        }
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
+        starts.extend(ends.map(|end| u32::try_from(end + 1).unwrap_or(u32::MAX)));
         let count = starts.len() - 1;
         let mut vocabulary = Self {
             text,
@@ -36,7 +34,7 @@ impl Vocabulary {
             places: vec![0; (count * 2).next_power_of_two().max(2)],
         };
         for piece in 0..count {
-            let mut place = vocabulary.place(vocabulary.piece(piece).as_bytes());
+            let mut place = vocabulary.place(vocabulary.piece(piece));
             while vocabulary.places[place] != 0 {
                 place = (place + 1) % vocabulary.places.len();
             }
@@ -45,8 +43,8 @@ impl Vocabulary {
         vocabulary
     }
 
-    fn piece(&self, number: usize) -> &str {
-        &self.text[self.starts[number] as usize..self.starts[number + 1] as usize]
+    fn piece(&self, number: usize) -> &[u8] {
+        &self.text.as_bytes()[self.starts[number] as usize..self.starts[number + 1] as usize - 1]
     }
 
     fn place(&self, piece: &[u8]) -> usize {
@@ -58,7 +56,7 @@ impl Vocabulary {
         let mut place = self.place(piece);
         loop {
             let number = self.places[place].checked_sub(1)?;
-            if self.piece(number as usize).as_bytes() == piece {
+            if self.piece(number as usize) == piece {
                 return Some(number);
             }
             place = (place + 1) % self.places.len();
@@ -153,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_word_is_whole_or_the_longest_pieces() {
-        let vocabulary = Vocabulary::new(["read", "re", "##ad", "##er", "un", "##read"].into_iter());
+        let vocabulary = Vocabulary::new("read\nre\n##ad\n##er\nun\n##read\n");
         let pieces = |word: &str| {
             let mut pieces = Vec::new();
             vocabulary.pieces_into(word, &mut pieces);

@@ -114,10 +114,13 @@ fn set(weights: &mut Weights, setting: &str) -> Result<(), Box<dyn Error>> {
     let (name, value) = setting.split_once('=').ok_or("weight=value")?;
     let value = value.parse()?;
     *match name {
+        "words" => &mut weights.words,
         "meaning" => &mut weights.meaning,
         "named" => &mut weights.named,
         "near" => &mut weights.near,
         "file" => &mut weights.file,
+        "outline" => &mut weights.outline,
+        "again" => &mut weights.again,
         "history" => &mut weights.history,
         "stem" => &mut weights.stem,
         "directory" => &mut weights.directory,

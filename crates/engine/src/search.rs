@@ -180,7 +180,7 @@ fn ranked(
         .collect();
     let mut relevance = relevance(query, &candidates, weights);
     let files: Vec<(usize, &str)> = candidates.iter().map(|one| (one.project, one.path)).collect();
-    spread(&files, &mut relevance);
+    spread(&files, &mut relevance, weights.again);
     drop(candidates);
     let mut matches: Vec<Match> = hits
         .into_iter()

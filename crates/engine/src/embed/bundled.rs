@@ -29,8 +29,9 @@ struct Bundled {
 
 #[derive(Debug)]
 struct Opened {
-    vocabulary: Vocabulary,
-    scales: Vec<f32>,
+    vocabulary: Vocabulary<'static>,
+    /// Four bytes each.
+    scales: &'static [u8],
     rows: &'static [u8],
 }
 
@@ -55,14 +56,16 @@ impl Opened {
         let (scales, rows) = rest.split_at(4 * count);
         let text = std::str::from_utf8(text).expect("the words of the table are text");
         Self {
-            vocabulary: Vocabulary::new(text.split('\n').take(count)),
-            scales: scales
-                .chunks_exact(4)
-                .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-                .collect(),
+            vocabulary: Vocabulary::new(text),
+            scales,
             rows: &rows[..count * DIMENSIONS],
         }
     }
+}
+
+fn scale(scales: &[u8], piece: usize) -> f32 {
+    let bytes = &scales[4 * piece..4 * piece + 4];
+    f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
 impl Embedder for Bundled {
@@ -87,7 +90,7 @@ impl Embedder for Bundled {
             let piece = same[0] as usize;
             let row = &rows[piece * DIMENSIONS..(piece + 1) * DIMENSIONS];
             #[expect(clippy::cast_precision_loss, reason = "no text has so many words")]
-            let weight = scales[piece] * same.len() as f32;
+            let weight = scale(scales, piece) * same.len() as f32;
             for (part, number) in sum.iter_mut().zip(row) {
                 *part += weight * f32::from(number.cast_signed());
             }

@@ -123,6 +123,10 @@ impl Known {
             // What is cut already is known to be so before files are looked at once more.
             let glances = corpus == Corpus::Code && shared.wants_docs();
             if rest.is_empty() || glances || committed.elapsed() > interval {
+                // Before others see the new names, or they would see them without their statistics.
+                if corpus == Corpus::Code {
+                    self.follow_renames(shared, &written);
+                }
                 if let Some(change) = &mut change {
                     commit += 1;
                     change.commit(commit)?;
@@ -159,12 +163,9 @@ impl Known {
             .count()
     }
 
-    /// After a commit: knows what was written, and moves what is known of renamed files along.
+    /// After a commit: knows what was written.
     pub(super) fn take_note(&mut self, shared: &Shared, corpus: Corpus, written: Vec<Written>) {
         self.changes += 1;
-        if corpus == Corpus::Code {
-            self.follow_renames(shared, &written);
-        }
         for written in written {
             // A file that changed while it was read, or just before, is looked at again.
             match (corpus, written) {
