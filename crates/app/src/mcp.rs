@@ -25,7 +25,7 @@ use rmcp::model::{
     ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
     Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
-    LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
+    LoggingMessageNotificationParam, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
     SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool as Listed, ToolAnnotations,
     UnsubscribeRequestParams,
@@ -530,7 +530,12 @@ fn list(tool: &Tool, project: &Project) -> Listed {
         Some(shape) => (shape.about.into(), Arc::new(shape.input)),
         None => (Cow::Borrowed(tool.about), tool.input.clone()),
     };
-    let listed = Listed::new(tool.name, about, input).with_annotations(annotations);
+    let mut listed = Listed::new(tool.name, about, input).with_annotations(annotations);
+    if tool.comes_first {
+        let mut meta = MetaObject::new();
+        meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
+        listed = listed.with_meta(meta);
+    }
     match &tool.output {
         Some(schema) => listed.with_raw_output_schema(schema.clone()),
         None => listed,

@@ -224,7 +224,7 @@ pub(crate) fn sessions(sessions: &[Past]) -> String {
 }
 
 /// The project as it is now, and what could not be looked at.
-fn look(project: &Project, deadline: &Deadline) -> (Arc<Overview>, String) {
+pub(crate) fn look(project: &Project, deadline: &Deadline) -> (Arc<Overview>, String) {
     let standing = project
         .index
         .freshen(Corpus::Code, project.search.patience, deadline, &|_| {});
@@ -275,7 +275,7 @@ fn shares(languages: &[(String, usize)]) -> String {
 }
 
 /// What the readme says first, below its title.
-fn introduction(root: &Root, overview: &Overview) -> Option<String> {
+pub(crate) fn introduction(root: &Root, overview: &Overview) -> Option<String> {
     const MOST_BYTES: u64 = 1 << 20;
     let readme = overview
         .key_files

@@ -1,6 +1,7 @@
 //! The commands about the index: build it, tell how it is, throw it away.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -9,7 +10,7 @@ use clap::{Arg, ArgAction, Command};
 use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
 use docent_engine::embed::Trouble;
-use docent_engine::git::Git;
+use docent_engine::git::{Git, Surroundings};
 use docent_engine::index::{Corpus, Filled, Index, Options, Patience, Progress, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -83,9 +84,13 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     print::announce(&if total == 0 {
         format!("{files} files are indexed; nothing has changed")
     } else {
+        let changed = if total == standing.files as u64 {
+            String::new()
+        } else {
+            format!("; {} had changed", count(total))
+        };
         format!(
-            "{files} files are indexed; {} had changed: {} chunks in {seconds:.1} s, {}",
-            count(total),
+            "{files} files are indexed{changed}: {} chunks in {seconds:.1} s, {}",
             count(pieces),
             rate(bytes, seconds)
         )
@@ -125,7 +130,11 @@ fn fill(index: &Index, settings: &Settings) -> Result<(), String> {
     let bar = Bar::default();
     let report = |filled: Filled| {
         let known = filled.files - filled.missing;
-        bar.draw(known as u64, filled.files as u64, &server.model);
+        bar.draw(
+            known as u64,
+            filled.files as u64,
+            &format!(" known to {}", server.model),
+        );
     };
     let before = remote.count().unwrap_or_default();
     let outcome = index.fill(&report);
@@ -221,26 +230,27 @@ fn write(
             &format!("at {host}, {about}"),
         )?;
     }
-    let writer = status
-        .writer
-        .as_ref()
-        .map_or_else(|| "none now".to_owned(), |process| format!("process {process}"));
-    page.row("writer", WIDTH, &writer, "")?;
+    if let Some(process) = &status.writer {
+        page.row(
+            "writer",
+            WIDTH,
+            &format!("process {process}"),
+            "is changing the index now",
+        )?;
+    }
     match &status.folder {
         Some(folder) => page.row(
             "on disk",
             WIDTH,
             &size(status.bytes_on_disk),
-            &folder.display().to_string(),
+            &shortened(
+                folder.ancestors().nth(2).unwrap_or(folder),
+                &settings.surroundings,
+            ),
         )?,
         None => page.row("on disk", WIDTH, "nothing", "")?,
     }
-    let languages: Vec<String> = status
-        .languages
-        .iter()
-        .map(|(name, files)| format!("{name} {}", number(*files)))
-        .collect();
-    page.row("languages", WIDTH, &languages.join(", "), "")?;
+    languages(status, WIDTH, page)?;
     for (note, files, first) in &status.notes {
         let more = if *files > first.len() { ", …" } else { "" };
         page.row(
@@ -270,6 +280,38 @@ fn write(
         .troubles
         .iter()
         .try_for_each(|trouble| page.note(trouble))
+}
+
+/// Languages by how many files they have: bars where a person looks, else all of them on a line.
+fn languages(status: &Status, width: usize, page: &mut Page) -> std::io::Result<()> {
+    const SHOWN: usize = 8;
+    if !page.is_terminal() {
+        let all: Vec<String> = status
+            .languages
+            .iter()
+            .map(|(name, files)| format!("{name} {}", count(*files as u64)))
+            .collect();
+        return page.row("languages", width, &all.join(", "), "");
+    }
+    let shown = &status.languages[..status.languages.len().min(SHOWN)];
+    let most = shown.first().map_or(0, |(_, files)| *files);
+    for (name, files) in shown {
+        page.bar(name, 16, *files, most)?;
+    }
+    match status.languages.len() - shown.len() {
+        0 => Ok(()),
+        more => page.dim(&format!("  and {more} more languages")),
+    }
+}
+
+/// A path as people write it, from their home on.
+fn shortened(path: &Path, surroundings: &Surroundings) -> String {
+    let home = surroundings.variables.iter().find(|(name, _)| name == "HOME");
+    let below = home.and_then(|(_, home)| path.strip_prefix(home).ok());
+    below.map_or_else(
+        || path.display().to_string(),
+        |below| format!("~/{}", below.display()),
+    )
 }
 
 fn json(status: &Status, embedder: &str) -> serde_json::Value {
@@ -320,7 +362,11 @@ impl Bar {
             bytes,
         } = progress;
         let rate = rate(bytes, self.started.elapsed().as_secs_f64());
-        self.draw(done, total, &format!("{} chunks · {rate}", count(pieces)));
+        let message = match pieces {
+            0 => String::new(),
+            pieces => format!(" · {} chunks · {rate}", count(pieces)),
+        };
+        self.draw(done, total, &message);
     }
 
     fn draw(&self, done: u64, total: u64, message: &str) {
@@ -329,8 +375,8 @@ impl Bar {
         }
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         let bar = bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} files · {msg} · {eta} left")
-                .expect("a literal template");
+            let style =
+                ProgressStyle::with_template("{bar:24} {pos}/{len} files{msg}").expect("a literal template");
             ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_style(style)
         });
         bar.set_length(total);

@@ -6,6 +6,7 @@ mod index;
 mod links;
 mod memory;
 mod mirror;
+mod overview;
 pub(crate) mod print;
 mod reference;
 mod sessions;

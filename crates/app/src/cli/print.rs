@@ -11,6 +11,8 @@ use docent_core::reveal::reveal_part;
 use docent_core::tokens::words;
 use serde_json::Value;
 
+use crate::tools::markdown::count;
+
 /// When colours are used. `NO_COLOR` and pipes turn them off unless they were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colour {
@@ -37,8 +39,10 @@ const DIM: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
-/// Characters of a bar.
+/// Characters of a bar, of a longest one among others, and of a line of prose.
 const BAR: i32 = 20;
+const BAR_CELLS: usize = 30;
+const LONGEST_LINE: usize = 100;
 
 impl Colour {
     pub(crate) fn parse(text: &str) -> Self {
@@ -176,7 +180,52 @@ impl Page {
         stdout.flush()
     }
 
-    /// Markdown as it is, with what matters in colour: headings, names, and lines that were added or removed.
+    /// How many there are of something, beside a bar that is as long as its share of the most.
+    pub(crate) fn bar(&mut self, name: &str, width: usize, number: usize, most: usize) -> io::Result<()> {
+        let eighths = number * BAR_CELLS * 8 / most.max(1);
+        let parts = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+        let mut bar = "█".repeat(eighths / 8);
+        bar.extend(parts.get((eighths % 8).wrapping_sub(1)));
+        if bar.is_empty() && number > 0 {
+            bar.push(parts[0]);
+        }
+        let name = reveal_part(name);
+        writeln!(
+            self.out,
+            "  {name:width$}  {NUMBER}{:>7}{NUMBER:#}  {HUNK}{bar}{HUNK:#}",
+            count(number as u64)
+        )
+    }
+
+    /// Numbers that follow each other, as a line of bars.
+    pub(crate) fn sparkline(&mut self, numbers: &[usize], aside: &str) -> io::Result<()> {
+        let most = numbers.iter().copied().max().unwrap_or_default().max(1);
+        let bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+        let bar = |number: &usize| match number {
+            0 => ' ',
+            number => bars[(number * (bars.len() - 1)).div_ceil(most)],
+        };
+        let line: String = numbers.iter().map(bar).collect();
+        writeln!(self.out, "  {HUNK}{line}{HUNK:#}  {DIM}{aside}{DIM:#}")
+    }
+
+    /// Text in lines that are not too long.
+    pub(crate) fn prose(&mut self, text: &str) -> io::Result<()> {
+        let mut at = 0;
+        for word in text.split_whitespace() {
+            let length = word.chars().count();
+            if at > 0 && at + 1 + length > LONGEST_LINE {
+                writeln!(self.out)?;
+                at = 0;
+            }
+            write!(self.out, "{}{word}", if at > 0 { " " } else { "  " })?;
+            at += 1 + length;
+        }
+        writeln!(self.out)
+    }
+
+    /// Markdown with what matters in colour: headings, names, and lines that were added or removed. In a pipe it is as it was; on a
+    /// terminal without the marks that colours stand for.
     pub(crate) fn markdown(&mut self, text: &str) -> io::Result<()> {
         let mut fence = None;
         for line in text.lines() {
@@ -200,7 +249,15 @@ impl Page {
                 None if line.starts_with("> ") || line == "---" => DIM,
                 _ => Style::new(),
             };
-            writeln!(self.out, "{style}{line}{style:#}")?;
+            if !self.terminal {
+                writeln!(self.out, "{style}{line}{style:#}")?;
+            } else if ticks < 3 {
+                let plain = match fence {
+                    Some(_) => line.to_owned(),
+                    None => without_marks(line),
+                };
+                writeln!(self.out, "{style}{plain}{style:#}")?;
+            }
         }
         Ok(())
     }
@@ -219,6 +276,39 @@ impl Page {
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// A line of markdown without its marks: what is bold or code is set in a style instead.
+fn without_marks(line: &str) -> String {
+    if line.starts_with('#') {
+        return line.trim_start_matches('#').trim_start().to_owned();
+    }
+    let mut shown = String::with_capacity(line.len());
+    let mut rest = line.trim_end();
+    if let Some(item) = rest.strip_prefix("- ") {
+        shown.push_str("  ");
+        rest = item;
+    }
+    while let Some(at) = rest.find(['*', '`']) {
+        let (before, from) = rest.split_at(at);
+        shown.push_str(before);
+        let (mark, style) = if from.starts_with("**") {
+            ("**", BOLD)
+        } else if from.starts_with('`') {
+            ("`", HUNK)
+        } else {
+            ("*", Style::new())
+        };
+        let inside = &from[mark.len()..];
+        if let Some((inside, after)) = inside.split_once(mark).filter(|_| mark != "*") {
+            shown.push_str(&format!("{style}{inside}{style:#}"));
+            rest = after;
+        } else {
+            shown.push_str(mark);
+            rest = inside;
+        }
+    }
+    shown + rest
 }
 
 /// Says on stderr what went wrong.

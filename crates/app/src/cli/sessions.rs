@@ -49,6 +49,11 @@ pub(super) fn overview(project: &Project, given: &ArgMatches, mut page: Page) ->
         None => (Some(overview::project(project, &deadline)), ""),
         Some(name) => (overview::module(project, name, &deadline), name.as_str()),
     };
+    if page.is_terminal() && missing.is_empty() {
+        super::overview::show(project, &mut page)?;
+        page.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let Some(text) = text else {
         print::complain(&format!(
             "there is no module {missing}; `docent overview` lists them"

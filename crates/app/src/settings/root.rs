@@ -1,15 +1,16 @@
 //! Which project is served: the one named, else the client's, else the one around the working directory.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use docent_engine::walk::work_tree;
 
 use super::{Environment, Flags, Origin};
 
 /// The project's directory and how it was found.
 pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Result<(PathBuf, Origin)> {
-    if let Some(path) = &flags.root {
+    // Some clients hand on `${workspaceFolder}` as it stands, where they know no folder.
+    if let Some(path) = flags.root.as_ref().filter(|path| !is_placeholder(path)) {
         return Ok((path.clone(), Origin::Flag("--root")));
     }
     for variable in ["DOCENT_ROOT", "CLAUDE_PROJECT_DIR"] {
@@ -18,8 +19,20 @@ pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Resul
         }
     }
     let here = std::env::current_dir().context("the working directory is gone")?;
-    Ok(match work_tree(&here) {
-        Some(path) => (path.to_owned(), Origin::Directory("git root")),
-        None => (here, Origin::Directory("working directory")),
-    })
+    if let Some(path) = work_tree(&here) {
+        return Ok((path.to_owned(), Origin::Directory("git root")));
+    }
+    // Clients that know no project start their servers there.
+    let home = ["HOME", "USERPROFILE"].into_iter().find_map(environment);
+    if here.parent().is_none() || home.is_some_and(|home| here == *home) {
+        bail!(
+            "{} is no project; name one with --root DIR or DOCENT_ROOT, or start docent inside of it",
+            here.display()
+        );
+    }
+    Ok((here, Origin::Directory("working directory")))
+}
+
+fn is_placeholder(path: &Path) -> bool {
+    path.to_string_lossy().contains("${") && !path.exists()
 }

@@ -83,6 +83,8 @@ pub(crate) struct Tool {
     pub(crate) per_minute: u32,
     /// Those where each may cost something, because it asks a paid server.
     pub(crate) per_minute_paid: Option<u32>,
+    /// Clients that show tools only to who looks for them should show this one to all.
+    pub(crate) comes_first: bool,
     /// What a call leaves behind.
     pub(crate) effect: Effect,
     /// A call that takes longer is logged as slow.
@@ -244,6 +246,7 @@ impl Tool {
             output: None,
             per_minute: 0,
             per_minute_paid: None,
+            comes_first: false,
             effect: Effect::Nothing,
             slow_after: Duration::from_secs(5),
             mirror: Mirror {
@@ -273,6 +276,11 @@ impl Tool {
 
     pub(crate) fn per_minute(mut self, calls: u32) -> Self {
         self.per_minute = calls;
+        self
+    }
+
+    pub(crate) fn comes_first(mut self) -> Self {
+        self.comes_first = true;
         self
     }
 

@@ -242,8 +242,9 @@ fn people_search_and_read() {
     ]);
     assert_eq!(found.code, 0, "{}", found.stderr);
     assert_snapshot!(found.stdout, @"
-    docs/sdk/go/auth.md#go-sdk/retry-configuration  Go SDK > Retry configuration  1.00
-    Retry configuration Set the number of attempts.
+    Go SDK > Retry configuration    1.00
+      docent doc docs/sdk/go/auth.md#go-sdk/retry-configuration
+      Retry configuration Set the number of attempts.
     ");
     let read = sandbox.run(&["doc", "docs/sdk/go/auth.md#login"]);
     assert_snapshot!(read.stdout, @"

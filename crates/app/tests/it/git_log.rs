@@ -349,16 +349,16 @@ fn people_see_the_same_in_colour() {
     let sandbox = example();
     let seen = sandbox.on_terminal(&["log", "src/auth/jwt.ts"]);
     assert_snapshot!(seen.replace('\u{1b}', "␛"), @"
-    ␛[1m␛[35m# Git Log␛[0m
+    ␛[1m␛[35mGit Log␛[0m
 
-    ␛[1m␛[35m## Commit: 7cf5c08 (2025-10-09)␛[0m
-    **Author**: John Doe <john@example.com>  
-    **Message**: feat(auth): add JWT authentication
+    ␛[1m␛[35mCommit: 7cf5c08 (2025-10-09)␛[0m
+    ␛[1mAuthor␛[0m: John Doe <john@example.com>
+    ␛[1mMessage␛[0m: feat(auth): add JWT authentication
 
-    **Files Changed** (3):
-    - src/auth/jwt.ts (added)
-    - src/auth/middleware.ts (modified)
-    - tests/auth.test.ts (added)
+    ␛[1mFiles Changed␛[0m (3):
+      src/auth/jwt.ts (added)
+      src/auth/middleware.ts (modified)
+      tests/auth.test.ts (added)
     ");
     let piped = sandbox.run(&["log", "--max-count", "1"]);
     assert!(

@@ -44,7 +44,19 @@ impl Servers {
 
 fn found(client: &StdioClient, word: &str) -> Vec<String> {
     let arguments = json!({ "query": word, "format": "json", "limit": 20 });
-    let answer = client.call("context_search", arguments).json();
+    let ask = || client.call("context_search", arguments.clone()).json();
+    let mut answer = ask();
+    // A machine that is busy with other things may need longer than a search waits; then it says so.
+    let is_late = |answer: &Value| {
+        answer["notice"]
+            .as_str()
+            .is_some_and(|said| said.ends_with("in a moment"))
+    };
+    for _ in 0..5 {
+        if is_late(&answer) {
+            answer = ask();
+        }
+    }
     paths(&answer, word)
 }
 

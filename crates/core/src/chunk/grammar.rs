@@ -1,6 +1,7 @@
 //! The grammars there are, each with its query: `queries/LANGUAGE.scm`. A language is a row here and a file there.
 //!
-//! Grammars are compiled in and their queries prepared when a file of the language is first met.
+//! Grammars are compiled in and their queries prepared when a file of the language is first met. Five of them are half of the
+//! binary; built without the feature `large-grammars`, their languages are cut by lines.
 
 use std::sync::OnceLock;
 
@@ -44,7 +45,7 @@ pub(super) enum Capture {
 }
 
 /// Identifiers of languages, their grammar, and its query.
-const ROWS: [Row; 20] = [
+const ROWS: &[Row] = &[
     row(
         &["rust"],
         tree_sitter_rust::LANGUAGE,
@@ -86,11 +87,13 @@ const ROWS: [Row; 20] = [
         tree_sitter_java::LANGUAGE,
         include_str!("queries/java.scm"),
     ),
+    #[cfg(feature = "large-grammars")]
     row(
         &["kotlin"],
         tree_sitter_kotlin_ng::LANGUAGE,
         include_str!("queries/kotlin.scm"),
     ),
+    #[cfg(feature = "large-grammars")]
     row(
         &["scala"],
         tree_sitter_scala::LANGUAGE,
@@ -102,11 +105,13 @@ const ROWS: [Row; 20] = [
         tree_sitter_cpp::LANGUAGE,
         include_str!("queries/cpp.scm"),
     ),
+    #[cfg(feature = "large-grammars")]
     row(
         &["csharp"],
         tree_sitter_c_sharp::LANGUAGE,
         include_str!("queries/csharp.scm"),
     ),
+    #[cfg(feature = "large-grammars")]
     row(
         &["swift"],
         tree_sitter_swift::LANGUAGE,
@@ -132,6 +137,7 @@ const ROWS: [Row; 20] = [
         tree_sitter_elixir::LANGUAGE,
         include_str!("queries/elixir.scm"),
     ),
+    #[cfg(feature = "large-grammars")]
     row(
         &["haskell"],
         tree_sitter_haskell::LANGUAGE,

@@ -2,6 +2,9 @@
 //!
 //! A block that is not YAML is still no part of the text; what it meant is not known, and the problem is told.
 
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Parser};
 use serde::Deserialize;
 use serde_saphyr::{Budget, Options};
 
@@ -167,7 +170,7 @@ const LONGEST_HINT: usize = 1_000;
 /// A strategy in a comment: `<!-- mcp_chunking_hint: {"chunk_by": "h3"} -->`.
 fn hint(text: &str, problems: &mut Vec<Problem>) -> Option<WrittenStrategy> {
     const NAME: &str = "mcp_chunking_hint:";
-    let (at, json) = memchr::memmem::find_iter(text.as_bytes(), NAME).find_map(|at| {
+    let written = memchr::memmem::find_iter(text.as_bytes(), NAME).filter_map(|at| {
         // Only what is near is looked at: the text may be made of nothing else.
         let near = |from: usize| text.floor_char_boundary(from);
         text[near(at.saturating_sub(LONGEST_HINT))..at]
@@ -176,7 +179,20 @@ fn hint(text: &str, problems: &mut Vec<Problem>) -> Option<WrittenStrategy> {
         let start = at + NAME.len();
         let json = text[start..near(start + LONGEST_HINT)].split_once("-->")?.0;
         Some((at, json.trim()))
-    })?;
+    });
+    let mut written = written.peekable();
+    written.peek()?;
+    // One that is shown as code is no comment.
+    let comments: Vec<Range<usize>> = Parser::new(text)
+        .into_offset_iter()
+        .filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)))
+        .map(|(_, range)| range)
+        .collect();
+    let is_comment = |at: usize| {
+        let next = comments.partition_point(|range| range.end <= at);
+        comments.get(next).is_some_and(|range| range.contains(&at))
+    };
+    let (at, json) = written.find(|(at, _)| is_comment(*at))?;
     let read = serde_json::from_str::<WrittenStrategy>(json)
         .map_err(|error| error.to_string())
         .and_then(|written| written.check().map(|()| written));
@@ -223,6 +239,11 @@ mod tests {
             Level::File
         );
         assert_eq!(by("mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->"), Level::H2);
+        // What only shows how it is written says nothing.
+        let hint = "<!-- mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->";
+        assert_eq!(by(&format!("Write `{hint}` there.")), Level::H2);
+        assert_eq!(by(&format!("```html\n{hint}\n```\n")), Level::H2);
+        assert_eq!(by(&format!("```html\n{hint}\n```\n\n{hint}\n")), Level::H1);
     }
 
     #[test]

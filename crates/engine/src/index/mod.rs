@@ -395,7 +395,11 @@ impl Index {
                 Patience::UntilDone if moved.elapsed() > STANDSTILL => Duration::ZERO,
                 Patience::UntilDone => STEP,
                 Patience::Moment => {
-                    let most = if standing.was_complete { LATER } else { FIRST };
+                    let most = match standing {
+                        standing if standing.was_complete => LATER,
+                        standing if standing.pending == standing.files => NOTHING_YET,
+                        _ => FIRST,
+                    };
                     most.saturating_sub(started.elapsed())
                 }
             };
@@ -524,8 +528,9 @@ impl Index {
 /// Who waits until all is in goes on without, when nothing has moved for so long.
 const STANDSTILL: Duration = Duration::from_secs(20);
 
-/// How long a search waits for a first build, and for changes after it.
+/// How long a search waits for a first build, for anything at all of one, and for changes after it.
 const FIRST: Duration = Duration::from_millis(900);
+const NOTHING_YET: Duration = Duration::from_secs(2);
 const LATER: Duration = Duration::from_millis(1_500);
 
 impl Drop for Index {

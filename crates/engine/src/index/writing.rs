@@ -17,7 +17,8 @@ use crate::memory::LARGEST_FILE;
 use crate::stamp::Stamp;
 use crate::store::{Change, Store, StoreError};
 
-/// Files that are read and cut at a time.
+/// Files that are read and cut at a time: few in the beginning, so that there is soon something to find.
+const FIRST_BATCH_FILES: usize = 40;
 const BATCH_FILES: usize = 300;
 const BATCH_BYTES: u64 = 2 << 20;
 
@@ -90,10 +91,11 @@ impl Known {
             Corpus::Code | Corpus::History => FIRST_COMMIT,
         };
         let mut committed = Instant::now();
-        let mut rest = pending;
+        let (mut rest, mut files) = (pending, FIRST_BATCH_FILES);
         while !rest.is_empty() {
-            let (batch, after) = rest.split_at(self.batch(rest));
+            let (batch, after) = rest.split_at(self.batch(rest, files));
             rest = after;
+            files = (files * 2).min(BATCH_FILES);
             let known: &Self = self;
             let prepared: Vec<Prepared<E>> = batch
                 .par_iter()
@@ -151,10 +153,10 @@ impl Known {
     }
 
     /// How many of these files are cut at a time.
-    fn batch(&self, rest: &[RepoPath]) -> usize {
+    fn batch(&self, rest: &[RepoPath], files: usize) -> usize {
         let mut bytes = 0;
         rest.iter()
-            .take(BATCH_FILES)
+            .take(files)
             .take_while(|path| {
                 let before = bytes;
                 bytes += self.files.get(*path).map_or(0, |stamp| stamp.size);

@@ -32,6 +32,7 @@ const ABOUT: &str = "Search the project by meaning: describe what you look for, 
 
 pub(crate) fn tool() -> Tool {
     Tool::new("context_search", Group::Context, ABOUT, run)
+        .comes_first()
         .per_minute(100)
         .per_minute_paid(30)
         .slow_after(Duration::from_secs(2))

@@ -332,8 +332,9 @@ fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
         if at > 0 {
             page.line("")?;
         }
-        page.found(&found.chunk_id, &found.breadcrumb, &format!("{:.2}", found.score))?;
-        page.line(&found.snippet)?;
+        page.found(&found.breadcrumb, "", &format!("{:.2}", found.score))?;
+        page.dim(&format!("  docent doc {}", found.chunk_id))?;
+        page.prose(&found.snippet)?;
     }
     if let Some(hint) = &output.hint {
         page.note(&hint.message)?;

@@ -1,0 +1,160 @@
+//! The project on a page for people: what it is made of, how busy it is, where to begin.
+
+use std::io;
+
+use docent_engine::deadline::Deadline;
+use docent_engine::git::Query;
+use docent_engine::overview::Module;
+use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
+
+use super::print::Page;
+use crate::overview::{introduction, look};
+use crate::tools::dispatch::Project;
+use crate::tools::linked::project_name;
+use crate::tools::markdown::{count, inline_to};
+
+/// Rows of each list.
+const LANGUAGES: usize = 6;
+const MODULES: usize = 12;
+const FILES: usize = 8;
+const COMMITS: usize = 5;
+
+/// Weeks that are looked back, and commits that are counted.
+const WEEKS: usize = 26;
+const MOST_COMMITS: usize = 5_000;
+
+/// `docent overview` on a terminal.
+pub(super) fn show(project: &Project, page: &mut Page) -> io::Result<()> {
+    let deadline = Deadline::default();
+    let (overview, notes) = look(project, &deadline);
+    page.heading(&inline_to(&project_name(project.root.path()), 100))?;
+    if let Some(said) = introduction(&project.root, &overview) {
+        page.prose(&inline_to(&said, 400))?;
+    }
+
+    let languages: Vec<(&str, usize)> = overview
+        .languages
+        .iter()
+        .map(|(name, files)| (name.as_str(), *files))
+        .collect();
+    bars(
+        page,
+        &format!("{} files", count(overview.files as u64)),
+        &languages,
+        LANGUAGES,
+    )?;
+    let mut modules: Vec<(&String, &Module)> = overview.modules.iter().collect();
+    modules.sort_by(|(a, one), (b, other)| other.files.cmp(&one.files).then_with(|| a.cmp(b)));
+    let modules: Vec<(&str, usize)> = modules
+        .into_iter()
+        .map(|(name, module)| (name.as_str(), module.files))
+        .collect();
+    bars(page, "Modules", &modules, MODULES)?;
+    activity(project, &deadline, page)?;
+    for (title, paths) in [
+        ("Begins at", &overview.entries),
+        ("Read first", &overview.key_files),
+    ] {
+        if !paths.is_empty() {
+            page.line("")?;
+            page.heading(title)?;
+        }
+        for path in paths.iter().take(FILES) {
+            page.line(&format!("  {}", inline_to(path, 200)))?;
+        }
+    }
+    page.line("")?;
+    page.dim("`docent overview MODULE` tells more about a module")?;
+    page.markdown(&notes)
+}
+
+/// Names with their numbers, the first few of them.
+fn bars(page: &mut Page, title: &str, rows: &[(&str, usize)], most: usize) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    page.line("")?;
+    page.heading(title)?;
+    let shown = &rows[..rows.len().min(most)];
+    let names: Vec<String> = shown.iter().map(|(name, _)| inline_to(name, 30)).collect();
+    let width = names
+        .iter()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or_default();
+    let largest = shown.iter().map(|(_, number)| *number).max().unwrap_or_default();
+    for (name, (_, number)) in names.iter().zip(shown) {
+        page.bar(name, width, *number, largest)?;
+    }
+    match rows.len() - shown.len() {
+        0 => Ok(()),
+        more => page.dim(&format!("  and {more} more")),
+    }
+}
+
+/// Commits by week, and the last of them.
+fn activity(project: &Project, deadline: &Deadline, page: &mut Page) -> io::Result<()> {
+    let now = project.clock.now();
+    let days = i64::try_from(WEEKS * 7).unwrap_or(i64::MAX);
+    let since = day(now - SignedDuration::from_hours(24 * days));
+    let query = Query {
+        since: Some(since.to_string()),
+        count: MOST_COMMITS,
+        ..Query::default()
+    };
+    let recent = project.git.log(&query, deadline).unwrap_or_default().commits;
+    let mut weeks = [0; WEEKS];
+    for date in recent
+        .iter()
+        .filter_map(|commit| commit.date.parse::<Date>().ok())
+    {
+        let age = (day(now) - date).get_days();
+        if let Some(week) = usize::try_from(age / 7).ok().and_then(|week| weeks.get_mut(week)) {
+            *week += 1;
+        }
+    }
+    weeks.reverse();
+    let last = match recent.as_slice() {
+        [] => {
+            project
+                .git
+                .log(
+                    &Query {
+                        count: COMMITS,
+                        ..Query::default()
+                    },
+                    deadline,
+                )
+                .unwrap_or_default()
+                .commits
+        }
+        recent => recent[..recent.len().min(COMMITS)].to_vec(),
+    };
+    if last.is_empty() {
+        return Ok(());
+    }
+    page.line("")?;
+    page.heading("Commits")?;
+    let more = if recent.len() == MOST_COMMITS {
+        " or more"
+    } else {
+        ""
+    };
+    let aside = format!("{}{more} in {WEEKS} weeks", count(recent.len() as u64));
+    page.sparkline(&weeks, &aside)?;
+    for commit in last {
+        let said = format!(
+            "{}: {}",
+            inline_to(&commit.author, 30),
+            inline_to(&commit.subject, 100)
+        );
+        page.row(&format!("  {}", commit.short), 0, &commit.date, &said)?;
+    }
+    Ok(())
+}
+
+/// The day of a moment, as commits have it.
+fn day(moment: Timestamp) -> Date {
+    moment.to_zoned(jiff::tz::TimeZone::UTC).date()
+}
