@@ -86,12 +86,12 @@ impl Known {
         let mut change: Option<Box<dyn Change<E> + '_>> = None;
         let mut commit = store.committed()?;
         let mut written: Vec<Written> = Vec::new();
-        let mut interval = match corpus {
-            Corpus::Docs => FIRST_COMMIT_OF_DOCS,
-            Corpus::Code | Corpus::History => FIRST_COMMIT,
+        let (mut interval, mut files) = match corpus {
+            Corpus::Docs => (FIRST_COMMIT_OF_DOCS, BATCH_FILES),
+            Corpus::Code | Corpus::History => (FIRST_COMMIT, FIRST_BATCH_FILES),
         };
         let mut committed = Instant::now();
-        let (mut rest, mut files) = (pending, FIRST_BATCH_FILES);
+        let mut rest = pending;
         while !rest.is_empty() {
             let (batch, after) = rest.split_at(self.batch(rest, files));
             rest = after;
