@@ -6,11 +6,13 @@
 pub mod access;
 pub mod boost;
 pub mod chunk;
+pub mod client_config;
 pub mod coverage;
 pub mod date;
 pub mod discovery;
 pub mod docs;
 pub mod glob;
+pub mod guide;
 pub mod imports;
 pub mod language;
 pub mod lcov;

@@ -3,6 +3,7 @@
 //! Plain blocking Rust. Nothing here knows about MCP, HTTP, the terminal or where settings come from.
 
 pub mod accesses;
+pub mod clients;
 pub mod clock;
 pub mod coverage;
 pub mod deadline;

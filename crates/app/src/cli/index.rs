@@ -399,6 +399,6 @@ fn rate(bytes: u64, seconds: f64) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -1,7 +1,9 @@
 //! The command line: the server, one command per tool, and the commands about docent itself.
 
+mod bench;
 mod configuration;
 mod docs;
+mod doctor;
 mod index;
 mod links;
 mod memory;
@@ -10,6 +12,7 @@ mod overview;
 pub(crate) mod print;
 mod reference;
 mod sessions;
+mod setup;
 
 use std::ffi::OsString;
 use std::io;
@@ -77,6 +80,9 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             sessions::overview(&dispatch.project, given, Page::new(colour))
         }
         ("sessions", given) => sessions::sessions(&settings(&flags, &tools)?, given, Page::new(colour)),
+        ("setup", given) => setup::run(&settings(&flags, &tools)?, given, Page::new(colour)),
+        ("doctor", given) => doctor::run(&settings(&flags, &tools), given, Page::new(colour)),
+        ("bench", given) => bench::run(&settings(&flags, &tools)?, given, Page::new(colour)),
         ("config", _) => configuration::show(&settings(&flags, &tools)?, Page::new(colour)),
         ("completions", given) => {
             let shell = *given.get_one::<Shell>("shell").expect("required");
@@ -167,7 +173,10 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
                         .help("Its arguments"),
                 ),
         )
+        .subcommand(setup::command())
+        .subcommand(doctor::command())
         .subcommands(index::commands())
+        .subcommand(bench::command())
         .subcommands(links::commands())
         .subcommands(sessions::commands())
         .subcommand(Command::new("config").about("Show every setting, its value and where that came from"))

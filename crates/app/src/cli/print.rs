@@ -21,6 +21,14 @@ pub(crate) enum Colour {
     Never,
 }
 
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Good,
+    Note,
+    Bad,
+}
+
 /// What a person reads.
 pub(crate) struct Page {
     out: BufWriter<AutoStream<io::Stdout>>,
@@ -95,6 +103,27 @@ impl Page {
             self.out,
             "{BOLD}{name:width$}{BOLD:#}  {value}  {DIM}{aside}{DIM:#}"
         )
+    }
+
+    /// What was looked at, how it is, and what to do about it.
+    pub(crate) fn check(
+        &mut self,
+        mark: Mark,
+        what: &str,
+        said: &str,
+        advice: Option<&str>,
+    ) -> io::Result<()> {
+        let (sign, style) = match mark {
+            Mark::Good => ("✓", ADDED),
+            Mark::Note => ("!", MIDDLING),
+            Mark::Bad => ("✗", REMOVED),
+        };
+        let said = reveal_part(said);
+        writeln!(self.out, "{style}{sign}{style:#} {BOLD}{what:9}{BOLD:#} {said}")?;
+        match advice {
+            Some(advice) => writeln!(self.out, "            {DIM}→{DIM:#} {}", reveal_part(advice)),
+            None => Ok(()),
+        }
     }
 
     /// A share of something as a number and a bar, what it is the share of, and whose it is.

@@ -17,6 +17,7 @@ mod coverage_reports;
 mod coverage_snapshots;
 mod discoveries;
 mod docs_manifests;
+mod doctor;
 mod embedding_server;
 mod get_doc;
 mod git_attacks;
@@ -38,6 +39,7 @@ mod read_file_deps;
 mod read_repo_file;
 mod resources;
 mod search_docs;
+mod setup;
 mod tidy;
 mod write_memory_entry;
 

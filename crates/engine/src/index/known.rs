@@ -172,6 +172,10 @@ impl Known {
         }
     }
 
+    pub(super) fn directories(&self) -> Vec<RepoPath> {
+        self.directories.keys().cloned().collect()
+    }
+
     /// A file or a directory that is no longer there.
     fn forget(&mut self, gone: &RepoPath) {
         self.files.remove(gone);
@@ -193,7 +197,7 @@ impl Known {
             return false;
         };
         self.handed = self.directories.clone();
-        let directories: Vec<RepoPath> = self.directories.keys().cloned().collect();
+        let directories = self.directories();
         let shared = Arc::downgrade(shared);
         let begin = move || {
             let alarm = {

@@ -175,6 +175,9 @@ pub struct Status {
     pub others: Vec<String>,
     /// Names that cannot be written as a path of the project.
     pub unnameable: u64,
+    /// What is stored cannot be read, or nothing can be stored.
+    pub is_unreadable: bool,
+    pub is_unwritable: bool,
 }
 
 struct Shared {
@@ -517,6 +520,11 @@ impl Index {
     /// Removes what is stored. True where there was something.
     pub fn clear(&self) -> Result<bool, StoreError> {
         self.shared.place.clear()
+    }
+
+    /// Tries to watch all of the project, and says how many directories that are.
+    pub fn try_watching(&self) -> Result<usize, String> {
+        self.shared.try_watching()
     }
 
     /// Looks at the files and tells everything; changes no index.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::known::Known;
+use super::watch::Watcher;
 use super::{Corpus, Shared, Status};
 use crate::walk::Reach;
 
@@ -31,20 +32,24 @@ impl Shared {
             if let Err(error) = read {
                 known.troubles.push(format!("The index cannot be read: {error}"));
             }
-            if let Ok(Some(damage)) = opened.table().fact("damage") {
-                known
-                    .troubles
-                    .push(format!("The index was damaged ({damage}) and was built anew"));
-            }
             status.pieces = opened.pieces.count();
             status.sections = opened.sections.count();
             status.bytes_on_disk = opened.size();
             status.folder = opened.directory().map(Path::to_owned);
         }
+        status.is_unreadable = !known.troubles.is_empty();
         if let Some(error) = self.place.hindrance() {
+            status.is_unwritable = true;
             known
                 .troubles
                 .push(format!("The index cannot be written ({error})"));
+        }
+        if let Some(opened) = &opened
+            && let Ok(Some(damage)) = opened.table().fact("damage")
+        {
+            known
+                .troubles
+                .push(format!("The index was damaged ({damage}) and was built anew"));
         }
         status.pages = known.indexed_pages.len();
         status.indexed = known.indexed.values().filter(|row| row.pieces > 0).count();
@@ -84,5 +89,20 @@ impl Shared {
         }
         status.standing = known.standing(Corpus::Code);
         status
+    }
+
+    /// Tries to watch all of the project, and says how many directories that are.
+    pub(super) fn try_watching(&self) -> Result<usize, String> {
+        let mut known = Known::default();
+        known.survey(self, &Reach::Everything);
+        let folder = self.place.project.clone().unwrap_or_default();
+        let watcher = Watcher::new(&folder, Box::new(|| {})).map_err(|error| error.to_string())?;
+        let root = self.root.path();
+        let directories = known.directories();
+        for directory in &directories {
+            let watched = watcher.add(&root.join(directory.as_str()));
+            watched.map_err(|error| format!("{error}, after some of {} directories", directories.len()))?;
+        }
+        Ok(directories.len())
     }
 }

@@ -1,0 +1,246 @@
+//! `docent bench`: how long docent takes on this project, beside `rg`, on this machine.
+//!
+//! An index of its own is built in a temporary folder, so that the one in use is left alone. Questions are names that the project
+//! itself defines: what somebody who works there would look for.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::{Arg, ArgMatches, Command, value_parser};
+use docent_core::boost::Rules;
+use docent_core::rank::Weights;
+use docent_engine::accesses::Accesses;
+use docent_engine::deadline::Deadline;
+use docent_engine::grep::{Case, Query, grep};
+use docent_engine::index::{Corpus, Index, Options, Patience, Progress};
+use docent_engine::search::{Place, Reader, Request, search};
+
+use super::index::{Bar, size};
+use super::print::Page;
+use crate::settings::Settings;
+use crate::tools::markdown::count;
+
+pub(super) fn command() -> Command {
+    Command::new("bench")
+        .about("Measure docent on this project, beside rg: building the index, questions, exact search")
+        .arg(
+            Arg::new("questions")
+                .long("questions")
+                .value_name("NUMBER")
+                .value_parser(value_parser!(u16).range(1..=1_000))
+                .default_value("30")
+                .help("How many questions to ask"),
+        )
+}
+
+pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> anyhow::Result<ExitCode> {
+    const WIDTH: usize = 22;
+    let most = usize::from(*given.get_one::<u16>("questions").expect("it has a default"));
+    let folder = Scratch::new(&settings.temporary)?;
+    let started = Instant::now();
+    let index = fresh(settings, folder.path());
+    let bar = Bar::default();
+    let standing = index.freshen(
+        Corpus::Code,
+        Patience::UntilDone,
+        &Deadline::default(),
+        &|progress| bar.show(progress),
+    );
+    drop(bar);
+    let built = started.elapsed();
+    if standing.files == 0 {
+        bail!("there is nothing to index in {}", settings.root.path().display());
+    }
+    let Progress { pieces, bytes, .. } = index.progress();
+    let on_disk = index.status().bytes_on_disk;
+
+    let names = names(&index, most)?;
+    let asked = timed(&names, |name| {
+        ask(&index, settings, &format!("where is {name} used"));
+    });
+    let named = timed(&names, |name| ask(&index, settings, name));
+    let grepped = timed(&names, |name| {
+        let pattern = regex::escape(name);
+        let wanted = Query {
+            pattern: &pattern,
+            file_pattern: None,
+            case: Case::Sensitive,
+            limit: 50,
+        };
+        std::hint::black_box(grep(&settings.root, &wanted, &Deadline::default()).is_ok());
+    });
+    let rg = settings
+        .surroundings
+        .search
+        .iter()
+        .map(|folder| folder.join("rg"))
+        .find(|program| program.is_file());
+    let beside = rg
+        .as_ref()
+        .map(|program| timed(&names, |name| by_rg(program, settings.root.path(), name)));
+
+    let seconds = built.as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+    let rate = bytes as f64 / 1e6 / seconds.max(0.001);
+    let files = count(standing.files as u64);
+    page.heading(&format!("{files} files, {} chunks", count(pieces)))?;
+    page.row(
+        "index from nothing",
+        WIDTH,
+        &format!("{seconds:.2} s"),
+        &format!("{rate:.1} MB/s, {} on disk", size(on_disk)),
+    )?;
+    page.row(
+        "a question",
+        WIDTH,
+        &asked.shown(),
+        "context_search, its answers read",
+    )?;
+    page.row(
+        "a name",
+        WIDTH,
+        &named.shown(),
+        "context_search, its answers read",
+    )?;
+    page.row(
+        "exact text",
+        WIDTH,
+        &grepped.shown(),
+        "grep_codebase, every match counted",
+    )?;
+    match beside {
+        Some(beside) => page.row(
+            "rg, the same text",
+            WIDTH,
+            &beside.shown(),
+            "a process each time, every match counted",
+        )?,
+        None => page.note("rg is not on the PATH, so there is nothing to compare with")?,
+    }
+    page.note(&format!(
+        "{} names of this project; the middle one, and 95 of 100",
+        names.len()
+    ))?;
+    page.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An index of the project that is not the one in use.
+fn fresh(settings: &Settings, folder: &Path) -> Index {
+    let accesses = Arc::new(Accesses::new(None, settings.clock));
+    let options = Options {
+        watch: false,
+        remote: None,
+        ..settings.index.clone()
+    };
+    Index::new(
+        settings.root.clone(),
+        Some(folder.join("projects/bench")),
+        accesses,
+        options,
+    )
+}
+
+/// Names that the project defines, from all over it.
+fn names(index: &Index, most: usize) -> anyhow::Result<Vec<String>> {
+    let overview = index.overview()?;
+    let mut names: Vec<String> = Vec::new();
+    let paths: Vec<&String> = overview
+        .modules
+        .values()
+        .flat_map(|module| &module.code)
+        .collect();
+    let step = (paths.len() / most).max(1);
+    for path in paths.iter().step_by(step) {
+        let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+        if stem.len() >= 3 && !names.iter().any(|name| *name == stem) {
+            names.push(stem.into_owned());
+        }
+    }
+    names.truncate(most);
+    if names.is_empty() {
+        bail!("there is no code to ask about");
+    }
+    Ok(names)
+}
+
+fn ask(index: &Index, settings: &Settings, query: &str) {
+    let usage = std::collections::HashMap::new();
+    let place = Place {
+        index,
+        usage: &usage,
+        module: None,
+        rules: Rules::default(),
+    };
+    let request = Request {
+        query,
+        kinds: &[],
+        module: None,
+        weights: &Weights::default(),
+        deadline: &Deadline::default(),
+    };
+    let mut reader = Reader::new(&settings.root);
+    let found = search(&[place], &request).unwrap_or_default();
+    for one in found.matches.iter().take(5) {
+        std::hint::black_box(reader.read(&one.piece));
+    }
+}
+
+fn by_rg(program: &Path, root: &Path, name: &str) {
+    let ran = Process::new(program)
+        .args(["--hidden", "--fixed-strings", "--count-matches", "--", name])
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .output();
+    std::hint::black_box(ran.is_ok());
+}
+
+/// How long each took, in order.
+struct Times(Vec<Duration>);
+
+fn timed(names: &[String], work: impl Fn(&str)) -> Times {
+    // The first one has everything to open.
+    work(&names[0]);
+    let mut times: Vec<Duration> = names
+        .iter()
+        .map(|name| {
+            let started = Instant::now();
+            work(name);
+            started.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    Times(times)
+}
+
+impl Times {
+    fn shown(&self) -> String {
+        let at =
+            |share: usize| self.0[(self.0.len() * share / 100).min(self.0.len() - 1)].as_secs_f64() * 1e3;
+        format!("{:.1} ms, {:.1} ms", at(50), at(95))
+    }
+}
+
+/// A folder that goes with the command.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(temporary: &Path) -> anyhow::Result<Self> {
+        let folder = temporary.join(format!("docent-bench-{}", uuid::Uuid::new_v4().simple()));
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        Ok(Self(folder))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,455 @@
+//! `docent doctor`: looks at everything that can keep docent from working well, and says what to do about it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use docent_core::client_config::{Entry, Value};
+use docent_engine::clients::{Client, Machine, Scope, SettingsFile};
+use docent_engine::index::Index;
+use serde_json::json;
+
+use super::index;
+use super::print::{self, Mark, Page};
+use super::setup::Here;
+use crate::settings::{Origin, Settings};
+use crate::tools::markdown::count;
+
+pub(super) fn command() -> Command {
+    let flag = |name: &'static str, about: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(about)
+    };
+    Command::new("doctor")
+        .about("Look for what keeps docent from working well, and say how to mend it")
+        .arg(flag(
+            "fix",
+            "Mend what can be mended safely: the index, and entries of clients",
+        ))
+        .arg(flag("json", "Print it as JSON"))
+}
+
+/// What was looked at, and what was seen.
+struct Finding {
+    what: &'static str,
+    mark: Mark,
+    said: String,
+    /// What to do about it.
+    advice: Option<String>,
+    remedy: Option<Remedy>,
+}
+
+/// What `--fix` can do.
+enum Remedy {
+    /// Brings the index up to date; anew, where it cannot be read.
+    Index {
+        anew: bool,
+    },
+    Connect(SettingsFile, Entry),
+}
+
+fn good(what: &'static str, said: impl Into<String>) -> Finding {
+    Finding {
+        what,
+        mark: Mark::Good,
+        said: said.into(),
+        advice: None,
+        remedy: None,
+    }
+}
+
+impl Finding {
+    fn with(mark: Mark, what: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            mark,
+            advice: Some(advice.into()),
+            ..good(what, said)
+        }
+    }
+
+    fn note(what: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::with(Mark::Note, what, said, advice)
+    }
+
+    fn bad(what: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::with(Mark::Bad, what, said, advice)
+    }
+
+    fn mended_by(mut self, remedy: Remedy) -> Self {
+        self.remedy = Some(remedy);
+        self
+    }
+}
+
+pub(super) fn run(
+    settings: &anyhow::Result<Settings>,
+    given: &ArgMatches,
+    mut page: Page,
+) -> anyhow::Result<ExitCode> {
+    let mut findings = look(settings.as_ref());
+    if given.get_flag("fix")
+        && let Ok(settings) = settings
+    {
+        for remedy in findings.iter_mut().filter_map(|finding| finding.remedy.take()) {
+            apply(remedy, settings);
+        }
+        findings = look(Ok(settings));
+    }
+    let is_healthy = findings.iter().all(|finding| finding.mark != Mark::Bad);
+    if given.get_flag("json") {
+        let all = findings.iter().map(|finding| {
+            json!({
+                "what": finding.what,
+                "state": format!("{:?}", finding.mark).to_lowercase(),
+                "said": finding.said,
+                "advice": finding.advice,
+                "canBeFixed": finding.remedy.is_some(),
+            })
+        });
+        page.json(&json!({ "healthy": is_healthy, "findings": all.collect::<Vec<_>>() }))?;
+    } else {
+        for finding in &findings {
+            page.check(
+                finding.mark,
+                finding.what,
+                &finding.said,
+                finding.advice.as_deref(),
+            )?;
+        }
+        let fixable = findings.iter().filter(|finding| finding.remedy.is_some()).count();
+        if fixable > 0 {
+            page.note(&format!("`docent doctor --fix` mends {fixable} of these"))?;
+        }
+    }
+    page.finish()?;
+    Ok(if is_healthy {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Everything, in the order in which it matters.
+fn look(settings: Result<&Settings, &anyhow::Error>) -> Vec<Finding> {
+    let settings = match settings {
+        Ok(settings) => settings,
+        Err(error) => {
+            let advice = "mend the file or the flag that is named; nothing else was looked at";
+            return vec![Finding::bad("settings", format!("{error:#}"), advice)];
+        }
+    };
+    let index = index::open(settings).0;
+    let mut findings = vec![root(settings), configuration(settings)];
+    findings.extend(of_index(&index));
+    findings.push(watches(&index, settings));
+    findings.push(embedder(settings));
+    findings.push(git(settings));
+    match Here::new(settings) {
+        Ok(here) => findings.extend(clients(&here.machine())),
+        Err(error) => findings.push(Finding::bad(
+            "clients",
+            format!("{error:#}"),
+            "start docent by its whole path",
+        )),
+    }
+    findings.push(servers());
+    findings
+}
+
+fn root(settings: &Settings) -> Finding {
+    let path = settings.root.path();
+    let said = format!("{} ({})", path.display(), settings.root_origin);
+    let is_named = !matches!(settings.root_origin, Origin::Directory(_));
+    let home = settings
+        .surroundings
+        .variables
+        .iter()
+        .find(|(name, _)| name == "HOME");
+    if home.is_some_and(|(_, home)| path == Path::new(home)) || path.parent().is_none() {
+        let advice = "name a project with --root DIR or DOCENT_ROOT; docent would index everything below";
+        return Finding::bad("project", said, advice);
+    }
+    if !is_named && settings.root_origin == Origin::Directory("working directory") {
+        let advice =
+            "no git repository was found around it; name the project with --root DIR if it is another";
+        return Finding::note("project", said, advice);
+    }
+    good("project", said)
+}
+
+fn configuration(settings: &Settings) -> Finding {
+    match settings.warnings.as_slice() {
+        [] => good("settings", "nothing is passed over"),
+        warnings => Finding::note(
+            "settings",
+            warnings.join("; "),
+            "`docent config` shows every setting and where it comes from",
+        ),
+    }
+}
+
+fn of_index(index: &Index) -> Vec<Finding> {
+    let status = index.status();
+    let standing = &status.standing;
+    let troubles = standing.troubles.join("; ");
+    let mut findings = Vec::new();
+    if status.is_unwritable {
+        let advice = "make the cache directory writable, or set XDG_CACHE_HOME to one that is";
+        findings.push(Finding::bad("cache", troubles.clone(), advice));
+    } else {
+        findings.push(good("cache", "can be written"));
+    }
+    let files = count(standing.files as u64);
+    findings.push(if status.is_unreadable {
+        Finding::bad("index", troubles, "`docent index --force` builds it anew")
+            .mended_by(Remedy::Index { anew: true })
+    } else if standing.pending > 0 && status.pieces == 0 {
+        let said = format!("there is none yet of {files} files");
+        Finding::note("index", said, "a search builds it, or `docent index`")
+            .mended_by(Remedy::Index { anew: false })
+    } else if standing.pending > 0 {
+        let said = format!(
+            "{} of {files} files have changed since",
+            count(standing.pending as u64)
+        );
+        Finding::note("index", said, "the next search takes them in, or `docent index`")
+            .mended_by(Remedy::Index { anew: false })
+    } else {
+        good(
+            "index",
+            format!("{files} files, {} chunks, up to date", count(status.pieces)),
+        )
+    });
+    findings
+}
+
+fn watches(index: &Index, settings: &Settings) -> Finding {
+    if !settings.index.watch {
+        let advice =
+            "every search looks at all files; remove index.watch = false to have changes watched for";
+        return Finding::note("watcher", "is turned off", advice);
+    }
+    if !cfg!(target_os = "linux") {
+        return good(
+            "watcher",
+            "is not used on this system; every search looks at the files",
+        );
+    }
+    match index.try_watching() {
+        Ok(directories) => good(
+            "watcher",
+            format!("{} directories can be watched", count(directories as u64)),
+        ),
+        Err(error) => Finding::bad(
+            "watcher",
+            format!("cannot watch the project ({error}); every search looks at all files, which is slower"),
+            "raise the limit: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024",
+        ),
+    }
+}
+
+fn embedder(settings: &Settings) -> Finding {
+    let Some(remote) = &settings.index.remote else {
+        return good("embedder", "built in");
+    };
+    let server = remote.server();
+    match remote.probe() {
+        Ok(numbers) => good(
+            "embedder",
+            format!(
+                "{} at {} gives {} numbers",
+                server.model,
+                server.host(),
+                count(numbers as u64)
+            ),
+        ),
+        Err(trouble) => Finding::bad(
+            "embedder",
+            format!("the embedding server {} {trouble}", server.host()),
+            "start it, or mend embedder.url, embedder.model and embedder.key; searches go on without it",
+        ),
+    }
+}
+
+fn git(settings: &Settings) -> Finding {
+    let found = settings
+        .surroundings
+        .search
+        .iter()
+        .map(|folder| folder.join(if cfg!(windows) { "git.exe" } else { "git" }))
+        .find(|program| program.is_file());
+    match found {
+        Some(program) => good("git", program.display().to_string()),
+        None => Finding::bad(
+            "git",
+            "is not on the PATH; git_log, git_blame and git_diff cannot answer",
+            "install git, or add its directory to PATH",
+        ),
+    }
+}
+
+/// docent in the settings of clients.
+fn clients(machine: &Machine<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut connected = Vec::new();
+    for client in Client::ALL {
+        let mut entries = Vec::new();
+        for scope in [Scope::User, Scope::Project] {
+            let Some(file) = client.file(scope, machine) else {
+                continue;
+            };
+            match file.entry() {
+                Ok(None) => {}
+                Ok(Some(entry)) => entries.push((file, entry)),
+                Err(error) => findings.push(Finding::bad(
+                    "clients",
+                    format!("{}: {error}", client.title()),
+                    "mend the file; the client cannot read it either",
+                )),
+            }
+        }
+        if let [(one, _), (other, _)] = entries.as_slice() {
+            findings.push(Finding::note(
+                "clients",
+                format!(
+                    "{} has docent twice: {} and {}",
+                    client.title(),
+                    one.path.display(),
+                    other.path.display()
+                ),
+                format!("docent setup --remove --project --client {}", client.name()),
+            ));
+        }
+        for (file, entry) in entries {
+            match stale(&entry, machine) {
+                None => connected.push(client.title()),
+                Some((mark, said)) => {
+                    let project = if file.scope == Scope::Project {
+                        " --project"
+                    } else {
+                        ""
+                    };
+                    let advice = format!("docent setup --client {}{project}", client.name());
+                    let said = format!("{}: {said} ({})", client.title(), file.path.display());
+                    let wanted = client.entry(file.scope, machine);
+                    findings.push(
+                        Finding::with(mark, "clients", said, advice).mended_by(Remedy::Connect(file, wanted)),
+                    );
+                }
+            }
+        }
+    }
+    connected.dedup();
+    match connected.as_slice() {
+        [] if findings.is_empty() => {
+            let here: Vec<&str> = Client::ALL
+                .into_iter()
+                .filter(|client| client.is_here(machine))
+                .map(Client::title)
+                .collect();
+            let said = match here.as_slice() {
+                [] => "none is known to be here".to_owned(),
+                here => format!("{} without docent", here.join(", ")),
+            };
+            findings.push(Finding::note("clients", said, "`docent setup` connects them"));
+        }
+        [] => {}
+        connected => findings.push(good("clients", connected.join(", "))),
+    }
+    findings
+}
+
+/// What is wrong with an entry: it starts what is not there, or another docent, or serves what is gone.
+fn stale(entry: &Entry, machine: &Machine<'_>) -> Option<(Mark, String)> {
+    let field = |name: &str| {
+        entry
+            .iter()
+            .find(|(field, _)| field == name)
+            .map(|(_, value)| value)
+    };
+    let mut words: Vec<&str> = Vec::new();
+    for name in ["command", "args"] {
+        match field(name) {
+            Some(Value::Text(text)) => words.push(text),
+            Some(Value::List(items)) => words.extend(items.iter().map(String::as_str)),
+            _ => {}
+        }
+    }
+    let (program, arguments) = words.split_first()?;
+    let path = Path::new(program);
+    if path.is_absolute() && !path.exists() {
+        return Some((Mark::Bad, format!("it starts {program}, which is not there")));
+    }
+    if !path.is_absolute() && !machine.finds(program) {
+        return Some((
+            Mark::Bad,
+            format!("it starts {program}, which is not on the PATH"),
+        ));
+    }
+    let root = arguments
+        .iter()
+        .position(|word| *word == "--root")
+        .and_then(|at| arguments.get(at + 1));
+    if let Some(root) = root.filter(|root| Path::new(root).is_absolute() && !Path::new(root).is_dir()) {
+        return Some((Mark::Bad, format!("it serves {root}, which is not there")));
+    }
+    let same = |one: &Path, other: &Path| {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        real(one) == real(other)
+    };
+    if path.is_absolute() && !same(path, machine.program) {
+        return Some((Mark::Note, format!("it starts another docent, {program}")));
+    }
+    None
+}
+
+/// Other servers that run now.
+fn servers() -> Finding {
+    #[expect(clippy::disallowed_methods, reason = "the system's list of processes")]
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut running = Vec::new();
+    for process in processes {
+        let name = process.file_name().to_string_lossy().into_owned();
+        #[expect(clippy::disallowed_methods, reason = "the system's list of processes")]
+        let Ok(line) = std::fs::read(process.path().join("cmdline")) else {
+            continue;
+        };
+        let words: Vec<String> = line
+            .split(|byte| *byte == 0)
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect();
+        let is_docent = words
+            .first()
+            .is_some_and(|word| Path::new(word).file_name().is_some_and(|name| name == "docent"));
+        if is_docent && words.iter().any(|word| word == "serve") {
+            running.push(name);
+        }
+    }
+    running.sort_unstable();
+    match running.len() {
+        0 => good("servers", "none runs now"),
+        1 => good("servers", format!("one runs now, process {}", running[0])),
+        many => good(
+            "servers",
+            format!("{many} run now, processes {}", running.join(", ")),
+        ),
+    }
+}
+
+fn apply(remedy: Remedy, settings: &Settings) {
+    match remedy {
+        Remedy::Index { anew } => drop(index::build(settings, anew)),
+        Remedy::Connect(file, entry) => {
+            let made = file
+                .put(&entry)
+                .and_then(|change| change.map_or(Ok(()), |change| change.make()));
+            match made {
+                Ok(()) => print::announce(&format!(
+                    "{}: docent is in {}",
+                    file.client.title(),
+                    file.path.display()
+                )),
+                Err(error) => print::complain(&error.to_string()),
+            }
+        }
+    }
+}

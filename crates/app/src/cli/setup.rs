@@ -1,0 +1,301 @@
+//! `docent setup`: puts docent into the settings of the clients on this machine, or takes it out again.
+//!
+//! Nothing is written before its user has seen what would be, and has agreed.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use docent_core::guide;
+use docent_engine::clients::{Change, Client, Machine, Scope, SettingsFile};
+
+use super::print::{self, Page};
+use super::variable;
+use crate::settings::Settings;
+
+pub(super) fn command() -> Command {
+    let flag = |name: &'static str, about: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(about)
+    };
+    let names: Vec<&'static str> = Client::ALL.into_iter().map(Client::name).collect();
+    Command::new("setup")
+        .about("Connect docent to the coding agents on this machine; shows every change and asks first")
+        .arg(
+            Arg::new("client")
+                .long("client")
+                .value_name("NAME")
+                .value_parser(names)
+                .action(ArgAction::Append)
+                .help("Only this client, whether or not it is found; may be given several times"),
+        )
+        .arg(flag(
+            "project",
+            "Write the project's own files, for everybody who works on it",
+        ))
+        .arg(flag("print", "Print what would be written, and write nothing"))
+        .arg(flag("yes", "Write without asking"))
+        .arg(flag(
+            "remove",
+            "Take docent out again; the files are as they were before",
+        ))
+        .arg(flag(
+            "guide",
+            "Also tell agents in AGENTS.md (or CLAUDE.md) when to use which tool, in a marked block",
+        ))
+}
+
+/// What of this machine decides where clients are.
+pub(super) struct Here {
+    search: Vec<PathBuf>,
+    root: PathBuf,
+    program: PathBuf,
+}
+
+impl Here {
+    pub(super) fn new(settings: &Settings) -> anyhow::Result<Self> {
+        Ok(Self {
+            search: settings.surroundings.search.clone(),
+            root: settings.root.path().to_owned(),
+            program: std::env::current_exe().context("this program cannot be found")?,
+        })
+    }
+
+    pub(super) fn machine(&self) -> Machine<'_> {
+        Machine {
+            variable: &variable,
+            search: &self.search,
+            root: &self.root,
+            program: &self.program,
+        }
+    }
+}
+
+/// Something to be written.
+enum Step {
+    Client(Box<Change>),
+    Guide(Guide),
+}
+
+/// The file that agents read first, with our block or without.
+struct Guide {
+    path: PathBuf,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> anyhow::Result<ExitCode> {
+    let here = Here::new(settings)?;
+    let machine = here.machine();
+    let files = files(given, &machine)?;
+    if files.is_empty() {
+        let names: Vec<&str> = Client::ALL.into_iter().map(Client::name).collect();
+        print::complain(&format!(
+            "no client was found on this machine; name one with --client: {}",
+            names.join(", ")
+        ));
+        return Ok(ExitCode::FAILURE);
+    }
+    if given.get_flag("print") {
+        for file in &files {
+            page.heading(&format!("{}: {}", file.client.title(), file.path.display()))?;
+            page.line(&file.sample(&file.client.entry(file.scope, &machine)))?;
+        }
+        page.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+
+    let is_removing = given.get_flag("remove");
+    let (mut steps, mut failed) = (Vec::new(), false);
+    for file in &files {
+        let title = file.client.title();
+        let change = if is_removing {
+            file.take_out()
+        } else {
+            file.put(&file.client.entry(file.scope, &machine))
+        };
+        match change {
+            Ok(Some(change)) => {
+                page.heading(&format!("{title}: {}", file.path.display()))?;
+                show(&mut page, change.before.as_deref(), change.after.as_deref())?;
+                steps.push(Step::Client(Box::new(change)));
+            }
+            Ok(None) if is_removing => page.dim(&format!("{title}: docent is not there"))?,
+            Ok(None) => page.dim(&format!("{title}: docent is there already"))?,
+            Err(error) => {
+                failed = true;
+                print::complain(&format!("{title} is left alone: {error}"));
+            }
+        }
+    }
+    if given.get_flag("guide") || is_removing {
+        let guide = Guide::of(&here.root, is_removing)?;
+        if guide.before != guide.after {
+            page.heading(&guide.path.display().to_string())?;
+            show(&mut page, guide.before.as_deref(), guide.after.as_deref())?;
+            steps.push(Step::Guide(guide));
+        }
+    }
+    page.finish()?;
+    if !steps.is_empty() {
+        if !given.get_flag("yes") && !agreed()? {
+            print::announce("Nothing was written");
+            return Ok(ExitCode::FAILURE);
+        }
+        for step in &steps {
+            failed |= !step.make(is_removing);
+        }
+    }
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// The files that this is about.
+fn files(given: &ArgMatches, machine: &Machine<'_>) -> anyhow::Result<Vec<SettingsFile>> {
+    let named: Vec<&String> = given.get_many::<String>("client").into_iter().flatten().collect();
+    let is_wanted = |client: &Client| match named.as_slice() {
+        // It knows no projects, so it is only connected when it is asked for.
+        [] => *client != Client::ClaudeDesktop && client.is_here(machine),
+        named => named.iter().any(|name| *name == client.name()),
+    };
+    let mut files = Vec::new();
+    for client in Client::ALL.into_iter().filter(is_wanted) {
+        let scope = if given.get_flag("project") {
+            Scope::Project
+        } else {
+            client.usual_scope()
+        };
+        match client.file(scope, machine) {
+            Some(file) => files.push(file),
+            None if named.is_empty() => {}
+            None => bail!("{} has no settings for a project", client.title()),
+        }
+    }
+    Ok(files)
+}
+
+/// The lines that differ, with a few around them.
+fn show(page: &mut Page, before: Option<&str>, after: Option<&str>) -> io::Result<()> {
+    const AROUND: usize = 2;
+    let lines =
+        |text: Option<&str>| -> Vec<String> { text.unwrap_or_default().lines().map(str::to_owned).collect() };
+    let (before, after) = (lines(before), lines(after));
+    let same = |(a, b): &(&String, &String)| a == b;
+    let first = before.iter().zip(&after).take_while(same).count();
+    let rest = before.len().min(after.len()) - first;
+    let last = before
+        .iter()
+        .rev()
+        .zip(after.iter().rev())
+        .take(rest)
+        .take_while(same)
+        .count();
+    let mut diff = String::from("```diff\n");
+    let mut line = |mark: char, text: &str| diff.push_str(&format!("{mark} {text}\n"));
+    for text in &before[first.saturating_sub(AROUND)..first] {
+        line(' ', text);
+    }
+    for text in &before[first..before.len() - last] {
+        line('-', text);
+    }
+    for text in &after[first..after.len() - last] {
+        line('+', text);
+    }
+    for text in after[after.len() - last..].iter().take(AROUND) {
+        line(' ', text);
+    }
+    page.markdown(&(diff + "```"))
+}
+
+fn agreed() -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        bail!(
+            "nobody can be asked here; run it with --yes to write, or with --print to see what would be written"
+        );
+    }
+    let mut stderr = io::stderr();
+    write!(stderr, "Write this? [y/N] ")?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+impl Step {
+    /// Writes it and says so. False where it could not be written.
+    fn make(&self, is_removing: bool) -> bool {
+        match self {
+            Self::Client(change) => {
+                let SettingsFile {
+                    client, scope, path, ..
+                } = &change.file;
+                match change.make() {
+                    Ok(()) if is_removing => {
+                        print::announce(&format!(
+                            "{}: docent is out of {}",
+                            client.title(),
+                            path.display()
+                        ));
+                    }
+                    Ok(()) => print::announce(&format!(
+                        "{}: docent is in {}; {}",
+                        client.title(),
+                        path.display(),
+                        client.afterwards(*scope)
+                    )),
+                    Err(error) => {
+                        print::complain(&error.to_string());
+                        return false;
+                    }
+                }
+            }
+            Self::Guide(guide) => {
+                if let Err(error) = guide.write() {
+                    print::complain(&format!("{}: {error}", guide.path.display()));
+                    return false;
+                }
+                print::announce(&format!("{} is written", guide.path.display()));
+            }
+        }
+        true
+    }
+}
+
+impl Guide {
+    fn of(root: &Path, is_removing: bool) -> anyhow::Result<Self> {
+        let (agents, claude) = (root.join("AGENTS.md"), root.join("CLAUDE.md"));
+        let path = if claude.exists() && !agents.exists() {
+            claude
+        } else {
+            agents
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the command is about this file of the project"
+        )]
+        let before = match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error).with_context(|| path.display().to_string()),
+        };
+        let text = before.clone().unwrap_or_default();
+        let after = if is_removing {
+            guide::take_out(&text)
+        } else {
+            guide::put(&text)
+        };
+        let after = Some(after).filter(|after| !after.is_empty() || before.as_deref() == Some(""));
+        Ok(Self { path, before, after })
+    }
+
+    fn write(&self) -> io::Result<()> {
+        match &self.after {
+            Some(text) => std::fs::write(&self.path, text),
+            None => std::fs::remove_file(&self.path),
+        }
+    }
+}

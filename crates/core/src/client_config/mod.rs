@@ -1,0 +1,222 @@
+//! A server's entry in the configuration file of an MCP client: put in, taken out, and nothing else touched.
+//!
+//! Files are edited as text. What is around the entry stays byte for byte: comments, indentation, line ends, the order of keys,
+//! a missing last newline. New text is set like the text around it.
+//!
+//! Invariants: every edited text was read again, and says the same as before apart from the entry. What cannot be edited so is
+//! refused. Nothing here panics, whatever the text.
+
+mod braces;
+mod json;
+mod splice;
+mod statements;
+mod style;
+mod toml;
+
+use std::fmt;
+
+use serde_json::{Map, Value as Json};
+
+/// How a client's file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Json,
+    /// JSON with comments, and with commas after the last member.
+    Jsonc,
+    Toml,
+}
+
+/// Where an entry stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    pub form: Form,
+    /// The keys that lead to the servers: `["mcpServers"]`. At least one.
+    pub keys: &'a [&'a str],
+    /// The server's own key.
+    pub name: &'a str,
+}
+
+/// A server's fields, in order. At least one.
+pub type Entry = Vec<(String, Value)>;
+
+/// A field's value, of the kinds that are written and compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    Text(String),
+    List(Vec<String>),
+    Flag(bool),
+}
+
+/// What came of an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edited {
+    /// There was nothing to do.
+    Same,
+    Changed(String),
+}
+
+/// Why a text is not edited.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("{at}: {what}")]
+    Syntax { at: Position, what: String },
+    /// A list or a number, say, where the way leads through.
+    #[error("{at}: {what} is not {wanted}")]
+    WrongKind {
+        at: Position,
+        what: String,
+        wanted: &'static str,
+    },
+    /// A key on the way is there twice: clients differ in which one they believe.
+    #[error("{at}: \"{key}\" is there twice")]
+    Duplicate { at: Position, key: String },
+    /// Read again, the edited text did not say what it should. This is a mistake in this module.
+    #[error("the file cannot be edited without changing something else in it")]
+    Unproven,
+}
+
+/// A place in a text: its line, and the character in it, both from one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+impl Place<'_> {
+    fn path(&self) -> Vec<&str> {
+        self.keys.iter().copied().chain([self.name]).collect()
+    }
+}
+
+/// The entry as it stands in the file, without fields of other kinds.
+pub fn find(text: &str, place: &Place) -> Result<Option<Entry>, Refused> {
+    let (_, text) = without_mark(text);
+    match place.form {
+        Form::Json | Form::Jsonc => json::find(text, place),
+        Form::Toml => toml::find(text, place),
+    }
+}
+
+/// Makes the entry say what `entry` says. Where there is one, only the fields that differ are changed, and others are kept.
+///
+/// A text without content becomes a whole file.
+pub fn put(text: &str, place: &Place, entry: &Entry) -> Result<Edited, Refused> {
+    edit(text, place, Some(entry), |text| match place.form {
+        Form::Json | Form::Jsonc => json::put(text, place, entry),
+        Form::Toml => toml::put(text, place, entry),
+    })
+}
+
+/// Takes the entry out, whatever it holds.
+///
+/// `before` is the text before [`put`]. With it, a table of servers that was not there before goes too when it is empty; and if
+/// nothing but the entry has changed since, the result is that text.
+pub fn take_out(text: &str, place: &Place, before: Option<&str>) -> Result<Edited, Refused> {
+    if let Some(before) = before
+        && leads_to(before, text, place)
+    {
+        return Ok(Edited::Changed(before.to_owned()));
+    }
+    let before = before.map(|before| without_mark(before).1);
+    edit(text, place, None, |text| match place.form {
+        Form::Json | Form::Jsonc => json::take_out(text, place, before),
+        Form::Toml => toml::take_out(text, place),
+    })
+}
+
+/// Whether putting in the entry of `text` is all that made it from `before`.
+fn leads_to(before: &str, text: &str, place: &Place) -> bool {
+    let (Ok(None), Ok(Some(entry))) = (find(before, place), find(text, place)) else {
+        return false;
+    };
+    matches!(put(before, place, &entry), Ok(Edited::Changed(changed)) if changed == text)
+}
+
+/// Edits what follows the byte order mark, and proves the result.
+fn edit<F>(text: &str, place: &Place, entry: Option<&Entry>, change: F) -> Result<Edited, Refused>
+where
+    F: Fn(&str) -> Result<Option<String>, Refused>,
+{
+    let (mark, text) = without_mark(text);
+    let Some(changed) = change(text)? else {
+        return Ok(Edited::Same);
+    };
+    let Ok(after) = values(&changed, place.form) else {
+        return Err(Refused::Unproven);
+    };
+    if is_proven(values(text, place.form)?, after, place, entry) {
+        Ok(Edited::Changed(format!("{mark}{changed}")))
+    } else {
+        Err(Refused::Unproven)
+    }
+}
+
+fn without_mark(text: &str) -> (&str, &str) {
+    let mark = if text.starts_with('\u{feff}') {
+        '\u{feff}'.len_utf8()
+    } else {
+        0
+    };
+    text.split_at(mark)
+}
+
+/// All that a text says.
+fn values(text: &str, form: Form) -> Result<Json, Refused> {
+    match form {
+        Form::Json | Form::Jsonc => json::values(text, form),
+        Form::Toml => statements::values(text),
+    }
+}
+
+/// Whether `after` is `before` with the entry as it is wanted, or without it.
+fn is_proven(mut before: Json, mut after: Json, place: &Place, entry: Option<&Entry>) -> bool {
+    let Some(entry) = entry else {
+        if let Some(servers) = table(&mut before, place.keys) {
+            servers.remove(place.name);
+        }
+        // A table that became empty may have gone.
+        for values in [&mut before, &mut after] {
+            for end in (1..=place.keys.len()).rev() {
+                let (key, keys) = (place.keys[end - 1], &place.keys[..end - 1]);
+                if let Some(outer) = table(values, keys)
+                    && outer
+                        .get(key)
+                        .and_then(Json::as_object)
+                        .is_some_and(Map::is_empty)
+                {
+                    outer.remove(key);
+                }
+            }
+        }
+        return before == after;
+    };
+    let Some(fields) = table(&mut before, &place.path()) else {
+        return false;
+    };
+    for (field, value) in entry {
+        let value = match value {
+            Value::Text(text) => Json::from(text.as_str()),
+            Value::List(items) => Json::from(items.as_slice()),
+            Value::Flag(flag) => Json::from(*flag),
+        };
+        fields.insert(field.clone(), value);
+    }
+    before == after
+}
+
+/// The table these keys lead to, made where it is missing.
+fn table<'a>(values: &'a mut Json, keys: &[&str]) -> Option<&'a mut Map<String, Json>> {
+    keys.iter().try_fold(values.as_object_mut()?, |table, key| {
+        let value = table.entry(*key).or_insert_with(|| Json::Object(Map::new()));
+        value.as_object_mut()
+    })
+}
+
+#[cfg(test)]
+mod tests;

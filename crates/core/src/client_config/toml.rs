@@ -1,0 +1,248 @@
+//! Entries in TOML files: as tables of their own, inside inline tables, and with dotted keys.
+//!
+//! A comment right above a header belongs to that header; it is never parted from it, and stays when the header goes.
+
+use std::ops::Range;
+
+use super::braces::Layout;
+use super::splice::{
+    Splice, apply, break_before, eol, indent, is_blank, line_end, line_start, position, quoted,
+};
+use super::statements::{File, Kind, Pair, Section, is_below};
+use super::{Entry, Place, Refused, Value};
+
+const ONE_LINE: Layout = Layout::OneLine { space: " ", pad: " " };
+
+pub(super) fn find(text: &str, place: &Place) -> Result<Option<Entry>, Refused> {
+    let file = File::read(text)?;
+    let path = place.path();
+    check_tables(text, &file, &path)?;
+    if file.first(&path).is_none() {
+        return Ok(None);
+    }
+    let field = |pair: &Pair| match (&pair.path[..], &pair.kind) {
+        ([outer @ .., name], Kind::Plain(value)) if outer == &path[..] => Some((name.clone(), value.clone())),
+        _ => None,
+    };
+    Ok(Some(file.pairs.iter().filter_map(field).collect()))
+}
+
+pub(super) fn put(text: &str, place: &Place, entry: &Entry) -> Result<Option<String>, Refused> {
+    let file = File::read(text)?;
+    let path = place.path();
+    check_tables(text, &file, &path)?;
+    if file.first(&path).is_none() {
+        return Ok(Some(apply(text, add_entry(text, &file, place, entry))));
+    }
+    let mut splices = Vec::new();
+    let mut missing = Vec::new();
+    for (name, wanted) in entry {
+        let field = [&path[..], &[name]].concat();
+        match file.pair(&field).map(|index| &file.pairs[index]) {
+            Some(pair) if matches!(&pair.kind, Kind::Plain(value) if value == wanted) => {}
+            Some(pair) => splices.push(Splice::replace(pair.value.clone(), written(wanted))),
+            None => match file.first(&field) {
+                Some(start) => return Err(wrong_kind(text, start, &field, "a value")),
+                None => missing.push((name.clone(), wanted.clone())),
+            },
+        }
+    }
+    if !missing.is_empty() {
+        splices.extend(add_fields(text, &file, &path, &missing));
+    }
+    Ok((!splices.is_empty()).then(|| apply(text, splices)))
+}
+
+pub(super) fn take_out(text: &str, place: &Place) -> Result<Option<String>, Refused> {
+    let file = File::read(text)?;
+    let path = place.path();
+    check_tables(text, &file, place.keys)?;
+    if file.first(&path).is_none() {
+        return Ok(None);
+    }
+    let through = || file.pairs.iter().filter(|pair| pair.leads_through(&path));
+    // Members of an inline table go one after the other: each may take the comma of the one before.
+    if let Some((pair, within)) = through().find_map(|pair| Some((pair, pair.within?))) {
+        let braces = file.braces(within);
+        let mut members = braces.members.iter();
+        let Some(index) = members.position(|member| member.range.start == pair.start) else {
+            return Err(Refused::Unproven);
+        };
+        let text = apply(text, braces.remove(text, index));
+        return Ok(Some(take_out(&text, place)?.unwrap_or(text)));
+    }
+    let lines = through().map(|pair| pair.start..pair.value.end);
+    let mut splices = without(text, lines, 1);
+    let sections = file.sections.iter();
+    let sections = sections.filter(|section| is_below(&section.path, &path));
+    splices.extend(without(
+        text,
+        sections.map(|section| section.start..section.end),
+        2,
+    ));
+    Ok(Some(apply(text, splices)))
+}
+
+/// A new entry: in the inline table of servers, or with dotted keys, if that is how they are written, or else as a table.
+fn add_entry(text: &str, file: &File, place: &Place, entry: &Entry) -> Vec<Splice> {
+    let path = place.path();
+    let mut ends = (1..path.len()).rev();
+    let inline = ends.find_map(|end| Some((end, file.pair(&path[..end])?)));
+    if let Some((end, index)) = inline {
+        let fields = pairs(entry, "").join(", ");
+        let member = format!("{} = {{ {fields} }}", dotted(&path[end..]));
+        return file.braces(index).add(text, &[member], &ONE_LINE);
+    }
+    let mut pairs = file.pairs.iter().rev();
+    let like = pairs.find(|pair| pair.within.is_none() && pair.leads_through(place.keys));
+    match like {
+        Some(pair) => {
+            let servers = pair.key_text(text, place.keys.len());
+            let prefix = format!("{servers}.{}.", key(place.name));
+            vec![add_lines(text, pair.start, pair.value.end, entry, &prefix)]
+        }
+        None => add_section(text, file, &path, entry),
+    }
+}
+
+/// Fields that an entry does not have yet, beside those that it has.
+fn add_fields(text: &str, file: &File, path: &[&str], fields: &Entry) -> Vec<Splice> {
+    if let Some(section) = file.sections.iter().find(|section| section.path == path) {
+        return vec![add_lines(text, section.last, section.end, fields, "")];
+    }
+    if let Some(index) = file.pair(path) {
+        return file.braces(index).add(text, &pairs(fields, ""), &ONE_LINE);
+    }
+    let Some(pair) = file.pairs.iter().rev().find(|pair| pair.leads_through(path)) else {
+        return add_section(text, file, path, fields);
+    };
+    let prefix = format!("{}.", pair.key_text(text, path.len()));
+    match pair.within {
+        Some(index) => file.braces(index).add(text, &pairs(fields, &prefix), &ONE_LINE),
+        None => vec![add_lines(text, pair.start, pair.value.end, fields, &prefix)],
+    }
+}
+
+/// Pairs below the statement that has this start and end.
+fn add_lines(text: &str, start: usize, end: usize, fields: &Entry, prefix: &str) -> Splice {
+    let before = format!("{}{}", eol(text), indent(text, start));
+    let lines = pairs(fields, prefix).join(&before);
+    Splice::insert(line_end(text, end), before + &lines)
+}
+
+/// A table of its own: after the last one of its kind, or else at the end.
+fn add_section(text: &str, file: &File, path: &[&str], entry: &Entry) -> Vec<Splice> {
+    let eol = eol(text);
+    let lines = format!("[{}]{eol}{}", dotted(path), pairs(entry, "").join(eol));
+    if is_blank(text) {
+        return vec![Splice::replace(0..text.len(), format!("{lines}{eol}"))];
+    }
+    let servers = &path[..path.len() - 1];
+    let mut sections = file.sections.iter();
+    let last = sections.rposition(|section| is_below(&section.path, servers));
+    let last = last.unwrap_or(file.sections.len() - 1);
+    let at = section_end(text, &file.sections[last], file.sections.get(last + 1));
+    vec![Splice::insert(at, format!("{eol}{eol}{lines}"))]
+}
+
+/// Where a section ends, with the comments after it, except for those right above the next header.
+fn section_end(text: &str, section: &Section, next: Option<&Section>) -> usize {
+    let until = next.map_or(text.len(), |next| line_start(text, next.start));
+    let mut end = line_end(text, section.end);
+    let mut comments_end = None;
+    let mut at = end;
+    for line in text[end..until].split_inclusive('\n') {
+        if is_blank(line) {
+            end = comments_end.take().unwrap_or(end);
+        } else {
+            comments_end = Some(line_end(text, at));
+        }
+        at += line.len();
+    }
+    match next {
+        Some(_) => end,
+        None => comments_end.unwrap_or(end),
+    }
+}
+
+/// Removes statements: their lines, and so many line breaks before them. Those with only blanks between them go as one.
+fn without(text: &str, statements: impl Iterator<Item = Range<usize>>, breaks: usize) -> Vec<Splice> {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in statements {
+        match joined.last_mut() {
+            Some(last) if is_blank(&text[last.end..range.start]) => last.end = range.end,
+            _ => joined.push(range),
+        }
+    }
+    let lines = joined.into_iter().map(|range| {
+        let (mut start, mut end) = (line_start(text, range.start), line_end(text, range.end));
+        let is_first = start == 0;
+        for _ in 0..breaks {
+            if is_first {
+                end += text[end..].len() - after_break(&text[end..]).len();
+            } else if text[..start].ends_with('\n') {
+                start = break_before(text, start);
+            }
+        }
+        Splice::remove(start..end)
+    });
+    lines.collect()
+}
+
+fn after_break(text: &str) -> &str {
+    let after = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'));
+    after.unwrap_or(text)
+}
+
+/// Refuses a file where the path, or one that leads to it, is something else than a table.
+fn check_tables(text: &str, file: &File, path: &[&str]) -> Result<(), Refused> {
+    for end in 1..=path.len() {
+        let path = &path[..end];
+        let pair = file.pair(path).map(|index| &file.pairs[index]);
+        if let Some(pair) = pair.filter(|pair| pair.kind != Kind::Table) {
+            return Err(wrong_kind(text, pair.value.start, path, "a table"));
+        }
+        let mut sections = file.sections.iter();
+        if let Some(list) = sections.find(|section| section.is_list && section.path == path) {
+            return Err(wrong_kind(text, list.start, path, "a table"));
+        }
+    }
+    Ok(())
+}
+
+fn wrong_kind(text: &str, at: usize, path: &[&str], wanted: &'static str) -> Refused {
+    Refused::WrongKind {
+        at: position(text, at),
+        what: format!("\"{}\"", path.join(".")),
+        wanted,
+    }
+}
+
+fn pairs(entry: &Entry, prefix: &str) -> Vec<String> {
+    let pair = |(name, value): &(String, Value)| format!("{prefix}{} = {}", key(name), written(value));
+    entry.iter().map(pair).collect()
+}
+
+fn dotted(path: &[&str]) -> String {
+    path.iter().map(|name| key(name)).collect::<Vec<_>>().join(".")
+}
+
+fn key(name: &str) -> String {
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if !name.is_empty() && name.bytes().all(is_bare) {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
+}
+
+fn written(value: &Value) -> String {
+    match value {
+        Value::Text(text) => quoted(text),
+        Value::Flag(flag) => flag.to_string(),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| quoted(item)).collect();
+            format!("[{}]", items.join(", "))
+        }
+    }
+}

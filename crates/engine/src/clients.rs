@@ -1,0 +1,541 @@
+//! MCP clients on this machine: which there are, where they keep their settings, and how docent stands in them.
+//!
+//! Invariant: of a client's file nothing is changed but docent's entry. The file as it was is kept beside it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use docent_core::client_config::{self, Edited, Entry, Form, Place, Refused, Value};
+
+/// A client that docent knows how to be added to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Client {
+    ClaudeCode,
+    ClaudeDesktop,
+    Codex,
+    Cursor,
+    VsCode,
+    Gemini,
+    Windsurf,
+    Zed,
+    Opencode,
+}
+
+/// For whom an entry counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Everything this user works on.
+    User,
+    /// Whoever works on this project.
+    Project,
+}
+
+/// What of the machine decides where clients are.
+pub struct Machine<'a> {
+    /// Looks a variable up.
+    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+    /// Directories with programs.
+    pub search: &'a [PathBuf],
+    /// The project's directory.
+    pub root: &'a Path,
+    /// This program.
+    pub program: &'a Path,
+}
+
+/// The file of a client in which its servers stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsFile {
+    pub client: Client,
+    pub scope: Scope,
+    pub path: PathBuf,
+    form: Form,
+    keys: &'static [&'static str],
+}
+
+/// A change of such a file, worked out and not yet made.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub file: SettingsFile,
+    /// Nothing where there is no file.
+    pub before: Option<String>,
+    /// Nothing where the file goes.
+    pub after: Option<String>,
+}
+
+/// Why a file is left alone.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    #[error("{path}: {error}", path = path.display())]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{path}:{refused}", path = path.display())]
+    Refused { path: PathBuf, refused: Refused },
+    #[error("{path} has changed meanwhile; run it again", path = path.display())]
+    Raced { path: PathBuf },
+}
+
+/// What docent is called among a client's servers.
+const NAME: &str = "docent";
+
+impl Client {
+    pub const ALL: [Self; 9] = [
+        Self::ClaudeCode,
+        Self::ClaudeDesktop,
+        Self::Codex,
+        Self::Cursor,
+        Self::VsCode,
+        Self::Gemini,
+        Self::Windsurf,
+        Self::Zed,
+        Self::Opencode,
+    ];
+
+    /// What it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::Codex => "codex",
+            Self::Cursor => "cursor",
+            Self::VsCode => "vscode",
+            Self::Gemini => "gemini",
+            Self::Windsurf => "windsurf",
+            Self::Zed => "zed",
+            Self::Opencode => "opencode",
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::Codex => "Codex",
+            Self::Cursor => "Cursor",
+            Self::VsCode => "VS Code",
+            Self::Gemini => "Gemini CLI",
+            Self::Windsurf => "Windsurf",
+            Self::Zed => "Zed",
+            Self::Opencode => "opencode",
+        }
+    }
+
+    /// For whom docent is added where nothing is said. Editors start a user's servers outside of any project, so that only a
+    /// project's own file tells which one is meant.
+    pub fn usual_scope(self) -> Scope {
+        match self {
+            Self::Cursor | Self::VsCode => Scope::Project,
+            _ => Scope::User,
+        }
+    }
+
+    /// What there is to do once docent is in its file.
+    pub fn afterwards(self, scope: Scope) -> &'static str {
+        match (self, scope) {
+            (Self::ClaudeCode, Scope::Project) => "start `claude` here once and allow the server",
+            (Self::Codex, Scope::Project) => "codex reads it once the project is trusted",
+            (Self::ClaudeDesktop, _) => "quit and start it again; it overwrites its file while it runs",
+            (Self::Cursor, _) => "enable docent in Cursor's settings, under MCP",
+            (Self::VsCode, _) => "VS Code offers to start it when the file is opened",
+            (Self::Windsurf, _) => "refresh the servers in its MCP panel",
+            (Self::Zed, _) => "Zed takes it up at once",
+            _ => "it is there with the next start",
+        }
+    }
+
+    /// Whether it seems to be installed: its program can be found, or it has left a directory behind.
+    pub fn is_here(self, machine: &Machine<'_>) -> bool {
+        let (programs, directories): (&[&str], Vec<Option<PathBuf>>) = match self {
+            Self::ClaudeCode => (
+                &["claude"],
+                vec![machine.home(".claude"), machine.home(".claude.json")],
+            ),
+            Self::ClaudeDesktop => (&[], vec![machine.application("Claude")]),
+            Self::Codex => (&["codex"], vec![machine.codex()]),
+            Self::Cursor => (
+                &["cursor", "cursor-agent"],
+                vec![machine.home(".cursor"), machine.application("Cursor")],
+            ),
+            Self::VsCode => (
+                &["code", "code-insiders", "codium"],
+                vec![machine.application("Code")],
+            ),
+            Self::Gemini => (
+                &["gemini"],
+                vec![machine.gemini().map(|file| file.with_file_name("settings.json"))],
+            ),
+            Self::Windsurf => (
+                &["windsurf", "devin"],
+                vec![machine.home(".codeium/windsurf"), machine.config("devin")],
+            ),
+            Self::Zed => (&["zed", "zeditor", "zedit"], vec![machine.zed()]),
+            Self::Opencode => (&["opencode"], vec![machine.config("opencode")]),
+        };
+        programs.iter().any(|program| machine.finds(program))
+            || directories
+                .into_iter()
+                .flatten()
+                .any(|directory| directory.exists())
+    }
+
+    /// Where its servers stand; nothing where it has no such file, or this user has no home.
+    pub fn file(self, scope: Scope, machine: &Machine<'_>) -> Option<SettingsFile> {
+        use Form::{Json, Jsonc, Toml};
+        let project = |path: &str| Some(machine.root.join(path));
+        let (path, form, keys): (Option<PathBuf>, Form, &'static [&'static str]) = match (self, scope) {
+            (Self::ClaudeCode, Scope::User) => (machine.claude(), Json, &["mcpServers"]),
+            (Self::ClaudeCode, Scope::Project) => (project(".mcp.json"), Json, &["mcpServers"]),
+            (Self::ClaudeDesktop, Scope::User) => (
+                machine
+                    .application("Claude")
+                    .map(|folder| folder.join("claude_desktop_config.json")),
+                Json,
+                &["mcpServers"],
+            ),
+            (Self::ClaudeDesktop, Scope::Project) => (None, Json, &[]),
+            (Self::Codex, Scope::User) => (
+                machine.codex().map(|folder| folder.join("config.toml")),
+                Toml,
+                &["mcp_servers"],
+            ),
+            (Self::Codex, Scope::Project) => (project(".codex/config.toml"), Toml, &["mcp_servers"]),
+            (Self::Cursor, Scope::User) => (machine.home(".cursor/mcp.json"), Jsonc, &["mcpServers"]),
+            (Self::Cursor, Scope::Project) => (project(".cursor/mcp.json"), Jsonc, &["mcpServers"]),
+            (Self::VsCode, Scope::User) => (
+                machine
+                    .application("Code")
+                    .map(|folder| folder.join("User/mcp.json")),
+                Jsonc,
+                &["servers"],
+            ),
+            (Self::VsCode, Scope::Project) => (project(".vscode/mcp.json"), Jsonc, &["servers"]),
+            // It takes comments, and no comma after the last member; none is put there.
+            (Self::Gemini, Scope::User) => (machine.gemini(), Jsonc, &["mcpServers"]),
+            (Self::Gemini, Scope::Project) => (project(".gemini/settings.json"), Jsonc, &["mcpServers"]),
+            (Self::Windsurf, Scope::User) => (machine.windsurf(), Jsonc, &["mcpServers"]),
+            (Self::Windsurf, Scope::Project) => (project(".devin/mcp_config.json"), Jsonc, &["mcpServers"]),
+            (Self::Zed, Scope::User) => (
+                machine.zed().map(|folder| folder.join("settings.json")),
+                Jsonc,
+                &["context_servers"],
+            ),
+            (Self::Zed, Scope::Project) => (project(".zed/settings.json"), Jsonc, &["context_servers"]),
+            (Self::Opencode, Scope::User) => (
+                machine
+                    .config("opencode")
+                    .map(|folder| one_of(&folder, "opencode")),
+                Jsonc,
+                &["mcp"],
+            ),
+            (Self::Opencode, Scope::Project) => (Some(one_of(machine.root, "opencode")), Jsonc, &["mcp"]),
+        };
+        Some(SettingsFile {
+            client: self,
+            scope,
+            path: path?,
+            form,
+            keys,
+        })
+    }
+
+    /// docent as this client starts it.
+    pub fn entry(self, scope: Scope, machine: &Machine<'_>) -> Entry {
+        let text = |text: &str| Value::Text(text.to_owned());
+        // A project's file is for everybody who has it; a client with windows does not know where a user's programs are.
+        let program = match scope {
+            Scope::Project if machine.finds(NAME) => NAME.to_owned(),
+            _ => machine.program.display().to_string(),
+        };
+        let mut arguments = vec!["serve".to_owned()];
+        let root = machine.root.display().to_string();
+        match (self, scope) {
+            (Self::VsCode | Self::Cursor, Scope::Project) => {
+                arguments.extend(["--root".to_owned(), "${workspaceFolder}".to_owned()]);
+            }
+            // These start servers outside of any project.
+            (Self::VsCode | Self::Cursor | Self::ClaudeDesktop | Self::Windsurf, _) => {
+                arguments.extend(["--root".to_owned(), root]);
+            }
+            _ => {}
+        }
+        let field = |name: &str, value: Value| (name.to_owned(), value);
+        match self {
+            Self::Opencode => {
+                let command = [vec![program], arguments].concat();
+                vec![
+                    field("type", text("local")),
+                    field("command", Value::List(command)),
+                ]
+            }
+            Self::ClaudeCode | Self::VsCode | Self::Cursor => vec![
+                field("type", text("stdio")),
+                field("command", text(&program)),
+                field("args", Value::List(arguments)),
+            ],
+            _ => vec![
+                field("command", text(&program)),
+                field("args", Value::List(arguments)),
+            ],
+        }
+    }
+}
+
+/// The one of two files that is there, the plain one where none is.
+fn one_of(folder: &Path, stem: &str) -> PathBuf {
+    let commented = folder.join(format!("{stem}.jsonc"));
+    let plain = folder.join(format!("{stem}.json"));
+    if commented.exists() && !plain.exists() {
+        commented
+    } else {
+        plain
+    }
+}
+
+impl Machine<'_> {
+    fn directory(&self, variable: &str) -> Option<PathBuf> {
+        (self.variable)(variable)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    }
+
+    fn home(&self, below: &str) -> Option<PathBuf> {
+        let home = self.directory("HOME").or_else(|| self.directory("USERPROFILE"))?;
+        Some(home.join(below))
+    }
+
+    /// Where programs that follow the XDG rules keep their settings.
+    fn config(&self, below: &str) -> Option<PathBuf> {
+        let roaming = || self.directory("APPDATA").filter(|_| cfg!(windows));
+        let config = self.directory("XDG_CONFIG_HOME").or_else(roaming);
+        Some(config.or_else(|| self.home(".config"))?.join(below))
+    }
+
+    /// Where programs with windows keep theirs.
+    fn application(&self, name: &str) -> Option<PathBuf> {
+        if cfg!(target_os = "macos") {
+            self.home(&format!("Library/Application Support/{name}"))
+        } else {
+            self.config(name)
+        }
+    }
+
+    fn claude(&self) -> Option<PathBuf> {
+        match self.directory("CLAUDE_CONFIG_DIR") {
+            Some(folder) => Some(folder.join(".claude.json")),
+            None => self.home(".claude.json"),
+        }
+    }
+
+    fn codex(&self) -> Option<PathBuf> {
+        self.directory("CODEX_HOME").or_else(|| self.home(".codex"))
+    }
+
+    fn gemini(&self) -> Option<PathBuf> {
+        match self.directory("GEMINI_CLI_HOME") {
+            Some(folder) => Some(folder.join(".gemini/settings.json")),
+            None => self.home(".gemini/settings.json"),
+        }
+    }
+
+    fn zed(&self) -> Option<PathBuf> {
+        if cfg!(target_os = "macos") {
+            self.home(".config/zed")
+        } else {
+            self.config(if cfg!(windows) { "Zed" } else { "zed" })
+        }
+    }
+
+    fn windsurf(&self) -> Option<PathBuf> {
+        let older = self.home(".codeium/windsurf")?;
+        let newer = self.config("devin")?;
+        let folder = if newer.is_dir() && !older.is_dir() {
+            newer
+        } else {
+            older
+        };
+        Some(folder.join("mcp_config.json"))
+    }
+
+    /// Whether a program can be found by its name.
+    pub fn finds(&self, program: &str) -> bool {
+        let names = [
+            program.to_owned(),
+            format!("{program}.exe"),
+            format!("{program}.cmd"),
+        ];
+        self.search
+            .iter()
+            .any(|folder| names.iter().any(|name| folder.join(name).is_file()))
+    }
+}
+
+impl SettingsFile {
+    fn place(&self) -> Place<'_> {
+        Place {
+            form: self.form,
+            keys: self.keys,
+            name: NAME,
+        }
+    }
+
+    fn refused(&self, refused: Refused) -> ClientError {
+        ClientError::Refused {
+            path: self.path.clone(),
+            refused,
+        }
+    }
+
+    fn failed(&self, error: io::Error) -> ClientError {
+        ClientError::Io {
+            path: self.path.clone(),
+            error,
+        }
+    }
+
+    /// Its text; nothing where it is not there.
+    fn read(&self) -> Result<Option<String>, ClientError> {
+        read(&self.path).map_err(|error| self.failed(error))
+    }
+
+    /// docent as it stands there.
+    pub fn entry(&self) -> Result<Option<Entry>, ClientError> {
+        match self.read()? {
+            None => Ok(None),
+            Some(text) => client_config::find(&text, &self.place()).map_err(|refused| self.refused(refused)),
+        }
+    }
+
+    /// A new file with docent in it.
+    pub fn sample(&self, entry: &Entry) -> String {
+        match client_config::put("", &self.place(), entry) {
+            Ok(Edited::Changed(text)) => text,
+            Ok(Edited::Same) | Err(_) => String::new(),
+        }
+    }
+
+    /// How the file would be with docent in it; nothing where it is there already.
+    pub fn put(&self, entry: &Entry) -> Result<Option<Change>, ClientError> {
+        let before = self.read()?;
+        let text = before.as_deref().unwrap_or_default();
+        let edited =
+            client_config::put(text, &self.place(), entry).map_err(|refused| self.refused(refused))?;
+        Ok(self.change(before, edited))
+    }
+
+    /// How it would be without docent; nothing where it is not there. What was not in the file before docent came goes with it.
+    pub fn take_out(&self) -> Result<Option<Change>, ClientError> {
+        let Some(before) = self.read()? else {
+            return Ok(None);
+        };
+        let Some(entry) =
+            client_config::find(&before, &self.place()).map_err(|refused| self.refused(refused))?
+        else {
+            return Ok(None);
+        };
+        // A file that docent has made, and nobody has changed since, is not left behind.
+        let backup = read(&self.backup()).map_err(|error| self.failed(error))?;
+        if backup.is_none() && before == self.sample(&entry) {
+            return Ok(Some(Change {
+                file: self.clone(),
+                before: Some(before),
+                after: None,
+            }));
+        }
+        let edited = client_config::take_out(&before, &self.place(), backup.as_deref());
+        let edited = edited.map_err(|refused| self.refused(refused))?;
+        Ok(self.change(Some(before), edited))
+    }
+
+    fn change(&self, before: Option<String>, edited: Edited) -> Option<Change> {
+        match edited {
+            Edited::Same => None,
+            Edited::Changed(after) => Some(Change {
+                file: self.clone(),
+                before,
+                after: Some(after),
+            }),
+        }
+    }
+
+    /// The file as it was before docent came.
+    pub fn backup(&self) -> PathBuf {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".before-docent");
+        self.path.with_file_name(name)
+    }
+}
+
+impl Change {
+    /// Makes the change. The file as it was is kept beside it, the first time; a link stays a link.
+    pub fn make(&self) -> Result<(), ClientError> {
+        let file = &self.file;
+        if file.read()? != self.before {
+            return Err(ClientError::Raced {
+                path: file.path.clone(),
+            });
+        }
+        let backup = file.backup();
+        let had_entry = match &self.before {
+            Some(text) => client_config::find(text, &file.place()).is_ok_and(|entry| entry.is_some()),
+            None => true,
+        };
+        let target = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
+        let write = || -> io::Result<()> {
+            let Some(after) = &self.after else {
+                return fs::remove_file(&target);
+            };
+            if let Some(folder) = target.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            if let (Some(before), false) = (&self.before, had_entry) {
+                write_as(&backup, before, &target)?;
+            }
+            write_as(&target, after, &target)?;
+            if read(&backup)?.as_ref() == Some(after) {
+                // All is as it was.
+                fs::remove_file(&backup)?;
+            }
+            Ok(())
+        };
+        write().map_err(|error| file.failed(error))
+    }
+}
+
+/// Writes a file as a whole, with the permissions of another from the beginning: what clients keep may be secret.
+fn write_as(path: &Path, text: &str, like: &Path) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".docent-writes");
+    let new = path.with_file_name(name);
+    let write = || -> io::Result<()> {
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&new)?.write_all(text.as_bytes())?;
+        if let Ok(like) = fs::metadata(like) {
+            fs::set_permissions(&new, like.permissions())?;
+        }
+        fs::rename(&new, path)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&new)))
+}
+
+/// A file of the user's own; nothing where it is not there.
+fn read(path: &Path) -> io::Result<Option<String>> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a file of another program of the user, which may be outside of any project"
+    )]
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
