@@ -35,6 +35,10 @@ pub enum Mood {
     Dying,
     /// Texts that hold `unspeakable` are refused, and whatever is sent with them.
     Choosy,
+    /// Every text is refused, as where nobody has paid.
+    Refusing,
+    /// Every so many requests one fails at once; the others take a moment.
+    Flaky(usize),
 }
 
 #[derive(Default)]
@@ -173,10 +177,17 @@ impl Shared {
         let mood = {
             let mut state = self.lock();
             state.requests += 1;
-            state.mood
+            match state.mood {
+                Mood::Flaky(every) if state.requests.is_multiple_of(every) => Mood::Failing,
+                Mood::Flaky(_) => Mood::Slow(200),
+                mood => mood,
+            }
         };
         if let Mood::Slow(milliseconds) = mood {
-            thread::park_timeout(Duration::from_millis(milliseconds));
+            let until = Instant::now() + Duration::from_millis(milliseconds);
+            while Instant::now() < until {
+                thread::park_timeout(until.saturating_duration_since(Instant::now()));
+            }
         }
         let (status, extra, answer) = if is_right {
             self.lock().answer(mood, key.as_deref(), &request)
@@ -213,6 +224,7 @@ impl State {
                     error("slow down".into()),
                 );
             }
+            Mood::Refusing => return (400, String::new(), error("billing hard limit reached".into())),
             Mood::Failing => return (503, String::new(), error("overloaded".into())),
             _ => {}
         }

@@ -25,6 +25,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use docent_engine::accesses::Accesses;
 use docent_engine::coverage::{Coverage, Reach};
+use docent_engine::embed::Remote;
 use docent_engine::git::Git;
 use docent_engine::index::{Index, Options, Patience};
 use docent_engine::links::Links;
@@ -288,6 +289,9 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         git: Some(git.clone()),
         ..index
     };
+    let (remote, fills) = (options.remote.clone(), options.fills);
+    // One model for all projects: whoever asks it the same question waits for one answer.
+    let neighbours = Box::new(move |path: &Path| neighbour(path, remote.clone(), fills));
     let index = Index::new(root.clone(), folder, accesses.clone(), options);
     log::start(&log, stderr)?;
     for warning in &warnings {
@@ -302,7 +306,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         coverage: Coverage::new(root.clone(), reach, clock, temporary),
         accesses,
         index,
-        linked: Linked::new(Links::new(links), Box::new(neighbour)),
+        linked: Linked::new(Links::new(links), neighbours),
         search,
         memory: memory::open(&root, clock, state.as_deref()),
         sessions: Arc::new(Sessions::new(state, clock)),
@@ -315,12 +319,13 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
 }
 
 /// Opens a linked project by its own settings.
-fn neighbour(path: &Path) -> anyhow::Result<Neighbour> {
+fn neighbour(path: &Path, remote: Option<Arc<Remote>>, fills: bool) -> anyhow::Result<Neighbour> {
     let flags = Flags {
         root: Some(path.to_owned()),
         set: Vec::new(),
     };
-    let settings = settings(&flags, &tools::all())?;
+    let mut settings = settings(&flags, &tools::all())?;
+    (settings.index.remote, settings.index.fills) = (remote, fills);
     let (index, accesses) = index::open(&settings);
     Ok(Neighbour {
         index,

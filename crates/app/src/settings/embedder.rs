@@ -19,6 +19,10 @@ pub(super) fn remote(entries: &[Entry], environment: Environment<'_>) -> anyhow:
     if !url.starts_with("http://") && !url.starts_with("https://") {
         bail!("embedder.url must begin with http:// or https://");
     }
+    let place = url.split_once("://").map_or(url.as_str(), |(_, place)| place);
+    if place.contains(['@', '?', '#']) {
+        bail!("embedder.url must have no user, question or fragment in it; a key belongs into embedder.key");
+    }
     let Some(model) = text("embedder.model") else {
         bail!("embedder.url is set and embedder.model is not; which model should the server be asked for?");
     };
@@ -39,7 +43,7 @@ pub(super) fn remote(entries: &[Entry], environment: Environment<'_>) -> anyhow:
         folder: own(environment, "XDG_CACHE_HOME", ".cache", "embeddings"),
         batch: usize::try_from(number("embedder.batch"))
             .unwrap_or(usize::MAX)
-            .clamp(1, 2_048),
+            .clamp(1, 512),
         before_query: text("embedder.query_prefix").unwrap_or_default(),
         before_text: text("embedder.text_prefix").unwrap_or_default(),
     }))))

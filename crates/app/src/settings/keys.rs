@@ -96,7 +96,7 @@ fn embedder() -> Vec<Key> {
         key(
             "embedder.batch",
             64,
-            "Texts that are sent to the embedding server at a time",
+            "Texts that are sent to the embedding server at a time, 512 at most",
         )
         .least(1),
         key(

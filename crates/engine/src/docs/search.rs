@@ -52,7 +52,8 @@ pub struct Results {
     pub more: bool,
     /// Sections that were found and are no longer in their file.
     pub gone: usize,
-    /// Why a model on a server had no say, where there is one.
+    /// Whether a model on a server had a say; and why not, where there is one.
+    pub by_server: bool,
     pub unordered: Option<Unordered>,
 }
 
@@ -126,15 +127,17 @@ pub fn search(
         // What nothing here is called, and what means nothing, is near to something all the same.
         found.by_meaning.clear();
     }
+    found.by_meaning.retain(|ranked| ranked.score >= LEAST_NEARNESS);
     let (by_server, unordered) = match request.ways {
         Ways::All => index.told(ask_server(index, &*sections, request, deadline, &found))?,
         Ways::Words | Ways::Meaning => (Vec::new(), None),
     };
-    found.by_meaning.retain(|ranked| ranked.score >= LEAST_NEARNESS);
+    let is_by_server = !by_server.is_empty();
     let order = fused(found, by_server);
     let (chosen, more) = index.told(choose(&*sections, order, request))?;
     let mut results = Results {
         more,
+        by_server: is_by_server,
         unordered,
         ..Results::default()
     };

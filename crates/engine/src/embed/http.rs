@@ -5,7 +5,9 @@
 
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::io::{self, Read};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use docent_core::redact::redact;
@@ -71,8 +73,10 @@ pub enum Trouble {
     /// It is not the model it was.
     #[error("gives vectors of another model than before: {0}")]
     Changed(String),
-    #[error("is not asked, because its vectors cannot be kept: {0}")]
+    #[error("is of no use, because its vectors cannot be kept: {0}")]
     Unkept(String),
+    #[error("has to wait: another process is writing its vectors")]
+    Busy,
 }
 
 /// What the server said.
@@ -84,7 +88,7 @@ pub(super) struct Answer {
 }
 
 /// Bytes of an answer that are read.
-const LONGEST_ANSWER: u64 = 64 << 20;
+const LONGEST_ANSWER: u64 = 128 << 20;
 /// Characters of what the server says went wrong.
 const LONGEST_REASON: usize = 160;
 
@@ -118,32 +122,53 @@ impl Server {
             Some(v6) => v6.split(']').next().unwrap_or_default(),
             None => host.rsplit_once(':').map_or(host, |(name, _)| name),
         };
-        name == "localhost" || name == "::1" || name.starts_with("127.")
+        let is_loopback = |address: IpAddr| address.is_loopback();
+        name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_loopback)
     }
 
     /// Whether questions may cost something.
     pub fn is_paid(&self) -> bool {
         !self.is_here() && !matches!(self.key, Key::None)
     }
+}
 
-    /// A vector for each text, in order.
-    pub(super) fn embed(&self, texts: &[&str], time: Duration) -> Result<Answer, Trouble> {
-        let mut request = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
-        if let Some(dimensions) = self.dimensions {
-            request["dimensions"] = dimensions.into();
-        }
-        let key = self.key()?;
+/// Speaks with a server, over connections that stay open.
+#[derive(Debug)]
+pub(super) struct Caller {
+    server: Server,
+    agent: Agent,
+}
+
+impl Caller {
+    pub(super) fn new(server: &Server) -> Self {
         let mut config = Agent::config_builder()
-            .timeout_global(Some(time))
             // Where a server sends us is not where the user wants the texts to go.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false);
-        if self.is_here() {
+        if server.is_here() {
             config = config.proxy(None);
         }
-        let mut post = Agent::new_with_config(config.build())
-            .post(format!("{}/embeddings", self.url.trim_end_matches('/')))
+        Self {
+            server: server.clone(),
+            agent: Agent::new_with_config(config.build()),
+        }
+    }
+
+    /// A vector for each text, in order.
+    pub(super) fn embed(&self, texts: &[&str], time: Duration) -> Result<Answer, Trouble> {
+        let server = &self.server;
+        let mut request = json!({ "model": server.model, "input": texts, "encoding_format": "float" });
+        if let Some(dimensions) = server.dimensions {
+            request["dimensions"] = dimensions.into();
+        }
+        let key = self.key()?;
+        let mut post = self
+            .agent
+            .post(format!("{}/embeddings", server.url))
+            .config()
+            .timeout_global(Some(time))
+            .build()
             .header("content-type", "application/json");
         if let Some(key) = &key {
             post = post.header("authorization", format!("Bearer {key}"));
@@ -159,31 +184,49 @@ impl Server {
         if status != StatusCode::OK {
             return Err(refused(status, &headers, &body, key.as_deref()));
         }
-        self.read(&body, texts.len())
+        server.read(&body, texts.len())
     }
 
-    fn key(&self) -> Result<Option<String>, Trouble> {
-        let key = match &self.key {
+    /// What the server knows its customer by.
+    pub(super) fn key(&self) -> Result<Option<String>, Trouble> {
+        let key = match &self.server.key {
             Key::None => return Ok(None),
             Key::Given(key) => key.clone(),
             Key::File(path) => {
-                #[expect(
-                    clippy::disallowed_methods,
-                    reason = "the user's own file, outside of any project"
-                )]
-                let read = fs::read_to_string(path);
-                read.map_err(|error| Trouble::NoKey(format!("{}: {error}", path.display())))?
+                read_key(path).map_err(|error| Trouble::NoKey(format!("{}: {error}", path.display())))?
             }
         };
         let key = key.trim();
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Trouble::NoKey(
-                "it is empty, or has characters that no key has".into(),
-            ));
+            let whose = match &self.server.key {
+                Key::File(path) => path.display().to_string(),
+                _ => "embedder.key".to_owned(),
+            };
+            return Err(Trouble::NoKey(format!(
+                "{whose} is empty, or has characters that no key has"
+            )));
         }
         Ok(Some(key.to_owned()))
     }
+}
 
+/// A file that holds a key and nothing else. A pipe would be waited for, and might never end.
+fn read_key(path: &Path) -> io::Result<String> {
+    const LONGEST: u64 = 64 << 10;
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the user's own file, outside of any project"
+    )]
+    let file = fs::File::open(path)?;
+    let mut key = String::new();
+    file.take(LONGEST).read_to_string(&mut key)?;
+    Ok(key)
+}
+
+impl Server {
     fn read(&self, body: &str, count: usize) -> Result<Answer, Trouble> {
         let odd = |what: &str| Trouble::Odd(what.to_owned());
         let mut listed: Listed = serde_json::from_str(body).map_err(|_| odd("it is no list of vectors"))?;
@@ -238,6 +281,7 @@ fn refused(status: StatusCode, headers: &HeaderMap, body: &str, key: Option<&str
         code @ (401 | 403) => Trouble::Key(code),
         429 => Trouble::Limited(wait(headers)),
         code @ 500.. => Trouble::Failing(code),
+        300..=399 => Trouble::Odd(format!("it leads elsewhere (HTTP {})", status.as_u16())),
         code => Trouble::Refused(code, brief(&reason(body), key)),
     }
 }
@@ -295,7 +339,8 @@ mod tests {
         assert!(paid("https://127.0.0.1@evil.example/v1"));
         assert!(!paid("http://localhost:11434/v1"));
         assert!(!paid("http://127.0.0.1:8080/v1"));
-        assert!(!paid("http://[::1]:8080/v1"));
+        assert!(!paid("http://[::1]:8080/v1") && !paid("http://LOCALHOST/v1"));
+        assert!(paid("http://127.evil.example/v1"));
         assert!(!server("https://api.openai.com/v1").is_paid());
     }
 

@@ -53,25 +53,28 @@ pub(super) enum Others {
 }
 
 impl Kept {
-    pub(super) fn open(file: &Path) -> Result<Self, Trouble> {
+    /// `patience` is how long another process is waited for.
+    pub(super) fn open(file: &Path, patience: Duration) -> Result<Self, Trouble> {
         let unkept = |error: std::io::Error| Trouble::Unkept(format!("{}: {error}", file.display()));
         if let Some(folder) = file.parent() {
             make_private(folder).map_err(unkept)?;
         }
-        match Self::connect(file) {
+        match Self::connect(file, patience) {
             Err(error) if is_broken(&error) => {
                 // Whatever can be saved of it is not worth vectors that may be wrong.
                 fs::rename(file, file.with_extension("damaged")).map_err(unkept)?;
-                Self::connect(file).map_err(Trouble::from)
+                Self::connect(file, patience).map_err(Trouble::from)
             }
             opened => opened.map_err(Trouble::from),
         }
     }
 
-    fn connect(file: &Path) -> rusqlite::Result<Self> {
+    fn connect(file: &Path, patience: Duration) -> rusqlite::Result<Self> {
         let connection = Connection::open(file)?;
-        connection.busy_timeout(Duration::from_secs(10))?;
+        // The first to come makes the tables, and others have to wait for that.
+        connection.busy_timeout(Duration::from_secs(5))?;
         connection.execute_batch(SCHEMA)?;
+        connection.busy_timeout(patience)?;
         Ok(Self { connection })
     }
 
@@ -99,17 +102,42 @@ impl Kept {
 
     /// How many vectors there are.
     pub(super) fn count(&self) -> Result<u64, Trouble> {
-        let count = self
-            .connection
-            .query_row("SELECT count(*) FROM vector", [], |row| row.get::<_, i64>(0))?;
+        let count = self.connection.query_row(
+            "SELECT count(*) FROM vector WHERE length(numbers) > 0",
+            [],
+            |row| row.get::<_, i64>(0),
+        )?;
         Ok(count.cast_unsigned())
     }
 
-    pub(super) fn add_file(&self, key: u64) -> Result<(), Trouble> {
+    /// Changes whenever all vectors had to go.
+    pub(super) fn epoch(&self) -> Result<u64, Trouble> {
+        Ok(epoch_of(&self.connection)?)
+    }
+
+    /// Notes a file as whole, unless vectors have gone since that epoch.
+    pub(super) fn add_file(&mut self, key: u64, epoch: u64) -> Result<(), Trouble> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if epoch_of(&transaction)? == epoch {
+            transaction.execute(
+                "INSERT OR REPLACE INTO file (key) VALUES (?1)",
+                [key.cast_signed()],
+            )?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Writes so many bytes and takes them back.
+    pub(super) fn prove(&self, bytes: usize) -> Result<(), Trouble> {
+        const PROOF: i64 = -1;
         self.connection.execute(
-            "INSERT OR REPLACE INTO file (key) VALUES (?1)",
-            [key.cast_signed()],
+            "INSERT OR REPLACE INTO vector (key, numbers) VALUES (?1, zeroblob(?2))",
+            (PROOF, i64::try_from(bytes).unwrap_or(i64::MAX)),
         )?;
+        self.connection
+            .execute("DELETE FROM vector WHERE key = ?1", [PROOF])?;
         Ok(())
     }
 
@@ -132,15 +160,19 @@ impl Kept {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let before = sort_of(&transaction)?;
-        let is_same = before.as_ref().is_none_or(|before| before == sort);
+        let is_same = before.as_ref().is_none_or(|before| before.fits(sort));
         if !is_same && others == Others::Reject {
             let before = before.map(|before| before.to_string()).unwrap_or_default();
             return Err(Trouble::Changed(format!("{sort} where it gave {before}")));
         }
         if !is_same {
             transaction.execute_batch("DELETE FROM vector; DELETE FROM file;")?;
+            let epoch = epoch_of(&transaction)? + 1;
+            set_fact(&transaction, "epoch", &epoch.to_string())?;
         }
-        set_sort(&transaction, sort)?;
+        if before.as_ref() != Some(sort) {
+            set_sort(&transaction, sort)?;
+        }
         for (key, vector) in vectors {
             transaction.execute(
                 "INSERT OR REPLACE INTO vector (key, numbers) VALUES (?1, ?2)",
@@ -164,13 +196,30 @@ fn sort_of(transaction: &Transaction<'_>) -> rusqlite::Result<Option<Sort>> {
 }
 
 fn set_sort(transaction: &Transaction<'_>, sort: &Sort) -> rusqlite::Result<()> {
-    transaction.execute_batch("DELETE FROM fact")?;
-    let dimensions = sort.dimensions.to_string();
-    let facts = [("dimensions", Some(&dimensions)), ("model", sort.model.as_ref())];
-    for (name, value) in facts.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-        transaction.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", [name, value])?;
+    set_fact(transaction, "dimensions", &sort.dimensions.to_string())?;
+    match &sort.model {
+        Some(model) => set_fact(transaction, "model", model),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+fn set_fact(connection: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
+    let set = "INSERT OR REPLACE INTO fact (name, value) VALUES (?1, ?2)";
+    connection.execute(set, [name, value]).map(drop)
+}
+
+fn epoch_of(connection: &Connection) -> rusqlite::Result<u64> {
+    let read = "SELECT value FROM fact WHERE name = 'epoch'";
+    let epoch: Option<String> = connection.query_row(read, [], |row| row.get(0)).optional()?;
+    Ok(epoch.and_then(|epoch| epoch.parse().ok()).unwrap_or_default())
+}
+
+impl Sort {
+    /// Whether both may be of one model. Some servers do not say what theirs is called.
+    fn fits(&self, other: &Self) -> bool {
+        let named = self.model.as_ref().zip(other.model.as_ref());
+        self.dimensions == other.dimensions && named.is_none_or(|(one, other)| one == other)
+    }
 }
 
 impl std::fmt::Display for Sort {
@@ -189,7 +238,10 @@ fn is_broken(error: &rusqlite::Error) -> bool {
 
 impl From<rusqlite::Error> for Trouble {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Unkept(error.to_string())
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            _ => Self::Unkept(error.to_string()),
+        }
     }
 }
 
@@ -211,13 +263,13 @@ mod tests {
     #[test]
     fn vectors_of_another_model_take_the_place_of_all_or_are_not_taken() {
         let folder = tempfile::tempdir().unwrap();
-        let mut kept = Kept::open(&folder.path().join("a/v.db")).unwrap();
+        let mut kept = Kept::open(&folder.path().join("a/v.db"), Duration::ZERO).unwrap();
         let two = vector(&[1.0, 0.5]);
         assert_eq!(
             kept.add(&[(7, two.clone())], &sort(2, "m"), Others::Reject),
             Ok(true)
         );
-        kept.add_file(1).unwrap();
+        kept.add_file(1, 0).unwrap();
         kept.refuse(8).unwrap();
         assert_eq!(kept.get(7), Ok(Some(Known::Vector(two.clone()))));
         assert_eq!(kept.get(8), Ok(Some(Known::Refused)));
@@ -236,6 +288,14 @@ mod tests {
         assert_eq!(kept.get(7), Ok(None));
         assert_eq!(kept.get(9), Ok(Some(Known::Vector(three))));
         assert_eq!(kept.files(), Ok(HashSet::new()));
+        // What was cut before they went is not whole.
+        kept.add_file(2, 0).unwrap();
+        assert_eq!((kept.files(), kept.epoch()), (Ok(HashSet::new()), Ok(1)));
+        let nameless = Sort {
+            model: None,
+            ..sort(3, "")
+        };
+        assert_eq!(kept.add(&[], &nameless, Others::Reject), Ok(true));
     }
 
     #[test]
@@ -243,7 +303,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("v.db");
         fs::write(&file, "nonsense, and more of it than a header has".repeat(200)).unwrap();
-        let mut kept = Kept::open(&file).unwrap();
+        let mut kept = Kept::open(&file, Duration::ZERO).unwrap();
         assert_eq!(
             kept.add(&[(1, vector(&[1.0]))], &sort(1, "m"), Others::Reject),
             Ok(true)

@@ -2,11 +2,13 @@
 //!
 //! It orders what words and the built-in table have found; an index does not depend on it. So another model, or none, changes
 //! nothing of the index, and what the server does not know yet is ordered as if there were no server.
+//!
+//! Invariant: no search waits for more than a moment, whatever the server or the disk does.
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +17,7 @@ use docent_core::redact::redact;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::direction::Direction;
-use super::http::{Answer, Server, Trouble};
+use super::http::{Answer, Caller, Server, Trouble};
 use super::kept::{Kept, Known, Others, Sort};
 use crate::deadline::Deadline;
 
@@ -36,12 +38,19 @@ pub struct Use {
 #[derive(Debug)]
 pub struct Remote {
     r#use: Use,
+    caller: Caller,
     file: Option<PathBuf>,
-    kept: Mutex<Option<Kept>>,
+    /// Searches read, and whoever asks for vectors writes; neither waits for the other.
+    reader: Mutex<Option<Kept>>,
+    writer: Mutex<Option<Kept>>,
     health: Mutex<Health>,
-    /// The server gave vectors since this process began.
-    accepted: AtomicBool,
-    renewals: AtomicU64,
+    /// Questions that somebody has asked for.
+    under_way: Mutex<HashSet<u64>>,
+    /// Texts that the server fails on; not sent again by this process.
+    set_aside: Mutex<HashSet<u64>>,
+    /// Texts that are sent at a time now, and batches that are under way at once: fewer where the server is slow.
+    batch: AtomicUsize,
+    at_once: AtomicUsize,
 }
 
 /// How the server fares.
@@ -49,8 +58,14 @@ pub struct Remote {
 struct Health {
     /// How often in a row it failed.
     failures: u32,
-    /// It is left alone until then, because of this.
-    pause: Option<(Instant, Trouble)>,
+    /// It is left alone from one moment until another, because of this.
+    pause: Option<(Instant, Instant, Trouble)>,
+    /// Questions go on without it until then, because one took too long.
+    unasked: Option<Instant>,
+    /// It gave vectors since this process began.
+    has_answered: bool,
+    /// Nothing is asked for before it is known that it could be kept.
+    is_unproven: bool,
 }
 
 /// A text that needs a vector.
@@ -63,6 +78,8 @@ pub(crate) struct Text {
 /// How long a question waits for its vector, and a batch for its.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 const LONGEST: Duration = Duration::from_mins(1);
+/// How long questions go on without a server that took longer.
+const UNASKED: Duration = Duration::from_secs(10);
 
 /// Batches that are under way at a time.
 const AT_ONCE: usize = 4;
@@ -75,31 +92,45 @@ const LONG_PAUSE: Duration = Duration::from_mins(10);
 /// No server may ask for more.
 const MOST_WAIT: Duration = Duration::from_hours(1);
 
+/// What every server takes: where it does not, it takes nothing.
+const HARMLESS: &str = "docent";
+
+/// Changes with what is sent of a text, so that older vectors are not taken for it.
+const FORM: u32 = 1;
+
 impl Remote {
-    pub fn new(r#use: Use) -> Self {
-        let server = &r#use.server;
+    pub fn new(mut r#use: Use) -> Self {
+        let server = &mut r#use.server;
+        server.url.truncate(server.url.trim_end_matches('/').len());
         let name: String = server
             .model
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .take(60)
             .collect();
-        // Whatever changes a vector makes another file.
+        // Whatever changes the vector of a text makes another file.
         let sort = format!(
-            "{}\0{}\0{:?}\0{}\0{}",
-            server.url, server.model, server.dimensions, r#use.before_query, r#use.before_text
+            "{FORM}\0{}\0{}\0{:?}\0{}",
+            server.url, server.model, server.dimensions, r#use.before_text
         );
         let file = r#use
             .folder
             .as_ref()
             .map(|folder| folder.join(format!("{name}-{:016x}.db", xxh3_64(sort.as_bytes()))));
         Self {
+            caller: Caller::new(&r#use.server),
+            batch: AtomicUsize::new(r#use.batch),
+            at_once: AtomicUsize::new(AT_ONCE),
             r#use,
             file,
-            kept: Mutex::default(),
-            health: Mutex::default(),
-            accepted: AtomicBool::new(false),
-            renewals: AtomicU64::new(0),
+            reader: Mutex::default(),
+            writer: Mutex::default(),
+            health: Mutex::new(Health {
+                is_unproven: true,
+                ..Health::default()
+            }),
+            under_way: Mutex::default(),
+            set_aside: Mutex::default(),
         }
     }
 
@@ -114,66 +145,80 @@ impl Remote {
 
     /// How many vectors are kept.
     pub fn count(&self) -> Result<u64, Trouble> {
-        self.with_kept(|kept| kept.count())
+        self.read(Kept::count)
     }
 
     /// What is wrong with the server, and for how long it is left alone because of it.
     pub fn trouble(&self) -> Option<(Trouble, Duration)> {
-        let health = self.health();
-        let (until, trouble) = health.pause.as_ref()?;
+        let health = lock(&self.health);
+        let (_, until, trouble) = health.pause.as_ref()?;
         let left = until.saturating_duration_since(Instant::now());
         (!left.is_zero()).then(|| (trouble.clone(), left))
     }
 
-    /// Asks for one vector and takes no time to speak of where it works: for who wants to know whether it does.
+    /// Asks for one vector, for who wants to know whether it works; says how many numbers it has.
     pub fn probe(&self) -> Result<usize, Trouble> {
-        let answer = self.r#use.server.embed(&["docent"], LONGEST)?;
+        let answer = self.caller.embed(&[HARMLESS], LONGEST)?;
         Ok(answer.vectors.first().map_or(0, Direction::dimensions))
     }
 
     /// The vector of a question, within a moment. One that takes longer is kept for the next time.
     pub(crate) fn query(self: &Arc<Self>, query: &str, deadline: &Deadline) -> Result<Direction, Trouble> {
-        const STEP: Duration = Duration::from_millis(20);
+        const STEP: Duration = Duration::from_millis(10);
         let text = Text {
-            key: xxh3_64(format!("query\0{query}").as_bytes()),
-            text: format!("{}{query}", self.r#use.before_query),
+            key: xxh3_64(format!("query\0{}\0{query}", self.r#use.before_query).as_bytes()),
+            text: format!("{}{}", self.r#use.before_query, redact(query)),
         };
-        if let Some(known) = self.with_kept(|kept| kept.get(text.key))? {
-            return match known {
-                Known::Vector(vector) => Ok(vector),
-                Known::Refused => Err(Trouble::Refused(
-                    400,
-                    "it did not take this question before".into(),
-                )),
-            };
+        let key = text.key;
+        let known = || -> Result<Option<Direction>, Trouble> {
+            match self.read(|kept| kept.get(key))? {
+                Some(Known::Vector(vector)) => Ok(Some(vector)),
+                Some(Known::Refused) | None => Ok(None),
+            }
+        };
+        if let Some(vector) = known()? {
+            return Ok(vector);
         }
         if let Some((trouble, _)) = self.trouble() {
             return Err(trouble);
         }
-        let (tell, told) = channel();
-        let remote = self.clone();
-        let ask = move || {
-            let outcome = remote
-                .ask(std::slice::from_ref(&text))
-                .and_then(|()| remote.with_kept(|kept| kept.get(text.key)));
-            // Whoever asked may have gone on without.
-            let _ = tell.send(outcome);
-        };
-        if thread::Builder::new().name("query".into()).spawn(ask).is_err() {
+        if lock(&self.health)
+            .unasked
+            .is_some_and(|until| until > Instant::now())
+        {
             return Err(Trouble::Slow);
+        }
+        // Who asks the same meanwhile waits for the same answer.
+        if lock(&self.under_way).insert(key) {
+            let remote = self.clone();
+            let ask = move || {
+                let started = Instant::now();
+                let asked = remote.caller.embed(&[&text.text], LONGEST);
+                let outcome =
+                    asked.and_then(|answer| remote.take(std::slice::from_ref(&text), answer, started));
+                if let Err(trouble) = outcome {
+                    remote.failed(&trouble);
+                }
+                lock(&remote.under_way).remove(&key);
+            };
+            if thread::Builder::new().name("query".into()).spawn(ask).is_err() {
+                lock(&self.under_way).remove(&key);
+                return Err(Trouble::Slow);
+            }
         }
         let until = Instant::now() + PATIENCE;
         loop {
-            match told.recv_timeout(STEP) {
-                Ok(Ok(Some(Known::Vector(vector)))) => return Ok(vector),
-                Ok(Err(trouble)) => return Err(trouble),
-                Ok(Ok(_)) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Trouble::Odd("no vector".into()));
-                }
-                Err(RecvTimeoutError::Timeout) if Instant::now() > until || deadline.check().is_err() => {
-                    return Err(Trouble::Slow);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
+            thread::park_timeout(STEP);
+            let is_over = !lock(&self.under_way).contains(&key);
+            if let Some(vector) = known()? {
+                return Ok(vector);
+            }
+            if is_over {
+                return Err(self.trouble().map_or(Trouble::Slow, |(trouble, _)| trouble));
+            }
+            if Instant::now() > until || deadline.check().is_err() {
+                lock(&self.health).unasked = Some(Instant::now() + UNASKED);
+                return Err(Trouble::Slow);
             }
         }
     }
@@ -184,7 +229,7 @@ impl Remote {
         to: &Direction,
         keys: &[u64],
     ) -> Result<(Vec<Option<f32>>, usize), Trouble> {
-        self.with_kept(|kept| {
+        self.read(|kept| {
             let mut unknown = 0;
             let mut near = Vec::with_capacity(keys.len());
             for key in keys {
@@ -201,17 +246,18 @@ impl Remote {
         })
     }
 
-    /// How often all vectors had to be asked for anew.
-    pub(crate) fn renewals(&self) -> u64 {
-        self.renewals.load(Ordering::Relaxed)
+    /// Changes when all vectors have to be asked for anew, whichever process has found that out.
+    pub(crate) fn epoch(&self) -> Result<u64, Trouble> {
+        self.read(Kept::epoch)
     }
 
-    /// Those that have no vector yet.
+    /// Those that have no vector yet, and are not set aside.
     pub(crate) fn missing(&self, texts: Vec<Text>) -> Result<Vec<Text>, Trouble> {
-        self.with_kept(|kept| {
+        let set_aside = lock(&self.set_aside).clone();
+        self.read(|kept| {
             let mut missing = Vec::new();
             for text in texts {
-                if kept.get(text.key)?.is_none() {
+                if !set_aside.contains(&text.key) && kept.get(text.key)?.is_none() {
                     missing.push(text);
                 }
             }
@@ -219,73 +265,101 @@ impl Remote {
         })
     }
 
-    /// Files that have all their vectors.
-    pub(crate) fn files(&self) -> Result<std::collections::HashSet<u64>, Trouble> {
-        self.with_kept(|kept| kept.files())
+    /// Whether all of these are known.
+    pub(crate) fn knows(&self, keys: &[u64]) -> Result<bool, Trouble> {
+        self.read(|kept| {
+            for key in keys {
+                if kept.get(*key)?.is_none() {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
     }
 
-    pub(crate) fn add_file(&self, key: u64) -> Result<(), Trouble> {
-        self.with_kept(|kept| kept.add_file(key))
+    /// Files that have all their vectors.
+    pub(crate) fn files(&self) -> Result<HashSet<u64>, Trouble> {
+        self.read(Kept::files)
+    }
+
+    /// Notes that a file has all its vectors, unless they have had to go meanwhile.
+    pub(crate) fn add_file(&self, key: u64, epoch: u64) -> Result<(), Trouble> {
+        self.write(|kept| kept.add_file(key, epoch))
     }
 
     /// How many texts are asked for at a time.
     pub(crate) fn most(&self) -> usize {
-        self.r#use.batch * AT_ONCE
+        self.batch.load(Ordering::Relaxed) * self.at_once.load(Ordering::Relaxed)
     }
 
     /// Asks for the vectors of texts, and keeps them. What was kept stays, whatever goes wrong with the rest. Only one process
     /// asks at a time, so that none pays for what another is about to get.
     pub(crate) fn fill(&self, texts: Vec<Text>) -> Result<(), Trouble> {
+        self.caller.key()?;
         let _lock = self.lock()?;
+        self.prove()?;
         let mut texts = self.missing(texts)?;
         texts.sort_unstable_by_key(|text| text.key);
         texts.dedup_by_key(|text| text.key);
         for text in &mut texts {
-            // A secret in a file is nothing that a server needs to know.
-            text.text = format!("{}{}", self.r#use.before_text, redact(&text.text));
+            text.text.insert_str(0, &self.r#use.before_text);
         }
-        let batches: Vec<&[Text]> = texts.chunks(self.r#use.batch).collect();
-        let outcomes: Vec<Result<(), Trouble>> = thread::scope(|scope| {
-            let asked: Vec<_> = batches
-                .iter()
-                .map(|batch| scope.spawn(|| self.ask(batch)))
-                .collect();
-            asked
-                .into_iter()
-                .map(|asked| {
-                    asked
-                        .join()
-                        .unwrap_or_else(|_| Err(Trouble::Odd("it broke off".into())))
-                })
-                .collect()
-        });
-        outcomes.into_iter().collect()
+        let batches: Vec<&[Text]> = texts.chunks(self.batch.load(Ordering::Relaxed)).collect();
+        for some in batches.chunks(self.at_once.load(Ordering::Relaxed)) {
+            let outcomes: Vec<Result<(), Trouble>> = thread::scope(|scope| {
+                let asked: Vec<_> = some.iter().map(|batch| scope.spawn(|| self.ask(batch))).collect();
+                asked
+                    .into_iter()
+                    .map(|asked| asked.join().unwrap_or(Err(Trouble::Slow)))
+                    .collect()
+            });
+            outcomes.into_iter().collect::<Result<(), Trouble>>()?;
+        }
+        Ok(())
     }
 
-    /// Asks for a batch and keeps it. What the server does not take is asked for in halves, until it is known which text it is.
+    /// Asks for a batch and keeps it.
     fn ask(&self, texts: &[Text]) -> Result<(), Trouble> {
-        let plain: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
-        match self.r#use.server.embed(&plain, LONGEST) {
-            Ok(answer) => self
-                .take(texts, answer)
-                .inspect_err(|trouble| self.failed(trouble)),
-            Err(Trouble::Refused(400 | 413 | 422, _)) if texts.len() > 1 => {
-                let (one, other) = texts.split_at(texts.len() / 2);
-                self.ask(one)?;
-                self.ask(other)
+        let outcome = self.ask_in_parts(texts, false);
+        if let Err(trouble) = &outcome {
+            if *trouble == Trouble::Slow {
+                // It may be slow rather than dead.
+                let half = (texts.len() / 2).max(1);
+                self.batch.fetch_min(half, Ordering::Relaxed);
+                self.at_once.store(1, Ordering::Relaxed);
             }
-            // Who takes others does not take this one.
-            Err(Trouble::Refused(400 | 413 | 422, _)) if self.accepted.load(Ordering::Relaxed) => {
-                self.with_kept(|kept| kept.refuse(texts[0].key))
-            }
-            Err(trouble) => {
-                self.failed(&trouble);
-                Err(trouble)
-            }
+            self.failed(trouble);
         }
+        outcome
     }
 
-    fn take(&self, texts: &[Text], answer: Answer) -> Result<(), Trouble> {
+    /// What the server does not take, or fails on, is asked for in halves, until it is known which text it is. A server that takes
+    /// nothing else either has another trouble than a text.
+    fn ask_in_parts(&self, texts: &[Text], takes_others: bool) -> Result<(), Trouble> {
+        let started = Instant::now();
+        let plain: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
+        let trouble = match self.caller.embed(&plain, LONGEST) {
+            Ok(answer) => return self.take(texts, answer, started),
+            Err(trouble) => trouble,
+        };
+        let is_refused = matches!(trouble, Trouble::Refused(400 | 413 | 422, _));
+        let may_be_a_text = is_refused || matches!(trouble, Trouble::Failing(500) | Trouble::Odd(_));
+        if !may_be_a_text || !(takes_others || self.probe().is_ok()) {
+            return Err(trouble);
+        }
+        if let [one] = texts {
+            if is_refused {
+                return self.write(|kept| kept.refuse(one.key));
+            }
+            lock(&self.set_aside).insert(one.key);
+            return Ok(());
+        }
+        let (one, other) = texts.split_at(texts.len() / 2);
+        self.ask_in_parts(one, true)?;
+        self.ask_in_parts(other, true)
+    }
+
+    fn take(&self, texts: &[Text], answer: Answer, started: Instant) -> Result<(), Trouble> {
         let Some(first) = answer.vectors.first() else {
             return Ok(());
         };
@@ -295,61 +369,89 @@ impl Remote {
         };
         let vectors: Vec<(u64, Direction)> = texts.iter().map(|text| text.key).zip(answer.vectors).collect();
         // A server that was changed while docent was away has another model; one that changes now is out of order.
-        let is_first = !self.accepted.load(Ordering::Relaxed);
-        let others = if is_first { Others::Replace } else { Others::Reject };
-        if !self.with_kept(|kept| kept.add(&vectors, &sort, others))? {
-            self.renewals.fetch_add(1, Ordering::Relaxed);
+        let others = if lock(&self.health).has_answered {
+            Others::Reject
+        } else {
+            Others::Replace
+        };
+        self.write(|kept| kept.add(&vectors, &sort, others))?;
+        let mut health = lock(&self.health);
+        health.has_answered = true;
+        // What failed after this was asked for is not mended by it.
+        if health.pause.as_ref().is_none_or(|(began, ..)| *began < started) {
+            health.failures = 0;
+            health.pause = None;
+            health.unasked = None;
         }
-        self.accepted.store(true, Ordering::Relaxed);
-        *self.health() = Health::default();
         Ok(())
     }
 
     /// Leaves the server alone for as long as the trouble asks for.
     fn failed(&self, trouble: &Trouble) {
-        let mut health = self.health();
+        let mut health = lock(&self.health);
         let now = Instant::now();
         // Several at once fail together, and are one failure.
-        if health.pause.as_ref().is_none_or(|(until, _)| *until <= now) {
+        if health.pause.as_ref().is_none_or(|(_, until, _)| *until <= now) {
             health.failures += 1;
         }
         let step = FIRST_PAUSE
             .saturating_mul(1 << (health.failures - 1).min(12))
             .min(LONGEST_PAUSE);
         let pause = match trouble {
-            Trouble::Limited(Some(wait)) => (*wait).min(MOST_WAIT).max(Duration::from_millis(100)),
-            Trouble::Limited(None) | Trouble::Unreachable(_) | Trouble::Slow | Trouble::Failing(_) => step,
+            Trouble::Limited(Some(wait)) => (*wait).min(MOST_WAIT).max(step),
+            trouble if trouble.is_passing() => step,
             _ => LONG_PAUSE,
         };
+        health.is_unproven |= matches!(trouble, Trouble::Unkept(_));
         let until = now + pause;
-        if health.pause.as_ref().is_none_or(|(before, _)| *before < until) {
-            health.pause = Some((until, trouble.clone()));
+        if health.pause.as_ref().is_none_or(|(_, before, _)| *before < until) {
+            health.pause = Some((now, until, trouble.clone()));
         }
     }
 
-    fn health(&self) -> MutexGuard<'_, Health> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Makes sure, in the beginning and after it could not be done, that what will be paid for can be kept.
+    fn prove(&self) -> Result<(), Trouble> {
+        const ROOM: usize = 2 << 20;
+        if lock(&self.health).is_unproven {
+            let proven = self.write(|kept| kept.prove(ROOM));
+            proven.inspect_err(|trouble| self.failed(trouble))?;
+            lock(&self.health).is_unproven = false;
+        }
+        Ok(())
     }
 
-    fn with_kept<T>(&self, work: impl FnOnce(&mut Kept) -> Result<T, Trouble>) -> Result<T, Trouble> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    fn read<T>(&self, work: impl FnOnce(&Kept) -> Result<T, Trouble>) -> Result<T, Trouble> {
+        self.with(&self.reader, Duration::from_millis(200), |kept| work(kept))
+    }
+
+    fn write<T>(&self, work: impl FnOnce(&mut Kept) -> Result<T, Trouble>) -> Result<T, Trouble> {
+        self.with(&self.writer, Duration::from_secs(5), work)
+    }
+
+    fn with<T>(
+        &self,
+        connection: &Mutex<Option<Kept>>,
+        patience: Duration,
+        work: impl FnOnce(&mut Kept) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let mut kept = lock(connection);
         let opened = match &mut *kept {
             Some(opened) => opened,
-            none => {
-                let file = self
-                    .file
-                    .as_ref()
-                    .ok_or_else(|| Trouble::Unkept("there is no directory for caches".into()))?;
-                none.insert(Kept::open(file)?)
-            }
+            none => none.insert(Kept::open(self.place()?, patience)?),
         };
         work(opened)
     }
 
+    fn place(&self) -> Result<&Path, Trouble> {
+        let file = self.file.as_deref();
+        file.ok_or_else(|| Trouble::Unkept("there is no directory for caches".into()))
+    }
+
     /// Waits until no other process asks for vectors of this model.
     fn lock(&self) -> Result<File, Trouble> {
-        let file = self.file.as_ref().map(|file| file.with_extension("lock"));
-        let file = file.ok_or_else(|| Trouble::Unkept("there is no directory for caches".into()))?;
+        // It makes the directory, too.
+        self.write(|_| Ok(()))?;
+        let file = self.place()?.with_extension("lock");
         let locked = OpenOptions::new()
             .write(true)
             .create(true)
@@ -360,12 +462,16 @@ impl Remote {
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Trouble {
     /// Whether waiting may help.
     pub fn is_passing(&self) -> bool {
         matches!(
             self,
-            Self::Unreachable(_) | Self::Slow | Self::Limited(_) | Self::Failing(_)
+            Self::Unreachable(_) | Self::Slow | Self::Limited(_) | Self::Failing(_) | Self::Busy
         )
     }
 }

@@ -1,5 +1,6 @@
 //! From a file to what the store keeps of it.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -13,6 +14,7 @@ use docent_core::language::language_in;
 use docent_core::memory::{DIRECTORY, MemoryFile};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
+use docent_core::redact::redact;
 use docent_core::tokens::words_into;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -217,11 +219,12 @@ pub(super) fn piece_texts(job: &Job<'_>) -> Prepared<Text> {
             return Vec::new();
         }
         let rows = Rows::of(text);
+        let public = Public::of(text);
         let text = |chunk: Chunk| {
             let shown = rows.lines(*chunk.lines.start(), *chunk.lines.end());
             Text {
                 key: Piece::meaning(job.path.as_str(), &chunk.path, hash(shown)),
-                text: sent(job.path, &chunk.path, shown),
+                text: sent(job.path, &chunk.path, public.part(shown)),
             }
         };
         chunks.into_iter().map(text).collect()
@@ -232,15 +235,38 @@ pub(super) fn piece_texts(job: &Job<'_>) -> Prepared<Text> {
 pub(super) fn page_texts(job: &Job<'_>, rules: impl FnOnce() -> Rules) -> Prepared<Text> {
     job.prepare(|_, text| {
         let page = Page::of(text, rules());
+        let public = Public::of(&page.plain);
         let entry = |section: &page::Section| {
             let stored = stored(job.path, text, section, &[]);
             Text {
                 key: stored.meaning(),
-                text: sent(job.path, &stored.breadcrumb(), &page.plain[section.plain.clone()]),
+                text: sent(
+                    job.path,
+                    &stored.breadcrumb(),
+                    public.part(&page.plain[section.plain.clone()]),
+                ),
             }
         };
         page.sections.iter().map(entry).collect()
     })
+}
+
+/// What of a text may be sent. Secrets are looked for in the whole: a part of a key does not look like one.
+struct Public<'a>(Cow<'a, str>);
+
+impl<'a> Public<'a> {
+    fn of(text: &'a str) -> Self {
+        Self(redact(text))
+    }
+
+    /// A part of the text; nothing of one that a secret reaches into.
+    fn part<'b>(&self, part: &'b str) -> &'b str {
+        match &self.0 {
+            Cow::Borrowed(_) => part,
+            Cow::Owned(clean) if clean.contains(part) => part,
+            Cow::Owned(_) => "",
+        }
+    }
 }
 
 /// Bytes of a text that are sent: what models for the purpose read, which is 512 tokens for many.

@@ -103,23 +103,22 @@ impl Index {
         let Some(remote) = &self.shared.options.remote else {
             return Ok(());
         };
-        let (mut tries, mut least) = (0, usize::MAX);
+        let (mut tries, mut known) = (0, remote.count()?);
         loop {
-            let Err(trouble) = self.shared.fill(remote, report) else {
-                return Ok(());
-            };
-            let left = self.shared.unfilled(remote)?.0.len();
-            (tries, least) = if left < least {
-                (1, left)
-            } else {
-                (tries + 1, least)
-            };
-            if !trouble.is_passing() || tries >= TRIES {
-                return Err(trouble);
-            }
-            // A thread may wake up before its time.
-            while let Some((_, left)) = remote.trouble() {
-                thread::park_timeout(left);
+            let outcome = self.shared.fill(remote, report);
+            let before = std::mem::replace(&mut known, remote.count()?);
+            tries = if known == before { tries + 1 } else { 1 };
+            match outcome {
+                // All may have had to be asked for anew.
+                Ok(()) if known == before || self.shared.unfilled(remote)?.0.is_empty() => return Ok(()),
+                Ok(()) => {}
+                Err(trouble) if !trouble.is_passing() || tries >= TRIES => return Err(trouble),
+                // A thread may wake up before its time.
+                Err(_) => {
+                    while let Some((_, left)) = remote.trouble() {
+                        thread::park_timeout(left);
+                    }
+                }
             }
         }
     }
@@ -128,24 +127,36 @@ impl Index {
 /// Runs until the index is dropped.
 pub(super) fn keep_filling(shared: &Arc<Shared>, remote: &Remote) {
     const LONGEST: Duration = Duration::from_mins(10);
-    let mut seen = (0, 0);
+    const LEAST: Duration = Duration::from_secs(1);
+    let mut done = (0, 0);
+    let mut rests = false;
     loop {
+        let epoch = remote.epoch().unwrap_or_default();
         let mut state = shared.lock();
         loop {
             if state.ended {
                 return;
             }
             let pause = remote.trouble().map(|(_, left)| left);
-            if (state.written, remote.renewals()) != seen && pause.is_none() {
+            let pause = pause.or(std::mem::take(&mut rests).then_some(LEAST));
+            if pause.is_none() && (state.written, epoch) != done {
                 break;
             }
             state = shared.wait(state, pause.unwrap_or(LONGEST));
+            if pause.is_none() {
+                break;
+            }
         }
-        let looked = (state.written, remote.renewals());
+        let looked = (state.written, epoch);
         drop(state);
+        if looked == done {
+            // Another process may have found that all must be asked for anew.
+            continue;
+        }
         // What goes wrong is told with the next search; and tried again, when the server is no longer left alone.
-        if shared.fill(remote, &|_| {}).is_ok() || remote.trouble().is_none() {
-            seen = looked;
+        match shared.fill(remote, &|_| {}) {
+            Ok(()) => done = looked,
+            Err(_) => rests = true,
         }
     }
 }
@@ -174,27 +185,31 @@ impl Shared {
 
     /// Asks for all that is missing, as long as nothing goes wrong.
     fn fill(&self, remote: &Remote, report: &dyn Fn(Filled)) -> Result<(), Trouble> {
+        let epoch = remote.epoch()?;
         let (missing, files) = self.unfilled(remote)?;
         let mut texts: Vec<Text> = Vec::new();
-        let mut whole: Vec<u64> = Vec::new();
+        // Files whose texts are all sent, or about to be: what each is known by, and its texts.
+        let mut sent: Vec<(u64, Vec<u64>)> = Vec::new();
         for (at, file) in missing.iter().enumerate() {
             if let Some((key, of_file)) = self.texts(file) {
+                sent.push((key, of_file.iter().map(|text| text.key).collect()));
                 texts.extend(remote.missing(of_file)?);
-                whole.push(key);
             }
             let left = missing.len() - at - 1;
-            if texts.len() < remote.most() && left > 0 {
-                continue;
-            }
-            while !texts.is_empty() {
+            // Only whole rounds, until the last one.
+            while texts.len() >= remote.most() || (left == 0 && !texts.is_empty()) {
                 let rest = texts.split_off(remote.most().min(texts.len()));
                 remote.fill(std::mem::replace(&mut texts, rest))?;
                 if self.lock().ended {
                     return Ok(());
                 }
             }
-            for key in whole.drain(..) {
-                remote.add_file(key)?;
+            for (key, keys) in std::mem::take(&mut sent) {
+                if remote.knows(&keys)? {
+                    remote.add_file(key, epoch)?;
+                } else if left > 0 {
+                    sent.push((key, keys));
+                }
             }
             report(Filled { files, missing: left });
         }

@@ -34,6 +34,7 @@ const ABOUT: &str =
 pub(crate) fn tool() -> Tool {
     Tool::new("search_docs", Group::Docs, ABOUT, run)
         .answers::<Output>()
+        .per_minute_paid(30)
         .strict()
         .shaped(shape)
         .indented()
@@ -165,17 +166,26 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     // It was brought up to date before the arguments were looked at, which depend on it.
     let mut standing = call.docs.clone().unwrap_or_default();
     let view = call.index.docs(Duration::ZERO);
-    let asked = cursor::Search {
+    // A list that a model on a server has ordered is another one, and so is its state.
+    let asked = |by_server: bool| cursor::Search {
         query: &args.query,
         filters: &args.filters,
-        generation: view.generation,
+        generation: view.generation.wrapping_add(u64::from(by_server)),
     };
-    let after = match args.cursor.as_deref() {
-        None => 0,
-        Some(cursor) => asked.resume(cursor).map_err(|refused| {
-            Failure::new(Kind::Invalid, format!("The cursor {refused}"))
-                .hint("Search again without it to start from the first page.")
-        })?,
+    let refused = |why: &dyn std::fmt::Display| {
+        Failure::new(Kind::Invalid, format!("The cursor {why}"))
+            .hint("Search again without it to start from the first page.")
+    };
+    let (after, was_by_server) = match args.cursor.as_deref() {
+        None => (0, None),
+        Some(cursor) => match asked(false).resume(cursor) {
+            Ok(after) => (after, Some(false)),
+            Err(cursor::Refused::Stale) => {
+                let after = asked(true).resume(cursor).map_err(|why| refused(&why))?;
+                (after, Some(true))
+            }
+            Err(why) => return Err(refused(&why)),
+        },
     };
     let request = Request {
         query: &args.query,
@@ -193,6 +203,12 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         results => results,
     };
     let results = results.map_err(|error| unsearchable(&error))?;
+    if was_by_server.is_some_and(|was| was != results.by_server) {
+        return Err(refused(
+            &"belongs to results in another order: the embedding server came or went",
+        ));
+    }
+    let asked = asked(results.by_server);
 
     let mut notices = told(&standing);
     notices.extend(unused(&view));
