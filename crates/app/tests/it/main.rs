@@ -32,6 +32,7 @@ mod http;
 mod index;
 mod index_states;
 mod linked;
+mod pages;
 mod parity;
 mod protocol;
 mod read_file;

@@ -1,0 +1,85 @@
+//! Pages for people: bars and a sparkline on a terminal, the same in plain where they are piped.
+
+use crate::index::function;
+use crate::sandbox;
+
+/// Without colours.
+#[cfg(unix)]
+fn plain(seen: &str) -> String {
+    let mut parts = seen.split('\u{1b}');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push_str(part.split_once('m').map_or(part, |(_, rest)| rest));
+    }
+    text
+}
+
+#[cfg(unix)]
+#[test]
+fn an_overview_is_a_picture_on_a_terminal_and_markdown_in_a_pipe() {
+    let sandbox = sandbox()
+        .file("README.md", "# Zoo\n\nAnimals of the sea, one function each.\n")
+        .file("src/whales/a.py", function("narwhal"))
+        .file("src/whales/b.py", function("beluga"))
+        .file("src/seals/c.py", function("walrus"));
+    let seen = plain(&sandbox.on_terminal(&["overview"]));
+    insta::assert_snapshot!(seen, @"
+    project
+      Animals of the sea, one function each.
+
+    4 files
+      python          3  ██████████████████████████████
+      markdown        1  ██████████
+
+    Modules
+      whales        2  ██████████████████████████████
+      root          1  ███████████████
+      seals         1  ███████████████
+
+    Read first
+      README.md
+
+    `docent overview MODULE` tells more about a module
+    ");
+    let piped = sandbox.run(&["overview"]).stdout;
+    assert!(piped.contains("## Modules") && !piped.contains('█'), "{piped}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_status_has_bars_on_a_terminal_and_a_list_in_a_pipe() {
+    let sandbox = sandbox()
+        .file("a.py", function("narwhal"))
+        .file("b.py", function("walrus"))
+        .file("c.rs", "fn seal() {}\n");
+    sandbox.run(&["index"]);
+    let seen = plain(&sandbox.on_terminal(&["status"]));
+    assert!(
+        seen.contains("python                  2  ██████████████████████████████"),
+        "{seen}"
+    );
+    let piped = sandbox.run(&["status"]).stdout;
+    assert!(piped.contains("languages   python 2, rust 1"), "{piped}");
+}
+
+#[test]
+fn a_bench_measures_the_project_and_leaves_its_index_alone() {
+    let sandbox = sandbox()
+        .file("src/narwhal.py", function("narwhal"))
+        .file("src/walrus.py", function("walrus"));
+    let measured = sandbox.run(&["bench", "--questions", "2"]);
+    assert_eq!(measured.code, 0, "{measured:?}");
+    for row in [
+        "2 files, 2 chunks",
+        "index from nothing",
+        "a question",
+        "a name",
+        "exact text",
+    ] {
+        assert!(measured.stdout.contains(row), "{row}: {}", measured.stdout);
+    }
+    assert_eq!(crate::index::status(&sandbox)["indexed"], 0);
+    let empty = crate::sandbox().run(&["bench"]);
+    assert_ne!(empty.code, 0);
+    assert!(empty.stderr.contains("nothing to index"), "{}", empty.stderr);
+}
