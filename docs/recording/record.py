@@ -30,7 +30,7 @@ from xml.sax.saxutils import escape
 SCENES = (
     ('docent search "refuse paths that lead outside the project"', 4.2, False, True),
     ('docent search --type decision "why does nothing wait for the disk"', 2.6, True, True),
-    ("docent blame crates/engine/src/index/build.rs --start-line 160 --end-line 167", 3.4, False, False),
+    ("docent diff HEAD~3 HEAD --summary", 3.0, False, False),
     ('docent docs "how are pages cut"', 3.8, True, False),
     ("docent status", 2.4, False, False),
 )
