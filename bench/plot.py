@@ -62,3 +62,25 @@ def plot(xs, panels, note):
         out += panel(60 + 430 * (number % 2), 60 + 290 * (number // 2), title, xs, series)
     out.append(f'<text x="60" y="{height - 20}">{note}</text></svg>')
     return "\n".join(out) + "\n"
+
+
+def bars(panels, note):
+    """Bars on linear axes. Panels are a title, a unit and rows; a row is a name, a value, and between what it went."""
+    height = 50 + sum(46 + 26 * len(rows) for _, _, rows in panels)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}"><style>{STYLE}</style>']
+    out.append(f'<rect width="860" height="{height}" fill="white"/>')
+    top = 30
+    for title, unit, rows in panels:
+        out.append(f'<text x="20" y="{top}" class="title">{title}, {unit}</text>')
+        most = max(high for _, _, _, high in rows)
+        for number, (name, value, low, high) in enumerate(rows):
+            y = top + 14 + 26 * number
+            width, first, last = (round(520 * length / most, 1) for length in (value, low, high))
+            colour = "#1f5fa8" if name.startswith("docent") else "#c2571a"
+            out.append(f'<text x="190" y="{y + 13}" class="end">{name}</text>')
+            out.append(f'<rect x="200" y="{y}" width="{max(width, 1)}" height="18" fill="{colour}"/>')
+            out.append(f'<path d="M{200 + first} {y + 9}H{200 + last}" stroke="#222"/>')
+            out.append(f'<text x="{208 + last}" y="{y + 13}">{short(value)}</text>')
+        top += 46 + 26 * len(rows)
+    out.append(f'<text x="20" y="{height - 12}">{note}</text></svg>')
+    return "\n".join(out) + "\n"
