@@ -154,11 +154,15 @@ impl Client {
             Self::Codex => (&["codex"], vec![machine.codex()]),
             Self::Cursor => (
                 &["cursor", "cursor-agent"],
-                vec![machine.home(".cursor"), machine.application("Cursor")],
+                vec![
+                    machine.home(".cursor"),
+                    machine.application("Cursor"),
+                    Some(machine.root.join(".cursor")),
+                ],
             ),
             Self::VsCode => (
                 &["code", "code-insiders", "codium"],
-                vec![machine.application("Code")],
+                vec![machine.application("Code"), Some(machine.root.join(".vscode"))],
             ),
             Self::Gemini => (
                 &["gemini"],
@@ -509,10 +513,13 @@ fn write_as(path: &Path, text: &str, like: &Path) -> io::Result<()> {
     let write = || -> io::Result<()> {
         let mut options = fs::OpenOptions::new();
         options.write(true).create(true).truncate(true);
+        let like = fs::metadata(like).ok();
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        if like.is_some() {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
         options.open(&new)?.write_all(text.as_bytes())?;
-        if let Ok(like) = fs::metadata(like) {
+        if let Some(like) = like {
             fs::set_permissions(&new, like.permissions())?;
         }
         fs::rename(&new, path)

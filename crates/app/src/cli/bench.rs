@@ -120,10 +120,7 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> an
         )?,
         None => page.note("rg is not on the PATH, so there is nothing to compare with")?,
     }
-    page.note(&format!(
-        "{} names of this project; the middle one, and 95 of 100",
-        names.len()
-    ))?;
+    page.note(&format!("asked for {} names that this project has", names.len()))?;
     page.finish()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -220,7 +217,7 @@ impl Times {
     fn shown(&self) -> String {
         let at =
             |share: usize| self.0[(self.0.len() * share / 100).min(self.0.len() - 1)].as_secs_f64() * 1e3;
-        format!("{:.1} ms, {:.1} ms", at(50), at(95))
+        format!("{:>7.1} ms {:>7.1} ms", at(50), at(95))
     }
 }
 

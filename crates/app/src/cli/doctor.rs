@@ -239,11 +239,21 @@ fn watches(index: &Index, settings: &Settings) -> Finding {
             "watcher",
             format!("{} directories can be watched", count(directories as u64)),
         ),
-        Err(error) => Finding::bad(
-            "watcher",
-            format!("cannot watch the project ({error}); every search looks at all files, which is slower"),
-            "raise the limit: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024",
-        ),
+        Err(error) => {
+            let said = format!(
+                "cannot watch the project ({error}); every search looks at all files, which is slower"
+            );
+            // Watches or watchers have run out, by what the system says; anything else is about files.
+            let is_limit = ["os error 28", "os error 24", "limit"]
+                .iter()
+                .any(|mark| error.contains(mark));
+            let advice = if is_limit {
+                "raise the limit: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024"
+            } else {
+                "make the cache directory writable: the watcher keeps a folder there"
+            };
+            Finding::bad("watcher", said, advice)
+        }
     }
 }
 
@@ -420,18 +430,23 @@ fn servers() -> Finding {
         let is_docent = words
             .first()
             .is_some_and(|word| Path::new(word).file_name().is_some_and(|name| name == "docent"));
-        if is_docent && words.iter().any(|word| word == "serve") {
-            running.push(name);
+        if !is_docent || !words.iter().any(|word| word == "serve") {
+            continue;
         }
+        let named = words
+            .iter()
+            .position(|word| word == "--root")
+            .and_then(|at| words.get(at + 1));
+        let root = named.map_or_else(
+            || std::fs::read_link(process.path().join("cwd")).unwrap_or_default(),
+            Into::into,
+        );
+        running.push(format!("process {name} in {}", root.display()));
     }
     running.sort_unstable();
-    match running.len() {
-        0 => good("servers", "none runs now"),
-        1 => good("servers", format!("one runs now, process {}", running[0])),
-        many => good(
-            "servers",
-            format!("{many} run now, processes {}", running.join(", ")),
-        ),
+    match running.as_slice() {
+        [] => good("servers", "none runs now"),
+        running => good("servers", running.join(", ")),
     }
 }
 

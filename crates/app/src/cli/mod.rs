@@ -81,7 +81,14 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             sessions::overview(&dispatch.project, given, Page::new(colour))
         }
         ("sessions", given) => sessions::sessions(&settings(&flags, &tools)?, given, Page::new(colour)),
-        ("setup", given) => setup::run(&settings(&flags, &tools)?, given, Page::new(colour)),
+        ("setup", given) => {
+            let (settings, is_at_home) = match settings(&flags, &tools) {
+                Ok(settings) => (settings, false),
+                // A user's clients can be connected from anywhere.
+                Err(error) => (at_home(&flags, &tools).ok_or(error)?, true),
+            };
+            setup::run(&settings, is_at_home, given, Page::new(colour))
+        }
         ("doctor", given) => doctor::run(&settings(&flags, &tools), given, Page::new(colour)),
         ("bench", given) => bench::run(&settings(&flags, &tools)?, given, Page::new(colour)),
         ("config", _) => configuration::show(&settings(&flags, &tools)?, Page::new(colour)),
@@ -236,6 +243,19 @@ fn variable(name: &str) -> Option<OsString> {
 
 fn settings(flags: &Flags, tools: &[Tool]) -> anyhow::Result<Settings> {
     Settings::resolve(flags, &variable, tools)
+}
+
+/// The settings of somebody who has named no project, with their home in its place.
+fn at_home(flags: &Flags, tools: &[Tool]) -> Option<Settings> {
+    if flags.root.is_some() {
+        return None;
+    }
+    let home = ["HOME", "USERPROFILE"].into_iter().find_map(variable)?;
+    let flags = Flags {
+        root: Some(home.into()),
+        ..flags.clone()
+    };
+    settings(&flags, tools).ok()
 }
 
 /// How long the process will be there, and for whom.

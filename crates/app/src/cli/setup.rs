@@ -85,10 +85,20 @@ struct Guide {
     after: Option<String>,
 }
 
-pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> anyhow::Result<ExitCode> {
+/// `is_at_home` where the user's home stands in for a project that there is not.
+pub(super) fn run(
+    settings: &Settings,
+    is_at_home: bool,
+    given: &ArgMatches,
+    mut page: Page,
+) -> anyhow::Result<ExitCode> {
     let here = Here::new(settings)?;
     let machine = here.machine();
-    let files = files(given, &machine)?;
+    let files = files(given, &machine, is_at_home)?;
+    if files.is_empty() && given.get_flag("remove") {
+        print::announce("docent is in no client's settings");
+        return Ok(ExitCode::SUCCESS);
+    }
     if files.is_empty() {
         let names: Vec<&str> = Client::ALL.into_iter().map(Client::name).collect();
         print::complain(&format!(
@@ -129,7 +139,7 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> an
             }
         }
     }
-    if given.get_flag("guide") || is_removing {
+    if !is_at_home && (given.get_flag("guide") || is_removing) {
         let guide = Guide::of(&here.root, is_removing)?;
         if guide.before != guide.after {
             page.heading(&guide.path.display().to_string())?;
@@ -155,21 +165,41 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> an
 }
 
 /// The files that this is about.
-fn files(given: &ArgMatches, machine: &Machine<'_>) -> anyhow::Result<Vec<SettingsFile>> {
+fn files(given: &ArgMatches, machine: &Machine<'_>, is_at_home: bool) -> anyhow::Result<Vec<SettingsFile>> {
     let named: Vec<&String> = given.get_many::<String>("client").into_iter().flatten().collect();
-    let is_wanted = |client: &Client| match named.as_slice() {
-        // It knows no projects, so it is only connected when it is asked for.
-        [] => *client != Client::ClaudeDesktop && client.is_here(machine),
-        named => named.iter().any(|name| *name == client.name()),
-    };
+    let (is_project, is_removing) = (given.get_flag("project"), given.get_flag("remove"));
+    if is_project && is_at_home {
+        bail!("there is no project here; start it inside of one, or name one with --root DIR");
+    }
     let mut files = Vec::new();
-    for client in Client::ALL.into_iter().filter(is_wanted) {
-        let scope = if given.get_flag("project") {
+    for client in Client::ALL {
+        let is_named = named.iter().any(|name| *name == client.name());
+        if named.is_empty() && is_removing {
+            // Whatever is there goes.
+            let scopes = [Scope::User, Scope::Project]
+                .into_iter()
+                .filter(|scope| !is_project || *scope == Scope::Project);
+            let there = scopes.filter_map(|scope| client.file(scope, machine));
+            files.extend(there.filter(|file| !matches!(file.entry(), Ok(None))));
+            continue;
+        }
+        // One that knows no projects is only connected when it is asked for.
+        let is_found = named.is_empty() && client != Client::ClaudeDesktop && client.is_here(machine);
+        if !is_named && !is_found {
+            continue;
+        }
+        let scope = if is_project {
             Scope::Project
         } else {
             client.usual_scope()
         };
         match client.file(scope, machine) {
+            Some(_) if scope == Scope::Project && is_at_home => {
+                print::announce(&format!(
+                    "{} is connected inside a project: run `docent setup` there",
+                    client.title()
+                ));
+            }
             Some(file) => files.push(file),
             None if named.is_empty() => {}
             None => bail!("{} has no settings for a project", client.title()),
@@ -235,8 +265,14 @@ impl Step {
                 } = &change.file;
                 match change.make() {
                     Ok(()) if is_removing => {
+                        let backup = change.file.backup();
+                        let beside = if backup.exists() {
+                            format!("; the file as it was before is still {}", backup.display())
+                        } else {
+                            String::new()
+                        };
                         print::announce(&format!(
-                            "{}: docent is out of {}",
+                            "{}: docent is out of {}{beside}",
                             client.title(),
                             path.display()
                         ));
@@ -258,7 +294,8 @@ impl Step {
                     print::complain(&format!("{}: {error}", guide.path.display()));
                     return false;
                 }
-                print::announce(&format!("{} is written", guide.path.display()));
+                let what = if guide.after.is_some() { "written" } else { "gone" };
+                print::announce(&format!("{} is {what}", guide.path.display()));
             }
         }
         true

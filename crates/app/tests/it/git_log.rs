@@ -344,6 +344,7 @@ fn long_answers_are_cut_between_commits() {
     assert_eq!(seen, all);
 }
 
+#[cfg(unix)]
 #[test]
 fn people_see_the_same_in_colour() {
     let sandbox = example();

@@ -20,8 +20,10 @@ mod docs_manifests;
 mod doctor;
 mod embedding_server;
 mod get_doc;
+#[cfg(unix)]
 mod git_attacks;
 mod git_blame;
+#[cfg(unix)]
 mod git_diff;
 mod git_limits;
 mod git_log;

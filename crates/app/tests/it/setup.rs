@@ -199,6 +199,43 @@ fn clients_are_found_and_nothing_is_written_unasked() {
 }
 
 #[test]
+fn a_user_is_connected_from_home_and_taken_out_everywhere() {
+    let sandbox = sandbox();
+    let home = sandbox.outside().join("home");
+    put(&place(&sandbox, "codex"), b"");
+    fs::create_dir_all(home.join(".cursor")).unwrap();
+    let mut at_home = sandbox.docent();
+    at_home
+        .env_remove("DOCENT_ROOT")
+        .current_dir(&home)
+        .args(["setup", "--yes"]);
+    let made = Finished::of(&mut at_home);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert!(
+        made.stderr.contains("Cursor is connected inside a project"),
+        "{}",
+        made.stderr
+    );
+    assert!(
+        fs::read_to_string(place(&sandbox, "codex"))
+            .unwrap()
+            .contains("docent")
+    );
+
+    // Inside a project, what is there goes, whoever it is for.
+    assert_eq!(setup(&sandbox, "cursor", &[]).code, 0);
+    assert_eq!(sandbox.run(&["setup", "--remove", "--yes"]).code, 0);
+    assert!(!place(&sandbox, "cursor").exists());
+    assert_eq!(fs::read(place(&sandbox, "codex")).unwrap(), b"");
+    assert!(
+        sandbox
+            .run(&["setup", "--remove"])
+            .stderr
+            .contains("in no client's settings")
+    );
+}
+
+#[test]
 fn a_project_has_files_of_its_own() {
     let sandbox = sandbox();
     let made = setup(&sandbox, "claude-code", &["--project"]);

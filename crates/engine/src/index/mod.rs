@@ -400,7 +400,8 @@ impl Index {
                 Patience::Moment => {
                     let most = match standing {
                         standing if standing.was_complete => LATER,
-                        standing if standing.pending == standing.files => NOTHING_YET,
+                        // Nothing is worth less than something, and a part less than all of it.
+                        standing if standing.pending == standing.files || self.is_half_done() => LONGER,
                         _ => FIRST,
                     };
                     most.saturating_sub(started.elapsed())
@@ -507,6 +508,11 @@ impl Index {
         self.shared.options.embedder
     }
 
+    fn is_half_done(&self) -> bool {
+        let Progress { done, total, .. } = self.progress();
+        done * 2 > total
+    }
+
     /// How far the keeper is.
     pub fn progress(&self) -> Progress {
         self.shared.counted.read()
@@ -536,9 +542,9 @@ impl Index {
 /// Who waits until all is in goes on without, when nothing has moved for so long.
 const STANDSTILL: Duration = Duration::from_secs(20);
 
-/// How long a search waits for a first build, for anything at all of one, and for changes after it.
+/// How long a search waits for a first build, for one that has nothing yet or is soon done, and for changes after it.
 const FIRST: Duration = Duration::from_millis(900);
-const NOTHING_YET: Duration = Duration::from_secs(2);
+const LONGER: Duration = Duration::from_secs(2);
 const LATER: Duration = Duration::from_millis(1_500);
 
 impl Drop for Index {
