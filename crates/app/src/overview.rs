@@ -106,6 +106,9 @@ pub(crate) fn module(project: &Project, name: &str, deadline: &Deadline) -> Opti
         module.code.iter().map(|path| code(path)),
         FILES * 2,
     );
+    if module.code.len() >= FILES * 2 {
+        page += "- and others: these are the first by name\n";
+    }
     let is_inside = |path: &RepoPath| module_of(path) == name;
     list(
         &mut page,

@@ -32,7 +32,7 @@ impl Shared {
             if let Err(error) = read {
                 known.troubles.push(format!("The index cannot be read: {error}"));
             }
-            status.pieces = opened.pieces.count();
+            status.pieces = opened.pieces.pieces().unwrap_or_default();
             status.sections = opened.sections.count();
             status.bytes_on_disk = opened.size();
             status.folder = opened.directory().map(Path::to_owned);

@@ -63,6 +63,9 @@ pub trait Pieces: Store<Entry> {
     /// The discoveries that match best, the best first.
     fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError>;
 
+    /// How many of the entries are pieces of files.
+    fn pieces(&self) -> Result<u64, StoreError>;
+
     /// The files that commits changed whose messages match best, the best first.
     fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError>;
 }

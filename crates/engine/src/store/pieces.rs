@@ -5,7 +5,7 @@
 
 use docent_core::chunk::Kind;
 use docent_core::discovery::DiscoveryKind;
-use tantivy::collector::TopDocs;
+use tantivy::collector::{Count, TopDocs};
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema, Value};
 use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
@@ -275,6 +275,12 @@ impl Pieces for EmbeddedPieces {
             }
         };
         Ok(found.into_iter().map(hit).collect())
+    }
+
+    fn pieces(&self) -> Result<u64, StoreError> {
+        let kinds = Kind::ALL.iter().map(|kind| exactly(self.form.kind, kind.name()));
+        let any = BooleanQuery::union(kinds.collect());
+        guarded(|| Ok(self.reader.searcher().search(&any, &Count)? as u64))
     }
 
     fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
