@@ -67,6 +67,9 @@ pub(crate) fn told_of_history(history: &Standing, is_asked: bool) -> Vec<String>
         0 if history.unknown && is_asked => {
             sentences.push("The history could not be looked at in time; ask again in a moment".to_owned());
         }
+        0 if history.unknown => {
+            sentences.push("Commits are not searched yet; ask again in a moment".to_owned());
+        }
         0 => {}
         1 => sentences.push(format!("1 commit is not searched yet{again}")),
         pending => sentences.push(format!(

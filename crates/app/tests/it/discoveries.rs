@@ -388,3 +388,33 @@ fn text_made_to_be_slow_is_not() {
     let answer = search(&sandbox, "never so many words", "rule");
     assert!(!answer["results"].as_array().unwrap().is_empty());
 }
+
+#[test]
+fn a_first_answer_says_that_commits_are_not_searched_yet() {
+    let sandbox = sandbox().file("src/a.py", "def walrus():\n    return 1\n");
+    sandbox.git(&["init", "-q", "-b", "main"]);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-qm", "walrus: it swims"]);
+    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let ask = || {
+        let arguments = json!({ "query": "where does the walrus swim", "format": "json" });
+        client.call("context_search", arguments).json()["notice"].clone()
+    };
+    let first = ask();
+    // Unless the machine was so quick that they were.
+    assert!(
+        first.is_null() || first.as_str().unwrap().contains("not searched yet"),
+        "{first}"
+    );
+    let until = Instant::now() + Duration::from_secs(20);
+    while !ask().is_null() {
+        assert!(Instant::now() < until);
+    }
+    // Who starts anew with what is there has nothing to say.
+    let again = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let arguments = json!({ "query": "where does the walrus swim", "format": "json" });
+    assert_eq!(
+        again.call("context_search", arguments).json()["notice"],
+        json!(null)
+    );
+}

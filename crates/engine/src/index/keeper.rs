@@ -342,6 +342,7 @@ impl Known {
         if self.read_table(&opened).is_ok() && self.was_complete[Corpus::Code as usize] {
             self.pages
                 .recall(&shared.root, self.indexed.keys(), &shared.options.pages);
+            shared.lock().history.was_complete = true;
             self.publish(shared);
         }
     }

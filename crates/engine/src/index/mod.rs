@@ -38,7 +38,7 @@ use crate::accesses::Accesses;
 use crate::deadline::Deadline;
 use crate::embed::{Embedder, Remote, bundled};
 use crate::files::Root;
-use crate::git::Git;
+use crate::git::{Git, Heads};
 use crate::overview::Overview;
 use crate::store::{Hit, Look, Note, Sought, StoreError, Wanted};
 
@@ -424,7 +424,13 @@ impl Index {
         match corpus {
             Corpus::Docs => state.docs.clone(),
             Corpus::Code => state.standing.clone(),
-            Corpus::History => state.history.clone(),
+            Corpus::History => Standing {
+                // Nobody has looked yet, and there is something to look at.
+                unknown: state.answered_history == 0
+                    && !state.history.was_complete
+                    && state.elsewhere.heads != Heads::default(),
+                ..state.history.clone()
+            },
         }
     }
 
