@@ -39,7 +39,7 @@ use crate::resources;
 use crate::telling::{self, Listener, Subscribed};
 use crate::tools::consent::Consent;
 use crate::tools::dispatch::{Answer, Dispatch, Project};
-use crate::tools::docs::FIRST_SIGHT;
+use crate::tools::docs::MAX_LIST_WAIT;
 use crate::tools::failure::{Failure, Kind, brief};
 use crate::tools::limit::Session;
 use crate::tools::markdown::inline_to;
@@ -504,7 +504,7 @@ fn instructions(root: &Root) -> String {
 
 /// The tools, each as it is for this project.
 fn listed(dispatch: &Dispatch) -> Vec<Listed> {
-    dispatch.project.index.docs(FIRST_SIGHT);
+    dispatch.project.index.docs(MAX_LIST_WAIT);
     dispatch
         .tools
         .iter()

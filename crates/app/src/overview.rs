@@ -11,7 +11,7 @@ use docent_engine::discoveries::known_of;
 use docent_engine::files::Root;
 use docent_engine::git::{Commit, Query};
 use docent_engine::index::Corpus;
-use docent_engine::overview::{Module, Overview};
+use docent_engine::overview::Overview;
 use docent_engine::sessions::Past;
 use jiff::SignedDuration;
 
@@ -36,12 +36,10 @@ pub(crate) fn project(project: &Project, deadline: &Deadline) -> String {
     }
     page += &format!("\n{}: {}\n", files(overview.files), shares(&overview.languages));
 
-    let mut modules: Vec<(&String, &Module)> = overview.modules.iter().collect();
-    modules.sort_by(|(a, one), (b, other)| other.files.cmp(&one.files).then_with(|| a.cmp(b)));
     list(
         &mut page,
         "Modules",
-        modules.iter().map(|(name, module)| {
+        overview.by_size().into_iter().map(|(name, module)| {
             let files = files(module.files);
             format!(
                 "`{}`: {files}, {}",

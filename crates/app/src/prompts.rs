@@ -15,7 +15,7 @@ use rmcp::model::{
 use serde_json::Value;
 
 use crate::tools::dispatch::Project;
-use crate::tools::docs::FIRST_SIGHT;
+use crate::tools::docs::MAX_LIST_WAIT;
 use crate::tools::failure::brief;
 use crate::tools::markdown::inline_to;
 
@@ -38,7 +38,7 @@ fn fresh(project: &Project) -> Arc<View> {
         &Deadline::default(),
         &|_| {},
     );
-    index.docs(FIRST_SIGHT)
+    index.docs(MAX_LIST_WAIT)
 }
 
 fn list(name: &str, prompt: &Prompt) -> Listed {

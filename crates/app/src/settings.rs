@@ -15,7 +15,6 @@ mod root;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ use docent_core::access::Access;
 use docent_core::boost::Rules;
 use docent_core::path::RepoPath;
 use docent_engine::clock::Clock;
-use docent_engine::files::{FileError, Root};
+use docent_engine::files::{FileError, Root, read_own};
 use docent_engine::git::Surroundings;
 use docent_engine::index::Options;
 use toml::Value;
@@ -52,6 +51,7 @@ pub(crate) struct Settings {
     pub(crate) approval: Approval,
     /// Where what belongs to the user and is about the project is kept; nothing where the user has no home.
     pub(crate) state: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
     /// Where the user's links are kept.
     pub(crate) links: Option<PathBuf>,
     /// The system's directory for what need not last.
@@ -167,7 +167,8 @@ impl Settings {
             entries.push(Entry { key, value, origin });
         }
 
-        let remote = embedder::remote(&entries, environment)?;
+        let clock = fixed_clock(environment)?;
+        let remote = embedder::remote(&entries, environment, clock)?;
         if remote.as_ref().is_some_and(|remote| remote.server().is_paid()) {
             embedder::spare(&mut entries, tools);
         }
@@ -210,7 +211,7 @@ impl Settings {
                 max_body_bytes: size("http.max_body_bytes"),
                 body_time: Duration::from_secs(number("http.body_seconds")),
             },
-            clock: fixed_clock(environment)?,
+            clock,
             surroundings: surroundings(environment),
             folder,
             index: Options {
@@ -219,6 +220,7 @@ impl Settings {
                 commits: size("index.max_commits"),
                 pages,
                 remote,
+                clock,
                 ..Options::default()
             },
             docs: Docs {
@@ -233,6 +235,7 @@ impl Settings {
             },
             approval: approval(value("memory.approval"), number("memory.approval_seconds")),
             state: state(environment, &root),
+            home: home(environment),
             links: user_file(environment).map(|file| file.with_file_name("links.json")),
             temporary: Some(std::env::temp_dir())
                 .filter(|directory| !directory.as_os_str().is_empty())
@@ -405,6 +408,12 @@ fn read_project(root: &Root) -> anyhow::Result<Option<File>> {
     }
 }
 
+/// The user's own directory.
+pub(crate) fn home(environment: Environment<'_>) -> Option<PathBuf> {
+    let variables = ["HOME", "USERPROFILE"].into_iter();
+    variables.filter_map(environment).map(PathBuf::from).next()
+}
+
 /// `docent/config.toml` in the user's configuration directory.
 fn user_file(environment: Environment<'_>) -> Option<PathBuf> {
     let directory = |name: &str| {
@@ -418,16 +427,9 @@ fn user_file(environment: Environment<'_>) -> Option<PathBuf> {
     Some(config.join("docent").join("config.toml"))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the user's own file, outside of any project"
-)]
 fn read_user(path: &Path) -> anyhow::Result<Option<File>> {
-    match std::fs::read_to_string(path) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(error).with_context(|| path.display().to_string()),
-        Ok(text) => File::parse(path, &text).map(Some),
-    }
+    let text = read_own(path).with_context(|| path.display().to_string())?;
+    text.map(|text| File::parse(path, &text)).transpose()
 }
 
 /// Tests fix the time with `DOCENT_FIXED_TIME`, so that answers can be compared.

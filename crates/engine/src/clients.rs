@@ -4,10 +4,12 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use docent_core::client_config::{self, Edited, Entry, Form, Place, Refused, Value};
+use docent_core::client_config::{self, Entry, Form, Place, Refused, Value};
+
+use crate::files::{read_own, replace_like};
 
 /// A client that docent knows how to be added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,10 +166,7 @@ impl Client {
                 &["code", "code-insiders", "codium"],
                 vec![machine.application("Code"), Some(machine.root.join(".vscode"))],
             ),
-            Self::Gemini => (
-                &["gemini"],
-                vec![machine.gemini().map(|file| file.with_file_name("settings.json"))],
-            ),
+            Self::Gemini => (&["gemini"], vec![machine.gemini()]),
             Self::Windsurf => (
                 &["windsurf", "devin"],
                 vec![machine.home(".codeium/windsurf"), machine.config("devin")],
@@ -184,54 +183,40 @@ impl Client {
 
     /// Where its servers stand; nothing where it has no such file, or this user has no home.
     pub fn file(self, scope: Scope, machine: &Machine<'_>) -> Option<SettingsFile> {
-        use Form::{Json, Jsonc, Toml};
-        let project = |path: &str| Some(machine.root.join(path));
-        let (path, form, keys): (Option<PathBuf>, Form, &'static [&'static str]) = match (self, scope) {
-            (Self::ClaudeCode, Scope::User) => (machine.claude(), Json, &["mcpServers"]),
-            (Self::ClaudeCode, Scope::Project) => (project(".mcp.json"), Json, &["mcpServers"]),
-            (Self::ClaudeDesktop, Scope::User) => (
-                machine
-                    .application("Claude")
-                    .map(|folder| folder.join("claude_desktop_config.json")),
-                Json,
-                &["mcpServers"],
-            ),
-            (Self::ClaudeDesktop, Scope::Project) => (None, Json, &[]),
-            (Self::Codex, Scope::User) => (
-                machine.codex().map(|folder| folder.join("config.toml")),
-                Toml,
-                &["mcp_servers"],
-            ),
-            (Self::Codex, Scope::Project) => (project(".codex/config.toml"), Toml, &["mcp_servers"]),
-            (Self::Cursor, Scope::User) => (machine.home(".cursor/mcp.json"), Jsonc, &["mcpServers"]),
-            (Self::Cursor, Scope::Project) => (project(".cursor/mcp.json"), Jsonc, &["mcpServers"]),
-            (Self::VsCode, Scope::User) => (
-                machine
-                    .application("Code")
-                    .map(|folder| folder.join("User/mcp.json")),
-                Jsonc,
-                &["servers"],
-            ),
-            (Self::VsCode, Scope::Project) => (project(".vscode/mcp.json"), Jsonc, &["servers"]),
-            // It takes comments, and no comma after the last member; none is put there.
-            (Self::Gemini, Scope::User) => (machine.gemini(), Jsonc, &["mcpServers"]),
-            (Self::Gemini, Scope::Project) => (project(".gemini/settings.json"), Jsonc, &["mcpServers"]),
-            (Self::Windsurf, Scope::User) => (machine.windsurf(), Jsonc, &["mcpServers"]),
-            (Self::Windsurf, Scope::Project) => (project(".devin/mcp_config.json"), Jsonc, &["mcpServers"]),
-            (Self::Zed, Scope::User) => (
-                machine.zed().map(|folder| folder.join("settings.json")),
-                Jsonc,
-                &["context_servers"],
-            ),
-            (Self::Zed, Scope::Project) => (project(".zed/settings.json"), Jsonc, &["context_servers"]),
-            (Self::Opencode, Scope::User) => (
-                machine
-                    .config("opencode")
-                    .map(|folder| one_of(&folder, "opencode")),
-                Jsonc,
-                &["mcp"],
-            ),
-            (Self::Opencode, Scope::Project) => (Some(one_of(machine.root, "opencode")), Jsonc, &["mcp"]),
+        let (form, keys): (Form, &'static [&'static str]) = match self {
+            Self::ClaudeCode | Self::ClaudeDesktop => (Form::Json, &["mcpServers"]),
+            Self::Codex => (Form::Toml, &["mcp_servers"]),
+            // Gemini takes comments, and no comma after the last member; none is put there.
+            Self::Cursor | Self::Gemini | Self::Windsurf => (Form::Jsonc, &["mcpServers"]),
+            Self::VsCode => (Form::Jsonc, &["servers"]),
+            Self::Zed => (Form::Jsonc, &["context_servers"]),
+            Self::Opencode => (Form::Jsonc, &["mcp"]),
+        };
+        let inside = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join(name));
+        let project = |name: &str| Some(machine.root.join(name));
+        let path = match (self, scope) {
+            (Self::ClaudeCode, Scope::User) => machine.claude(),
+            (Self::ClaudeCode, Scope::Project) => project(".mcp.json"),
+            (Self::ClaudeDesktop, Scope::User) => {
+                inside(machine.application("Claude"), "claude_desktop_config.json")
+            }
+            (Self::ClaudeDesktop, Scope::Project) => None,
+            (Self::Codex, Scope::User) => inside(machine.codex(), "config.toml"),
+            (Self::Codex, Scope::Project) => project(".codex/config.toml"),
+            (Self::Cursor, Scope::User) => machine.home(".cursor/mcp.json"),
+            (Self::Cursor, Scope::Project) => project(".cursor/mcp.json"),
+            (Self::VsCode, Scope::User) => inside(machine.application("Code"), "User/mcp.json"),
+            (Self::VsCode, Scope::Project) => project(".vscode/mcp.json"),
+            (Self::Gemini, Scope::User) => machine.gemini(),
+            (Self::Gemini, Scope::Project) => project(".gemini/settings.json"),
+            (Self::Windsurf, Scope::User) => machine.windsurf(),
+            (Self::Windsurf, Scope::Project) => project(".devin/mcp_config.json"),
+            (Self::Zed, Scope::User) => inside(machine.zed(), "settings.json"),
+            (Self::Zed, Scope::Project) => project(".zed/settings.json"),
+            (Self::Opencode, Scope::User) => machine
+                .config("opencode")
+                .map(|folder| one_of(&folder, "opencode")),
+            (Self::Opencode, Scope::Project) => Some(one_of(machine.root, "opencode")),
         };
         Some(SettingsFile {
             client: self,
@@ -398,7 +383,7 @@ impl SettingsFile {
 
     /// Its text; nothing where it is not there.
     fn read(&self) -> Result<Option<String>, ClientError> {
-        read(&self.path).map_err(|error| self.failed(error))
+        read_own(&self.path).map_err(|error| self.failed(error))
     }
 
     /// docent as it stands there.
@@ -411,10 +396,8 @@ impl SettingsFile {
 
     /// A new file with docent in it.
     pub fn sample(&self, entry: &Entry) -> String {
-        match client_config::put("", &self.place(), entry) {
-            Ok(Edited::Changed(text)) => text,
-            Ok(Edited::Same) | Err(_) => String::new(),
-        }
+        let new = client_config::put("", &self.place(), entry);
+        new.ok().flatten().unwrap_or_default()
     }
 
     /// How the file would be with docent in it; nothing where it is there already.
@@ -437,7 +420,7 @@ impl SettingsFile {
             return Ok(None);
         };
         // A file that docent has made, and nobody has changed since, is not left behind.
-        let backup = read(&self.backup()).map_err(|error| self.failed(error))?;
+        let backup = read_own(&self.backup()).map_err(|error| self.failed(error))?;
         if backup.is_none() && before == self.sample(&entry) {
             return Ok(Some(Change {
                 file: self.clone(),
@@ -450,15 +433,12 @@ impl SettingsFile {
         Ok(self.change(Some(before), edited))
     }
 
-    fn change(&self, before: Option<String>, edited: Edited) -> Option<Change> {
-        match edited {
-            Edited::Same => None,
-            Edited::Changed(after) => Some(Change {
-                file: self.clone(),
-                before,
-                after: Some(after),
-            }),
-        }
+    fn change(&self, before: Option<String>, edited: Option<String>) -> Option<Change> {
+        edited.map(|after| Change {
+            file: self.clone(),
+            before,
+            after: Some(after),
+        })
     }
 
     /// The file as it was before docent came.
@@ -492,57 +472,15 @@ impl Change {
                 fs::create_dir_all(folder)?;
             }
             if let (Some(before), false) = (&self.before, had_entry) {
-                write_as(&backup, before, &target)?;
+                replace_like(&backup, before.as_bytes(), fs::metadata(&target).ok().as_ref())?;
             }
-            write_as(&target, after, &target)?;
-            if read(&backup)?.as_ref() == Some(after) {
+            replace_like(&target, after.as_bytes(), fs::metadata(&target).ok().as_ref())?;
+            if read_own(&backup)?.as_ref() == Some(after) {
                 // All is as it was.
                 fs::remove_file(&backup)?;
             }
             Ok(())
         };
         write().map_err(|error| file.failed(error))
-    }
-}
-
-/// Writes a file as a whole, with the permissions of another from the beginning: what clients keep may be secret.
-fn write_as(path: &Path, text: &str, like: &Path) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".docent-writes");
-    let new = path.with_file_name(name);
-    let write = || -> io::Result<()> {
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        let like = fs::metadata(like).ok();
-        #[cfg(unix)]
-        if like.is_some() {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        options.open(&new)?.write_all(text.as_bytes())?;
-        if let Some(like) = like {
-            fs::set_permissions(&new, like.permissions())?;
-        }
-        fs::rename(&new, path)
-    };
-    write().inspect_err(|_| drop(fs::remove_file(&new)))
-}
-
-/// A file of the user's own; nothing where it is not there.
-fn read(path: &Path) -> io::Result<Option<String>> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a file of another program of the user, which may be outside of any project"
-    )]
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
     }
 }

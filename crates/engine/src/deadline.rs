@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::{Clock, Stopwatch};
 
 /// Shared between a call and whoever may end it early.
 #[derive(Clone, Debug, Default)]
 pub struct Deadline {
-    at: Option<Instant>,
+    /// The time that runs, and how much of it the call gets.
+    limit: Option<(Stopwatch, Duration)>,
     cancelled: Arc<AtomicBool>,
 }
 
@@ -23,8 +26,13 @@ pub enum Expired {
 
 impl Deadline {
     pub fn after(time: Duration) -> Self {
+        Self::by(Clock::System, time)
+    }
+
+    /// The same, measured by a clock that may be fixed: then only a limit of zero is ever reached.
+    pub fn by(clock: Clock, time: Duration) -> Self {
         Self {
-            at: Instant::now().checked_add(time),
+            limit: Some((clock.stopwatch(), time)),
             cancelled: Arc::default(),
         }
     }
@@ -37,7 +45,7 @@ impl Deadline {
     pub fn check(&self) -> Result<(), Expired> {
         if self.cancelled.load(Ordering::Relaxed) {
             Err(Expired::Cancelled)
-        } else if self.at.is_some_and(|at| Instant::now() >= at) {
+        } else if self.limit.is_some_and(|(passed, time)| passed.elapsed() >= time) {
             Err(Expired::TimedOut)
         } else {
             Ok(())

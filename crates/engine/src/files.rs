@@ -8,6 +8,7 @@
 //! opened it. Pipes, devices and directories are refused without being read.
 
 mod folder;
+mod own;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -22,6 +23,8 @@ use docent_core::path::{PathError, RepoPath};
 use uuid::Uuid;
 
 pub(crate) use folder::Folder;
+pub use own::read_own;
+pub(crate) use own::{UNFINISHED, make_private, replace, replace_like};
 
 use crate::stamp::FileVersion;
 use crate::walk::Listed;
@@ -466,29 +469,6 @@ impl Opened {
 /// The text that bytes are; what is not UTF-8 shows as replacement characters.
 pub(crate) fn lossy_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
-/// What a file that is being replaced begins its name with.
-pub(crate) const UNFINISHED: &str = ".new-";
-
-/// Replaces a file of docent's own as a whole: whoever reads it finds what was there before, or all of what comes.
-pub(crate) fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
-    let new = file.with_file_name(format!("{UNFINISHED}{}", Uuid::new_v4().simple()));
-    let written = std::fs::write(&new, content).and_then(|()| std::fs::rename(&new, file));
-    if written.is_err() {
-        // Nothing more can be done about a file that cannot be removed either.
-        let _ = std::fs::remove_file(&new);
-    }
-    written
-}
-
-/// Makes a folder that only its owner can look into.
-pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 impl From<io::Error> for FileError {

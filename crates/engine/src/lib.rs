@@ -21,6 +21,7 @@ pub mod metrics;
 pub mod overview;
 pub mod search;
 pub mod sessions;
+mod sqlite;
 mod stamp;
 pub mod store;
 pub mod walk;

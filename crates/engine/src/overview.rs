@@ -77,6 +77,13 @@ const KEY_FILES: [&str; 22] = [
 ];
 
 impl Overview {
+    /// The modules with the most files first.
+    pub fn by_size(&self) -> Vec<(&String, &Module)> {
+        let mut modules: Vec<(&String, &Module)> = self.modules.iter().collect();
+        modules.sort_by(|(a, one), (b, other)| other.files.cmp(&one.files).then_with(|| a.cmp(b)));
+        modules
+    }
+
     /// Of files with their languages, in order.
     pub(crate) fn of(files: &[(RepoPath, String)]) -> Self {
         let mut overview = Self {

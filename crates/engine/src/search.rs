@@ -113,6 +113,9 @@ pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Answer, Sto
 
 /// Has a model on a server say how near hits are, where there is one.
 fn ask_server(index: &Index, request: &Request<'_>, hits: &mut [Hit]) -> Result<(), Unordered> {
+    if !index.has_server() {
+        return Ok(());
+    }
     let mut written: Vec<&mut Hit> = hits.iter_mut().filter(|hit| !hit.piece.generated).collect();
     let keys: Vec<u64> = written
         .iter()

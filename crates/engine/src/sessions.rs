@@ -4,7 +4,7 @@
 //! call never waits for it, and a process that is killed loses the last moment of it and nothing else.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -147,8 +147,13 @@ impl Sessions {
         };
         let (done, written) = channel();
         if writer.send(Event::Flush(done)).is_ok() {
-            // What takes longer is written later, or lost with the process.
-            let _ = written.recv_timeout(PATIENCE);
+            let waited = self.clock.stopwatch();
+            // An event that takes longer is written later, or lost with the process.
+            while written.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if waited.elapsed() >= PATIENCE {
+                    break;
+                }
+            }
         }
     }
 

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::MAX_WAIT;
+
 /// A running server. It ends with the process.
 pub struct EmbeddingServer {
     address: String,
@@ -26,6 +28,8 @@ pub enum Mood {
     Well,
     /// After so many milliseconds.
     Slow(u64),
+    /// Not before it is told to be otherwise.
+    Held,
     /// HTTP 429, with so many seconds in `Retry-After`.
     Limited(u64),
     Failing,
@@ -56,6 +60,9 @@ struct State {
     /// How often each text was embedded, and how many requests there were.
     texts: BTreeMap<String, usize>,
     requests: usize,
+    /// When the last `Retry-After` ends, and how many requests came before that.
+    retry_at: Option<Instant>,
+    early_requests: usize,
 }
 
 impl Default for State {
@@ -68,13 +75,9 @@ impl Default for State {
             same: Vec::new(),
             texts: BTreeMap::new(),
             requests: 0,
+            retry_at: None,
+            early_requests: 0,
         }
-    }
-}
-
-impl Default for EmbeddingServer {
-    fn default() -> Self {
-        Self::start()
     }
 }
 
@@ -103,7 +106,10 @@ impl EmbeddingServer {
     }
 
     pub fn be(&self, mood: Mood) {
-        self.shared.lock().mood = mood;
+        let mut state = self.shared.lock();
+        (state.mood, state.retry_at, state.early_requests) = (mood, None, 0);
+        drop(state);
+        self.shared.heard.notify_all();
     }
 
     /// Gives vectors of so many numbers from now on.
@@ -135,15 +141,29 @@ impl EmbeddingServer {
         self.shared.lock().requests
     }
 
-    /// Waits until what it has heard is as wanted.
+    /// Requests since the last change of mood that came before the `Retry-After` of an earlier one was over.
+    pub fn early_requests(&self) -> usize {
+        self.shared.lock().early_requests
+    }
+
+    /// Waits until what it has embedded is as wanted.
     pub fn wait_until(&self, what: &str, is_so: impl Fn(&BTreeMap<String, usize>) -> bool) {
-        let until = Instant::now() + Duration::from_secs(20);
-        let mut state = self.shared.lock();
-        while !is_so(&state.texts) {
-            assert!(Instant::now() < until, "{what}: {:?}", state.texts.keys());
-            let wait = self.shared.heard.wait_timeout(state, Duration::from_millis(200));
-            state = wait.unwrap_or_else(PoisonError::into_inner).0;
-        }
+        self.wait(what, |state| is_so(&state.texts));
+    }
+
+    /// Waits until it has had so many requests.
+    pub fn wait_for_requests(&self, count: usize) {
+        self.wait("requests", |state| state.requests >= count);
+    }
+
+    fn wait(&self, what: &str, is_so: impl Fn(&State) -> bool) {
+        let state = self.shared.lock();
+        let (state, wait) = self
+            .shared
+            .heard
+            .wait_timeout_while(state, MAX_WAIT, |state| !is_so(state))
+            .unwrap_or_else(PoisonError::into_inner);
+        assert!(!wait.timed_out(), "{what}: {:?}", state.texts.keys());
     }
 }
 
@@ -174,15 +194,25 @@ impl Shared {
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let mood = {
+        let mut mood = {
             let mut state = self.lock();
             state.requests += 1;
+            if state.retry_at.is_some_and(|at| Instant::now() < at) {
+                state.early_requests += 1;
+            }
             match state.mood {
                 Mood::Flaky(every) if state.requests.is_multiple_of(every) => Mood::Failing,
                 Mood::Flaky(_) => Mood::Slow(200),
                 mood => mood,
             }
         };
+        self.heard.notify_all();
+        if mood == Mood::Held {
+            let released = self
+                .heard
+                .wait_while(self.lock(), |state| state.mood == Mood::Held);
+            mood = released.unwrap_or_else(PoisonError::into_inner).mood;
+        }
         if let Mood::Slow(milliseconds) = mood {
             let until = Instant::now() + Duration::from_millis(milliseconds);
             while Instant::now() < until {
@@ -218,6 +248,7 @@ impl State {
         }
         match mood {
             Mood::Limited(seconds) => {
+                self.retry_at = Some(Instant::now() + Duration::from_secs(seconds));
                 return (
                     429,
                     format!("retry-after: {seconds}\r\n"),

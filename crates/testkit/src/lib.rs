@@ -22,7 +22,13 @@ pub use sandbox::{Answer, Finished, Sandbox};
 pub use stdio::StdioClient;
 pub use user::User;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+
+/// After this long without the event that it waits for, a test has failed. On a machine under load even short work takes
+/// minutes, so this is no measure of speed.
+pub const MAX_WAIT: Duration = Duration::from_mins(10);
 
 /// How a client speaks: with a handshake, or with every request complete in itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -66,6 +66,11 @@ impl Sandbox {
         self.directory.path()
     }
 
+    /// The home of who runs docent.
+    pub fn home(&self) -> PathBuf {
+        self.directory.path().join("home")
+    }
+
     /// What docent takes for the system's temporary directory.
     pub fn temporary(&self) -> PathBuf {
         self.directory.path().join("tmp")
@@ -96,11 +101,18 @@ impl Sandbox {
         self.program(&self.binary)
     }
 
+    /// docent with a clock that runs: its waits end after a time, not only with their event.
+    pub fn docent_with_running_clock(&self) -> Command {
+        let mut command = self.docent();
+        command.env_remove("DOCENT_FIXED_TIME");
+        command
+    }
+
     /// Any program with docent's environment.
     #[expect(clippy::disallowed_methods, reason = "git is where it is on this machine")]
     pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
-        let home = self.directory.path().join("home");
+        let home = self.home();
         command
             .current_dir(self.root())
             .env_clear()

@@ -1,9 +1,8 @@
 //! A client that starts docent and speaks with it over stdin and stdout.
 
 use std::cell::{Cell, RefCell};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -170,12 +169,16 @@ impl StdioClient {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line:?}"))
     }
 
-    /// Closes stdin and waits for the end: how docent exited, and how long it took.
-    pub fn close(self) -> (ExitStatus, Duration) {
+    /// Closes stdin and waits for the end: how docent exited, and what it had still written.
+    pub fn close(self) -> (ExitStatus, String) {
         drop(self.input.borrow_mut().take());
-        let closed = Instant::now();
+        let mut rest = String::new();
+        self.output
+            .borrow_mut()
+            .read_to_string(&mut rest)
+            .expect("docent writes UTF-8");
         let status = self.child.borrow_mut().wait().expect("docent ends");
-        (status, closed.elapsed())
+        (status, rest)
     }
 }
 

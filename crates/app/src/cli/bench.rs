@@ -18,7 +18,7 @@ use docent_engine::grep::{Case, Query, grep};
 use docent_engine::index::{Corpus, Index, Options, Patience, Progress};
 use docent_engine::search::{Place, Reader, Request, search};
 
-use super::index::{Bar, size};
+use super::index::{Bar, rate, size};
 use super::print::Page;
 use crate::settings::Settings;
 use crate::tools::markdown::count;
@@ -72,26 +72,19 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> an
         };
         std::hint::black_box(grep(&settings.root, &wanted, &Deadline::default()).is_ok());
     });
-    let rg = settings
-        .surroundings
-        .search
-        .iter()
-        .map(|folder| folder.join("rg"))
-        .find(|program| program.is_file());
+    let rg = settings.surroundings.program("rg", settings.root.path());
     let beside = rg
         .as_ref()
         .map(|program| timed(&names, |name| by_rg(program, settings.root.path(), name)));
 
     let seconds = built.as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
-    let rate = bytes as f64 / 1e6 / seconds.max(0.001);
     let files = count(standing.files as u64);
     page.heading(&format!("{files} files, {} chunks", count(pieces)))?;
     page.row(
         "index from nothing",
         WIDTH,
         &format!("{seconds:.2} s"),
-        &format!("{rate:.1} MB/s, {} on disk", size(on_disk)),
+        &format!("{}, {} on disk", rate(bytes, seconds), size(on_disk)),
     )?;
     page.row(
         "a question",

@@ -3,22 +3,19 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 use docent_core::client_config::{Entry, Value};
 use docent_engine::clients::{Client, Machine, Scope, SettingsFile};
-use docent_engine::index::Index;
+use docent_engine::index::{Index, Unwatched};
 use serde_json::json;
 
-use super::index;
 use super::print::{self, Mark, Page};
-use super::setup::Here;
+use super::setup::machine;
+use super::{flag, index};
 use crate::settings::{Origin, Settings};
 use crate::tools::markdown::count;
 
 pub(super) fn command() -> Command {
-    let flag = |name: &'static str, about: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(about)
-    };
     Command::new("doctor")
         .about("Look for what keeps docent from working well, and say how to mend it")
         .arg(flag(
@@ -143,11 +140,11 @@ fn look(settings: Result<&Settings, &anyhow::Error>) -> Vec<Finding> {
     findings.push(watches(&index, settings));
     findings.push(embedder(settings));
     findings.push(git(settings));
-    match Here::new(settings) {
-        Ok(here) => findings.extend(clients(&here.machine())),
+    match std::env::current_exe() {
+        Ok(program) => findings.extend(clients(&machine(settings, &program))),
         Err(error) => findings.push(Finding::bad(
             "clients",
-            format!("{error:#}"),
+            format!("this program cannot be found: {error}"),
             "start docent by its whole path",
         )),
     }
@@ -158,17 +155,11 @@ fn look(settings: Result<&Settings, &anyhow::Error>) -> Vec<Finding> {
 fn root(settings: &Settings) -> Finding {
     let path = settings.root.path();
     let said = format!("{} ({})", path.display(), settings.root_origin);
-    let is_named = !matches!(settings.root_origin, Origin::Directory(_));
-    let home = settings
-        .surroundings
-        .variables
-        .iter()
-        .find(|(name, _)| name == "HOME");
-    if home.is_some_and(|(_, home)| path == Path::new(home)) || path.parent().is_none() {
+    if settings.home.as_deref() == Some(path) || path.parent().is_none() {
         let advice = "name a project with --root DIR or DOCENT_ROOT; docent would index everything below";
         return Finding::bad("project", said, advice);
     }
-    if !is_named && settings.root_origin == Origin::Directory("working directory") {
+    if settings.root_origin == Origin::Directory("working directory") {
         let advice =
             "no git repository was found around it; name the project with --root DIR if it is another";
         return Finding::note("project", said, advice);
@@ -243,14 +234,13 @@ fn watches(index: &Index, settings: &Settings) -> Finding {
             let said = format!(
                 "cannot watch the project ({error}); every search looks at all files, which is slower"
             );
-            // Watches or watchers have run out, by what the system says; anything else is about files.
-            let is_limit = ["os error 28", "os error 24", "limit"]
-                .iter()
-                .any(|mark| error.contains(mark));
-            let advice = if is_limit {
-                "raise the limit: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024"
-            } else {
-                "make the cache directory writable: the watcher keeps a folder there"
+            let advice = match error {
+                Unwatched::Exhausted(_) => {
+                    "raise the limit: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024"
+                }
+                Unwatched::Hindered(_) => {
+                    "make the cache directory writable: the watcher keeps a folder there"
+                }
             };
             Finding::bad("watcher", said, advice)
         }
@@ -281,13 +271,7 @@ fn embedder(settings: &Settings) -> Finding {
 }
 
 fn git(settings: &Settings) -> Finding {
-    let found = settings
-        .surroundings
-        .search
-        .iter()
-        .map(|folder| folder.join(if cfg!(windows) { "git.exe" } else { "git" }))
-        .find(|program| program.is_file());
-    match found {
+    match settings.surroundings.program("git", settings.root.path()) {
         Some(program) => good("git", program.display().to_string()),
         None => Finding::bad(
             "git",
@@ -395,11 +379,8 @@ fn stale(entry: &Entry, machine: &Machine<'_>) -> Option<(Mark, String)> {
             format!("it starts {program}, which is not on the PATH"),
         ));
     }
-    let root = arguments
-        .iter()
-        .position(|word| *word == "--root")
-        .and_then(|at| arguments.get(at + 1));
-    if let Some(root) = root.filter(|root| Path::new(root).is_absolute() && !Path::new(root).is_dir()) {
+    let is_gone = |root: &&str| Path::new(root).is_absolute() && !Path::new(root).is_dir();
+    if let Some(root) = named_root(arguments).filter(is_gone) {
         return Some((Mark::Bad, format!("it serves {root}, which is not there")));
     }
     let same = |one: &Path, other: &Path| {
@@ -410,6 +391,12 @@ fn stale(entry: &Entry, machine: &Machine<'_>) -> Option<(Mark, String)> {
         return Some((Mark::Note, format!("it starts another docent, {program}")));
     }
     None
+}
+
+/// The project that the words of a command name.
+fn named_root<W: AsRef<str>>(words: &[W]) -> Option<&str> {
+    let at = words.iter().position(|word| word.as_ref() == "--root")?;
+    words.get(at + 1).map(AsRef::as_ref)
 }
 
 /// Other servers that run now.
@@ -433,11 +420,7 @@ fn servers() -> Finding {
         if !is_docent || !words.iter().any(|word| word == "serve") {
             continue;
         }
-        let named = words
-            .iter()
-            .position(|word| word == "--root")
-            .and_then(|at| words.get(at + 1));
-        let root = named.map_or_else(
+        let root = named_root(&words).map_or_else(
             || std::fs::read_link(process.path().join("cwd")).unwrap_or_default(),
             Into::into,
         );

@@ -6,15 +6,16 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use clap::{Arg, ArgAction, Command};
+use clap::Command;
 use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
-use docent_engine::embed::Trouble;
-use docent_engine::git::{Git, Surroundings};
+use docent_engine::embed::{Remote, Trouble};
+use docent_engine::git::Git;
 use docent_engine::index::{Corpus, Filled, Index, Options, Patience, Progress, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
+use super::flag;
 use super::print::{self, Page};
 use crate::settings::Settings;
 use crate::tools::markdown::count;
@@ -23,20 +24,10 @@ pub(super) fn commands() -> Vec<Command> {
     vec![
         Command::new("index")
             .about("Bring the index up to date; searches do so by themselves")
-            .arg(
-                Arg::new("force")
-                    .long("force")
-                    .action(ArgAction::SetTrue)
-                    .help("Build it anew, whatever is there"),
-            ),
+            .arg(flag("force", "Build it anew, whatever is there")),
         Command::new("status")
             .about("Show what is indexed, what is left out and why, and how fresh it is")
-            .arg(
-                Arg::new("json")
-                    .long("json")
-                    .action(ArgAction::SetTrue)
-                    .help("Print it as JSON"),
-            ),
+            .arg(flag("json", "Print it as JSON")),
         Command::new("clear")
             .about("Throw the index of this project away; nothing is lost but the time to build it"),
     ]
@@ -163,19 +154,7 @@ pub(super) fn status(settings: &Settings, as_json: bool, mut page: Page) -> anyh
     if as_json {
         let mut json = json(&status, settings.index.embedder.name());
         if let Some((remote, filled)) = settings.index.remote.as_ref().zip(server) {
-            let (filled, trouble) = match filled {
-                Ok(filled) => (filled, None),
-                Err(trouble) => (Filled::default(), Some(trouble.to_string())),
-            };
-            json["server"] = json!({
-                "url": remote.server().url,
-                "model": remote.server().model,
-                "files": filled.files,
-                "missing": filled.missing,
-                "vectors": remote.count().unwrap_or_default(),
-                "kept": remote.file(),
-                "trouble": trouble,
-            });
+            json["server"] = server_json(remote, filled);
         }
         page.json(&json)?;
     } else {
@@ -245,7 +224,7 @@ fn write(
             &size(status.bytes_on_disk),
             &shortened(
                 folder.ancestors().nth(2).unwrap_or(folder),
-                &settings.surroundings,
+                settings.home.as_deref(),
             ),
         )?,
         None => page.row("on disk", WIDTH, "nothing", "")?,
@@ -305,9 +284,8 @@ fn languages(status: &Status, width: usize, page: &mut Page) -> std::io::Result<
 }
 
 /// A path as people write it, from their home on.
-fn shortened(path: &Path, surroundings: &Surroundings) -> String {
-    let home = surroundings.variables.iter().find(|(name, _)| name == "HOME");
-    let below = home.and_then(|(_, home)| path.strip_prefix(home).ok());
+fn shortened(path: &Path, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
     below.map_or_else(
         || path.display().to_string(),
         |below| format!("~/{}", below.display()),
@@ -335,6 +313,22 @@ fn json(status: &Status, embedder: &str) -> serde_json::Value {
         "embedder": embedder,
         "others": status.others,
         "troubles": status.standing.troubles,
+    })
+}
+
+fn server_json(remote: &Remote, filled: Result<Filled, Trouble>) -> serde_json::Value {
+    let (filled, trouble) = match filled {
+        Ok(filled) => (filled, None),
+        Err(trouble) => (Filled::default(), Some(trouble.to_string())),
+    };
+    json!({
+        "url": remote.server().url,
+        "model": remote.server().model,
+        "files": filled.files,
+        "missing": filled.missing,
+        "vectors": remote.count().unwrap_or_default(),
+        "kept": remote.file(),
+        "trouble": trouble,
     })
 }
 
@@ -394,7 +388,7 @@ impl Drop for Bar {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
-fn rate(bytes: u64, seconds: f64) -> String {
+pub(super) fn rate(bytes: u64, seconds: f64) -> String {
     format!("{:.1} MB/s", bytes as f64 / 1e6 / seconds.max(0.001))
 }
 

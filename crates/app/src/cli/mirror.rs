@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use docent_core::path::{RepoPath, normal};
 use serde_json::Value;
 
+use super::flag;
 use crate::tools::arguments::required;
 use crate::tools::{Object, Tool};
 
@@ -99,12 +100,7 @@ fn command(tool: &Tool) -> Command {
     if let Some(left_out) = &tool.mirror.left_out {
         command = command.after_help(left_out.about);
     }
-    command.arg(
-        Arg::new("json")
-            .long("json")
-            .action(ArgAction::SetTrue)
-            .help("Print the exact answer clients get"),
-    )
+    command.arg(flag("json", "Print the exact answer clients get"))
 }
 
 /// The arguments a person gave, as a client would send them. What is not a number is passed on as it is, so

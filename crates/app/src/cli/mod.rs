@@ -34,7 +34,7 @@ use serde_json::Value;
 
 use crate::log::{self, Stderr};
 use crate::serve;
-use crate::settings::{Flags, Http, Settings};
+use crate::settings::{Flags, Http, Settings, home};
 use crate::tools::consent::Consent;
 use crate::tools::dispatch::{Caller, Dispatch, Project};
 use crate::tools::limit::Session;
@@ -215,6 +215,11 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
         )
 }
 
+/// Something that is said or not.
+fn flag(name: &'static str, about: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(about)
+}
+
 fn global(name: &'static str) -> Arg {
     Arg::new(name).long(name).global(true)
 }
@@ -250,9 +255,8 @@ fn at_home(flags: &Flags, tools: &[Tool]) -> Option<Settings> {
     if flags.root.is_some() {
         return None;
     }
-    let home = ["HOME", "USERPROFILE"].into_iter().find_map(variable)?;
     let flags = Flags {
-        root: Some(home.into()),
+        root: Some(home(&variable)?),
         ..flags.clone()
     };
     settings(&flags, tools).ok()

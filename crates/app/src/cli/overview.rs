@@ -4,7 +4,6 @@ use std::io;
 
 use docent_engine::deadline::Deadline;
 use docent_engine::git::Query;
-use docent_engine::overview::Module;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
@@ -44,9 +43,8 @@ pub(super) fn show(project: &Project, page: &mut Page) -> io::Result<()> {
         &languages,
         LANGUAGES,
     )?;
-    let mut modules: Vec<(&String, &Module)> = overview.modules.iter().collect();
-    modules.sort_by(|(a, one), (b, other)| other.files.cmp(&one.files).then_with(|| a.cmp(b)));
-    let modules: Vec<(&str, usize)> = modules
+    let modules: Vec<(&str, usize)> = overview
+        .by_size()
         .into_iter()
         .map(|(name, module)| (name.as_str(), module.files))
         .collect();

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Deadline;
 use docent_engine::sessions::{Past, Sessions};
 use serde_json::{Value, json};
 
+use super::flag;
 use super::print::{self, Page};
 use crate::overview;
 use crate::settings::Settings;
@@ -33,34 +34,26 @@ pub(super) fn commands() -> [Command; 2] {
                     .default_value("10")
                     .help("How many sessions to show"),
             )
-            .arg(
-                Arg::new("json")
-                    .long("json")
-                    .action(ArgAction::SetTrue)
-                    .help("Print them as JSON"),
-            ),
+            .arg(flag("json", "Print them as JSON")),
     ]
 }
 
 /// `docent overview`.
 pub(super) fn overview(project: &Project, given: &ArgMatches, mut page: Page) -> anyhow::Result<ExitCode> {
     let deadline = Deadline::default();
-    let (text, missing) = match given.get_one::<String>("module") {
-        None => (Some(overview::project(project, &deadline)), ""),
-        Some(name) => (overview::module(project, name, &deadline), name.as_str()),
-    };
-    if page.is_terminal() && missing.is_empty() {
-        super::overview::show(project, &mut page)?;
-        page.finish()?;
-        return Ok(ExitCode::SUCCESS);
+    match given.get_one::<String>("module") {
+        None if page.is_terminal() => super::overview::show(project, &mut page)?,
+        None => page.markdown(&overview::project(project, &deadline))?,
+        Some(name) => {
+            let Some(text) = overview::module(project, name, &deadline) else {
+                print::complain(&format!(
+                    "there is no module {name}; `docent overview` lists them"
+                ));
+                return Ok(ExitCode::FAILURE);
+            };
+            page.markdown(&text)?;
+        }
     }
-    let Some(text) = text else {
-        print::complain(&format!(
-            "there is no module {missing}; `docent overview` lists them"
-        ));
-        return Ok(ExitCode::FAILURE);
-    };
-    page.markdown(&text)?;
     page.finish()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,15 +10,13 @@ use anyhow::{Context, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use docent_core::guide;
 use docent_engine::clients::{Change, Client, Machine, Scope, SettingsFile};
+use docent_engine::files::read_own;
 
 use super::print::{self, Page};
-use super::variable;
+use super::{flag, variable};
 use crate::settings::Settings;
 
 pub(super) fn command() -> Command {
-    let flag = |name: &'static str, about: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(about)
-    };
     let names: Vec<&'static str> = Client::ALL.into_iter().map(Client::name).collect();
     Command::new("setup")
         .about("Connect docent to the coding agents on this machine; shows every change and asks first")
@@ -47,28 +45,12 @@ pub(super) fn command() -> Command {
 }
 
 /// What of this machine decides where clients are.
-pub(super) struct Here {
-    search: Vec<PathBuf>,
-    root: PathBuf,
-    program: PathBuf,
-}
-
-impl Here {
-    pub(super) fn new(settings: &Settings) -> anyhow::Result<Self> {
-        Ok(Self {
-            search: settings.surroundings.search.clone(),
-            root: settings.root.path().to_owned(),
-            program: std::env::current_exe().context("this program cannot be found")?,
-        })
-    }
-
-    pub(super) fn machine(&self) -> Machine<'_> {
-        Machine {
-            variable: &variable,
-            search: &self.search,
-            root: &self.root,
-            program: &self.program,
-        }
+pub(super) fn machine<'a>(settings: &'a Settings, program: &'a Path) -> Machine<'a> {
+    Machine {
+        variable: &variable,
+        search: &settings.surroundings.search,
+        root: settings.root.path(),
+        program,
     }
 }
 
@@ -92,8 +74,8 @@ pub(super) fn run(
     given: &ArgMatches,
     mut page: Page,
 ) -> anyhow::Result<ExitCode> {
-    let here = Here::new(settings)?;
-    let machine = here.machine();
+    let program = std::env::current_exe().context("this program cannot be found")?;
+    let machine = machine(settings, &program);
     let files = files(given, &machine, is_at_home)?;
     if files.is_empty() && given.get_flag("remove") {
         print::announce("docent is in no client's settings");
@@ -140,7 +122,7 @@ pub(super) fn run(
         }
     }
     if !is_at_home && (given.get_flag("guide") || is_removing) {
-        let guide = Guide::of(&here.root, is_removing)?;
+        let guide = Guide::of(settings.root.path(), is_removing)?;
         if guide.before != guide.after {
             page.heading(&guide.path.display().to_string())?;
             show(&mut page, guide.before.as_deref(), guide.after.as_deref())?;
@@ -310,15 +292,7 @@ impl Guide {
         } else {
             agents
         };
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the command is about this file of the project"
-        )]
-        let before = match std::fs::read_to_string(&path) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error).with_context(|| path.display().to_string()),
-        };
+        let before = read_own(&path).with_context(|| path.display().to_string())?;
         let text = before.clone().unwrap_or_default();
         let after = if is_removing {
             guide::take_out(&text)

@@ -4,13 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
+use docent_engine::clock::Clock;
 use docent_engine::embed::{Key, Remote, Server, Use};
 
 use super::{Entry, Environment, Origin, own, value};
 use crate::tools::Tool;
 
 /// The model that the settings name; nothing where they name none.
-pub(super) fn remote(entries: &[Entry], environment: Environment<'_>) -> anyhow::Result<Option<Arc<Remote>>> {
+pub(super) fn remote(
+    entries: &[Entry],
+    environment: Environment<'_>,
+    clock: Clock,
+) -> anyhow::Result<Option<Arc<Remote>>> {
     let text = |name: &str| Some(value(entries, name).as_str()?.to_owned()).filter(|text| !text.is_empty());
     let number = |name: &str| value(entries, name).as_integer().unwrap_or_default();
     let Some(url) = text("embedder.url") else {
@@ -46,6 +51,7 @@ pub(super) fn remote(entries: &[Entry], environment: Environment<'_>) -> anyhow:
             .clamp(1, 512),
         before_query: text("embedder.query_prefix").unwrap_or_default(),
         before_text: text("embedder.text_prefix").unwrap_or_default(),
+        clock,
     }))))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use docent_engine::walk::work_tree;
 
-use super::{Environment, Flags, Origin};
+use super::{Environment, Flags, Origin, home};
 
 /// The project's directory and how it was found.
 pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Result<(PathBuf, Origin)> {
@@ -23,8 +23,7 @@ pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Resul
         return Ok((path.to_owned(), Origin::Directory("git root")));
     }
     // Clients that know no project start their servers there.
-    let home = ["HOME", "USERPROFILE"].into_iter().find_map(environment);
-    if here.parent().is_none() || home.is_some_and(|home| here == *home) {
+    if here.parent().is_none() || home(environment).is_some_and(|home| here == home) {
         bail!(
             "{} is no project; name one with --root DIR or DOCENT_ROOT, or start docent inside of it",
             here.display()

@@ -261,7 +261,7 @@ impl Dispatch {
 
     /// The time a call gets, from now on.
     pub(crate) fn deadline(&self) -> Deadline {
-        Deadline::after(self.limits.call_time)
+        Deadline::by(self.project.clock, self.limits.call_time)
     }
 
     fn find(&self, name: &str) -> Option<(&Tool, u32)> {

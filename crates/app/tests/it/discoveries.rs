@@ -1,9 +1,9 @@
 //! Discoveries: what `context_search` finds in the memory, in records, guides, commits and comments.
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use docent_testkit::{Era, HttpServer, JANE, JOHN, Sandbox, StdioClient, User};
+use docent_testkit::{Era, HttpServer, JANE, JOHN, MAX_WAIT, Sandbox, StdioClient, User};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -242,10 +242,8 @@ fn a_decision_written_by_one_client_is_found_by_another() {
             json!({ "file": "decisions.jsonl", "entry": entry }),
         );
         assert_eq!(written.json()["success"], true, "{written}");
-        let started = Instant::now();
+        // The next search of another process finds it.
         let found = find();
-        // Whoever asks next finds it; the promise is two seconds.
-        assert!(started.elapsed() < Duration::from_secs(2));
         let one = &found["results"]
             .as_array()
             .unwrap()
@@ -406,7 +404,7 @@ fn a_first_answer_says_that_commits_are_not_searched_yet() {
         first.is_null() || first.as_str().unwrap().contains("not searched yet"),
         "{first}"
     );
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + MAX_WAIT;
     while !ask().is_null() {
         assert!(Instant::now() < until);
     }

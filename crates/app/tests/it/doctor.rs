@@ -95,7 +95,7 @@ fn an_index_that_is_missing_stale_or_damaged_is_found_and_mended() {
 #[test]
 fn a_cache_that_cannot_be_written_is_found() {
     let sandbox = project();
-    let cache = sandbox.outside().join("home/cache");
+    let cache = sandbox.home().join("cache");
     fs::create_dir_all(cache.join("docent")).unwrap();
     fs::write(cache.join("docent/projects"), "in the way").unwrap();
     let (is_healthy, said) = examined(&sandbox, "cache", &[]);
@@ -111,7 +111,7 @@ fn a_project_that_is_none_is_found() {
     let missing = sandbox.run(&["--root", "/nowhere/at/all", "doctor"]);
     assert_eq!(missing.code, 1);
     assert!(missing.stdout.contains("/nowhere/at/all"), "{}", missing.stdout);
-    let home = sandbox.outside().join("home");
+    let home = sandbox.home();
     let at_home = sandbox.run(&["--root", home.to_str().unwrap(), "doctor"]);
     assert_eq!(at_home.code, 1);
     assert!(
@@ -183,7 +183,7 @@ fn an_embedding_server_that_does_not_answer_is_found() {
 #[test]
 fn entries_of_clients_that_are_stale_or_there_twice_are_found_and_mended() {
     let sandbox = project();
-    let user = sandbox.outside().join("home/.claude.json");
+    let user = sandbox.home().join(".claude.json");
     let entry = |program: &str| {
         format!("{{\"mcpServers\":{{\"docent\":{{\"command\":\"{program}\",\"args\":[\"serve\"]}}}}}}")
     };

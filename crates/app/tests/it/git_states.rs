@@ -433,7 +433,7 @@ fn nothing_is_written_into_the_repository() {
 #[test]
 fn a_broken_table_is_made_anew_and_never_answers() {
     let sandbox = two_commits();
-    let folder = sandbox.outside().join("home/cache/docent/projects");
+    let folder = sandbox.home().join("cache/docent/projects");
     let table = || {
         let project = fs::read_dir(&folder).ok()?.next()?.ok()?.path();
         Some(project.join("history.db")).filter(|table| table.exists())

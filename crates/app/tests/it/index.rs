@@ -246,7 +246,7 @@ fn the_users_own_ignores_count() {
         .file("notes.scratch", "walrus\n");
     let git = sandbox.program("git").args(["init", "-q"]).output().unwrap();
     assert!(git.status.success());
-    let config = sandbox.outside().join("home/config/git");
+    let config = sandbox.home().join("config/git");
     fs::create_dir_all(&config).unwrap();
     fs::write(config.join("ignore"), "*.scratch\n").unwrap();
     let servers = Servers::start(&sandbox);
@@ -406,10 +406,11 @@ fn caches_and_virtual_environments_are_left_out() {
 }
 
 #[test]
-fn a_hundred_thousand_tiny_files_are_indexed() {
+fn thousands_of_tiny_files_are_indexed() {
+    // Several batches and commits. 100,000 files are measured by `bench/files.py`.
     let sandbox = sandbox();
     let root = sandbox.root();
-    for directory in 0..200 {
+    for directory in 0..20 {
         let directory_path = root.join(format!("d{directory}"));
         fs::create_dir(&directory_path).unwrap();
         for file in 0..500 {
@@ -420,10 +421,10 @@ fn a_hundred_thousand_tiny_files_are_indexed() {
             .unwrap();
         }
     }
-    assert_eq!(by_command(&sandbox, "walrus150x321"), ["d150/f321.txt"]);
-    fs::write(root.join("d150/f321.txt"), "narwhal\n").unwrap();
-    assert_eq!(by_command(&sandbox, "narwhal"), ["d150/f321.txt"]);
-    assert_eq!(status(&sandbox)["indexed"], 100_000);
+    assert_eq!(by_command(&sandbox, "walrus15x321"), ["d15/f321.txt"]);
+    fs::write(root.join("d15/f321.txt"), "narwhal\n").unwrap();
+    assert_eq!(by_command(&sandbox, "narwhal"), ["d15/f321.txt"]);
+    assert_eq!(status(&sandbox)["indexed"], 10_000);
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn a_cache_that_cannot_be_written_is_said_and_the_search_answers() {
     use std::os::unix::fs::PermissionsExt;
 
     let sandbox = project();
-    let cache = sandbox.outside().join("home/cache");
+    let cache = sandbox.home().join("cache");
     fs::create_dir_all(&cache).unwrap();
     fs::set_permissions(&cache, fs::Permissions::from_mode(0o555)).unwrap();
     let arguments = r#"{"query":"walrus","format":"json"}"#;
@@ -164,7 +164,7 @@ fn an_index_that_can_be_read_and_not_written_still_serves() {
 
     let sandbox = project();
     search(&sandbox, "walrus");
-    let cache = sandbox.outside().join("home");
+    let cache = sandbox.home();
     let mut all = vec![cache.clone()];
     while let Some(path) = all.pop() {
         if path.is_dir() {
@@ -242,7 +242,7 @@ fn a_first_search_does_not_wait_for_the_whole_build_and_says_how_far_it_is() {
     for number in 0..600 {
         sandbox.write(&format!("src/m{number}/code.py"), &body);
     }
-    let client = StdioClient::start_silent(sandbox.docent(), Era::Handshake);
+    let client = StdioClient::start_silent(sandbox.docent_with_running_clock(), Era::Handshake);
     client.initialize("2025-11-25");
     let result = client.request(
         "tools/call",
@@ -361,7 +361,7 @@ fn a_file_that_cannot_be_read_is_named_and_writes_nothing_again() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     let ask =
         || sandbox.run_unprivileged(&["call", "context_search", r#"{"query":"walrus","format":"json"}"#]);
-    fs::set_permissions(sandbox.outside().join("home"), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::set_permissions(sandbox.home(), fs::Permissions::from_mode(0o777)).unwrap();
     assert!(ask().stdout.contains("src/a.py"));
     let status = || -> Value {
         serde_json::from_str(&sandbox.run_unprivileged(&["status", "--json"]).stdout).unwrap()

@@ -83,3 +83,26 @@ fn a_bench_measures_the_project_and_leaves_its_index_alone() {
     assert_ne!(empty.code, 0);
     assert!(empty.stderr.contains("nothing to index"), "{}", empty.stderr);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_bench_does_not_run_what_a_clone_brings_along() {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = sandbox()
+        .file("src/narwhal.py", function("narwhal"))
+        .file("bin/rg", "#!/bin/sh\ntouch \"$HOME/was-run\"\n");
+    let program = sandbox.root().join("bin/rg");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut bench = sandbox.docent();
+    bench.env("PATH", program.parent().unwrap()).arg("bench");
+    let measured = docent_testkit::Finished::of(&mut bench);
+    assert_eq!(measured.code, 0, "{measured:?}");
+    assert!(
+        measured.stderr.contains("rg is not on the PATH"),
+        "{}",
+        measured.stderr
+    );
+    assert!(!sandbox.home().join("was-run").exists());
+}

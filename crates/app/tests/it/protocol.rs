@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Stdio;
-use std::time::Duration;
 
 use docent_testkit::{Era, StdioClient};
 use insta::assert_snapshot;
@@ -250,10 +249,9 @@ fn closing_stdin_does_not_wait_for_a_long_call() {
         "tools/call",
         json!({ "name": "grep_codebase", "arguments": { "pattern": "(a|b|ab)*c(a|b|ab)*d" } }),
     );
-    let (status, took) = client.close();
+    let (status, rest) = client.close();
     assert!(status.success());
-    // The search alone takes a multiple of this; no bound is meant for a machine under load.
-    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert_eq!(rest, "", "the call was answered, so it was waited for");
 }
 
 /// Clients that run on Node connect by sockets, which docent reads and writes from threads of its own: long calls must

@@ -181,7 +181,7 @@ fn every_file_that_is_shown_is_recorded_once() {
     let finished = sandbox.run(&["read", "src/server/auth/AuthService.ts", "--deps", "--json"]);
     assert_eq!(finished.code, 0, "{}", finished.stderr);
     let mut table = Vec::new();
-    for project in fs::read_dir(sandbox.outside().join("home/cache/docent/projects")).unwrap() {
+    for project in fs::read_dir(sandbox.home().join("cache/docent/projects")).unwrap() {
         table.extend(fs::read(project.unwrap().path().join("accesses-1.db")).unwrap());
     }
     let times = |path: &str| {

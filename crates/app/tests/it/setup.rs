@@ -24,7 +24,7 @@ const CLIENTS: [&str; 9] = [
 
 /// Where each client has its file, below the home or in the project.
 fn place(sandbox: &Sandbox, client: &str) -> PathBuf {
-    let (home, project) = (sandbox.outside().join("home"), sandbox.root());
+    let (home, project) = (sandbox.home(), sandbox.root());
     match client {
         "claude-code" => home.join(".claude.json"),
         "claude-desktop" => home.join("config/Claude/claude_desktop_config.json"),
@@ -201,7 +201,7 @@ fn clients_are_found_and_nothing_is_written_unasked() {
 #[test]
 fn a_user_is_connected_from_home_and_taken_out_everywhere() {
     let sandbox = sandbox();
-    let home = sandbox.outside().join("home");
+    let home = sandbox.home();
     put(&place(&sandbox, "codex"), b"");
     fs::create_dir_all(home.join(".cursor")).unwrap();
     let mut at_home = sandbox.docent();

@@ -47,14 +47,6 @@ pub enum Value {
     Flag(bool),
 }
 
-/// What came of an edit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edited {
-    /// There was nothing to do.
-    Same,
-    Changed(String),
-}
-
 /// Why a text is not edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -103,25 +95,25 @@ pub fn find(text: &str, place: &Place) -> Result<Option<Entry>, Refused> {
     }
 }
 
-/// Makes the entry say what `entry` says. Where there is one, only the fields that differ are changed, and others are kept.
+/// The text with an entry that says what `entry` says; nothing where it does already. Where there is one, only the fields that differ are changed, and others are kept.
 ///
 /// A text without content becomes a whole file.
-pub fn put(text: &str, place: &Place, entry: &Entry) -> Result<Edited, Refused> {
+pub fn put(text: &str, place: &Place, entry: &Entry) -> Result<Option<String>, Refused> {
     edit(text, place, Some(entry), |text| match place.form {
         Form::Json | Form::Jsonc => json::put(text, place, entry),
         Form::Toml => toml::put(text, place, entry),
     })
 }
 
-/// Takes the entry out, whatever it holds.
+/// The text without the entry, whatever it holds; nothing where there is none.
 ///
 /// `before` is the text before [`put`]. With it, a table of servers that was not there before goes too when it is empty; and if
 /// nothing but the entry has changed since, the result is that text.
-pub fn take_out(text: &str, place: &Place, before: Option<&str>) -> Result<Edited, Refused> {
+pub fn take_out(text: &str, place: &Place, before: Option<&str>) -> Result<Option<String>, Refused> {
     if let Some(before) = before
         && leads_to(before, text, place)
     {
-        return Ok(Edited::Changed(before.to_owned()));
+        return Ok(Some(before.to_owned()));
     }
     let before = before.map(|before| without_mark(before).1);
     edit(text, place, None, |text| match place.form {
@@ -135,23 +127,23 @@ fn leads_to(before: &str, text: &str, place: &Place) -> bool {
     let (Ok(None), Ok(Some(entry))) = (find(before, place), find(text, place)) else {
         return false;
     };
-    matches!(put(before, place, &entry), Ok(Edited::Changed(changed)) if changed == text)
+    matches!(put(before, place, &entry), Ok(Some(changed)) if changed == text)
 }
 
 /// Edits what follows the byte order mark, and proves the result.
-fn edit<F>(text: &str, place: &Place, entry: Option<&Entry>, change: F) -> Result<Edited, Refused>
+fn edit<F>(text: &str, place: &Place, entry: Option<&Entry>, change: F) -> Result<Option<String>, Refused>
 where
     F: Fn(&str) -> Result<Option<String>, Refused>,
 {
     let (mark, text) = without_mark(text);
     let Some(changed) = change(text)? else {
-        return Ok(Edited::Same);
+        return Ok(None);
     };
     let Ok(after) = values(&changed, place.form) else {
         return Err(Refused::Unproven);
     };
     if is_proven(values(text, place.form)?, after, place, entry) {
-        Ok(Edited::Changed(format!("{mark}{changed}")))
+        Ok(Some(format!("{mark}{changed}")))
     } else {
         Err(Refused::Unproven)
     }

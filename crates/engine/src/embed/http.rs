@@ -130,17 +130,57 @@ impl Server {
     pub fn is_paid(&self) -> bool {
         !self.is_here() && !matches!(self.key, Key::None)
     }
+
+    /// Reads an answer to so many texts.
+    fn read(&self, body: &str, count: usize) -> Result<Answer, Trouble> {
+        let odd = |what: &str| Trouble::Odd(what.to_owned());
+        let mut listed: Listed = serde_json::from_str(body).map_err(|_| odd("it is no list of vectors"))?;
+        if listed.data.len() != count {
+            return Err(Trouble::Odd(format!(
+                "{} vectors for {count} texts",
+                listed.data.len()
+            )));
+        }
+        // The order is theirs to choose, as long as they say which is which.
+        if listed.data.iter().all(|one| one.index.is_some()) {
+            listed.data.sort_by_key(|one| one.index);
+            let in_order = listed
+                .data
+                .iter()
+                .enumerate()
+                .all(|(at, one)| one.index == Some(at));
+            if !in_order {
+                return Err(odd("its vectors are not numbered as the texts are"));
+            }
+        }
+        let length = listed.data.first().map_or(0, |one| one.embedding.len());
+        if listed.data.iter().any(|one| one.embedding.len() != length) {
+            return Err(odd("its vectors have different lengths"));
+        }
+        if let Some(asked) = self.dimensions.filter(|asked| *asked as usize != length) {
+            return Err(Trouble::Odd(format!(
+                "vectors of {length} numbers, where embedder.dimensions is {asked}"
+            )));
+        }
+        let vectors = listed.data.iter().map(|one| Direction::of(&one.embedding));
+        Ok(Answer {
+            vectors: vectors
+                .collect::<Option<_>>()
+                .ok_or_else(|| odd("a vector that points nowhere"))?,
+            model: listed.model,
+        })
+    }
 }
 
 /// Speaks with a server, over connections that stay open.
 #[derive(Debug)]
 pub(super) struct Caller {
-    server: Server,
+    pub(super) server: Server,
     agent: Agent,
 }
 
 impl Caller {
-    pub(super) fn new(server: &Server) -> Self {
+    pub(super) fn new(server: Server) -> Self {
         let mut config = Agent::config_builder()
             // Where a server sends us is not where the user wants the texts to go.
             .max_redirects(0)
@@ -150,8 +190,8 @@ impl Caller {
             config = config.proxy(None);
         }
         Self {
-            server: server.clone(),
             agent: Agent::new_with_config(config.build()),
+            server,
         }
     }
 
@@ -224,47 +264,6 @@ fn read_key(path: &Path) -> io::Result<String> {
     let mut key = String::new();
     file.take(LONGEST).read_to_string(&mut key)?;
     Ok(key)
-}
-
-impl Server {
-    fn read(&self, body: &str, count: usize) -> Result<Answer, Trouble> {
-        let odd = |what: &str| Trouble::Odd(what.to_owned());
-        let mut listed: Listed = serde_json::from_str(body).map_err(|_| odd("it is no list of vectors"))?;
-        if listed.data.len() != count {
-            return Err(Trouble::Odd(format!(
-                "{} vectors for {count} texts",
-                listed.data.len()
-            )));
-        }
-        // The order is theirs to choose, as long as they say which is which.
-        if listed.data.iter().all(|one| one.index.is_some()) {
-            listed.data.sort_by_key(|one| one.index);
-            let in_order = listed
-                .data
-                .iter()
-                .enumerate()
-                .all(|(at, one)| one.index == Some(at));
-            if !in_order {
-                return Err(odd("its vectors are not numbered as the texts are"));
-            }
-        }
-        let length = listed.data.first().map_or(0, |one| one.embedding.len());
-        if listed.data.iter().any(|one| one.embedding.len() != length) {
-            return Err(odd("its vectors have different lengths"));
-        }
-        if let Some(asked) = self.dimensions.filter(|asked| *asked as usize != length) {
-            return Err(Trouble::Odd(format!(
-                "vectors of {length} numbers, where embedder.dimensions is {asked}"
-            )));
-        }
-        let vectors = listed.data.iter().map(|one| Direction::of(&one.embedding));
-        Ok(Answer {
-            vectors: vectors
-                .collect::<Option<_>>()
-                .ok_or_else(|| odd("a vector that points nowhere"))?,
-            model: listed.model,
-        })
-    }
 }
 
 fn of_transport(error: ureq::Error) -> Trouble {

@@ -10,11 +10,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 
 use super::direction::Direction;
 use super::http::Trouble;
 use crate::files::make_private;
+use crate::sqlite::is_broken;
 
 /// The vectors of one model.
 #[derive(Debug)]
@@ -184,21 +185,16 @@ impl Kept {
     }
 }
 
-fn sort_of(transaction: &Transaction<'_>) -> rusqlite::Result<Option<Sort>> {
-    let fact = |name: &str| -> rusqlite::Result<Option<String>> {
-        transaction
-            .query_row("SELECT value FROM fact WHERE name = ?1", [name], |row| row.get(0))
-            .optional()
-    };
-    let dimensions = fact("dimensions")?.and_then(|number| number.parse().ok());
-    let model = fact("model")?;
+fn sort_of(connection: &Connection) -> rusqlite::Result<Option<Sort>> {
+    let dimensions = fact(connection, "dimensions")?.and_then(|number| number.parse().ok());
+    let model = fact(connection, "model")?;
     Ok(dimensions.map(|dimensions| Sort { dimensions, model }))
 }
 
-fn set_sort(transaction: &Transaction<'_>, sort: &Sort) -> rusqlite::Result<()> {
-    set_fact(transaction, "dimensions", &sort.dimensions.to_string())?;
+fn set_sort(connection: &Connection, sort: &Sort) -> rusqlite::Result<()> {
+    set_fact(connection, "dimensions", &sort.dimensions.to_string())?;
     match &sort.model {
-        Some(model) => set_fact(transaction, "model", model),
+        Some(model) => set_fact(connection, "model", model),
         None => Ok(()),
     }
 }
@@ -208,10 +204,14 @@ fn set_fact(connection: &Connection, name: &str, value: &str) -> rusqlite::Resul
     connection.execute(set, [name, value]).map(drop)
 }
 
+fn fact(connection: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
+    let read = "SELECT value FROM fact WHERE name = ?1";
+    connection.query_row(read, [name], |row| row.get(0)).optional()
+}
+
 fn epoch_of(connection: &Connection) -> rusqlite::Result<u64> {
-    let read = "SELECT value FROM fact WHERE name = 'epoch'";
-    let epoch: Option<String> = connection.query_row(read, [], |row| row.get(0)).optional()?;
-    Ok(epoch.and_then(|epoch| epoch.parse().ok()).unwrap_or_default())
+    let epoch = fact(connection, "epoch")?.and_then(|epoch| epoch.parse().ok());
+    Ok(epoch.unwrap_or_default())
 }
 
 impl Sort {
@@ -229,11 +229,6 @@ impl std::fmt::Display for Sort {
             .as_ref()
             .map_or(Ok(()), |model| write!(f, " of {model}"))
     }
-}
-
-fn is_broken(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error_code();
-    matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
 }
 
 impl From<rusqlite::Error> for Trouble {

@@ -19,6 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::direction::Direction;
 use super::http::{Answer, Caller, Server, Trouble};
 use super::kept::{Kept, Known, Others, Sort};
+use crate::clock::Clock;
 use crate::deadline::Deadline;
 
 /// How a server is used.
@@ -32,13 +33,17 @@ pub struct Use {
     /// What stands before a question, and before what is searched, for models that are to be told which is which.
     pub before_query: String,
     pub before_text: String,
+    /// Measures how long a query has waited for its vector.
+    pub clock: Clock,
 }
 
 /// A model on a server, with what is known of its vectors.
 #[derive(Debug)]
 pub struct Remote {
-    r#use: Use,
     caller: Caller,
+    before_query: String,
+    before_text: String,
+    clock: Clock,
     file: Option<PathBuf>,
     /// Searches read, and whoever asks for vectors writes; neither waits for the other.
     reader: Mutex<Option<Kept>>,
@@ -64,8 +69,8 @@ struct Health {
     unasked: Option<Instant>,
     /// It gave vectors since this process began.
     has_answered: bool,
-    /// Nothing is asked for before it is known that it could be kept.
-    is_unproven: bool,
+    /// What is asked for could be kept; nothing is before that is known.
+    can_keep: bool,
 }
 
 /// A text that needs a vector.
@@ -99,8 +104,15 @@ const HARMLESS: &str = "docent";
 const FORM: u32 = 1;
 
 impl Remote {
-    pub fn new(mut r#use: Use) -> Self {
-        let server = &mut r#use.server;
+    pub fn new(r#use: Use) -> Self {
+        let Use {
+            mut server,
+            folder,
+            batch,
+            before_query,
+            before_text,
+            clock,
+        } = r#use;
         server.url.truncate(server.url.trim_end_matches('/').len());
         let name: String = server
             .model
@@ -110,32 +122,28 @@ impl Remote {
             .collect();
         // Whatever changes the vector of a text makes another file.
         let sort = format!(
-            "{FORM}\0{}\0{}\0{:?}\0{}",
-            server.url, server.model, server.dimensions, r#use.before_text
+            "{FORM}\0{}\0{}\0{:?}\0{before_text}",
+            server.url, server.model, server.dimensions
         );
-        let file = r#use
-            .folder
-            .as_ref()
-            .map(|folder| folder.join(format!("{name}-{:016x}.db", xxh3_64(sort.as_bytes()))));
+        let file = folder.map(|folder| folder.join(format!("{name}-{:016x}.db", xxh3_64(sort.as_bytes()))));
         Self {
-            caller: Caller::new(&r#use.server),
-            batch: AtomicUsize::new(r#use.batch),
-            at_once: AtomicUsize::new(AT_ONCE),
-            r#use,
+            caller: Caller::new(server),
+            before_query,
+            before_text,
+            clock,
             file,
             reader: Mutex::default(),
             writer: Mutex::default(),
-            health: Mutex::new(Health {
-                is_unproven: true,
-                ..Health::default()
-            }),
+            health: Mutex::default(),
             under_way: Mutex::default(),
             set_aside: Mutex::default(),
+            batch: AtomicUsize::new(batch),
+            at_once: AtomicUsize::new(AT_ONCE),
         }
     }
 
     pub fn server(&self) -> &Server {
-        &self.r#use.server
+        &self.caller.server
     }
 
     /// Where its vectors are kept.
@@ -166,8 +174,8 @@ impl Remote {
     pub(crate) fn query(self: &Arc<Self>, query: &str, deadline: &Deadline) -> Result<Direction, Trouble> {
         const STEP: Duration = Duration::from_millis(10);
         let text = Text {
-            key: xxh3_64(format!("query\0{}\0{query}", self.r#use.before_query).as_bytes()),
-            text: format!("{}{}", self.r#use.before_query, redact(query)),
+            key: xxh3_64(format!("query\0{}\0{query}", self.before_query).as_bytes()),
+            text: format!("{}{}", self.before_query, redact(query)),
         };
         let key = text.key;
         let known = || -> Result<Option<Direction>, Trouble> {
@@ -206,17 +214,14 @@ impl Remote {
                 return Err(Trouble::Slow);
             }
         }
-        let until = Instant::now() + PATIENCE;
+        let waited = self.clock.stopwatch();
         loop {
             thread::park_timeout(STEP);
-            let is_over = !lock(&self.under_way).contains(&key);
-            if let Some(vector) = known()? {
-                return Ok(vector);
+            if !lock(&self.under_way).contains(&key) {
+                let trouble = || self.trouble().map_or(Trouble::Slow, |(trouble, _)| trouble);
+                return known()?.ok_or_else(trouble);
             }
-            if is_over {
-                return Err(self.trouble().map_or(Trouble::Slow, |(trouble, _)| trouble));
-            }
-            if Instant::now() > until || deadline.check().is_err() {
+            if waited.elapsed() > PATIENCE || deadline.check().is_err() {
                 lock(&self.health).unasked = Some(Instant::now() + UNASKED);
                 return Err(Trouble::Slow);
             }
@@ -302,7 +307,7 @@ impl Remote {
         texts.sort_unstable_by_key(|text| text.key);
         texts.dedup_by_key(|text| text.key);
         for text in &mut texts {
-            text.text.insert_str(0, &self.r#use.before_text);
+            text.text.insert_str(0, &self.before_text);
         }
         let batches: Vec<&[Text]> = texts.chunks(self.batch.load(Ordering::Relaxed)).collect();
         for some in batches.chunks(self.at_once.load(Ordering::Relaxed)) {
@@ -402,7 +407,7 @@ impl Remote {
             trouble if trouble.is_passing() => step,
             _ => LONG_PAUSE,
         };
-        health.is_unproven |= matches!(trouble, Trouble::Unkept(_));
+        health.can_keep &= !matches!(trouble, Trouble::Unkept(_));
         let until = now + pause;
         if health.pause.as_ref().is_none_or(|(_, before, _)| *before < until) {
             health.pause = Some((now, until, trouble.clone()));
@@ -412,10 +417,10 @@ impl Remote {
     /// Makes sure, in the beginning and after it could not be done, that what will be paid for can be kept.
     fn prove(&self) -> Result<(), Trouble> {
         const ROOM: usize = 2 << 20;
-        if lock(&self.health).is_unproven {
+        if !lock(&self.health).can_keep {
             let proven = self.write(|kept| kept.prove(ROOM));
             proven.inspect_err(|trouble| self.failed(trouble))?;
-            lock(&self.health).is_unproven = false;
+            lock(&self.health).can_keep = true;
         }
         Ok(())
     }

@@ -143,7 +143,7 @@ const LARGEST_CONFIGURATION: u64 = 4 << 20;
 impl Git {
     /// `folder` is where a server keeps what it learns; without one, every question goes to git.
     pub fn new(root: Root, surroundings: Surroundings, clock: Clock, folder: Option<PathBuf>) -> Self {
-        let program = place::program(&surroundings.search, root.path());
+        let program = surroundings.program("git", root.path());
         Self {
             root,
             surroundings,

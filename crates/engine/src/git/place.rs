@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::GitError;
+use super::{GitError, Surroundings};
 
 /// A repository and the project in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -389,16 +389,18 @@ fn same_owner(_: &Path, _: &Path) -> Result<(), GitError> {
     Ok(())
 }
 
-/// The program `git` in the given directories. Relative ones are passed over, and those in the project: what a
-/// clone brings along is not run.
-pub(super) fn program(directories: &[PathBuf], root: &Path) -> Option<PathBuf> {
-    let name = if cfg!(windows) { "git.exe" } else { "git" };
-    directories
-        .iter()
-        .filter(|directory| directory.is_absolute())
-        .filter(|directory| !directory.canonicalize().is_ok_and(|real| real.starts_with(root)))
-        .map(|directory| directory.join(name))
-        .find(|program| is_executable(program))
+impl Surroundings {
+    /// A program, in the directories there are for them. Relative ones are passed over, and those in the project: what a
+    /// clone brings along is not run.
+    pub fn program(&self, name: &str, root: &Path) -> Option<PathBuf> {
+        let name = format!("{name}{}", if cfg!(windows) { ".exe" } else { "" });
+        self.search
+            .iter()
+            .filter(|directory| directory.is_absolute())
+            .filter(|directory| !directory.canonicalize().is_ok_and(|real| real.starts_with(root)))
+            .map(|directory| directory.join(&name))
+            .find(|program| is_executable(program))
+    }
 }
 
 #[cfg(unix)]

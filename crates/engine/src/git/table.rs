@@ -9,11 +9,12 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::graph::{Graph, number};
 use super::raw::{Change, Status};
 use super::{Commit, GitError};
+use crate::sqlite::is_broken;
 
 /// The table, open.
 #[derive(Debug)]
@@ -62,10 +63,7 @@ impl TableError {
     /// True where only a new table helps.
     pub(super) fn is_damage(&self) -> bool {
         match self {
-            Self::Sqlite(error) => matches!(
-                error.sqlite_error_code(),
-                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-            ),
+            Self::Sqlite(error) => is_broken(error),
             Self::Broken => true,
             Self::Git(_) | Self::Io(_) | Self::Busy | Self::TooMany => false,
         }

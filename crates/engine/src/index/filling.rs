@@ -31,8 +31,8 @@ struct Unfilled {
     row: Row,
 }
 
-/// A server that does not know a larger share of what was found yet has no say.
-const MOST_UNKNOWN: f32 = 0.1;
+/// A server that does not know more than one in so many of what was found yet has no say.
+const LEAST_PARTS: usize = 10;
 
 /// Tries without any progress, after which who waits is told.
 const TRIES: u32 = 4;
@@ -65,8 +65,7 @@ impl Index {
             trouble,
         })?;
         let known: Vec<f32> = near.iter().flatten().copied().collect();
-        let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
-        if number(unknown) > MOST_UNKNOWN * number(near.len()) {
+        if unknown * LEAST_PARTS > near.len() {
             // It may have turned out only now that all must be asked for anew.
             self.shared.changed.notify_all();
             return Err(Unordered::Unknown {
@@ -84,9 +83,12 @@ impl Index {
     /// How much of what is indexed the model on the server knows; nothing without a server.
     pub fn filled(&self) -> Option<Result<Filled, Trouble>> {
         let remote = self.shared.options.remote.as_ref()?;
-        if self.shared.seen().is_none() && self.shared.place.current().is_some() {
+        if self.shared.seen().is_none()
+            && self.shared.place.current().is_some()
             // What cannot be opened has no files, and is told of elsewhere.
-            let _ = self.shared.open();
+            && let Ok(opened) = self.shared.place.open()
+        {
+            self.shared.set(Arc::new(opened), None);
         }
         let counted = || -> Result<Filled, Trouble> {
             let (missing, files) = self.shared.unfilled(remote)?;
@@ -197,6 +199,9 @@ impl Shared {
             }
             let left = missing.len() - at - 1;
             // Only whole rounds, until the last one.
+            if texts.len() < remote.most() && left > 0 {
+                continue;
+            }
             while texts.len() >= remote.most() || (left == 0 && !texts.is_empty()) {
                 let rest = texts.split_off(remote.most().min(texts.len()));
                 remote.fill(std::mem::replace(&mut texts, rest))?;

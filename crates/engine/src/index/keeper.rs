@@ -342,8 +342,12 @@ impl Known {
         if self.read_table(&opened).is_ok() && self.was_complete[Corpus::Code as usize] {
             self.pages
                 .recall(&shared.root, self.indexed.keys(), &shared.options.pages);
-            shared.lock().history.was_complete = true;
             self.publish(shared);
+            let mut state = shared.lock();
+            state.docs.was_complete = true;
+            state.history.was_complete = true;
+            drop(state);
+            shared.changed.notify_all();
         }
     }
 

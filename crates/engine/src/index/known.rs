@@ -198,6 +198,7 @@ impl Known {
         };
         self.handed = self.directories.clone();
         let directories = self.directories();
+        let root = shared.root.path().to_owned();
         let shared = Arc::downgrade(shared);
         let begin = move || {
             let alarm = {
@@ -208,15 +209,7 @@ impl Known {
                     }
                 })
             };
-            let root = shared.upgrade().map(|shared| shared.root.clone());
-            let watcher = Watcher::new(&folder, alarm).and_then(|watcher| {
-                let Some(root) = &root else { return Ok(watcher) };
-                watcher.add(root.path())?;
-                for directory in &directories {
-                    watcher.add(&root.path().join(directory.as_str()))?;
-                }
-                Ok(watcher)
-            });
+            let watcher = Watcher::over(&root, &directories, &folder, alarm);
             if let Some(shared) = shared.upgrade() {
                 // Where there are too few watches, every search looks for itself.
                 let _ = shared.watcher.set(watcher.ok());

@@ -32,9 +32,11 @@ pub use filling::Unordered;
 pub(crate) use pages::{LARGEST_MANIFEST, Manifests};
 use place::{Mark, Opened, Place, of_table};
 pub use view::View;
+pub use watch::Unwatched;
 use watch::Watcher;
 
 use crate::accesses::Accesses;
+use crate::clock::Clock;
 use crate::deadline::Deadline;
 use crate::embed::{Embedder, Remote, bundled};
 use crate::files::Root;
@@ -68,6 +70,8 @@ pub struct Options {
     pub git: Option<Arc<Git>>,
     /// How many of them are read, the newest.
     pub commits: usize,
+    /// Measures how long a search has waited for the index.
+    pub clock: Clock,
 }
 
 impl Default for Options {
@@ -81,6 +85,7 @@ impl Default for Options {
             fills: false,
             git: None,
             commits: 10_000,
+            clock: Clock::System,
         }
     }
 }
@@ -327,18 +332,16 @@ impl Index {
         let _ = self.shared.listener.set(listener);
     }
 
-    /// The documentation as it was seen last; waits for the first sight of it, not longer than `patience`.
+    /// The documentation as it was indexed last. Where it never was indexed as a whole, waits for that at most `patience`.
     pub fn docs(&self, patience: Duration) -> Arc<View> {
-        let started = Instant::now();
+        let waited = self.shared.options.clock.stopwatch();
         let mut state = self.shared.lock();
         self.shared.start(&mut state);
         loop {
-            let left = patience.saturating_sub(started.elapsed());
-            if let Some(view) = &state.view {
-                return view.clone();
-            }
-            if left.is_zero() {
-                return Arc::default();
+            let left = patience.saturating_sub(waited.elapsed());
+            let is_final = state.docs.was_complete || matches!(state.keeper, Keeper::Stuck | Keeper::Absent);
+            if left.is_zero() || is_final {
+                return state.view.clone().unwrap_or_default();
             }
             // Nobody may have asked for a look, and one is wanted now.
             if state.asked == state.answered && state.looking == state.answered {
@@ -368,7 +371,7 @@ impl Index {
         if let Some(standing) = shared.known_fresh(corpus) {
             return standing;
         }
-        let started = Instant::now();
+        let waited = shared.options.clock.stopwatch();
         let mut state = shared.lock();
         state.asked += 1;
         let ticket = state.asked;
@@ -377,7 +380,7 @@ impl Index {
         }
         shared.start(&mut state);
         shared.changed.notify_all();
-        let (mut seen, mut moved) = ((0, 0, 0), started);
+        let (mut seen, mut moved) = ((0, 0, 0), Instant::now());
         loop {
             let (answered, standing) = match corpus {
                 Corpus::Docs => (state.answered_docs, &state.docs),
@@ -404,7 +407,7 @@ impl Index {
                         standing if standing.pending == standing.files || self.is_half_done() => LONGER,
                         _ => FIRST,
                     };
-                    most.saturating_sub(started.elapsed())
+                    most.saturating_sub(waited.elapsed())
                 }
             };
             if left.is_zero() || deadline.check().is_err() {
@@ -535,7 +538,7 @@ impl Index {
     }
 
     /// Tries to watch all of the project, and says how many directories that are.
-    pub fn try_watching(&self) -> Result<usize, String> {
+    pub fn try_watching(&self) -> Result<usize, Unwatched> {
         self.shared.try_watching()
     }
 

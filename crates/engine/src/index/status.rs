@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::known::Known;
-use super::watch::Watcher;
+use super::watch::{Unwatched, Watcher};
 use super::{Corpus, Shared, Status};
 use crate::walk::Reach;
 
@@ -92,17 +92,12 @@ impl Shared {
     }
 
     /// Tries to watch all of the project, and says how many directories that are.
-    pub(super) fn try_watching(&self) -> Result<usize, String> {
+    pub(super) fn try_watching(&self) -> Result<usize, Unwatched> {
         let mut known = Known::default();
         known.survey(self, &Reach::Everything);
         let folder = self.place.project.clone().unwrap_or_default();
-        let watcher = Watcher::new(&folder, Box::new(|| {})).map_err(|error| error.to_string())?;
-        let root = self.root.path();
         let directories = known.directories();
-        for directory in &directories {
-            let watched = watcher.add(&root.join(directory.as_str()));
-            watched.map_err(|error| format!("{error}, after some of {} directories", directories.len()))?;
-        }
+        Watcher::over(self.root.path(), &directories, &folder, Box::new(|| {}))?;
         Ok(directories.len())
     }
 }

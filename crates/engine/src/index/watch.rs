@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use docent_core::path::RepoPath;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::files::make_private;
@@ -102,9 +103,36 @@ impl Seen {
     }
 }
 
+/// Why a project cannot be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum Unwatched {
+    /// The system has no more watches, or watchers, for this user.
+    #[error("{0}")]
+    Exhausted(notify::Error),
+    #[error("{0}")]
+    Hindered(notify::Error),
+}
+
+impl From<notify::Error> for Unwatched {
+    fn from(error: notify::Error) -> Self {
+        // EMFILE and ENOSPC.
+        const NO_MORE: [i32; 2] = [24, 28];
+        let is_exhausted = match &error.kind {
+            notify::ErrorKind::MaxFilesWatch => true,
+            notify::ErrorKind::Io(error) => error.raw_os_error().is_some_and(|code| NO_MORE.contains(&code)),
+            _ => false,
+        };
+        if is_exhausted {
+            Self::Exhausted(error)
+        } else {
+            Self::Hindered(error)
+        }
+    }
+}
+
 impl Watcher {
     /// Watches nothing yet but its own directory in `folder`, which is the project's part of the cache.
-    pub(super) fn new(folder: &Path, alarm: Alarm) -> Result<Self, notify::Error> {
+    fn new(folder: &Path, alarm: Alarm) -> Result<Self, notify::Error> {
         let fences = folder.join("watch");
         make_private(&fences)?;
         let seen = Arc::new(Seen {
@@ -124,6 +152,21 @@ impl Watcher {
             fences,
             count: AtomicU64::new(0),
         })
+    }
+
+    /// Watches a project, as far as its directories are known.
+    pub(super) fn over(
+        root: &Path,
+        directories: &[RepoPath],
+        folder: &Path,
+        alarm: Alarm,
+    ) -> Result<Self, notify::Error> {
+        let watcher = Self::new(folder, alarm)?;
+        watcher.add(root)?;
+        for directory in directories {
+            watcher.add(&root.join(directory.as_str()))?;
+        }
+        Ok(watcher)
     }
 
     /// Watches one more directory.

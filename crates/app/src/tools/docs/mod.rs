@@ -11,8 +11,9 @@ use docent_engine::store::StoreError;
 use super::Call;
 use super::failure::{Failure, Kind};
 
-/// How long a client that asks for the tools waits for the documentation to be seen for the first time.
-pub(crate) const FIRST_SIGHT: Duration = Duration::from_millis(300);
+/// How long a list of tools or prompts waits until the documentation of a new project is indexed. Its labels are filters of
+/// `search_docs`, and some clients read the list once and ignore `list_changed`.
+pub(crate) const MAX_LIST_WAIT: Duration = Duration::from_secs(1);
 
 /// Brings the documentation up to date as far as there is time.
 fn freshen(call: &Call<'_>) -> Standing {

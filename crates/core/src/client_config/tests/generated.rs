@@ -254,7 +254,7 @@ fn check_round_trip(text: &str, place: &Place, is_exact: bool) -> Result<(), Tes
     let with = changed(put(text, place, &entry()));
     prop_assert_eq!(comments(&with), comments(text), "{}", with);
     prop_assert_eq!(find(&with, place), Ok(Some(entry())), "{}", with);
-    prop_assert_eq!(put(&with, place, &entry()), Ok(Edited::Same));
+    prop_assert_eq!(put(&with, place, &entry()), Ok(None));
     prop_assert_eq!(changed(take_out(&with, place, Some(text))), text);
     let without = changed(take_out(&with, place, None));
     prop_assert_eq!(comments(&without), comments(text), "{}", without);
@@ -266,11 +266,11 @@ fn check_round_trip(text: &str, place: &Place, is_exact: bool) -> Result<(), Tes
 /// Changes an entry, and takes it out.
 fn check_entry(text: &str, place: &Place) -> Result<(), TestCaseError> {
     match put(text, place, &entry()) {
-        Ok(Edited::Changed(with)) => {
+        Ok(Some(with)) => {
             prop_assert_eq!(comments(&with), comments(text), "{}", with);
-            prop_assert_eq!(put(&with, place, &entry()), Ok(Edited::Same), "{}", with);
+            prop_assert_eq!(put(&with, place, &entry()), Ok(None), "{}", with);
         }
-        Ok(Edited::Same) | Err(Refused::WrongKind { .. }) => {}
+        Ok(None) | Err(Refused::WrongKind { .. }) => {}
         Err(other) => prop_assert!(false, "{}", other),
     }
     let without = changed(take_out(text, place, None));

@@ -125,7 +125,7 @@ fn only_fields_that_differ_are_changed() {
         "mcp_servers = { docent.command = \"docent\", docent.args = [\"serve\", \"-v\"] }\n",
     );
     let same = "mcp_servers.docent = { args = [\"\"\"serve\"\"\", '-v'], command = \"docen\\u0074\" }";
-    assert_eq!(put(same, &TOML, &entry()), Ok(Edited::Same));
+    assert_eq!(put(same, &TOML, &entry()), Ok(None));
 }
 
 #[test]
