@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
 use tantivy::query::{Query, TermQuery};
+use tantivy::schema::document::{
+    DeserializeError, DocumentDeserialize, DocumentDeserializer, ValueDeserialize, ValueDeserializer,
+};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::store::Compressor;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
@@ -113,6 +116,26 @@ impl<F: Form> Embedded<F> {
             reader,
             form,
         })
+    }
+}
+
+/// The stored bytes of an entry. Every entry stores one field, and it is of bytes.
+///
+/// [`TantivyDocument`] would build a value of any type for each of the 200 candidates of a query.
+pub(super) struct Stored(pub(super) Vec<u8>);
+
+struct StoredValue(Vec<u8>);
+
+impl DocumentDeserialize for Stored {
+    fn deserialize<'de, D: DocumentDeserializer<'de>>(mut document: D) -> Result<Self, DeserializeError> {
+        let field = document.next_field::<StoredValue>()?;
+        Ok(Self(field.map_or_else(Vec::new, |(_, StoredValue(bytes))| bytes)))
+    }
+}
+
+impl ValueDeserialize for StoredValue {
+    fn deserialize<'de, D: ValueDeserializer<'de>>(value: D) -> Result<Self, DeserializeError> {
+        value.deserialize_bytes().map(Self)
     }
 }
 

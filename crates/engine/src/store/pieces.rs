@@ -7,10 +7,10 @@ use docent_core::chunk::Kind;
 use docent_core::discovery::DiscoveryKind;
 use tantivy::collector::{Count, TopDocs};
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
-use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema, Value};
+use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema};
 use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
 
-use super::embedded::{Embedded, Form, exactly, guarded, whole, words};
+use super::embedded::{Embedded, Form, Stored, exactly, guarded, whole, words};
 use super::{
     CommitEntry, Entry, Hit, Note, NoteEntry, Piece, PieceEntry, Pieces, Sought, StoreError, Wanted,
 };
@@ -245,10 +245,8 @@ impl EmbeddedPieces {
                 }
             };
             let hits = found.into_iter().map(|(score, address)| {
-                let document: TantivyDocument = searcher.doc(address)?;
-                let bytes = document.get_first(field).and_then(|value| value.as_bytes());
-                let read = bytes
-                    .and_then(&read)
+                let Stored(bytes) = searcher.doc(address)?;
+                let read = read(&bytes)
                     .ok_or_else(|| TantivyError::InternalError("an entry is not as it was written".into()))?;
                 Ok((read, score))
             });

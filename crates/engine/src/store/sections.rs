@@ -9,12 +9,12 @@ use tantivy::index::SegmentId;
 use tantivy::query::{
     BooleanQuery, ConstScoreQuery, EnableScoring, FuzzyTermQuery, Occur, PhraseQuery, Query, TermQuery,
 };
-use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema, Value};
+use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema};
 use tantivy::{DocAddress, Searcher, SegmentReader, TantivyDocument, TantivyError, Term};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::embedded::{Embedded, Form, exactly, guarded, whole, words};
+use super::embedded::{Embedded, Form, Stored, exactly, guarded, whole, words};
 use super::{Asked, Found, Label, Look, Place, Ranked, Section, SectionEntry, Sections, StoreError};
 use crate::embed::{DIMENSIONS, Vector};
 
@@ -167,13 +167,9 @@ impl Look for Now {
     fn section(&self, Place(place): Place) -> Result<Section, StoreError> {
         let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
         guarded(|| {
-            let document: TantivyDocument = self
-                .searcher
-                .doc(DocAddress::new(half(place >> 32), half(place)))?;
-            document
-                .get_first(self.form.section)
-                .and_then(|value| value.as_bytes())
-                .and_then(Section::from_bytes)
+            let address = DocAddress::new(half(place >> 32), half(place));
+            let Stored(bytes) = self.searcher.doc(address)?;
+            Section::from_bytes(&bytes)
                 .ok_or_else(|| TantivyError::InternalError("a section is not as it was written".into()))
         })
     }
