@@ -466,6 +466,27 @@ fn projects_that_are_linked_wait_for_one_answer() {
     assert!((1..=2).contains(&times), "{times} times");
 }
 
+#[cfg(not(feature = "tls"))]
+#[test]
+fn without_tls_an_https_address_is_refused_by_the_name_of_the_feature() {
+    let server = EmbeddingServer::start();
+    let sandbox = project(&server);
+    set(
+        &sandbox,
+        &format!("url = \"{}\"", server.url().replace("http:", "https:")),
+    );
+    let answer = search(&sandbox, "start the engine");
+    assert_eq!(first(&answer), "src/boat.py");
+    assert!(
+        notice(&answer).contains("built without TLS (build it with `--features tls`)"),
+        "{answer}"
+    );
+    let (code, said) = index(&sandbox);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("--features tls"), "{said}");
+    assert_eq!(server.requests(), 0);
+}
+
 #[test]
 fn a_paid_server_is_asked_less_often() {
     let sandbox = sandbox();

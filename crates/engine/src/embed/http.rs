@@ -60,6 +60,10 @@ pub enum Trouble {
     Key(u16),
     #[error("gets no key: {0}")]
     NoKey(String),
+    #[error(
+        "is not asked: its address is https, and this docent was built without TLS (build it with `--features tls`)"
+    )]
+    NoTls,
     #[error("has had too many requests (HTTP 429)")]
     Limited(Option<Duration>),
     #[error("fails (HTTP {0})")]
@@ -198,6 +202,9 @@ impl Caller {
     /// A vector for each text, in order.
     pub(super) fn embed(&self, texts: &[&str], time: Duration) -> Result<Answer, Trouble> {
         let server = &self.server;
+        if cfg!(not(feature = "tls")) && server.url.starts_with("https://") {
+            return Err(Trouble::NoTls);
+        }
         let mut request = json!({ "model": server.model, "input": texts, "encoding_format": "float" });
         if let Some(dimensions) = server.dimensions {
             request["dimensions"] = dimensions.into();
