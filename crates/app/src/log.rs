@@ -19,7 +19,7 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::settings::Log;
+use crate::settings::LogSettings;
 
 /// What stderr is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +34,11 @@ pub(crate) enum Stderr {
 const WAITING_LINES: usize = 1_000;
 
 /// Starts logging. Libraries are only heard when something is wrong: their lines may repeat what clients sent.
-pub(crate) fn start(log: &Log, purpose: Stderr) -> anyhow::Result<()> {
+pub(crate) fn start(log: &LogSettings, purpose: Stderr) -> anyhow::Result<()> {
     let level: LevelFilter = log.level.parse().expect("settings accept only levels");
     let (seen, writer) = match purpose {
         Stderr::Log => {
-            let lines = Lines::start();
+            let lines = StderrLines::start();
             (level, BoxMakeWriter::new(move || lines.clone()))
         }
         Stderr::Terminal if level <= LevelFilter::INFO => {
@@ -84,9 +84,9 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Hands whole lines to a thread that writes them to stderr.
 #[derive(Clone)]
-struct Lines(SyncSender<Vec<u8>>);
+struct StderrLines(SyncSender<Vec<u8>>);
 
-impl Lines {
+impl StderrLines {
     fn start() -> Self {
         let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING_LINES);
         thread::spawn(move || {
@@ -99,7 +99,7 @@ impl Lines {
     }
 }
 
-impl Write for Lines {
+impl Write for StderrLines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         // The subscriber writes an event at once; a line that finds no room is lost.
         let _ = self.0.try_send(line.to_vec());

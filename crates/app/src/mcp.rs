@@ -38,9 +38,9 @@ use crate::prompts;
 use crate::resources;
 use crate::telling::{self, Listener, Subscribed};
 use crate::tools::consent::Consent;
-use crate::tools::dispatch::{Answer, Dispatch, Project};
+use crate::tools::dispatch::{Dispatch, Project, ToolAnswer};
 use crate::tools::docs::MAX_LIST_WAIT;
-use crate::tools::failure::{Failure, Kind, brief};
+use crate::tools::failure::{Failure, FailureKind, brief};
 use crate::tools::limit::Session;
 use crate::tools::markdown::inline_to;
 use crate::tools::{Approval, Effect, Object, Tool};
@@ -67,7 +67,7 @@ const OWN_CHARS: usize = 500;
 
 /// One client's view of the tools.
 #[derive(Clone)]
-pub(crate) struct Guide {
+pub(crate) struct ClientView {
     dispatch: Arc<Dispatch>,
     instructions: Arc<str>,
     session: Arc<Session>,
@@ -82,7 +82,7 @@ pub(crate) struct Guide {
 /// Says whether no further session can be taken.
 pub(crate) type Full = Arc<dyn Fn() -> bool + Send + Sync>;
 
-impl Guide {
+impl ClientView {
     pub(crate) fn new(dispatch: Arc<Dispatch>, full: Full) -> Self {
         Self {
             instructions: instructions(&dispatch.project.root).into(),
@@ -148,8 +148,8 @@ impl Guide {
     /// Tells the client of a failure that is docent's and not the call's, if it wants to hear such things.
     async fn tell(&self, context: &RequestContext<RoleServer>, failure: &Failure) {
         let level = match failure.kind {
-            Kind::Internal => LoggingLevel::Error,
-            Kind::TimedOut => LoggingLevel::Warning,
+            FailureKind::Internal => LoggingLevel::Error,
+            FailureKind::TimedOut => LoggingLevel::Warning,
             _ => return,
         };
         let asked = if is_stateless(context) {
@@ -199,7 +199,7 @@ impl PassersBy {
     }
 }
 
-impl ServerHandler for Guide {
+impl ServerHandler for ClientView {
     fn get_info(&self) -> ServerConfig {
         let docent = Implementation::new("docent", env!("CARGO_PKG_VERSION")).with_title("docent");
         ServerConfig::new(capabilities())
@@ -435,7 +435,7 @@ impl ServerHandler for Guide {
     }
 }
 
-impl Guide {
+impl ClientView {
     /// Makes a call, with what is known of the user's will, and tells the client how far long work is.
     async fn call_once(
         &self,
@@ -443,7 +443,7 @@ impl Guide {
         name: &str,
         arguments: Object,
         consent: Consent,
-    ) -> Answer {
+    ) -> ToolAnswer {
         let session = self.introduced(context);
         let (progress, mut reports) = tokio::sync::watch::channel(Progress::default());
         let call = self.dispatch.clone().call_beside(

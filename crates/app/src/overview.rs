@@ -9,7 +9,7 @@ use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Deadline;
 use docent_engine::discoveries::known_of;
 use docent_engine::files::Root;
-use docent_engine::git::{Commit, Query};
+use docent_engine::git::{Commit, LogQuery};
 use docent_engine::index::Corpus;
 use docent_engine::overview::Overview;
 use docent_engine::sessions::Past;
@@ -326,9 +326,9 @@ fn read_this_week(project: &Project, counts: impl Fn(&RepoPath) -> bool) -> impl
 
 /// The last commits, where there is a history.
 fn commits(project: &Project, deadline: &Deadline) -> impl Iterator<Item = String> {
-    let query = Query {
+    let query = LogQuery {
         count: COMMITS,
-        ..Query::default()
+        ..LogQuery::default()
     };
     let log = project.git.log(&query, deadline).unwrap_or_default();
     log.commits.into_iter().map(

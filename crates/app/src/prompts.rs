@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use docent_core::docs::prompt::{Prompt, Role as Says};
+use docent_core::docs::prompt::{MessageRole, Prompt};
 use docent_core::reveal::reveal_part;
 use docent_engine::deadline::Deadline;
 use docent_engine::docs::prompts;
@@ -82,8 +82,8 @@ pub(crate) fn filled(
     }
     let messages = prompt.filled(&given).into_iter().map(|message| {
         let role = match message.role {
-            Says::User => Role::User,
-            Says::Assistant => Role::Assistant,
+            MessageRole::User => Role::User,
+            MessageRole::Assistant => Role::Assistant,
         };
         PromptMessage::new_text(role, reveal_part(&message.text))
     });

@@ -11,9 +11,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use crate::http;
-use crate::mcp::Guide;
+use crate::mcp::ClientView;
 use crate::settings::Http;
-use crate::stdio::Lines;
+use crate::stdio::StdioTransport;
 use crate::tools::dispatch::{Dispatch, MOST_CALLS};
 
 /// How long answers under way may take after stdin has ended. Whoever closed it waits for the process to go.
@@ -27,9 +27,9 @@ pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let closed = CancellationToken::new();
-        let guide = Guide::new(Arc::new(dispatch), Arc::new(|| false));
+        let guide = ClientView::new(Arc::new(dispatch), Arc::new(|| false));
         let serving = async {
-            match guide.clone().serve(Lines::new(closed.clone())).await {
+            match guide.clone().serve(StdioTransport::new(closed.clone())).await {
                 Ok(service) => drop(service.waiting().await),
                 Err(ServerInitializeError::ConnectionClosed(_)) => {}
                 Err(error) => return Err(error),

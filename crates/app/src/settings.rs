@@ -20,33 +20,33 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use docent_core::access::Access;
-use docent_core::boost::Rules;
+use docent_core::boost::BoostRules;
 use docent_core::path::RepoPath;
 use docent_engine::clock::Clock;
 use docent_engine::files::{FileError, Root, read_own};
 use docent_engine::git::Surroundings;
-use docent_engine::index::Options;
+use docent_engine::index::IndexOptions;
 use toml::Value;
 
 use crate::tools::dispatch::Limits;
 use crate::tools::linked::project_name;
 use crate::tools::markdown::inline_to;
 use crate::tools::{Approval, Docs, Tool};
-pub(crate) use keys::{Key, keys};
+pub(crate) use keys::{SettingKey, keys};
 
 /// Everything that was decided before the work began.
 pub(crate) struct Settings {
     pub(crate) root: Root,
-    pub(crate) root_origin: Origin,
+    pub(crate) root_origin: ValueOrigin,
     pub(crate) limits: Limits,
-    pub(crate) log: Log,
+    pub(crate) log: LogSettings,
     pub(crate) http: Http,
     pub(crate) clock: Clock,
     pub(crate) surroundings: Surroundings,
     /// Where a server keeps what it has learned about the project; nothing where the user has no home.
     pub(crate) folder: Option<PathBuf>,
-    pub(crate) index: Options,
-    pub(crate) boosts: Rules,
+    pub(crate) index: IndexOptions,
+    pub(crate) boosts: BoostRules,
     pub(crate) docs: Docs,
     pub(crate) approval: Approval,
     /// Where what belongs to the user and is about the project is kept; nothing where the user has no home.
@@ -57,12 +57,12 @@ pub(crate) struct Settings {
     /// The system's directory for what need not last.
     pub(crate) temporary: PathBuf,
     /// Every setting with its value and origin, for `docent config`.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<ResolvedSetting>,
     /// What in the files was passed over, and why.
     pub(crate) warnings: Vec<String>,
 }
 
-pub(crate) struct Log {
+pub(crate) struct LogSettings {
     pub(crate) level: String,
     pub(crate) file: Option<PathBuf>,
 }
@@ -76,22 +76,22 @@ pub(crate) struct Http {
 }
 
 /// A setting as it was decided.
-pub(crate) struct Entry {
-    pub(crate) key: Key,
+pub(crate) struct ResolvedSetting {
+    pub(crate) key: SettingKey,
     pub(crate) value: Value,
-    pub(crate) origin: Origin,
+    pub(crate) origin: ValueOrigin,
 }
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum ValueOrigin {
     Flag(&'static str),
     Variable(String),
     File(PathBuf),
     Directory(&'static str),
     Default,
     /// Several at once, for lists that add up.
-    All(Vec<Origin>),
+    All(Vec<ValueOrigin>),
 }
 
 /// What the command line said.
@@ -164,7 +164,7 @@ impl Settings {
         let mut entries = Vec::new();
         for key in keys {
             let (value, origin) = sources.pick(&key)?;
-            entries.push(Entry { key, value, origin });
+            entries.push(ResolvedSetting { key, value, origin });
         }
 
         let clock = fixed_clock(environment)?;
@@ -200,7 +200,7 @@ impl Settings {
                 call_time: Duration::from_secs(number("call.timeout_seconds")),
                 per_minute: tools.iter().map(per_minute).collect(),
             },
-            log: Log {
+            log: LogSettings {
                 level: text("log.level").unwrap_or_default(),
                 file: text("log.file").map(PathBuf::from),
             },
@@ -214,20 +214,20 @@ impl Settings {
             clock,
             surroundings: surroundings(environment),
             folder,
-            index: Options {
+            index: IndexOptions {
                 largest_file: number("index.max_file_bytes"),
                 watch: value("index.watch").as_bool().unwrap_or(true),
                 commits: size("index.max_commits"),
                 pages,
                 remote,
                 clock,
-                ..Options::default()
+                ..IndexOptions::default()
             },
             docs: Docs {
                 description: text("docs.description")
                     .map_or_else(|| described(&root), |text| inline_to(&text, 200)),
             },
-            boosts: Rules {
+            boosts: BoostRules {
                 day: factor("rank.recency_day"),
                 week: factor("rank.recency_week"),
                 module: factor("rank.module"),
@@ -237,9 +237,7 @@ impl Settings {
             state: state(environment, &root),
             home: home(environment),
             links: user_file(environment).map(|file| file.with_file_name("links.json")),
-            temporary: Some(std::env::temp_dir())
-                .filter(|directory| !directory.as_os_str().is_empty())
-                .unwrap_or_else(|| "/tmp".into()),
+            temporary: temporary_directory(),
             entries,
             warnings,
             root,
@@ -248,25 +246,25 @@ impl Settings {
 }
 
 /// What was decided for a setting.
-fn value<'a>(entries: &'a [Entry], name: &str) -> &'a Value {
+fn value<'a>(entries: &'a [ResolvedSetting], name: &str) -> &'a Value {
     let entry = entries.iter().find(|entry| entry.key.name == name);
     &entry.expect("a name from `keys`").value
 }
 
 /// A value and where it was found, if it was.
-type Found = Option<(Value, Origin)>;
+type Found = Option<(Value, ValueOrigin)>;
 
 /// Everything a value may come from.
 struct Sources<'a> {
     flags: &'a Flags,
     environment: Environment<'a>,
-    project: Option<File>,
-    user: Option<File>,
+    project: Option<FlatSettings>,
+    user: Option<FlatSettings>,
 }
 
 impl Sources<'_> {
     /// The value of `key` from the first source that has one; of lists that add up, all of them.
-    fn pick(&self, key: &Key) -> anyhow::Result<(Value, Origin)> {
+    fn pick(&self, key: &SettingKey) -> anyhow::Result<(Value, ValueOrigin)> {
         let mut found = [
             self.flag(key)?,
             self.variable(key)?,
@@ -276,7 +274,7 @@ impl Sources<'_> {
         .into_iter()
         .flatten();
         let Some((value, origin)) = found.next() else {
-            return Ok((key.default.clone(), Origin::Default));
+            return Ok((key.default.clone(), ValueOrigin::Default));
         };
         if !key.adds_up {
             return Ok((value, origin));
@@ -286,17 +284,17 @@ impl Sources<'_> {
             all.extend(value.as_array().cloned().unwrap_or_default());
             origins.push(origin);
         }
-        Ok((Value::Array(all), Origin::All(origins)))
+        Ok((Value::Array(all), ValueOrigin::All(origins)))
     }
 
-    fn flag(&self, key: &Key) -> anyhow::Result<Found> {
+    fn flag(&self, key: &SettingKey) -> anyhow::Result<Found> {
         let Some((_, text)) = self.flags.set.iter().rev().find(|(name, _)| *name == key.name) else {
             return Ok(None);
         };
-        Ok(Some((key.parse(text)?, Origin::Flag("--set"))))
+        Ok(Some((key.parse(text)?, ValueOrigin::Flag("--set"))))
     }
 
-    fn variable(&self, key: &Key) -> anyhow::Result<Found> {
+    fn variable(&self, key: &SettingKey) -> anyhow::Result<Found> {
         let variable = key.variable();
         let Some(text) = (self.environment)(&variable).filter(|text| !text.is_empty()) else {
             return Ok(None);
@@ -307,24 +305,24 @@ impl Sources<'_> {
             .to_owned();
         Ok(Some((
             key.parse(&text).context(variable.clone())?,
-            Origin::Variable(variable),
+            ValueOrigin::Variable(variable),
         )))
     }
 
-    fn project(&self, key: &Key) -> anyhow::Result<Found> {
+    fn project(&self, key: &SettingKey) -> anyhow::Result<Found> {
         self.project
             .as_ref()
             .filter(|_| key.from_project)
             .map_or(Ok(None), |file| file.get(key))
     }
 
-    fn user(&self, key: &Key) -> anyhow::Result<Found> {
+    fn user(&self, key: &SettingKey) -> anyhow::Result<Found> {
         self.user.as_ref().map_or(Ok(None), |file| file.get(key))
     }
 
     /// What in the files is passed over: names that are no settings (mistyped, or from another version), and
     /// those a project has no say in.
-    fn warnings(&self, keys: &[Key]) -> Vec<String> {
+    fn warnings(&self, keys: &[SettingKey]) -> Vec<String> {
         let mut warnings = Vec::new();
         for file in self.project.iter().chain(&self.user) {
             let path = file.path.display();
@@ -353,12 +351,12 @@ impl Sources<'_> {
 }
 
 /// A settings file, its tables flattened to dotted names.
-struct File {
+struct FlatSettings {
     path: PathBuf,
     values: BTreeMap<String, Value>,
 }
 
-impl File {
+impl FlatSettings {
     fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
         let table: toml::Table = text.parse().with_context(|| path.display().to_string())?;
         let mut values = BTreeMap::new();
@@ -369,14 +367,14 @@ impl File {
         })
     }
 
-    fn get(&self, key: &Key) -> anyhow::Result<Found> {
+    fn get(&self, key: &SettingKey) -> anyhow::Result<Found> {
         let Some(value) = self.values.get(&key.name) else {
             return Ok(None);
         };
         let value = key
             .accept(value.clone())
             .with_context(|| self.path.display().to_string())?;
-        Ok(Some((value, Origin::File(self.path.clone()))))
+        Ok(Some((value, ValueOrigin::File(self.path.clone()))))
     }
 }
 
@@ -394,7 +392,7 @@ fn flatten(prefix: &str, table: toml::Table, values: &mut BTreeMap<String, Value
     }
 }
 
-fn read_project(root: &Root) -> anyhow::Result<Option<File>> {
+fn read_project(root: &Root) -> anyhow::Result<Option<FlatSettings>> {
     const MOST_BYTES: u64 = 65_536;
     let path = RepoPath::parse(PROJECT_FILE).expect("a literal path");
     let shown = root.path().join(PROJECT_FILE);
@@ -403,7 +401,7 @@ fn read_project(root: &Root) -> anyhow::Result<Option<File>> {
         Err(error) => Err(error).with_context(|| shown.display().to_string()),
         Ok(content) => {
             let text = String::from_utf8(content.bytes).with_context(|| shown.display().to_string())?;
-            File::parse(&shown, &text).map(Some)
+            FlatSettings::parse(&shown, &text).map(Some)
         }
     }
 }
@@ -427,9 +425,16 @@ fn user_file(environment: Environment<'_>) -> Option<PathBuf> {
     Some(config.join("docent").join("config.toml"))
 }
 
-fn read_user(path: &Path) -> anyhow::Result<Option<File>> {
+fn read_user(path: &Path) -> anyhow::Result<Option<FlatSettings>> {
     let text = read_own(path).with_context(|| path.display().to_string())?;
-    text.map(|text| File::parse(path, &text)).transpose()
+    text.map(|text| FlatSettings::parse(path, &text)).transpose()
+}
+
+/// The system's directory for temporary files. An empty `TMPDIR` is no directory.
+fn temporary_directory() -> PathBuf {
+    Some(std::env::temp_dir())
+        .filter(|directory| !directory.as_os_str().is_empty())
+        .unwrap_or_else(|| "/tmp".into())
 }
 
 /// Tests fix the time with `DOCENT_FIXED_TIME`, so that answers can be compared.
@@ -494,7 +499,7 @@ fn surroundings(environment: Environment<'_>) -> Surroundings {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(name) => write!(f, "{name}"),

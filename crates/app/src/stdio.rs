@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 const LONGEST_LINE: usize = 4 << 20;
 
 /// The two streams as a transport.
-pub(crate) struct Lines {
+pub(crate) struct StdioTransport {
     reader: StdioReader,
     writer: Arc<Mutex<StdioWriter>>,
     /// What was read and not yet cut into lines.
@@ -45,7 +45,7 @@ pub(crate) struct Lines {
 /// Complaints that may wait. A client that sends nonsense and reads nothing is not listened to further.
 const MOST_COMPLAINTS: usize = 64;
 
-impl Lines {
+impl StdioTransport {
     /// Takes the process's streams. `closed` is cancelled when stdin ends.
     pub(crate) fn new(closed: CancellationToken) -> Self {
         let (reader, writer) = stdio_pipes();
@@ -63,7 +63,7 @@ impl Lines {
     }
 
     /// The next line with its end; nothing when stdin ends. May be dropped while waiting and called again.
-    async fn line(&mut self) -> Option<Line> {
+    async fn line(&mut self) -> Option<InputLine> {
         loop {
             if let Some(at) = self.pending[self.scanned..]
                 .iter()
@@ -74,7 +74,7 @@ impl Lines {
                 if std::mem::take(&mut self.skipping) {
                     continue;
                 }
-                return Some(Line::Whole(line));
+                return Some(InputLine::Whole(line));
             }
             self.scanned = self.pending.len();
             if self.skipping || self.scanned > LONGEST_LINE {
@@ -82,7 +82,7 @@ impl Lines {
                 self.pending = BytesMut::new();
                 self.scanned = 0;
                 if !std::mem::replace(&mut self.skipping, true) {
-                    return Some(Line::TooLong);
+                    return Some(InputLine::TooLong);
                 }
             }
             self.pending.reserve(8 << 10);
@@ -92,7 +92,7 @@ impl Lines {
                     // The last line may have no end; it is given one.
                     self.pending.extend_from_slice(b"\n");
                     self.scanned = 0;
-                    return Some(Line::Whole(self.pending.split()));
+                    return Some(InputLine::Whole(self.pending.split()));
                 }
                 Ok(0) | Err(_) => return None,
             }
@@ -110,12 +110,12 @@ impl Lines {
     }
 }
 
-enum Line {
+enum InputLine {
     Whole(BytesMut),
     TooLong,
 }
 
-impl Transport<RoleServer> for Lines {
+impl Transport<RoleServer> for StdioTransport {
     type Error = io::Error;
 
     fn send(
@@ -142,12 +142,12 @@ impl Transport<RoleServer> for Lines {
                     self.closed.cancel();
                     return None;
                 }
-                Some(Line::TooLong) => {
+                Some(InputLine::TooLong) => {
                     let message = format!("Parse error: the line is longer than {LONGEST_LINE} bytes");
                     self.complain(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), None);
                     continue;
                 }
-                Some(Line::Whole(line)) => line,
+                Some(InputLine::Whole(line)) => line,
             };
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;

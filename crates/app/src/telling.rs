@@ -77,7 +77,7 @@ pub(crate) enum Listener {
 }
 
 /// They do not listen any more.
-struct Gone;
+struct ListenerGone;
 
 impl Listener {
     fn is_gone(&self) -> bool {
@@ -87,30 +87,32 @@ impl Listener {
         }
     }
 
-    async fn tools_changed(&self) -> Result<(), Gone> {
+    async fn tools_changed(&self) -> Result<(), ListenerGone> {
         match self {
-            Self::Connection(peer) => peer.notify_tool_list_changed().await.map_err(|_| Gone),
+            Self::Connection(peer) => peer.notify_tool_list_changed().await.map_err(|_| ListenerGone),
             // What was not asked for is not sent.
             Self::Request(sink) if sink.accepted().tools_list_changed != Some(true) => Ok(()),
-            Self::Request(sink) => sink.notify_tool_list_changed().await.map_err(|_| Gone),
+            Self::Request(sink) => sink.notify_tool_list_changed().await.map_err(|_| ListenerGone),
         }
     }
 
-    async fn prompts_changed(&self) -> Result<(), Gone> {
+    async fn prompts_changed(&self) -> Result<(), ListenerGone> {
         match self {
-            Self::Connection(peer) => peer.notify_prompt_list_changed().await.map_err(|_| Gone),
+            Self::Connection(peer) => peer.notify_prompt_list_changed().await.map_err(|_| ListenerGone),
             Self::Request(sink) if sink.accepted().prompts_list_changed != Some(true) => Ok(()),
-            Self::Request(sink) => sink.notify_prompt_list_changed().await.map_err(|_| Gone),
+            Self::Request(sink) => sink.notify_prompt_list_changed().await.map_err(|_| ListenerGone),
         }
     }
 
-    async fn updated(&self, uri: String) -> Result<(), Gone> {
+    async fn updated(&self, uri: String) -> Result<(), ListenerGone> {
         match self {
             Self::Connection(peer) => {
                 let updated = ResourceUpdatedNotificationParam::new(uri);
-                peer.notify_resource_updated(updated).await.map_err(|_| Gone)
+                peer.notify_resource_updated(updated)
+                    .await
+                    .map_err(|_| ListenerGone)
             }
-            Self::Request(sink) => sink.notify_resource_updated(uri).await.map_err(|_| Gone),
+            Self::Request(sink) => sink.notify_resource_updated(uri).await.map_err(|_| ListenerGone),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// How much each boost may give. 1 turns it off.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rules {
+pub struct BoostRules {
     /// Read in the last 24 hours.
     pub day: f64,
     /// Read in the last 7 days.
@@ -13,7 +13,7 @@ pub struct Rules {
     pub frequency: f64,
 }
 
-impl Default for Rules {
+impl Default for BoostRules {
     fn default() -> Self {
         Self {
             day: 1.5,
@@ -47,7 +47,7 @@ pub const WEEK: i64 = 7 * DAY;
 /// Reads that would double a result, if frequency could.
 const DOUBLING: f64 = 100.0;
 
-impl Rules {
+impl BoostRules {
     pub fn boosts(&self, usage: Option<Usage>, same_module: bool) -> Boosts {
         let recency = match usage {
             Some(Usage { age, .. }) if age <= DAY => self.day,
@@ -76,7 +76,7 @@ mod tests {
 
     fn check(usage: Option<(i64, u64)>, same_module: bool, expected: [f64; 3]) {
         let usage = usage.map(|(age, times)| Usage { age, times });
-        let boosts = Rules::default().boosts(usage, same_module);
+        let boosts = BoostRules::default().boosts(usage, same_module);
         let factors = [boosts.recency, boosts.module, boosts.frequency];
         assert_eq!(format!("{factors:?}"), format!("{expected:?}"), "{usage:?}");
     }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_weight_of_one_turns_a_boost_off() {
-        let off = Rules {
+        let off = BoostRules {
             day: 1.0,
             week: 1.0,
             module: 1.0,

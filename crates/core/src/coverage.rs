@@ -12,20 +12,20 @@ use crate::path::normal;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// By path.
-    files: Vec<File>,
-    total: Lines,
+    files: Vec<FileCoverage>,
+    total: LineHits,
 }
 
 /// One file of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+pub struct FileCoverage {
     pub path: String,
-    pub lines: Lines,
+    pub lines: LineHits,
 }
 
 /// Lines that could be reached, and those that were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineHits {
     pub found: u64,
     pub hit: u64,
 }
@@ -45,27 +45,27 @@ pub struct Ambiguous {
 
 impl Report {
     /// A report of files that are all different.
-    pub(crate) fn new(mut files: Vec<File>) -> Self {
+    pub(crate) fn new(mut files: Vec<FileCoverage>) -> Self {
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let total = files.iter().fold(Lines::default(), |sum, file| Lines {
+        let total = files.iter().fold(LineHits::default(), |sum, file| LineHits {
             found: sum.found.saturating_add(file.lines.found),
             hit: sum.hit.saturating_add(file.lines.hit),
         });
         Self { files, total }
     }
 
-    pub fn files(&self) -> &[File] {
+    pub fn files(&self) -> &[FileCoverage] {
         &self.files
     }
 
     /// All lines of all files.
-    pub fn total(&self) -> Lines {
+    pub fn total(&self) -> LineHits {
         self.total
     }
 
     /// The file a caller means by `path`: the one of that name; else the only one that has this name from where the report's
     /// own paths may begin, or that ends in it.
-    pub fn find(&self, path: &str, names: &Names) -> Result<Option<&File>, Ambiguous> {
+    pub fn find(&self, path: &str, names: &Names) -> Result<Option<&FileCoverage>, Ambiguous> {
         let asked = names.name(path);
         if let Some(file) = self.named(&asked) {
             return Ok(Some(file));
@@ -77,7 +77,7 @@ impl Report {
         };
         // A path that says where it begins can only be the end of one that begins elsewhere.
         let begins = is_absolute(&normal(path));
-        let ends = |file: &&File| {
+        let ends = |file: &&FileCoverage| {
             let start = file.path.strip_suffix(asked.as_str()).unwrap_or_default();
             start.ends_with('/') && (!begins || is_absolute(start))
         };
@@ -106,7 +106,7 @@ impl Report {
             .is_some_and(|file| file.path.starts_with(&start))
     }
 
-    fn named(&self, path: &str) -> Option<&File> {
+    fn named(&self, path: &str) -> Option<&FileCoverage> {
         let at = self
             .files
             .binary_search_by(|file| file.path.as_str().cmp(path))
@@ -115,7 +115,7 @@ impl Report {
     }
 }
 
-impl Lines {
+impl LineHits {
     /// Rounded half away from zero. Of nothing, nothing is covered.
     pub fn percent(self) -> Percent {
         let (found, hit) = (u128::from(self.found), u128::from(self.hit));
@@ -242,15 +242,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn report(paths: &[&str]) -> Report {
-        let file = |path: &&str| File {
+        let file = |path: &&str| FileCoverage {
             path: (*path).to_owned(),
-            lines: Lines { found: 2, hit: 1 },
+            lines: LineHits { found: 2, hit: 1 },
         };
         Report::new(paths.iter().map(file).collect())
     }
 
     fn percent(hit: u64, found: u64) -> String {
-        Lines { found, hit }.percent().to_string()
+        LineHits { found, hit }.percent().to_string()
     }
 
     #[test]

@@ -104,7 +104,7 @@ fn is_day(year: i16, month: i16, day: i16) -> bool {
 
 /// What a word of a date is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
+enum DateWord {
     /// A moment on its own: `yesterday`.
     Moment,
     /// A month or a day of the week, which is a moment too.
@@ -137,16 +137,16 @@ fn is_date(text: &str) -> bool {
     let has = |word| words.contains(&word);
     for part in text.split([' ', 'T', 't', ',']) {
         match whole_day(part) {
-            Day::Real(..) => return !has(Word::Unit),
+            Day::Real(..) => return !has(DateWord::Unit),
             Day::Impossible => return false,
             Day::Other => {}
         }
     }
     let is_seconds = (9..=12).contains(&text.len()) && numbers == [text];
     is_seconds
-        || has(Word::Moment)
-        || has(Word::Name)
-        || (has(Word::Unit) && (has(Word::Count) || !numbers.is_empty()))
+        || has(DateWord::Moment)
+        || has(DateWord::Name)
+        || (has(DateWord::Unit) && (has(DateWord::Count) || !numbers.is_empty()))
 }
 
 /// Runs of digits and runs of letters.
@@ -166,7 +166,7 @@ fn runs(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn word(word: &str) -> Option<Word> {
+fn word(word: &str) -> Option<DateWord> {
     const NAMES: &[&str] = &[
         "january",
         "february",
@@ -190,19 +190,19 @@ fn word(word: &str) -> Option<Word> {
     ];
     const UNITS: &[&str] = &["second", "minute", "hour", "day", "week", "month", "year"];
     if NAMES.iter().any(|name| word.len() >= 3 && name.starts_with(word)) {
-        return Some(Word::Name);
+        return Some(DateWord::Name);
     }
     if UNITS.contains(&word.strip_suffix('s').unwrap_or(word)) {
-        return Some(Word::Unit);
+        return Some(DateWord::Unit);
     }
     match word {
-        "now" | "yesterday" | "noon" | "midnight" | "tea" | "never" => Some(Word::Moment),
+        "now" | "yesterday" | "noon" | "midnight" | "tea" | "never" => Some(DateWord::Moment),
         "last" | "one" | "two" | "three" | "four" | "five" | "six" | "seven" | "eight" | "nine" | "ten" => {
-            Some(Word::Count)
+            Some(DateWord::Count)
         }
         "ago" | "time" | "am" | "pm" | "t" | "z" | "utc" | "gmt" | "est" | "edt" | "cst" | "cdt" | "mst"
         | "mdt" | "pst" | "pdt" | "cet" | "cest" | "met" | "bst" | "jst" | "ist" | "st" | "nd" | "rd"
-        | "th" => Some(Word::Particle),
+        | "th" => Some(DateWord::Particle),
         _ => None,
     }
 }

@@ -14,7 +14,7 @@ use std::mem;
 
 use memchr::memchr;
 
-use crate::coverage::{File, Lines, Names, Report};
+use crate::coverage::{FileCoverage, LineHits, Names, Report};
 
 /// Reads one report.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
         if self.files.is_empty() {
             return Err(LcovError::NoRecord);
         }
-        let files = self.files.into_iter().map(|(path, gathered)| File {
+        let files = self.files.into_iter().map(|(path, gathered)| FileCoverage {
             path,
             lines: gathered.lines(),
         });
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
             (name, Gathered::default())
         });
         self.held = self.held.saturating_sub(gathered.held());
-        gathered.room = MOST_HELD.checked_sub(self.held).ok_or(LcovError::TooMuch)? / size_of::<Word>();
+        gathered.room = MOST_HELD.checked_sub(self.held).ok_or(LcovError::TooMuch)? / size_of::<LineWord>();
         self.section = Some((name, gathered));
         Ok(())
     }
@@ -185,7 +185,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `LF:COUNT` or `LH:COUNT`. Of several sections the largest stands: the runs met the same lines, or more.
-    fn claim(&mut self, count: &[u8], which: fn(&mut Lines) -> &mut u64) -> Result<(), LcovError> {
+    fn claim(&mut self, count: &[u8], which: fn(&mut LineHits) -> &mut u64) -> Result<(), LcovError> {
         let Some((_, gathered)) = &mut self.section else {
             return self.malformed("LF or LH outside of a record");
         };
@@ -228,7 +228,7 @@ impl<'a> Parser<'a> {
 #[derive(Debug, Default)]
 struct Gathered {
     /// The lines that `DA` lists.
-    words: Vec<Word>,
+    words: Vec<LineWord>,
     /// How many words there were when they were last put in order.
     settled: usize,
     /// True when words are out of order, or two of them are about the same lines.
@@ -236,13 +236,13 @@ struct Gathered {
     /// How many words there may be.
     room: usize,
     /// What `LF` and `LH` say.
-    claimed: Lines,
+    claimed: LineHits,
     claims_nonsense: bool,
 }
 
 /// 64 lines: which of them can be reached, and which are.
 #[derive(Clone, Copy, Debug)]
-struct Word {
+struct LineWord {
     /// The first line, divided by 64.
     at: u64,
     found: u64,
@@ -259,14 +259,14 @@ impl Gathered {
                 word.hit |= hit;
                 Ok(())
             }
-            _ => self.push(Word { at, found: bit, hit }),
+            _ => self.push(LineWord { at, found: bit, hit }),
         }
     }
 
     /// Adds a word. Those that are out of order are put in order each time their number has doubled: lines in no order
     /// cost little time, and lines that are repeated little memory.
     #[cold]
-    fn push(&mut self, word: Word) -> Result<(), LcovError> {
+    fn push(&mut self, word: LineWord) -> Result<(), LcovError> {
         if self.words.len() >= self.room {
             return Err(LcovError::TooMuch);
         }
@@ -295,25 +295,25 @@ impl Gathered {
         self.settled = self.words.len();
     }
 
-    fn lines(mut self) -> Lines {
+    fn lines(mut self) -> LineHits {
         if self.words.is_empty() {
             return self.claimed;
         }
         self.settle();
-        let count = |of: fn(&Word) -> u64| {
+        let count = |of: fn(&LineWord) -> u64| {
             self.words
                 .iter()
                 .map(|word| u64::from(of(word).count_ones()))
                 .sum()
         };
-        Lines {
+        LineHits {
             found: count(|word| word.found),
             hit: count(|word| word.hit),
         }
     }
 
     fn held(&self) -> usize {
-        self.words.len() * size_of::<Word>()
+        self.words.len() * size_of::<LineWord>()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! An entry is refused rather than mended: what a user approved is what is written, to the byte.
 //!
-//! Invariant: a [`Entry`] is safe to append. One of a JSON Lines file is one line and one object whose keys say one thing
+//! Invariant: a [`MemoryEntry`] is safe to append. One of a JSON Lines file is one line and one object whose keys say one thing
 //! each; one of a markdown file holds nothing that a reader would not see.
 
 use std::collections::HashSet;
@@ -78,7 +78,7 @@ impl MemoryFile {
 
 /// Something that may be added to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct MemoryEntry {
     pub file: MemoryFile,
     text: String,
 }
@@ -106,7 +106,7 @@ pub enum EntryError {
     Secret(&'static str),
 }
 
-impl Entry {
+impl MemoryEntry {
     /// Looks at what should be added; space around it does not count.
     pub fn new(file: MemoryFile, text: &str) -> Result<Self, EntryError> {
         if text.len() > MOST_BYTES {
@@ -321,9 +321,9 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "a literal at every call")]
     fn check(file: MemoryFile, text: &str, expected: Result<&str, EntryError>) {
-        let entry = Entry::new(file, text);
+        let entry = MemoryEntry::new(file, text);
         assert_eq!(
-            entry.as_ref().map(Entry::text),
+            entry.as_ref().map(MemoryEntry::text),
             expected.as_ref().copied(),
             "{text}"
         );
@@ -356,9 +356,9 @@ mod tests {
     #[test]
     fn what_is_nested_too_deep_is_refused() {
         let nested = |depth: usize| format!("{{\"a\": {}1{}}}", "[".repeat(depth), "]".repeat(depth));
-        assert!(Entry::new(MemoryFile::ProgressLog, &nested(DEEPEST - 1)).is_ok());
+        assert!(MemoryEntry::new(MemoryFile::ProgressLog, &nested(DEEPEST - 1)).is_ok());
         for depth in [DEEPEST, 200, 5_000] {
-            let refused = Entry::new(MemoryFile::ProgressLog, &nested(depth));
+            let refused = MemoryEntry::new(MemoryFile::ProgressLog, &nested(depth));
             assert!(matches!(refused, Err(EntryError::NotJson(_))), "{depth}");
         }
     }
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn bytes_are_counted_and_not_characters() {
         let fits = "é".repeat(MOST_BYTES / 2);
-        assert!(Entry::new(MemoryFile::BestPractices, &fits).is_ok());
+        assert!(MemoryEntry::new(MemoryFile::BestPractices, &fits).is_ok());
         let more = format!("{fits}x");
         check(
             MemoryFile::BestPractices,

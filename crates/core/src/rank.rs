@@ -9,18 +9,18 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::chunk::Kind;
+use crate::chunk::ChunkKind;
 use crate::path::RepoPath;
-use crate::role::Role;
-use crate::tokens::{Query, joined, words};
+use crate::role::FileRole;
+use crate::tokens::{ParsedQuery, joined, words};
 
 /// Something that may be an answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct RankInput<'a> {
     /// Which project it is of, where several are searched.
     pub project: usize,
     pub path: &'a str,
-    pub kind: Kind,
+    pub kind: ChunkKind,
     pub name: &'a str,
     /// What it stands inside of.
     pub outside: &'a str,
@@ -94,14 +94,14 @@ impl Default for Weights {
 }
 
 /// How relevant each candidate is, from 0 up.
-pub fn relevance(query: &Query, candidates: &[Candidate<'_>], weights: &Weights) -> Vec<f32> {
+pub fn relevance(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) -> Vec<f32> {
     let mut fits = fits(query, candidates, weights);
     order_inside(query, candidates, weights, &mut fits);
-    let mut files: HashMap<(usize, &str), File> = HashMap::new();
+    let mut files: HashMap<(usize, &str), FileSignals> = HashMap::new();
     for (candidate, fit) in candidates.iter().zip(&fits) {
         let file = files
             .entry((candidate.project, candidate.path))
-            .or_insert_with(|| File::of(query, candidate.path, weights));
+            .or_insert_with(|| FileSignals::of(query, candidate.path, weights));
         // Many pieces that hardly fit are not worth one that does.
         file.sum += fit * fit;
         file.best = file.best.max(*fit);
@@ -131,13 +131,13 @@ pub fn relevance(query: &Query, candidates: &[Candidate<'_>], weights: &Weights)
 }
 
 /// How well candidates fit by their words and by what they are about, where the best fits 1.
-fn fits(query: &Query, candidates: &[Candidate<'_>], weights: &Weights) -> Vec<f32> {
+fn fits(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) -> Vec<f32> {
     let most =
-        |number: fn(&Candidate<'_>) -> f32| candidates.iter().map(number).fold(f32::MIN_POSITIVE, f32::max);
+        |number: fn(&RankInput<'_>) -> f32| candidates.iter().map(number).fold(f32::MIN_POSITIVE, f32::max);
     let (best, nearest) = (most(|one| one.score), most(|one| one.nearness));
     // Who names something wants what is called so, and not what is like it.
     let meaning = weights.meaning * if query.is_name { weights.named } else { 1.0 };
-    let fit = |one: &Candidate<'_>| {
+    let fit = |one: &RankInput<'_>| {
         let near = (one.nearness / nearest - weights.near) / (1.0 - weights.near);
         weights.words * one.score / best + meaning * near.max(0.0)
     };
@@ -149,7 +149,7 @@ fn fits(query: &Query, candidates: &[Candidate<'_>], weights: &Weights) -> Vec<f
 /// Which piece of a file comes first is another question than which file does: a class lists what is in it and so has the words of
 /// all its methods, but who asks how something is done wants the method. The fits of a file's pieces stay what they are, and are
 /// dealt out anew.
-fn order_inside(query: &Query, candidates: &[Candidate<'_>], weights: &Weights, fits: &mut [f32]) {
+fn order_inside(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights, fits: &mut [f32]) {
     if query.is_name {
         return;
     }
@@ -157,8 +157,12 @@ fn order_inside(query: &Query, candidates: &[Candidate<'_>], weights: &Weights, 
         .iter()
         .zip(&*fits)
         .map(|(candidate, fit)| match candidate.kind {
-            Kind::Function | Kind::Method => *fit,
-            Kind::Class | Kind::Interface | Kind::Type | Kind::Module | Kind::Block => fit * weights.outline,
+            ChunkKind::Function | ChunkKind::Method => *fit,
+            ChunkKind::Class
+            | ChunkKind::Interface
+            | ChunkKind::Type
+            | ChunkKind::Module
+            | ChunkKind::Block => fit * weights.outline,
         })
         .collect();
     let mut files: HashMap<(usize, &str), Vec<usize>> = HashMap::new();
@@ -177,7 +181,7 @@ fn order_inside(query: &Query, candidates: &[Candidate<'_>], weights: &Weights, 
 }
 
 /// What is known of a file for every piece of it.
-struct File {
+struct FileSignals {
     /// How well all of its candidates fit, and the best of them.
     sum: f32,
     best: f32,
@@ -185,8 +189,8 @@ struct File {
     factor: f32,
 }
 
-impl File {
-    fn of(query: &Query, path: &str, weights: &Weights) -> Self {
+impl FileSignals {
+    fn of(query: &ParsedQuery, path: &str, weights: &Weights) -> Self {
         let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
         let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
         let stem = if stem.is_empty() { name } else { stem };
@@ -209,7 +213,7 @@ impl File {
 
 /// How many of the query's words are among these, as a share of all it has. A word counts for a longer one that begins
 /// with it: `auth` for `authentication`.
-fn share(query: &Query, words: &[String]) -> f32 {
+fn share(query: &ParsedQuery, words: &[String]) -> f32 {
     if query.words.is_empty() || words.is_empty() {
         return 0.0;
     }
@@ -231,7 +235,7 @@ fn share(query: &Query, words: &[String]) -> f32 {
 }
 
 /// How well a name is what the query says: the words both have, as a share of what each has.
-fn called(query: &Query, name: &str) -> f32 {
+fn called(query: &ParsedQuery, name: &str) -> f32 {
     if name.is_empty() {
         return 0.0;
     }
@@ -244,7 +248,7 @@ fn called(query: &Query, name: &str) -> f32 {
 }
 
 /// The gain of a definition of what the query names.
-fn defines(query: &Query, candidate: &Candidate<'_>, weights: &Weights) -> f32 {
+fn defines(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) -> f32 {
     if query.names.is_empty() || candidate.name.is_empty() {
         return 0.0;
     }
@@ -257,11 +261,11 @@ fn defines(query: &Query, candidate: &Candidate<'_>, weights: &Weights) -> f32 {
     };
     let worth = match candidate.kind {
         // What makes one of a class is called as the class is.
-        Kind::Method | Kind::Function if name == outside => 0.3,
-        Kind::Class | Kind::Interface | Kind::Type | Kind::Function => 1.0,
-        Kind::Method => 0.9,
-        Kind::Module => 0.7,
-        Kind::Block => 0.4,
+        ChunkKind::Method | ChunkKind::Function if name == outside => 0.3,
+        ChunkKind::Class | ChunkKind::Interface | ChunkKind::Type | ChunkKind::Function => 1.0,
+        ChunkKind::Method => 0.9,
+        ChunkKind::Module => 0.7,
+        ChunkKind::Block => 0.4,
     };
     let fits = query
         .names
@@ -285,7 +289,7 @@ fn defines(query: &Query, candidate: &Candidate<'_>, weights: &Weights) -> f32 {
 }
 
 /// What is left of a file's pieces because of what it is for.
-fn factor(query: &Query, path: &str, weights: &Weights) -> f32 {
+fn factor(query: &ParsedQuery, path: &str, weights: &Weights) -> f32 {
     let Ok(parsed) = RepoPath::parse(path) else {
         return 1.0;
     };
@@ -296,9 +300,9 @@ fn factor(query: &Query, path: &str, weights: &Weights) -> f32 {
             .skip(1)
             .any(|part| names.contains(&part.to_ascii_lowercase().as_str()))
     };
-    let mut factor = match Role::of(&parsed) {
-        Role::Test if !asks_for_tests(query) => weights.test,
-        Role::Docs | Role::Config if !asks_for_prose(query) => weights.prose,
+    let mut factor = match FileRole::of(&parsed) {
+        FileRole::Test if !asks_for_tests(query) => weights.test,
+        FileRole::Docs | FileRole::Config if !asks_for_prose(query) => weights.prose,
         _ => 1.0,
     };
     if directory(&[
@@ -330,13 +334,13 @@ fn factor(query: &Query, path: &str, weights: &Weights) -> f32 {
     factor
 }
 
-fn asks_for_tests(query: &Query) -> bool {
+fn asks_for_tests(query: &ParsedQuery) -> bool {
     ["test", "spec", "fixtur", "mock", "assert"]
         .iter()
         .any(|word| query.says(word))
 }
 
-fn asks_for_prose(query: &Query) -> bool {
+fn asks_for_prose(query: &ParsedQuery) -> bool {
     [
         "doc",
         "document",
@@ -373,11 +377,11 @@ pub fn spread<F: Copy + Eq + Hash>(files: &[F], relevance: &mut [f32], again: f3
 mod tests {
     use super::*;
 
-    fn candidate(path: &str, score: f32) -> Candidate<'_> {
-        Candidate {
+    fn candidate(path: &str, score: f32) -> RankInput<'_> {
+        RankInput {
             project: 0,
             path,
-            kind: Kind::Function,
+            kind: ChunkKind::Function,
             name: "run",
             outside: "",
             generated: false,
@@ -388,16 +392,16 @@ mod tests {
     }
 
     /// The names of candidates, the most relevant first.
-    fn ranked<'a>(query: &str, candidates: &[(&'a str, &'a str, Kind, f32)]) -> Vec<&'a str> {
-        let list: Vec<Candidate<'_>> = candidates
+    fn ranked<'a>(query: &str, candidates: &[(&'a str, &'a str, ChunkKind, f32)]) -> Vec<&'a str> {
+        let list: Vec<RankInput<'_>> = candidates
             .iter()
-            .map(|&(path, name, kind, score)| Candidate {
+            .map(|&(path, name, kind, score)| RankInput {
                 kind,
                 name,
                 ..candidate(path, score)
             })
             .collect();
-        let relevance = relevance(&Query::of(query), &list, &Weights::default());
+        let relevance = relevance(&ParsedQuery::of(query), &list, &Weights::default());
         let mut order: Vec<usize> = (0..list.len()).collect();
         order.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
         order.into_iter().map(|at| candidates[at].1).collect()
@@ -406,9 +410,9 @@ mod tests {
     #[test]
     fn a_definition_comes_before_its_uses() {
         let candidates = [
-            ("a.py", "caller", Kind::Function, 9.0),
-            ("b.py", "Timeout", Kind::Class, 5.0),
-            ("c.py", "timeout", Kind::Method, 5.0),
+            ("a.py", "caller", ChunkKind::Function, 9.0),
+            ("b.py", "Timeout", ChunkKind::Class, 5.0),
+            ("c.py", "timeout", ChunkKind::Method, 5.0),
         ];
         assert_eq!(ranked("Timeout", &candidates), ["Timeout", "timeout", "caller"]);
     }
@@ -416,28 +420,28 @@ mod tests {
     #[test]
     fn a_class_comes_before_what_makes_one_of_it() {
         let candidates = [
-            Candidate {
-                kind: Kind::Method,
+            RankInput {
+                kind: ChunkKind::Method,
                 name: "JsonMapper",
                 outside: "JsonMapper",
                 ..candidate("JsonMapper.java", 9.0)
             },
-            Candidate {
-                kind: Kind::Class,
+            RankInput {
+                kind: ChunkKind::Class,
                 name: "JsonMapper",
                 ..candidate("JsonMapper.java", 6.0)
             },
         ];
-        let relevance = relevance(&Query::of("JsonMapper"), &candidates, &Weights::default());
+        let relevance = relevance(&ParsedQuery::of("JsonMapper"), &candidates, &Weights::default());
         assert!(relevance[1] > relevance[0], "{relevance:?}");
     }
 
     #[test]
     fn a_method_comes_before_the_class_that_lists_it() {
         let candidates = [
-            ("a.py", "Jar", Kind::Class, 9.0),
-            ("a.py", "load_cookies", Kind::Method, 8.5),
-            ("b.py", "Other", Kind::Class, 8.7),
+            ("a.py", "Jar", ChunkKind::Class, 9.0),
+            ("a.py", "load_cookies", ChunkKind::Method, 8.5),
+            ("b.py", "Other", ChunkKind::Class, 8.7),
         ];
         assert_eq!(
             ranked("how are cookies loaded", &candidates),
@@ -448,8 +452,8 @@ mod tests {
     #[test]
     fn tests_come_after_what_they_test_unless_asked_for() {
         let candidates = [
-            ("tests/test_router.py", "test_match", Kind::Function, 9.0),
-            ("src/router.py", "match", Kind::Function, 6.0),
+            ("tests/test_router.py", "test_match", ChunkKind::Function, 9.0),
+            ("src/router.py", "match", ChunkKind::Function, 6.0),
         ];
         assert_eq!(
             ranked("how are routes matched", &candidates),
@@ -464,8 +468,8 @@ mod tests {
     #[test]
     fn a_file_called_what_is_asked_for_gains() {
         let candidates = [
-            ("src/server.py", "a", Kind::Function, 6.0),
-            ("src/retry.py", "b", Kind::Function, 5.5),
+            ("src/server.py", "a", ChunkKind::Function, 6.0),
+            ("src/retry.py", "b", ChunkKind::Function, 5.5),
         ];
         assert_eq!(ranked("retry a failed request", &candidates), ["b", "a"]);
     }
@@ -474,16 +478,16 @@ mod tests {
     fn what_is_about_the_question_comes_before_what_only_has_its_words() {
         let near = |query: &str, [one, other]: [f32; 2]| {
             let list = [
-                Candidate {
+                RankInput {
                     nearness: one,
                     ..candidate("src/a.py", 5.2)
                 },
-                Candidate {
+                RankInput {
                     nearness: other,
                     ..candidate("src/b.py", 5.0)
                 },
             ];
-            let relevance = relevance(&Query::of(query), &list, &Weights::default());
+            let relevance = relevance(&ParsedQuery::of(query), &list, &Weights::default());
             relevance[0] > relevance[1]
         };
         assert!(!near("how are jobs started", [0.3, 0.6]));
@@ -496,16 +500,20 @@ mod tests {
     #[test]
     fn a_file_that_commits_spoke_of_gains() {
         let list = [
-            Candidate {
+            RankInput {
                 spoken: 0.1,
                 ..candidate("src/a.py", 5.2)
             },
-            Candidate {
+            RankInput {
                 spoken: 1.0,
                 ..candidate("src/b.py", 5.0)
             },
         ];
-        let relevance = relevance(&Query::of("retry after a timeout"), &list, &Weights::default());
+        let relevance = relevance(
+            &ParsedQuery::of("retry after a timeout"),
+            &list,
+            &Weights::default(),
+        );
         assert!(relevance[1] > relevance[0]);
     }
 

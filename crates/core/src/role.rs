@@ -4,7 +4,7 @@ use crate::path::RepoPath;
 
 /// The part a file plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum FileRole {
     Entry,
     Core,
     Test,
@@ -12,7 +12,7 @@ pub enum Role {
     Docs,
 }
 
-impl Role {
+impl FileRole {
     /// The first that fits: files with a name of their own, then prose, then tests (`tests/data.json` is what a
     /// test reads, `tests/README.md` explains it), then configuration, then ways in.
     pub fn of(path: &RepoPath) -> Self {
@@ -102,7 +102,7 @@ mod tests {
 
     fn check(path: &str, expected: &str) {
         assert_eq!(
-            Role::of(&RepoPath::parse(path).unwrap()).name(),
+            FileRole::of(&RepoPath::parse(path).unwrap()).name(),
             expected,
             "{path}"
         );

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::coverage::{File, Lines, Percent, Report};
+use crate::coverage::{FileCoverage, LineHits, Percent, Report};
 
 /// Coverage at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,8 +60,8 @@ impl Snapshot {
             report,
         } = self;
         let mut text = format!("{HEAD}\n{taken} {project}\n");
-        for File { path, lines } in report.files() {
-            let Lines { found, hit } = lines;
+        for FileCoverage { path, lines } in report.files() {
+            let LineHits { found, hit } = lines;
             writeln!(text, "{hit} {found} {path}").expect("writing to a String does not fail");
         }
         text + &format!("{} files\n", report.files().len())
@@ -73,7 +73,7 @@ impl Snapshot {
         let (about, rest) = rest.split_once('\n')?;
         let (taken, project) = about.split_once(' ')?;
         let (files, foot) = rest.strip_suffix(" files\n")?.rsplit_once('\n')?;
-        let files: Vec<File> = files.split('\n').map(file).collect::<Option<_>>()?;
+        let files: Vec<FileCoverage> = files.split('\n').map(file).collect::<Option<_>>()?;
         (head == HEAD && foot.parse() == Ok(files.len())).then_some(Self {
             taken: taken.parse().ok()?,
             project: project.to_owned(),
@@ -83,13 +83,13 @@ impl Snapshot {
 }
 
 /// `3 4 src/a.rs`: three of four lines were hit.
-fn file(line: &str) -> Option<File> {
+fn file(line: &str) -> Option<FileCoverage> {
     let mut fields = line.splitn(3, ' ');
     let mut count = || fields.next()?.parse().ok();
     let (hit, found) = (count()?, count()?);
     let path = fields.next()?.to_owned();
-    let lines = Lines { found, hit };
-    (hit <= found).then_some(File { path, lines })
+    let lines = LineHits { found, hit };
+    (hit <= found).then_some(FileCoverage { path, lines })
 }
 
 impl Comparison {
@@ -136,9 +136,9 @@ mod tests {
     use super::*;
 
     fn report(files: &[(&str, u64, u64)]) -> Report {
-        let file = |&(path, hit, found): &(&str, u64, u64)| File {
+        let file = |&(path, hit, found): &(&str, u64, u64)| FileCoverage {
             path: path.to_owned(),
-            lines: Lines { found, hit },
+            lines: LineHits { found, hit },
         };
         Report::new(files.iter().map(file).collect())
     }

@@ -253,14 +253,14 @@ fn is_unspaced(c: char) -> bool {
 }
 
 /// What is kept of a word: its beginning, and what stands for the rest.
-struct Kept {
+struct TruncatedWord {
     len: usize,
     ending: &'static str,
 }
 
 /// Cuts the endings off that English gives one word: `routes`, `routing`, `routed`, `router` and `route` are `rout`.
-fn stem(word: &str) -> Kept {
-    let whole = |word: &str| Kept {
+fn stem(word: &str) -> TruncatedWord {
+    let whole = |word: &str| TruncatedWord {
         len: word.len(),
         ending: "",
     };
@@ -269,7 +269,7 @@ fn stem(word: &str) -> Kept {
     }
     let mut word = singular(word);
     if let Some(rest) = word.strip_suffix("ies").filter(|rest| rest.len() > 1) {
-        return Kept {
+        return TruncatedWord {
             len: rest.len(),
             ending: "y",
         };
@@ -303,7 +303,7 @@ fn stem(word: &str) -> Kept {
             } else {
                 rest.len()
             };
-            return Kept { len, ending: kept };
+            return TruncatedWord { len, ending: kept };
         }
     }
     whole(without_e(word))
@@ -341,7 +341,7 @@ fn without_e(word: &str) -> &str {
 
 /// What somebody asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Query {
+pub struct ParsedQuery {
     /// Words to look for, each once, in order.
     pub words: Vec<String>,
     /// Names in the query that are written like code: the whole query where it is one word, and what has capitals
@@ -362,7 +362,7 @@ pub struct Name {
     pub scope: Option<String>,
 }
 
-impl Query {
+impl ParsedQuery {
     pub fn of(text: &str) -> Self {
         let mut words: Vec<String> = Vec::new();
         let telling = text
@@ -509,19 +509,19 @@ mod tests {
 
     #[test]
     fn a_question_is_its_content() {
-        let query = Query::of("how does the router handle errors");
+        let query = ParsedQuery::of("how does the router handle errors");
         assert_eq!(query.words, ["rout", "error"]);
         assert_eq!(query.names, []);
         assert!(!query.is_name);
-        assert_eq!(Query::of("how does it work").words, ["how", "doe", "work"]);
-        assert_eq!(Query::of("worker queue").words, ["work", "queu"]);
-        assert_eq!(Query::of("the request handler").words, ["request", "handl"]);
+        assert_eq!(ParsedQuery::of("how does it work").words, ["how", "doe", "work"]);
+        assert_eq!(ParsedQuery::of("worker queue").words, ["work", "queu"]);
+        assert_eq!(ParsedQuery::of("the request handler").words, ["request", "handl"]);
     }
 
     #[test]
     fn names_are_known_by_how_they_are_written() {
         let names = |text: &str| -> Vec<String> {
-            Query::of(text)
+            ParsedQuery::of(text)
                 .names
                 .into_iter()
                 .map(|name| match name.scope {
@@ -536,6 +536,6 @@ mod tests {
         assert_eq!(names("`read_file` and JSONParser."), ["readfile", "jsonparser"]);
         assert_eq!(names("connect"), ["connect"]);
         assert_eq!(names("How are requests retried"), [] as [&str; 0]);
-        assert!(Query::of("connect").is_name);
+        assert!(ParsedQuery::of("connect").is_name);
     }
 }

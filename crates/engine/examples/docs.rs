@@ -14,16 +14,16 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use docent_core::access::Access;
-use docent_core::docs::Part;
-use docent_core::docs::manifest::{Labels, Rules};
+use docent_core::docs::DocsFileKind;
+use docent_core::docs::manifest::{Labels, PageRules};
 use docent_core::docs::page::Page;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
-use docent_engine::docs::{Request, Ways, search};
+use docent_engine::docs::{SectionRequest, Ways, search};
 use docent_engine::files::Root;
-use docent_engine::index::{Corpus, Index, Options, Patience};
-use docent_engine::walk::{self, Listed, Next};
+use docent_engine::index::{Corpus, Index, IndexOptions, Patience};
+use docent_engine::walk::{self, Next, WalkedFile};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -55,9 +55,9 @@ fn ask(questions: &str, answers: &str, cache: &Path, ways: Ways) -> Result<(), B
         if open.as_ref().is_none_or(|(name, ..)| *name != path) {
             let root = Root::open(Path::new(&path), Access::new([])?)?;
             let accesses = Arc::new(Accesses::new(None, Clock::System));
-            let options = Options {
+            let options = IndexOptions {
                 watch: true,
-                ..Options::default()
+                ..IndexOptions::default()
             };
             let started = Instant::now();
             let index = Index::new(
@@ -72,7 +72,7 @@ fn ask(questions: &str, answers: &str, cache: &Path, ways: Ways) -> Result<(), B
         }
         let Some((_, root, index)) = &open else { continue };
         let started = Instant::now();
-        let request = Request {
+        let request = SectionRequest {
             query: &text("question"),
             filters: &Labels::new(),
             view: &index.docs(Duration::ZERO),
@@ -105,7 +105,7 @@ fn dump(directory: &Path) -> Result<(), Box<dyn Error>> {
     let (sender, found) = mpsc::channel();
     walk::files(&root, &[], &Deadline::default(), || {
         let sender = sender.clone();
-        move |listed: &Listed| {
+        move |listed: &WalkedFile| {
             let _ = sender.send(listed.path().clone());
             Next::Continue
         }
@@ -113,12 +113,12 @@ fn dump(directory: &Path) -> Result<(), Box<dyn Error>> {
     drop(sender);
     let mut paths: Vec<_> = found
         .iter()
-        .filter(|path| Part::of(path) == Some(Part::Page))
+        .filter(|path| DocsFileKind::of(path) == Some(DocsFileKind::Page))
         .collect();
     paths.sort();
     for path in paths {
         let text = String::from_utf8_lossy(&root.read(&path, 64 << 20)?.bytes).into_owned();
-        let page = Page::of(&text, Rules::default());
+        let page = Page::of(&text, PageRules::default());
         for section in &page.sections {
             let plain = &page.plain[section.plain.clone()];
             let line = json!({

@@ -18,7 +18,7 @@ use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::embed::{Embedder, Vector, bundled};
 use docent_engine::files::Root;
-use docent_engine::index::{Corpus, Index, Options, Patience};
+use docent_engine::index::{Corpus, Index, IndexOptions, Patience};
 
 /// Gives nothing a vector.
 #[derive(Debug)]
@@ -115,9 +115,9 @@ fn index(root: &Root, cache: &Path, embedder: &'static dyn Embedder) -> Result<D
     let folder = cache.join(embedder.name());
     let _ = std::fs::remove_dir_all(&folder);
     let accesses = Arc::new(Accesses::new(None, Clock::System));
-    let options = Options {
+    let options = IndexOptions {
         embedder,
-        ..Options::default()
+        ..IndexOptions::default()
     };
     let started = processor_time();
     let index = Index::new(root.clone(), Some(folder), accesses, options);

@@ -13,14 +13,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_core::access::Access;
-use docent_core::boost::Rules;
+use docent_core::boost::BoostRules;
 use docent_core::rank::Weights;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
-use docent_engine::index::{Corpus, Index, Options, Patience};
-use docent_engine::search::{Place, Reader, Request, search};
+use docent_engine::index::{Corpus, Index, IndexOptions, Patience};
+use docent_engine::search::{ChunkReader, SearchRequest, SearchedProject, search};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -57,30 +57,30 @@ fn main() -> Result<(), Box<dyn Error>> {
             root.clone(),
             Some(folder),
             accesses,
-            Options {
+            IndexOptions {
                 watch: true,
-                ..Options::default()
+                ..IndexOptions::default()
             },
         );
         index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &|_| {});
         built += started.elapsed();
         for (repo, query) in questions {
             let started = Instant::now();
-            let request = Request {
+            let request = SearchRequest {
                 query,
                 kinds: &[],
                 module: None,
                 weights: &weights,
                 deadline: &Deadline::default(),
             };
-            let place = Place {
+            let place = SearchedProject {
                 index: &index,
                 usage: &usage,
                 module: None,
-                rules: Rules::default(),
+                rules: BoostRules::default(),
             };
             let found = search(&[place], &request)?;
-            let mut reader = Reader::new(&root);
+            let mut reader = ChunkReader::new(&root);
             let results: Vec<Value> = found
                 .matches
                 .iter()

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use docent_core::client_config::{self, Entry, Form, Place, Refused, Value};
+use docent_core::client_config::{self, EditRefused, Entry, EntryLocation, FileFormat, Value};
 
 use crate::files::{read_own, replace_like};
 
@@ -27,7 +27,7 @@ pub enum Client {
 
 /// For whom an entry counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum SettingsScope {
     /// Everything this user works on.
     User,
     /// Whoever works on this project.
@@ -50,15 +50,15 @@ pub struct Machine<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsFile {
     pub client: Client,
-    pub scope: Scope,
+    pub scope: SettingsScope,
     pub path: PathBuf,
-    form: Form,
+    form: FileFormat,
     keys: &'static [&'static str],
 }
 
 /// A change of such a file, worked out and not yet made.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct SettingsChange {
     pub file: SettingsFile,
     /// Nothing where there is no file.
     pub before: Option<String>,
@@ -72,7 +72,7 @@ pub enum ClientError {
     #[error("{path}: {error}", path = path.display())]
     Io { path: PathBuf, error: io::Error },
     #[error("{path}:{refused}", path = path.display())]
-    Refused { path: PathBuf, refused: Refused },
+    Refused { path: PathBuf, refused: EditRefused },
     #[error("{path} has changed meanwhile; run it again", path = path.display())]
     Raced { path: PathBuf },
 }
@@ -124,18 +124,18 @@ impl Client {
 
     /// For whom docent is added where nothing is said. Editors start a user's servers outside of any project, so that only a
     /// project's own file tells which one is meant.
-    pub fn usual_scope(self) -> Scope {
+    pub fn usual_scope(self) -> SettingsScope {
         match self {
-            Self::Cursor | Self::VsCode => Scope::Project,
-            _ => Scope::User,
+            Self::Cursor | Self::VsCode => SettingsScope::Project,
+            _ => SettingsScope::User,
         }
     }
 
     /// What there is to do once docent is in its file.
-    pub fn afterwards(self, scope: Scope) -> &'static str {
+    pub fn afterwards(self, scope: SettingsScope) -> &'static str {
         match (self, scope) {
-            (Self::ClaudeCode, Scope::Project) => "start `claude` here once and allow the server",
-            (Self::Codex, Scope::Project) => "codex reads it once the project is trusted",
+            (Self::ClaudeCode, SettingsScope::Project) => "start `claude` here once and allow the server",
+            (Self::Codex, SettingsScope::Project) => "codex reads it once the project is trusted",
             (Self::ClaudeDesktop, _) => "quit and start it again; it overwrites its file while it runs",
             (Self::Cursor, _) => "enable docent in Cursor's settings, under MCP",
             (Self::VsCode, _) => "VS Code offers to start it when the file is opened",
@@ -182,41 +182,41 @@ impl Client {
     }
 
     /// Where its servers stand; nothing where it has no such file, or this user has no home.
-    pub fn file(self, scope: Scope, machine: &Machine<'_>) -> Option<SettingsFile> {
-        let (form, keys): (Form, &'static [&'static str]) = match self {
-            Self::ClaudeCode | Self::ClaudeDesktop => (Form::Json, &["mcpServers"]),
-            Self::Codex => (Form::Toml, &["mcp_servers"]),
+    pub fn file(self, scope: SettingsScope, machine: &Machine<'_>) -> Option<SettingsFile> {
+        let (form, keys): (FileFormat, &'static [&'static str]) = match self {
+            Self::ClaudeCode | Self::ClaudeDesktop => (FileFormat::Json, &["mcpServers"]),
+            Self::Codex => (FileFormat::Toml, &["mcp_servers"]),
             // Gemini takes comments, and no comma after the last member; none is put there.
-            Self::Cursor | Self::Gemini | Self::Windsurf => (Form::Jsonc, &["mcpServers"]),
-            Self::VsCode => (Form::Jsonc, &["servers"]),
-            Self::Zed => (Form::Jsonc, &["context_servers"]),
-            Self::Opencode => (Form::Jsonc, &["mcp"]),
+            Self::Cursor | Self::Gemini | Self::Windsurf => (FileFormat::Jsonc, &["mcpServers"]),
+            Self::VsCode => (FileFormat::Jsonc, &["servers"]),
+            Self::Zed => (FileFormat::Jsonc, &["context_servers"]),
+            Self::Opencode => (FileFormat::Jsonc, &["mcp"]),
         };
         let inside = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join(name));
         let project = |name: &str| Some(machine.root.join(name));
         let path = match (self, scope) {
-            (Self::ClaudeCode, Scope::User) => machine.claude(),
-            (Self::ClaudeCode, Scope::Project) => project(".mcp.json"),
-            (Self::ClaudeDesktop, Scope::User) => {
+            (Self::ClaudeCode, SettingsScope::User) => machine.claude(),
+            (Self::ClaudeCode, SettingsScope::Project) => project(".mcp.json"),
+            (Self::ClaudeDesktop, SettingsScope::User) => {
                 inside(machine.application("Claude"), "claude_desktop_config.json")
             }
-            (Self::ClaudeDesktop, Scope::Project) => None,
-            (Self::Codex, Scope::User) => inside(machine.codex(), "config.toml"),
-            (Self::Codex, Scope::Project) => project(".codex/config.toml"),
-            (Self::Cursor, Scope::User) => machine.home(".cursor/mcp.json"),
-            (Self::Cursor, Scope::Project) => project(".cursor/mcp.json"),
-            (Self::VsCode, Scope::User) => inside(machine.application("Code"), "User/mcp.json"),
-            (Self::VsCode, Scope::Project) => project(".vscode/mcp.json"),
-            (Self::Gemini, Scope::User) => machine.gemini(),
-            (Self::Gemini, Scope::Project) => project(".gemini/settings.json"),
-            (Self::Windsurf, Scope::User) => machine.windsurf(),
-            (Self::Windsurf, Scope::Project) => project(".devin/mcp_config.json"),
-            (Self::Zed, Scope::User) => inside(machine.zed(), "settings.json"),
-            (Self::Zed, Scope::Project) => project(".zed/settings.json"),
-            (Self::Opencode, Scope::User) => machine
+            (Self::ClaudeDesktop, SettingsScope::Project) => None,
+            (Self::Codex, SettingsScope::User) => inside(machine.codex(), "config.toml"),
+            (Self::Codex, SettingsScope::Project) => project(".codex/config.toml"),
+            (Self::Cursor, SettingsScope::User) => machine.home(".cursor/mcp.json"),
+            (Self::Cursor, SettingsScope::Project) => project(".cursor/mcp.json"),
+            (Self::VsCode, SettingsScope::User) => inside(machine.application("Code"), "User/mcp.json"),
+            (Self::VsCode, SettingsScope::Project) => project(".vscode/mcp.json"),
+            (Self::Gemini, SettingsScope::User) => machine.gemini(),
+            (Self::Gemini, SettingsScope::Project) => project(".gemini/settings.json"),
+            (Self::Windsurf, SettingsScope::User) => machine.windsurf(),
+            (Self::Windsurf, SettingsScope::Project) => project(".devin/mcp_config.json"),
+            (Self::Zed, SettingsScope::User) => inside(machine.zed(), "settings.json"),
+            (Self::Zed, SettingsScope::Project) => project(".zed/settings.json"),
+            (Self::Opencode, SettingsScope::User) => machine
                 .config("opencode")
                 .map(|folder| one_of(&folder, "opencode")),
-            (Self::Opencode, Scope::Project) => Some(one_of(machine.root, "opencode")),
+            (Self::Opencode, SettingsScope::Project) => Some(one_of(machine.root, "opencode")),
         };
         Some(SettingsFile {
             client: self,
@@ -228,17 +228,17 @@ impl Client {
     }
 
     /// docent as this client starts it.
-    pub fn entry(self, scope: Scope, machine: &Machine<'_>) -> Entry {
+    pub fn entry(self, scope: SettingsScope, machine: &Machine<'_>) -> Entry {
         let text = |text: &str| Value::Text(text.to_owned());
         // A project's file is for everybody who has it; a client with windows does not know where a user's programs are.
         let program = match scope {
-            Scope::Project if machine.finds(NAME) => NAME.to_owned(),
+            SettingsScope::Project if machine.finds(NAME) => NAME.to_owned(),
             _ => machine.program.display().to_string(),
         };
         let mut arguments = vec!["serve".to_owned()];
         let root = machine.root.display().to_string();
         match (self, scope) {
-            (Self::VsCode | Self::Cursor, Scope::Project) => {
+            (Self::VsCode | Self::Cursor, SettingsScope::Project) => {
                 arguments.extend(["--root".to_owned(), "${workspaceFolder}".to_owned()]);
             }
             // These start servers outside of any project.
@@ -359,15 +359,15 @@ impl Machine<'_> {
 }
 
 impl SettingsFile {
-    fn place(&self) -> Place<'_> {
-        Place {
+    fn place(&self) -> EntryLocation<'_> {
+        EntryLocation {
             form: self.form,
             keys: self.keys,
             name: NAME,
         }
     }
 
-    fn refused(&self, refused: Refused) -> ClientError {
+    fn refused(&self, refused: EditRefused) -> ClientError {
         ClientError::Refused {
             path: self.path.clone(),
             refused,
@@ -401,7 +401,7 @@ impl SettingsFile {
     }
 
     /// How the file would be with docent in it; nothing where it is there already.
-    pub fn put(&self, entry: &Entry) -> Result<Option<Change>, ClientError> {
+    pub fn put(&self, entry: &Entry) -> Result<Option<SettingsChange>, ClientError> {
         let before = self.read()?;
         let text = before.as_deref().unwrap_or_default();
         let edited =
@@ -410,7 +410,7 @@ impl SettingsFile {
     }
 
     /// How it would be without docent; nothing where it is not there. What was not in the file before docent came goes with it.
-    pub fn take_out(&self) -> Result<Option<Change>, ClientError> {
+    pub fn take_out(&self) -> Result<Option<SettingsChange>, ClientError> {
         let Some(before) = self.read()? else {
             return Ok(None);
         };
@@ -422,7 +422,7 @@ impl SettingsFile {
         // A file that docent has made, and nobody has changed since, is not left behind.
         let backup = read_own(&self.backup()).map_err(|error| self.failed(error))?;
         if backup.is_none() && before == self.sample(&entry) {
-            return Ok(Some(Change {
+            return Ok(Some(SettingsChange {
                 file: self.clone(),
                 before: Some(before),
                 after: None,
@@ -433,8 +433,8 @@ impl SettingsFile {
         Ok(self.change(Some(before), edited))
     }
 
-    fn change(&self, before: Option<String>, edited: Option<String>) -> Option<Change> {
-        edited.map(|after| Change {
+    fn change(&self, before: Option<String>, edited: Option<String>) -> Option<SettingsChange> {
+        edited.map(|after| SettingsChange {
             file: self.clone(),
             before,
             after: Some(after),
@@ -449,7 +449,7 @@ impl SettingsFile {
     }
 }
 
-impl Change {
+impl SettingsChange {
     /// Makes the change. The file as it was is kept beside it, the first time; a link stays a link.
     pub fn make(&self) -> Result<(), ClientError> {
         let file = &self.file;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use cap_std::fs::{Dir, OpenOptions};
-use docent_core::coverage::{Ambiguous, File, Names, Report, USUAL_PLACES};
+use docent_core::coverage::{Ambiguous, FileCoverage, Names, Report, USUAL_PLACES};
 use docent_core::lcov::{LcovError, Parser};
 use docent_core::path::{PathError, RepoPath};
 use docent_core::snapshot::{Comparison, Snapshot};
@@ -23,25 +23,25 @@ use uuid::{Uuid, Variant, Version};
 
 use crate::clock::Clock;
 use crate::deadline::{Deadline, Expired};
-use crate::files::{FileError, Opened, Root, to_read};
+use crate::files::{FileError, OpenedFile, Root, to_read};
 use crate::stamp::FileVersion;
 
 /// The coverage of one project.
 #[derive(Debug)]
 pub struct Coverage {
     root: Root,
-    reach: Reach,
+    reach: ReportScope,
     clock: Clock,
     /// Where snapshots are put.
     temporary: PathBuf,
-    kept: Cache<Place, Kept, Weight>,
+    kept: Cache<ReportLocation, CachedReport, ReportWeight>,
     /// Held while a report is read, which takes memory; whoever waits for the same report finds it kept.
     reading: Mutex<()>,
 }
 
 /// Where a report may lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ReportScope {
     /// In the project, for callers who need not be its user.
     Project,
     /// Anywhere: the caller is the user.
@@ -97,39 +97,39 @@ const LARGEST_SNAPSHOT: u64 = 256 << 20;
 
 /// Where a report is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Place {
+enum ReportLocation {
     Inside(RepoPath),
     /// An absolute path.
     Outside(PathBuf),
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct CachedReport {
     version: FileVersion,
     report: Arc<Report>,
 }
 
 #[derive(Clone, Debug)]
-struct Weight;
+struct ReportWeight;
 
-impl Weighter<Place, Kept> for Weight {
-    fn weight(&self, _: &Place, kept: &Kept) -> u64 {
+impl Weighter<ReportLocation, CachedReport> for ReportWeight {
+    fn weight(&self, _: &ReportLocation, kept: &CachedReport) -> u64 {
         let files = kept.report.files();
         1 + files
             .iter()
-            .map(|file| (size_of::<File>() + file.path.len()) as u64)
+            .map(|file| (size_of::<FileCoverage>() + file.path.len()) as u64)
             .sum::<u64>()
     }
 }
 
 impl Coverage {
-    pub fn new(root: Root, reach: Reach, clock: Clock, temporary: PathBuf) -> Self {
+    pub fn new(root: Root, reach: ReportScope, clock: Clock, temporary: PathBuf) -> Self {
         Self {
             root,
             reach,
             clock,
             temporary,
-            kept: Cache::with_weighter(20, KEPT, Weight),
+            kept: Cache::with_weighter(20, KEPT, ReportWeight),
             reading: Mutex::default(),
         }
     }
@@ -140,8 +140,8 @@ impl Coverage {
         let names = self.names();
         let report = self.report(&place, &names, deadline)?;
         let names = match place {
-            Place::Inside(path) => names.of_report_at(path.as_str()),
-            Place::Outside(_) => names,
+            ReportLocation::Inside(path) => names.of_report_at(path.as_str()),
+            ReportLocation::Outside(_) => names,
         };
         Ok(Loaded { report, names })
     }
@@ -149,7 +149,7 @@ impl Coverage {
     /// Of the usual places, the one with the newest report.
     pub fn usual(&self) -> Option<&'static str> {
         let there = USUAL_PLACES.iter().filter_map(|path| {
-            let place = Place::Inside(RepoPath::parse(path).expect("a path of ours"));
+            let place = ReportLocation::Inside(RepoPath::parse(path).expect("a path of ours"));
             match self.open(&place) {
                 Ok(opened) => Some((opened.modified, *path)),
                 Err(FileError::Missing) => None,
@@ -195,25 +195,25 @@ impl Coverage {
         Names::new(roots.iter().filter_map(|root| root.to_str()))
     }
 
-    fn place(&self, path: &str) -> Result<Place, CoverageError> {
+    fn place(&self, path: &str) -> Result<ReportLocation, CoverageError> {
         let inside = match Path::new(path) {
             absolute if absolute.is_absolute() => match self.root.inside(absolute) {
                 Some(inside) => inside.to_str().expect("a part of text at its separators"),
-                None if self.reach == Reach::Project => return Err(CoverageError::Outside),
+                None if self.reach == ReportScope::Project => return Err(CoverageError::Outside),
                 None => {
                     let relative = path.trim_start_matches('/');
                     return match RepoPath::parse(relative) {
                         Err(error @ (PathError::Control | PathError::Traversal)) => {
                             Err(CoverageError::Path(error))
                         }
-                        _ => Ok(Place::Outside(absolute.to_owned())),
+                        _ => Ok(ReportLocation::Outside(absolute.to_owned())),
                     };
                 }
             },
             _ => path,
         };
         match RepoPath::parse(inside) {
-            Ok(path) => Ok(Place::Inside(path)),
+            Ok(path) => Ok(ReportLocation::Inside(path)),
             // Another system's way to be absolute.
             Err(PathError::Absolute) => Err(CoverageError::Missing),
             Err(PathError::Empty) if !path.is_empty() => Err(CoverageError::Unreadable(FileError::Directory)),
@@ -221,12 +221,12 @@ impl Coverage {
         }
     }
 
-    fn open(&self, place: &Place) -> Result<Opened, FileError> {
+    fn open(&self, place: &ReportLocation) -> Result<OpenedFile, FileError> {
         match place {
-            Place::Outside(path) => self.root.anywhere(path),
-            Place::Inside(path) => match self.root.file(path) {
+            ReportLocation::Outside(path) => self.root.anywhere(path),
+            ReportLocation::Inside(path) => match self.root.file(path) {
                 // Build directories are often links to a larger disk.
-                Err(FileError::Outside) if self.reach == Reach::Machine => {
+                Err(FileError::Outside) if self.reach == ReportScope::Machine => {
                     self.root.anywhere(Path::new(path.as_str()))
                 }
                 opened => opened,
@@ -236,7 +236,7 @@ impl Coverage {
 
     fn report(
         &self,
-        place: &Place,
+        place: &ReportLocation,
         names: &Names,
         deadline: &Deadline,
     ) -> Result<Arc<Report>, CoverageError> {
@@ -261,14 +261,14 @@ impl Coverage {
             let report = Arc::new(report?);
             if settled {
                 let report = report.clone();
-                self.kept.insert(place.clone(), Kept { version, report });
+                self.kept.insert(place.clone(), CachedReport { version, report });
             }
             return Ok(report);
         }
         Err(CoverageError::Changing)
     }
 
-    fn kept_report(&self, place: &Place, version: &FileVersion) -> Option<Arc<Report>> {
+    fn kept_report(&self, place: &ReportLocation, version: &FileVersion) -> Option<Arc<Report>> {
         let kept = self.kept.get(place)?;
         (kept.version == *version).then_some(kept.report)
     }
@@ -296,7 +296,7 @@ impl Coverage {
     fn fetch(&self, id: Uuid) -> Result<String, FileError> {
         let directory = Dir::open_ambient_dir(&self.temporary, cap_std::ambient_authority())?;
         let file = directory.open_with(file_name(id), &to_read())?.into_std();
-        let opened = Opened::new(file)?;
+        let opened = OpenedFile::new(file)?;
         if !opened.is_own()? {
             return Err(FileError::Denied);
         }
@@ -307,7 +307,7 @@ impl Coverage {
 
 impl Loaded {
     /// The file a caller means; nothing where the report has none like it.
-    pub fn find(&self, path: &str) -> Result<Option<&File>, Ambiguous> {
+    pub fn find(&self, path: &str) -> Result<Option<&FileCoverage>, Ambiguous> {
         self.report.find(path, &self.names)
     }
 }
@@ -321,7 +321,7 @@ impl From<FileError> for CoverageError {
     }
 }
 
-fn parse(opened: &Opened, names: &Names, deadline: &Deadline) -> Result<Report, CoverageError> {
+fn parse(opened: &OpenedFile, names: &Names, deadline: &Deadline) -> Result<Report, CoverageError> {
     let mut parser = Parser::new(names);
     let mut piece = vec![0; PIECE];
     loop {
@@ -366,7 +366,7 @@ mod tests {
 
     fn coverage(directory: &Path) -> Coverage {
         let root = Root::open(directory, Access::new([]).unwrap()).unwrap();
-        Coverage::new(root, Reach::Machine, Clock::System, directory.to_owned())
+        Coverage::new(root, ReportScope::Machine, Clock::System, directory.to_owned())
     }
 
     #[test]

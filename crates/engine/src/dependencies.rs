@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use docent_core::chunk::Statement;
-use docent_core::imports::{self, Project, Resolver, Target};
+use docent_core::imports::{self, ImportTarget, ProjectFiles, Resolver};
 use docent_core::path::RepoPath;
 
 use crate::deadline::{Deadline, Expired};
@@ -59,14 +59,14 @@ impl Dependencies {
             for import in imports {
                 deadline.check()?;
                 match resolver.resolve(language, path.as_str(), &import) {
-                    Target::Files(files) => {
+                    ImportTarget::Files(files) => {
                         let new = files.into_iter().filter(|file| seen.insert(file.clone()));
                         found
                             .files
                             .extend(new.filter_map(|file| RepoPath::parse(&file).ok()));
                     }
-                    Target::Itself => {}
-                    Target::External => {
+                    ImportTarget::Itself => {}
+                    ImportTarget::External => {
                         let name = package(language, &import.written);
                         if !name.is_empty() && seen_outside.insert(name.to_owned()) {
                             found.external.push(name.to_owned());
@@ -111,7 +111,7 @@ struct Files<'a> {
     root: &'a Root,
 }
 
-impl Project for Files<'_> {
+impl ProjectFiles for Files<'_> {
     fn is_file(&self, path: &str) -> bool {
         RepoPath::parse(path).is_ok_and(|path| self.root.has_file(&path))
     }

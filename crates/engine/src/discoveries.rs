@@ -2,16 +2,16 @@
 //! once.
 
 use docent_core::boost::{Boosts, Usage};
-use docent_core::discovery::{Discovery, DiscoveryKind, Source, Words};
-use docent_core::tokens::{Query, words};
+use docent_core::discovery::{Discovery, DiscoveryKind, DiscoverySource, Words};
+use docent_core::tokens::{ParsedQuery, words};
 
 use crate::index::Index;
-use crate::search::Place;
-use crate::store::{Note, Sought, StoreError};
+use crate::search::SearchedProject;
+use crate::store::{DiscoveryQuery, Note, StoreError};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct DiscoveryRequest<'a> {
     pub query: &'a str,
     /// Only these kinds; any, where there is none.
     pub kinds: &'a [DiscoveryKind],
@@ -42,9 +42,12 @@ impl Noted {
 const CANDIDATES: usize = 100;
 
 /// The discoveries that answer a query, those first that should be seen first.
-pub fn discoveries(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<Noted>, StoreError> {
-    let query = Query::of(request.query);
-    let sought = Sought {
+pub fn discoveries(
+    places: &[SearchedProject<'_>],
+    request: &DiscoveryRequest<'_>,
+) -> Result<Vec<Noted>, StoreError> {
+    let query = ParsedQuery::of(request.query);
+    let sought = DiscoveryQuery {
         words: &query.words,
         kinds: request.kinds,
         module: request.module,
@@ -92,7 +95,7 @@ pub fn discoveries(places: &[Place<'_>], request: &Request<'_>) -> Result<Vec<No
 pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<Note>, StoreError> {
     let mut known = Vec::new();
     for kind in DiscoveryKind::ALL {
-        let sought = Sought {
+        let sought = DiscoveryQuery {
             words: &[],
             kinds: &[kind],
             module: Some(module),
@@ -111,7 +114,7 @@ pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<Note>, S
 }
 
 /// How much more discoveries count where the question is what they answer, or may be.
-fn asked(query: &Query, text: &str) -> f32 {
+fn asked(query: &ParsedQuery, text: &str) -> f32 {
     const SURELY: [&str; 8] = [
         "decis", "decid", "rational", "adr", "convent", "guidelin", "polici", "practic",
     ];
@@ -132,18 +135,18 @@ fn asked(query: &Query, text: &str) -> f32 {
 
 /// How relevant a discovery is, where the best match of code counts about 2: how well words match beside the others, how much
 /// of the question it covers, and how much was meant to be said.
-fn strength(query: &Query, discovery: &Discovery, share_of_best: f32) -> f32 {
+fn strength(query: &ParsedQuery, discovery: &Discovery, share_of_best: f32) -> f32 {
     let said: Vec<String> = words(&format!("{} {}", discovery.title, discovery.content));
     let covered = query.words.iter().filter(|word| said.contains(word)).count();
     let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
     let coverage = number(covered) / number(query.words.len().max(1));
     let meant = match discovery.source {
-        Source::Memory => 1.8,
-        Source::Record => 1.3,
-        Source::Guide => 1.0,
-        Source::Commit => 0.8,
+        DiscoverySource::Memory => 1.8,
+        DiscoverySource::Record => 1.3,
+        DiscoverySource::Guide => 1.0,
+        DiscoverySource::Commit => 0.8,
         // The code it stands in is found as well.
-        Source::Comment => 0.6,
+        DiscoverySource::Comment => 0.6,
     };
     // Who names something wants to see it.
     let named = if query.is_name { 0.3 } else { 1.0 };

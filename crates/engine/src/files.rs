@@ -4,7 +4,7 @@
 //! before: a symlink swapped in between cannot lead the open elsewhere. Links that end inside the project
 //! are followed, and the access rules are applied to where they end as well as to how they were named.
 //!
-//! Invariant: an [`Opened`] file is a regular file that the rules allow, inside the root unless `Root::anywhere`
+//! Invariant: an [`OpenedFile`] file is a regular file that the rules allow, inside the root unless `Root::anywhere`
 //! opened it. Pipes, devices and directories are refused without being read.
 
 mod folder;
@@ -22,12 +22,12 @@ use docent_core::access::Access;
 use docent_core::path::{PathError, RepoPath};
 use uuid::Uuid;
 
-pub(crate) use folder::Folder;
+pub(crate) use folder::OpenFolder;
 pub use own::read_own;
 pub(crate) use own::{UNFINISHED, make_private, replace, replace_like};
 
 use crate::stamp::FileVersion;
-use crate::walk::Listed;
+use crate::walk::WalkedFile;
 
 /// A project's directory and what may be shown of it. Clones share the handle.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct Root {
 
 /// A file that may be shown.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedFile {
     pub file: File,
     pub size: u64,
     pub modified: Option<SystemTime>,
@@ -49,7 +49,7 @@ pub struct Opened {
 
 /// A file's bytes and what the file system says about it.
 #[derive(Debug)]
-pub struct Content {
+pub struct FileContent {
     pub bytes: Vec<u8>,
     pub modified: Option<SystemTime>,
 }
@@ -166,7 +166,7 @@ impl Root {
     }
 
     /// Opens a file a caller named.
-    pub fn file(&self, path: &RepoPath) -> Result<Opened, FileError> {
+    pub fn file(&self, path: &RepoPath) -> Result<OpenedFile, FileError> {
         if !self.access.allows(path) {
             return Err(FileError::Blocked);
         }
@@ -221,13 +221,13 @@ impl Root {
     }
 
     /// Opens a file that a walk listed. The walk has applied the rules, and does not follow links.
-    pub fn listed(&self, listed: &Listed) -> Result<Opened, FileError> {
+    pub fn listed(&self, listed: &WalkedFile) -> Result<OpenedFile, FileError> {
         self.open_either_way(listed.path())
     }
 
     /// Opens a file wherever on the machine it is, for the user who runs docent; a relative path begins at the root. The
     /// rules are applied to where it ends. For what is read and not shown.
-    pub(crate) fn anywhere(&self, path: &Path) -> Result<Opened, FileError> {
+    pub(crate) fn anywhere(&self, path: &Path) -> Result<OpenedFile, FileError> {
         let path = self.path.join(path).canonicalize()?;
         let names = self.inside(&path).unwrap_or(&path).components();
         let names: Vec<&str> = names
@@ -243,11 +243,11 @@ impl Root {
             Err(_) => return Err(FileError::Blocked),
         }
         let file = cap_std::fs::File::open_ambient_with(&path, &to_read(), cap_std::ambient_authority())?;
-        Opened::new(file.into_std())
+        OpenedFile::new(file.into_std())
     }
 
     /// Reads a whole file of at most `limit` bytes.
-    pub fn read(&self, path: &RepoPath, limit: u64) -> Result<Content, FileError> {
+    pub fn read(&self, path: &RepoPath, limit: u64) -> Result<FileContent, FileError> {
         self.file(path)?.read(limit)
     }
 
@@ -284,9 +284,9 @@ impl Root {
         }
     }
 
-    fn open_either_way(&self, path: &RepoPath) -> Result<Opened, FileError> {
+    fn open_either_way(&self, path: &RepoPath) -> Result<OpenedFile, FileError> {
         match self.open_directly(path) {
-            Some(file) => Opened::new(file?),
+            Some(file) => OpenedFile::new(file?),
             None => self.open_through_links(path),
         }
     }
@@ -317,7 +317,7 @@ impl Root {
 
     /// Walks the path one component at a time, each opened without following links, and follows links by
     /// reading them. Works everywhere, and knows where the path ended.
-    fn open_through_links(&self, path: &RepoPath) -> Result<Opened, FileError> {
+    fn open_through_links(&self, path: &RepoPath) -> Result<OpenedFile, FileError> {
         let mut ahead: Vec<String> = path.components().rev().map(str::to_owned).collect();
         let mut behind: Vec<(Dir, String)> = Vec::new();
         let mut links = 0;
@@ -355,7 +355,7 @@ impl Root {
                 if !self.access.allows(&end) {
                     return Err(FileError::Blocked);
                 }
-                return Opened::new(here.open_with(&name, &to_read())?.into_std());
+                return OpenedFile::new(here.open_with(&name, &to_read())?.into_std());
             } else {
                 return Err(FileError::Missing);
             }
@@ -391,7 +391,7 @@ pub(crate) fn to_read() -> OpenOptions {
     options
 }
 
-impl Opened {
+impl OpenedFile {
     pub(crate) fn new(file: File) -> Result<Self, FileError> {
         let metadata = file.metadata().map_err(FileError::from)?;
         if metadata.is_dir() {
@@ -448,7 +448,7 @@ impl Opened {
         Ok(true)
     }
 
-    pub(crate) fn read(self, limit: u64) -> Result<Content, FileError> {
+    pub(crate) fn read(self, limit: u64) -> Result<FileContent, FileError> {
         let Self { file, size, modified } = self;
         if size > limit {
             return Err(FileError::TooLarge { size, limit });
@@ -462,7 +462,7 @@ impl Opened {
         if read > limit {
             return Err(FileError::TooLarge { size: read, limit });
         }
-        Ok(Content { bytes, modified })
+        Ok(FileContent { bytes, modified })
     }
 }
 
@@ -505,7 +505,7 @@ mod tests {
             fs::write(directory.path().join(path), path).unwrap();
         }
         let root = Root::open(directory.path(), Access::new([]).unwrap()).unwrap();
-        let content = |opened: Result<Opened, FileError>| {
+        let content = |opened: Result<OpenedFile, FileError>| {
             opened.map_err(|error| error.to_string()).map(|mut opened| {
                 let mut text = String::new();
                 opened.file.read_to_string(&mut text).unwrap();

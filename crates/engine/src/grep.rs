@@ -20,8 +20,8 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
 
 use crate::deadline::{Deadline, Expired};
-use crate::files::{Opened, Root};
-use crate::walk::{self, Listed, Missed, Next};
+use crate::files::{OpenedFile, Root};
+use crate::walk::{self, Missed, Next, WalkedFile};
 
 /// Directories that are never searched: what tools and builds put into a project.
 pub const EXCLUDED: &[&str] = &["node_modules", ".git", "dist", "build", ".next", ".context"];
@@ -42,7 +42,7 @@ const SMALL: usize = 64 << 10;
 
 /// What to look for.
 #[derive(Clone, Debug)]
-pub struct Query<'a> {
+pub struct GrepQuery<'a> {
     pub pattern: &'a str,
     /// Only files whose path matches.
     pub file_pattern: Option<&'a str>,
@@ -59,9 +59,9 @@ pub enum Case {
 
 /// What was found.
 #[derive(Debug)]
-pub struct Found {
+pub struct GrepResult {
     /// The first matches by path, then line.
-    pub matches: Vec<Match>,
+    pub matches: Vec<MatchedLine>,
     /// How many there are in all.
     pub total: u64,
     /// Files read to their end.
@@ -72,7 +72,7 @@ pub struct Found {
 
 /// A matching line and its surroundings. Long lines are cut and marked with `…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Match {
+pub struct MatchedLine {
     pub path: RepoPath,
     /// Counted from 1.
     pub line: u64,
@@ -94,9 +94,9 @@ pub enum GrepError {
 }
 
 /// Searches the project.
-pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found, GrepError> {
+pub fn grep(root: &Root, query: &GrepQuery<'_>, deadline: &Deadline) -> Result<GrepResult, GrepError> {
     let filter = query.file_pattern.map(FileFilter::new).transpose()?;
-    let search = Search {
+    let search = GrepRun {
         root,
         matcher: matcher(query)?,
         deadline,
@@ -154,7 +154,7 @@ pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found
         matches.extend(collect.finish(listed.path()));
     }
     deadline.check()?;
-    Ok(Found {
+    Ok(GrepResult {
         matches,
         total,
         files_searched: searched.into_inner(),
@@ -165,7 +165,7 @@ pub fn grep(root: &Root, query: &Query<'_>, deadline: &Deadline) -> Result<Found
 const NO_PANIC: &str = "no visitor panics while it adds a file";
 
 /// What is the same for every file.
-struct Search<'a> {
+struct GrepRun<'a> {
     root: &'a Root,
     matcher: RegexMatcher,
     deadline: &'a Deadline,
@@ -186,18 +186,18 @@ impl Bench {
     }
 }
 
-impl Search<'_> {
+impl GrepRun<'_> {
     fn file<S: Sink<Error = io::Error>>(
         &self,
-        listed: &Listed,
+        listed: &WalkedFile,
         bench: &mut Bench,
         sink: S,
     ) -> io::Result<()> {
-        let Opened { file, size, .. } = self.root.listed(listed).map_err(io::Error::other)?;
+        let OpenedFile { file, size, .. } = self.root.listed(listed).map_err(io::Error::other)?;
         if size > LARGEST_FILE {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let mut source = Source {
+        let mut source = BoundedFile {
             file,
             left: size,
             deadline: self.deadline,
@@ -220,13 +220,13 @@ impl Search<'_> {
 
 /// A file as long as it was when it was opened, read until time is up. That its end is known saves the read that
 /// would only find it.
-struct Source<'a> {
+struct BoundedFile<'a> {
     file: File,
     left: u64,
     deadline: &'a Deadline,
 }
 
-impl Read for Source<'_> {
+impl Read for BoundedFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             return Ok(0);
@@ -246,7 +246,7 @@ impl Read for Source<'_> {
 }
 
 /// The same dialect as ripgrep's default engine.
-fn matcher(query: &Query<'_>) -> Result<RegexMatcher, GrepError> {
+fn matcher(query: &GrepQuery<'_>) -> Result<RegexMatcher, GrepError> {
     RegexMatcherBuilder::new()
         .case_insensitive(query.case == Case::Insensitive)
         .multi_line(true)
@@ -335,12 +335,12 @@ impl Sink for &mut Count {
 struct Collect<'m> {
     matcher: &'m RegexMatcher,
     room: usize,
-    rows: Vec<Row>,
+    rows: Vec<CollectedLine>,
     /// The last lines seen with their numbers, oldest first.
     recent: VecDeque<(u64, String)>,
 }
 
-struct Row {
+struct CollectedLine {
     line: u64,
     column: usize,
     text: String,
@@ -358,15 +358,15 @@ impl<'m> Collect<'m> {
         }
     }
 
-    fn finish(self, path: &RepoPath) -> impl Iterator<Item = Match> {
+    fn finish(self, path: &RepoPath) -> impl Iterator<Item = MatchedLine> {
         self.rows.into_iter().map(
-            |Row {
+            |CollectedLine {
                  line,
                  column,
                  text,
                  before,
                  after,
-             }| Match {
+             }| MatchedLine {
                 path: path.clone(),
                 line,
                 column,
@@ -414,7 +414,7 @@ impl Sink for &mut Collect<'_> {
         }
         let at = self.matcher.find(whole).ok().flatten();
         let at = at.map_or(0, |found| found.start().min(line.len()));
-        self.rows.push(Row {
+        self.rows.push(CollectedLine {
             line: number,
             column: characters(&line[..at]) + 1,
             text: excerpt(line, at),

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use docent_core::memory::{DIRECTORY, Entry, MOST_BYTES, MemoryFile};
+use docent_core::memory::{DIRECTORY, MOST_BYTES, MemoryEntry, MemoryFile};
 use docent_core::path::RepoPath;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub use pending::{Pending, PendingError};
 
 use crate::clock::{Clock, rfc3339};
 use crate::deadline::{Deadline, Expired};
-use crate::files::{FileError, Folder, Root};
+use crate::files::{FileError, OpenFolder, Root};
 
 /// The memory of one project.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub struct Appended {
 
 /// Where an entry of a file came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Origin {
+pub(crate) struct EntryOrigin {
     file: MemoryFile,
     /// Of the entry's text.
     entry: String,
@@ -100,12 +100,12 @@ impl Memory {
     /// Appends an entry. It is on disk when this returns.
     pub fn append(
         &self,
-        entry: &Entry,
+        entry: &MemoryEntry,
         author: &Author,
         deadline: &Deadline,
     ) -> Result<Appended, MemoryError> {
         let at = self.clock.now();
-        let origin = Origin {
+        let origin = EntryOrigin {
             file: entry.file,
             entry: key(entry.text()),
             author: author.clone(),
@@ -142,7 +142,7 @@ pub(crate) fn key(text: &str) -> String {
 
 /// The lock, and what is about to be appended.
 struct Journal<'a> {
-    folder: &'a Folder,
+    folder: &'a OpenFolder,
     file: File,
     /// It says what the next process has to take back.
     keep: bool,
@@ -159,7 +159,7 @@ struct Plan {
 
 impl<'a> Journal<'a> {
     /// Waits for those who append, but not for ever: one of them may have been stopped.
-    fn take(folder: &'a Folder, deadline: &Deadline) -> Result<Self, MemoryError> {
+    fn take(folder: &'a OpenFolder, deadline: &Deadline) -> Result<Self, MemoryError> {
         let until = Instant::now() + LONGEST;
         loop {
             deadline.check()?;
@@ -194,7 +194,7 @@ impl<'a> Journal<'a> {
     }
 
     /// Appends, or leaves everything as it was.
-    fn append(&mut self, entry: &Entry, origin: &Origin) -> Result<u64, MemoryError> {
+    fn append(&mut self, entry: &MemoryEntry, origin: &EntryOrigin) -> Result<u64, MemoryError> {
         let name = entry.file.name();
         for _ in 0..TRIES {
             let mut file = self.folder.open_to_append(name)?;
@@ -232,7 +232,7 @@ impl<'a> Journal<'a> {
         file: &mut File,
         plan: &Plan,
         text: &str,
-        origin: &Origin,
+        origin: &EntryOrigin,
     ) -> io::Result<Landed> {
         let name = plan.file.name();
         let head = serde_json::to_string(&plan).expect("plain data");
@@ -262,7 +262,7 @@ impl<'a> Journal<'a> {
     }
 
     /// Writes down where an entry comes from, before it is there: one without an entry says nothing.
-    fn note(&self, origin: &Origin) -> io::Result<()> {
+    fn note(&self, origin: &EntryOrigin) -> io::Result<()> {
         let mut file = self.folder.open_to_append(ORIGINS).map_err(io::Error::other)?;
         let length = file.metadata()?.len();
         let mut line = serde_json::to_string(origin).expect("plain data") + "\n";
@@ -340,8 +340,8 @@ mod tests {
         Memory::new(root, clock, Some(directory.join("waiting")))
     }
 
-    fn entry(text: &str) -> Entry {
-        Entry::new(MemoryFile::Decisions, text).unwrap()
+    fn entry(text: &str) -> MemoryEntry {
+        MemoryEntry::new(MemoryFile::Decisions, text).unwrap()
     }
 
     fn names(directory: &Path) -> Vec<String> {

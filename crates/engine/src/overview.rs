@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
-use docent_core::role::Role;
+use docent_core::role::FileRole;
 
 /// A project at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,15 +105,15 @@ impl Overview {
             }
             *languages.entry(language).or_default() += 1;
             *of_modules.entry((name, language)).or_default() += 1;
-            let role = Role::of(path);
+            let role = FileRole::of(path);
             match role {
-                Role::Entry if !MARKUP.contains(&language.as_str()) => {
+                FileRole::Entry if !MARKUP.contains(&language.as_str()) => {
                     push(&mut module.entries, path);
                     overview.entries.push(path.as_str().to_owned());
                 }
-                Role::Test => module.tests += 1,
-                Role::Core if !DATA.contains(&language.as_str()) => push(&mut module.code, path),
-                Role::Entry | Role::Core | Role::Config | Role::Docs => {}
+                FileRole::Test => module.tests += 1,
+                FileRole::Core if !DATA.contains(&language.as_str()) => push(&mut module.code, path),
+                FileRole::Entry | FileRole::Core | FileRole::Config | FileRole::Docs => {}
             }
             if let Some(order) = key_file(path) {
                 keys.push((order, path.as_str().to_owned()));

@@ -6,27 +6,27 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use docent_core::boost::{Boosts, Rules, Usage};
-use docent_core::chunk::{Kind, Rows, chunk};
+use docent_core::boost::{BoostRules, Boosts, Usage};
+use docent_core::chunk::{ChunkKind, Rows, chunk};
 use docent_core::discovery::{Discovery, Origins, in_file};
 use docent_core::language::language_in;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
-use docent_core::rank::{Candidate, Weights, relevance, spread};
-use docent_core::tokens::Query;
+use docent_core::rank::{RankInput, Weights, relevance, spread};
+use docent_core::tokens::ParsedQuery;
 use jiff::Timestamp;
 
 use crate::deadline::Deadline;
 use crate::files::{Root, lossy_text};
-use crate::index::{Index, Unordered, hash};
-use crate::store::{Hit, Note, Piece, StoreError, Wanted};
+use crate::index::{Index, RerankSkipped, hash};
+use crate::store::{ChunkHit, ChunkQuery, Note, StoreError, StoredChunk};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct SearchRequest<'a> {
     pub query: &'a str,
     /// Only these kinds; any, where there is none.
-    pub kinds: &'a [Kind],
+    pub kinds: &'a [ChunkKind],
     pub module: Option<&'a str>,
     pub weights: &'a Weights,
     /// A model on a server is waited for no longer than this.
@@ -35,37 +35,37 @@ pub struct Request<'a> {
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct SearchResult {
     /// Those first that should be seen first.
-    pub matches: Vec<Match>,
+    pub matches: Vec<FoundChunk>,
     /// Why a model on a server had no say in that, where there is one.
-    pub unordered: Option<Unordered>,
+    pub unordered: Option<RerankSkipped>,
 }
 
 /// A project that is searched, and how it is worked on.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct SearchedProject<'a> {
     pub index: &'a Index,
     /// How its files were read, by path.
     pub usage: &'a HashMap<String, Usage>,
     /// The module being worked in.
     pub module: Option<&'a str>,
-    pub rules: Rules,
+    pub rules: BoostRules,
 }
 
 /// A piece that was found.
 #[derive(Clone, Debug)]
-pub struct Match {
+pub struct FoundChunk {
     /// Which of the places it is in.
     pub place: usize,
-    pub piece: Piece,
+    pub piece: StoredChunk,
     /// How relevant it is by itself, from 0 to 1.
     pub relevance: f64,
     pub boosts: Boosts,
     pub usage: Option<Usage>,
 }
 
-impl Match {
+impl FoundChunk {
     pub fn score(&self) -> f64 {
         self.relevance * self.boosts.product()
     }
@@ -75,11 +75,14 @@ impl Match {
 const CANDIDATES: usize = 200;
 
 /// The pieces that answer a query.
-pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Answer, StoreError> {
-    let query = Query::of(request.query);
+pub fn search(
+    places: &[SearchedProject<'_>],
+    request: &SearchRequest<'_>,
+) -> Result<SearchResult, StoreError> {
+    let query = ParsedQuery::of(request.query);
     let kinds: Vec<&'static str> = request.kinds.iter().map(|kind| kind.name()).collect();
     let names: Vec<String> = query.names.iter().map(|name| name.joined.clone()).collect();
-    let wanted = Wanted {
+    let wanted = ChunkQuery {
         words: &query.words,
         names: &names,
         kinds: &kinds,
@@ -87,12 +90,12 @@ pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Answer, Sto
         vector: None,
         most: CANDIDATES,
     };
-    let mut hits: Vec<(usize, Hit)> = Vec::new();
+    let mut hits: Vec<(usize, ChunkHit)> = Vec::new();
     let mut unordered = None;
     for (at, place) in places.iter().enumerate() {
         // Each project has vectors of its own embedder.
         let vector = place.index.embedder().embed(request.query);
-        let mut found = place.index.find(&Wanted { vector, ..wanted })?;
+        let mut found = place.index.find(&ChunkQuery { vector, ..wanted })?;
         // Who names something is shown what is called so; no server need be asked for that.
         if !query.is_name
             && let Err(why) = ask_server(place.index, request, &mut found)
@@ -105,21 +108,25 @@ pub fn search(places: &[Place<'_>], request: &Request<'_>) -> Result<Answer, Sto
     for place in places {
         spoken.push(spoken_of(&query, place.index)?);
     }
-    Ok(Answer {
+    Ok(SearchResult {
         matches: ranked(&query, places, hits, &spoken, request.weights),
         unordered,
     })
 }
 
 /// Has a model on a server say how near hits are, where there is one.
-fn ask_server(index: &Index, request: &Request<'_>, hits: &mut [Hit]) -> Result<(), Unordered> {
+fn ask_server(
+    index: &Index,
+    request: &SearchRequest<'_>,
+    hits: &mut [ChunkHit],
+) -> Result<(), RerankSkipped> {
     if !index.has_server() {
         return Ok(());
     }
-    let mut written: Vec<&mut Hit> = hits.iter_mut().filter(|hit| !hit.piece.generated).collect();
+    let mut written: Vec<&mut ChunkHit> = hits.iter_mut().filter(|hit| !hit.piece.generated).collect();
     let keys: Vec<u64> = written
         .iter()
-        .map(|hit| Piece::meaning(&hit.piece.path, &hit.piece.scope, hit.piece.hash))
+        .map(|hit| StoredChunk::meaning(&hit.piece.path, &hit.piece.scope, hit.piece.hash))
         .collect();
     if let Some(near) = index.nearness(request.query, &keys, request.deadline)? {
         for (hit, near) in written.iter_mut().zip(near) {
@@ -133,7 +140,7 @@ fn ask_server(index: &Index, request: &Request<'_>, hits: &mut [Hit]) -> Result<
 const MESSAGES: usize = 50;
 
 /// How much commits with the query's words spoke of each file, where the one they spoke of most has 1.
-fn spoken_of(query: &Query, index: &Index) -> Result<HashMap<String, f32>, StoreError> {
+fn spoken_of(query: &ParsedQuery, index: &Index) -> Result<HashMap<String, f32>, StoreError> {
     let mut spoken: HashMap<String, f32> = HashMap::new();
     // Who names something is shown what is called so.
     if query.is_name {
@@ -154,12 +161,12 @@ fn spoken_of(query: &Query, index: &Index) -> Result<HashMap<String, f32>, Store
 }
 
 fn ranked(
-    query: &Query,
-    places: &[Place<'_>],
-    mut hits: Vec<(usize, Hit)>,
+    query: &ParsedQuery,
+    places: &[SearchedProject<'_>],
+    mut hits: Vec<(usize, ChunkHit)>,
     spoken: &[HashMap<String, f32>],
     weights: &Weights,
-) -> Vec<Match> {
+) -> Vec<FoundChunk> {
     // Where words match equally well, the order in which files were indexed must not show.
     hits.sort_by(|(_, a), (_, b)| {
         b.score
@@ -167,9 +174,9 @@ fn ranked(
             .then_with(|| a.piece.path.cmp(&b.piece.path))
             .then_with(|| a.piece.first_line.cmp(&b.piece.first_line))
     });
-    let candidates: Vec<Candidate<'_>> = hits
+    let candidates: Vec<RankInput<'_>> = hits
         .iter()
-        .map(|(project, hit)| Candidate {
+        .map(|(project, hit)| RankInput {
             project: *project,
             path: &hit.piece.path,
             kind: hit.piece.kind,
@@ -185,7 +192,7 @@ fn ranked(
     let files: Vec<(usize, &str)> = candidates.iter().map(|one| (one.project, one.path)).collect();
     spread(&files, &mut relevance, weights.again);
     drop(candidates);
-    let mut matches: Vec<Match> = hits
+    let mut matches: Vec<FoundChunk> = hits
         .into_iter()
         .zip(relevance)
         .map(|((at, hit), relevance)| {
@@ -193,7 +200,7 @@ fn ranked(
             let usage = place.usage.get(&hit.piece.path).copied();
             let module = place.module.is_some_and(|module| is_in(&hit.piece.path, module));
             let relevance = f64::from(relevance);
-            Match {
+            FoundChunk {
                 place: at,
                 boosts: place.rules.boosts(usage, module),
                 usage,
@@ -212,7 +219,7 @@ fn is_in(path: &str, module: &str) -> bool {
 
 /// Reads the text of pieces, each file once.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct ChunkReader<'a> {
     root: &'a Root,
     files: HashMap<String, Option<ReadFile>>,
     /// Those of files that have changed since they were indexed.
@@ -228,7 +235,7 @@ struct ReadFile {
 /// Larger files were not indexed, whatever was configured.
 const LARGEST: u64 = 256 << 20;
 
-impl<'a> Reader<'a> {
+impl<'a> ChunkReader<'a> {
     pub fn new(root: &'a Root) -> Self {
         Self {
             root,
@@ -278,7 +285,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The piece with the lines it has now, and their text. Nothing where it is gone.
-    pub fn read(&mut self, piece: &Piece) -> Option<(Piece, String)> {
+    pub fn read(&mut self, piece: &StoredChunk) -> Option<(StoredChunk, String)> {
         let path = RepoPath::parse(&piece.path).ok()?;
         let text = self.text(&path)?;
         let rows = Rows::of(text);
@@ -290,7 +297,7 @@ impl<'a> Reader<'a> {
         let moved = chunks.into_iter().find(|chunk| chunk.id == piece.id)?;
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         let (first, last) = (*moved.lines.start(), *moved.lines.end());
-        let piece = Piece {
+        let piece = StoredChunk {
             first_line: number(first),
             last_line: number(last),
             ..piece.clone()

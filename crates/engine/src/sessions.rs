@@ -27,7 +27,7 @@ pub struct Sessions {
 
 /// What a session did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Used {
+pub enum SessionUse {
     /// Called a tool.
     Tool,
     /// Read a file.
@@ -72,7 +72,7 @@ enum Event {
         client: Option<String>,
         started: Timestamp,
         at: Timestamp,
-        how: Used,
+        how: SessionUse,
         name: String,
     },
     Ended {
@@ -117,7 +117,7 @@ impl Sessions {
     }
 
     /// Remembers that a session did something.
-    pub fn used(&self, session: &str, client: Option<&str>, started: Timestamp, how: Used, name: &str) {
+    pub fn used(&self, session: &str, client: Option<&str>, started: Timestamp, how: SessionUse, name: &str) {
         self.tell(Event::Used {
             session: session.to_owned(),
             client: client.map(str::to_owned),
@@ -335,7 +335,7 @@ fn complete(connection: &Connection, session: &mut Past) -> rusqlite::Result<()>
         "SELECT kind, name, times FROM used WHERE session = ?1
          ORDER BY kind, CASE kind WHEN ?2 THEN -last ELSE -times END, name",
     )?;
-    let rows = query.query_map(params![session.id, Used::Search as i64], |row| {
+    let rows = query.query_map(params![session.id, SessionUse::Search as i64], |row| {
         Ok((
             row.get::<_, i64>(0)?,
             row.get(1)?,
@@ -345,9 +345,9 @@ fn complete(connection: &Connection, session: &mut Past) -> rusqlite::Result<()>
     for row in rows {
         let (kind, name, times) = row?;
         let list = match kind {
-            kind if kind == Used::Tool as i64 => &mut session.tools,
-            kind if kind == Used::File as i64 => &mut session.files,
-            kind if kind == Used::Search as i64 => &mut session.searches,
+            kind if kind == SessionUse::Tool as i64 => &mut session.tools,
+            kind if kind == SessionUse::File as i64 => &mut session.files,
+            kind if kind == SessionUse::Search as i64 => &mut session.searches,
             _ => &mut session.projects,
         };
         list.push((name, times));
@@ -368,7 +368,7 @@ mod tests {
         Sessions::new(Some(folder.to_owned()), clock)
     }
 
-    fn used(sessions: &Sessions, id: &str, how: Used, name: &str) {
+    fn used(sessions: &Sessions, id: &str, how: SessionUse, name: &str) {
         sessions.used(id, Some("testkit"), sessions.now(), how, name);
     }
 
@@ -376,20 +376,20 @@ mod tests {
     fn a_session_is_what_it_did_whichever_process_asks() {
         let folder = tempfile::tempdir().unwrap();
         let early = at(0, folder.path());
-        used(&early, "one", Used::Tool, "read_file");
-        used(&early, "one", Used::File, "a.rs");
+        used(&early, "one", SessionUse::Tool, "read_file");
+        used(&early, "one", SessionUse::File, "a.rs");
         drop(early);
         let late = at(60, folder.path());
         for (how, name) in [
-            (Used::Tool, "read_file"),
-            (Used::Tool, "hello"),
-            (Used::File, "a.rs"),
-            (Used::File, "b.rs"),
-            (Used::Search, "tokens"),
+            (SessionUse::Tool, "read_file"),
+            (SessionUse::Tool, "hello"),
+            (SessionUse::File, "a.rs"),
+            (SessionUse::File, "b.rs"),
+            (SessionUse::Search, "tokens"),
         ] {
             used(&late, "one", how, name);
         }
-        used(&late, "two", Used::Tool, "hello");
+        used(&late, "two", SessionUse::Tool, "hello");
         late.ended("one");
         late.flush();
         let recent = at(90, folder.path()).recent(10).unwrap();
@@ -409,16 +409,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sessions = at(0, folder.path());
         for number in 0..MOST_NAMES + 50 {
-            used(&sessions, "long", Used::File, &format!("{number}.rs"));
+            used(&sessions, "long", SessionUse::File, &format!("{number}.rs"));
         }
-        used(&sessions, "long", Used::File, "0.rs");
+        used(&sessions, "long", SessionUse::File, "0.rs");
         let long = sessions.session("long").unwrap().unwrap();
         assert_eq!(i64::try_from(long.files.len()).unwrap(), MOST_NAMES);
         assert_eq!(long.files[0], ("0.rs".into(), 2));
         drop(sessions);
         // A long time later.
         let sessions = at(KEPT + 1, folder.path());
-        used(&sessions, "new", Used::Tool, "hello");
+        used(&sessions, "new", SessionUse::Tool, "hello");
         let ids: Vec<String> = sessions
             .recent(10)
             .unwrap()
@@ -431,7 +431,7 @@ mod tests {
     #[test]
     fn without_a_place_nothing_is_remembered_and_nothing_fails() {
         let sessions = Sessions::new(None, Clock::System);
-        used(&sessions, "one", Used::Tool, "hello");
+        used(&sessions, "one", SessionUse::Tool, "hello");
         sessions.ended("one");
         assert_eq!(sessions.recent(5).unwrap(), []);
     }

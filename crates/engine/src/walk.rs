@@ -25,7 +25,7 @@ use crate::stamp::Stamp;
 
 /// A file that a walk has found and the rules allow.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Listed(RepoPath);
+pub struct WalkedFile(RepoPath);
 
 /// What a visitor says of a file: it was looked into, it could not be, or the walk should end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 const LARGEST_IGNORE_FILE: u64 = 256 << 10;
 const MOST_IGNORE_LINES: usize = 10_000;
 
-impl Listed {
+impl WalkedFile {
     pub fn path(&self) -> &RepoPath {
         &self.0
     }
@@ -93,17 +93,17 @@ pub fn files<V>(
     mut visitor: impl FnMut() -> V,
 ) -> Missed
 where
-    V: FnMut(&Listed) -> Next + Send,
+    V: FnMut(&WalkedFile) -> Next + Send,
 {
     let bounds = Bounds {
-        reach: Reach::Everything,
+        reach: WalkExtent::Everything,
         excluded,
         marked: Marked::Entered,
     };
     walk(root, &bounds, deadline, || {
         let mut visit = visitor();
         move |entry: &DirEntry, listed: Option<RepoPath>| match listed {
-            Some(path) if is_file(entry) => visit(&Listed(path)),
+            Some(path) if is_file(entry) => visit(&WalkedFile(path)),
             _ => Next::Continue,
         }
     })
@@ -126,7 +126,7 @@ const BUILT: &[&str] = &["dist", ".next"];
 /// Lists the files that an index should know, in the whole project or a part of it. Besides what is ignored,
 /// directories that say they are somebody else's are left out: caches, virtual environments, other work trees of the
 /// same repository.
-pub(crate) fn survey(root: &Root, part: &Reach, deadline: &Deadline) -> Survey {
+pub(crate) fn survey(root: &Root, part: &WalkExtent, deadline: &Deadline) -> Survey {
     let bounds = Bounds {
         reach: part.clone(),
         excluded: if asks_for_built(root) { &[] } else { BUILT },
@@ -134,7 +134,7 @@ pub(crate) fn survey(root: &Root, part: &Reach, deadline: &Deadline) -> Survey {
     };
     let found: Mutex<Survey> = Mutex::default();
     let missed = walk(root, &bounds, deadline, || {
-        let mut part = Part {
+        let mut part = ThreadFindings {
             survey: Survey::default(),
             whole: &found,
         };
@@ -160,12 +160,12 @@ pub(crate) fn survey(root: &Root, part: &Reach, deadline: &Deadline) -> Survey {
 }
 
 /// What one thread of a walk has found, which is added to the whole in the end.
-struct Part<'a> {
+struct ThreadFindings<'a> {
     survey: Survey,
     whole: &'a Mutex<Survey>,
 }
 
-impl Drop for Part<'_> {
+impl Drop for ThreadFindings<'_> {
     fn drop(&mut self) {
         if let Ok(mut whole) = self.whole.lock() {
             whole.files.append(&mut self.survey.files);
@@ -177,14 +177,14 @@ impl Drop for Part<'_> {
 
 /// Where a walk goes.
 struct Bounds {
-    reach: Reach,
+    reach: WalkExtent,
     excluded: &'static [&'static str],
     marked: Marked,
 }
 
 /// How much of a project is walked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum WalkExtent {
     Everything,
     /// A directory and all below it.
     Below(PathBuf),
@@ -192,7 +192,7 @@ pub(crate) enum Reach {
     Inside(PathBuf),
 }
 
-impl Reach {
+impl WalkExtent {
     /// True when a walk that has come to `path` should look at it.
     fn covers(&self, path: &Path) -> bool {
         match self {
@@ -327,7 +327,7 @@ pub fn work_tree(path: &Path) -> Option<&Path> {
 struct Steward {
     root: Root,
     exclude: Gitignore,
-    reach: Reach,
+    reach: WalkExtent,
     excluded: &'static [&'static str],
     marked: Marked,
     deadline: Deadline,

@@ -18,7 +18,7 @@ use crate::MAX_WAIT;
 /// A running server. It ends with the process.
 pub struct EmbeddingServer {
     address: String,
-    shared: Arc<Shared>,
+    shared: Arc<ServerShared>,
 }
 
 /// How it answers.
@@ -46,12 +46,12 @@ pub enum Mood {
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct ServerShared {
+    state: Mutex<ServerState>,
     heard: Condvar,
 }
 
-struct State {
+struct ServerState {
     mood: Mood,
     dimensions: usize,
     model: String,
@@ -65,7 +65,7 @@ struct State {
     early_requests: usize,
 }
 
-impl Default for State {
+impl Default for ServerState {
     fn default() -> Self {
         Self {
             mood: Mood::Well,
@@ -85,7 +85,7 @@ impl EmbeddingServer {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ServerShared::default());
         let server = Self {
             address,
             shared: shared.clone(),
@@ -156,7 +156,7 @@ impl EmbeddingServer {
         self.wait("requests", |state| state.requests >= count);
     }
 
-    fn wait(&self, what: &str, is_so: impl Fn(&State) -> bool) {
+    fn wait(&self, what: &str, is_so: impl Fn(&ServerState) -> bool) {
         let state = self.shared.lock();
         let (state, wait) = self
             .shared
@@ -167,8 +167,8 @@ impl EmbeddingServer {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl ServerShared {
+    fn lock(&self) -> MutexGuard<'_, ServerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -239,7 +239,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl ServerState {
     fn answer(&mut self, mood: Mood, key: Option<&str>, request: &Value) -> (u16, String, Value) {
         let error = |message: String| json!({ "error": { "message": message } });
         if self.key.is_some() && self.key.as_deref() != key {

@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::{Arg, ArgMatches, Command, value_parser};
-use docent_core::boost::Rules;
+use docent_core::boost::BoostRules;
 use docent_core::rank::Weights;
 use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
-use docent_engine::grep::{Case, Query, grep};
-use docent_engine::index::{Corpus, Index, Options, Patience, Progress};
-use docent_engine::search::{Place, Reader, Request, search};
+use docent_engine::grep::{Case, GrepQuery, grep};
+use docent_engine::index::{Corpus, Index, IndexOptions, Patience, Progress};
+use docent_engine::search::{ChunkReader, SearchRequest, SearchedProject, search};
 
 use super::index::{Bar, rate, size};
-use super::print::Page;
+use super::print::TerminalPage;
 use crate::settings::Settings;
 use crate::tools::markdown::count;
 
@@ -36,7 +36,11 @@ pub(super) fn command() -> Command {
         )
 }
 
-pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> anyhow::Result<ExitCode> {
+pub(super) fn run(
+    settings: &Settings,
+    given: &ArgMatches,
+    mut page: TerminalPage,
+) -> anyhow::Result<ExitCode> {
     const WIDTH: usize = 22;
     let most = usize::from(*given.get_one::<u16>("questions").expect("it has a default"));
     let folder = Scratch::new(&settings.temporary)?;
@@ -64,7 +68,7 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> an
     let named = timed(&names, |name| ask(&index, settings, name));
     let grepped = timed(&names, |name| {
         let pattern = regex::escape(name);
-        let wanted = Query {
+        let wanted = GrepQuery {
             pattern: &pattern,
             file_pattern: None,
             case: Case::Sensitive,
@@ -121,7 +125,7 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, mut page: Page) -> an
 /// An index of the project that is not the one in use.
 fn fresh(settings: &Settings, folder: &Path) -> Index {
     let accesses = Arc::new(Accesses::new(None, settings.clock));
-    let options = Options {
+    let options = IndexOptions {
         watch: false,
         remote: None,
         ..settings.index.clone()
@@ -159,20 +163,20 @@ fn names(index: &Index, most: usize) -> anyhow::Result<Vec<String>> {
 
 fn ask(index: &Index, settings: &Settings, query: &str) {
     let usage = std::collections::HashMap::new();
-    let place = Place {
+    let place = SearchedProject {
         index,
         usage: &usage,
         module: None,
-        rules: Rules::default(),
+        rules: BoostRules::default(),
     };
-    let request = Request {
+    let request = SearchRequest {
         query,
         kinds: &[],
         module: None,
         weights: &Weights::default(),
         deadline: &Deadline::default(),
     };
-    let mut reader = Reader::new(&settings.root);
+    let mut reader = ChunkReader::new(&settings.root);
     let found = search(&[place], &request).unwrap_or_default();
     for one in found.matches.iter().take(5) {
         std::hint::black_box(reader.read(&one.piece));

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use super::print::Page;
-use crate::settings::{Entry, Settings};
+use super::print::TerminalPage;
+use crate::settings::{ResolvedSetting, Settings};
 
-pub(super) fn show(settings: &Settings, mut page: Page) -> anyhow::Result<ExitCode> {
+pub(super) fn show(settings: &Settings, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let width = settings
         .entries
         .iter()
@@ -29,7 +29,7 @@ pub(super) fn show(settings: &Settings, mut page: Page) -> anyhow::Result<ExitCo
     })
 }
 
-fn shown(entry: &Entry) -> String {
+fn shown(entry: &ResolvedSetting) -> String {
     let empty = entry.value.as_str().is_some_and(str::is_empty);
     if entry.key.secret && !empty {
         "[set]".to_owned()

@@ -8,7 +8,7 @@ use docent_core::reveal::reveal_part;
 use docent_engine::docs::{check, propose};
 use docent_engine::files::FileError;
 
-use super::print::{self, Page};
+use super::print::{self, TerminalPage};
 use crate::settings::Settings;
 
 /// Adds the commands to that of the tool they belong to.
@@ -33,7 +33,7 @@ pub(super) fn is_own(given: &ArgMatches) -> bool {
     matches!(given.subcommand_name(), Some("check" | "init"))
 }
 
-pub(super) fn run(settings: &Settings, given: &ArgMatches, page: Page) -> anyhow::Result<ExitCode> {
+pub(super) fn run(settings: &Settings, given: &ArgMatches, page: TerminalPage) -> anyhow::Result<ExitCode> {
     match given.subcommand_name() {
         Some("init") => init(settings),
         _ => look(settings, page),
@@ -41,7 +41,7 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, page: Page) -> anyhow
 }
 
 /// `docent docs check`.
-fn look(settings: &Settings, mut page: Page) -> anyhow::Result<ExitCode> {
+fn look(settings: &Settings, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let (findings, files) = check(&settings.root, &settings.index.pages);
     for finding in &findings {
         let line = format!("{}:{}: {}", finding.path, finding.line, finding.message);

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
 use docent_core::client_config::{Entry, Value};
-use docent_engine::clients::{Client, Machine, Scope, SettingsFile};
+use docent_engine::clients::{Client, Machine, SettingsFile, SettingsScope};
 use docent_engine::index::{Index, Unwatched};
 use serde_json::json;
 
-use super::print::{self, Mark, Page};
+use super::print::{self, Mark, TerminalPage};
 use super::setup::machine;
 use super::{flag, index};
-use crate::settings::{Origin, Settings};
+use crate::settings::{Settings, ValueOrigin};
 use crate::tools::markdown::count;
 
 pub(super) fn command() -> Command {
@@ -80,7 +80,7 @@ impl Finding {
 pub(super) fn run(
     settings: &anyhow::Result<Settings>,
     given: &ArgMatches,
-    mut page: Page,
+    mut page: TerminalPage,
 ) -> anyhow::Result<ExitCode> {
     let mut findings = look(settings.as_ref());
     if given.get_flag("fix")
@@ -159,7 +159,7 @@ fn root(settings: &Settings) -> Finding {
         let advice = "name a project with --root DIR or DOCENT_ROOT; docent would index everything below";
         return Finding::bad("project", said, advice);
     }
-    if settings.root_origin == Origin::Directory("working directory") {
+    if settings.root_origin == ValueOrigin::Directory("working directory") {
         let advice =
             "no git repository was found around it; name the project with --root DIR if it is another";
         return Finding::note("project", said, advice);
@@ -287,7 +287,7 @@ fn clients(machine: &Machine<'_>) -> Vec<Finding> {
     let mut connected = Vec::new();
     for client in Client::ALL {
         let mut entries = Vec::new();
-        for scope in [Scope::User, Scope::Project] {
+        for scope in [SettingsScope::User, SettingsScope::Project] {
             let Some(file) = client.file(scope, machine) else {
                 continue;
             };
@@ -317,7 +317,7 @@ fn clients(machine: &Machine<'_>) -> Vec<Finding> {
             match stale(&entry, machine) {
                 None => connected.push(client.title()),
                 Some((mark, said)) => {
-                    let project = if file.scope == Scope::Project {
+                    let project = if file.scope == SettingsScope::Project {
                         " --project"
                     } else {
                         ""

@@ -11,12 +11,12 @@ use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
 use docent_engine::embed::{Remote, Trouble};
 use docent_engine::git::Git;
-use docent_engine::index::{Corpus, Filled, Index, Options, Patience, Progress, Status};
+use docent_engine::index::{Corpus, Filled, Index, IndexOptions, IndexStatus, Patience, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
 use super::flag;
-use super::print::{self, Page};
+use super::print::{self, TerminalPage};
 use crate::settings::Settings;
 use crate::tools::markdown::count;
 
@@ -42,7 +42,7 @@ pub(super) fn open(settings: &Settings) -> (Index, Arc<Accesses>) {
         settings.clock,
         None,
     );
-    let options = Options {
+    let options = IndexOptions {
         watch: false,
         git: Some(Arc::new(git)),
         ..settings.index.clone()
@@ -147,7 +147,7 @@ pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
 }
 
 /// `docent status`.
-pub(super) fn status(settings: &Settings, as_json: bool, mut page: Page) -> anyhow::Result<ExitCode> {
+pub(super) fn status(settings: &Settings, as_json: bool, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let index = open(settings).0;
     let status = index.status();
     let server = index.filled();
@@ -165,10 +165,10 @@ pub(super) fn status(settings: &Settings, as_json: bool, mut page: Page) -> anyh
 }
 
 fn write(
-    status: &Status,
+    status: &IndexStatus,
     settings: &Settings,
     server: Option<Result<Filled, Trouble>>,
-    page: &mut Page,
+    page: &mut TerminalPage,
 ) -> std::io::Result<()> {
     const WIDTH: usize = 10;
     let standing = &status.standing;
@@ -262,7 +262,7 @@ fn write(
 }
 
 /// Languages by how many files they have: bars where a person looks, else all of them on a line.
-fn languages(status: &Status, width: usize, page: &mut Page) -> std::io::Result<()> {
+fn languages(status: &IndexStatus, width: usize, page: &mut TerminalPage) -> std::io::Result<()> {
     const SHOWN: usize = 8;
     if !page.is_terminal() {
         let all: Vec<String> = status
@@ -292,7 +292,7 @@ fn shortened(path: &Path, home: Option<&Path>) -> String {
     )
 }
 
-fn json(status: &Status, embedder: &str) -> serde_json::Value {
+fn json(status: &IndexStatus, embedder: &str) -> serde_json::Value {
     let notes = status
         .notes
         .iter()

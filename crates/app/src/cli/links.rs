@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use docent_engine::links::Links;
 
-use super::print::{self, Page};
+use super::print::{self, TerminalPage};
 use crate::settings::Settings;
 
 pub(super) fn commands() -> Vec<Command> {
@@ -74,7 +74,7 @@ pub(super) fn unlink(settings: &Settings, given: &ArgMatches) -> anyhow::Result<
 }
 
 /// `docent links`.
-pub(super) fn list(settings: &Settings, mut page: Page) -> anyhow::Result<ExitCode> {
+pub(super) fn list(settings: &Settings, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let links = links(settings);
     let direct = links.of(settings.root.path())?;
     for path in links.reachable(settings.root.path())? {

@@ -10,7 +10,7 @@ use docent_engine::clock::Clock;
 use docent_engine::files::Root;
 use docent_engine::memory::{Memory, PendingError};
 
-use super::print::{self, Page};
+use super::print::{self, TerminalPage};
 use crate::settings::Settings;
 use crate::tools::markdown::inline_to;
 
@@ -70,7 +70,7 @@ pub(super) fn open(root: &Root, clock: Clock, state: Option<&Path>) -> Memory {
     Memory::new(root.clone(), clock, state.map(|state| state.join("pending")))
 }
 
-pub(super) fn run(settings: &Settings, given: &ArgMatches, page: Page) -> anyhow::Result<ExitCode> {
+pub(super) fn run(settings: &Settings, given: &ArgMatches, page: TerminalPage) -> anyhow::Result<ExitCode> {
     let memory = open(&settings.root, settings.clock, settings.state.as_deref());
     match given.subcommand() {
         Some(("list", given)) => {
@@ -95,7 +95,7 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, page: Page) -> anyhow
     }
 }
 
-fn list(memory: &Memory, wanted: Option<MemoryFile>, mut page: Page) -> anyhow::Result<ExitCode> {
+fn list(memory: &Memory, wanted: Option<MemoryFile>, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let mut is_empty = true;
     for file in MemoryFile::ALL {
         if wanted.is_some_and(|wanted| wanted != file) {
@@ -127,7 +127,7 @@ fn list(memory: &Memory, wanted: Option<MemoryFile>, mut page: Page) -> anyhow::
     Ok(ExitCode::SUCCESS)
 }
 
-fn pending(memory: &Memory, mut page: Page) -> anyhow::Result<ExitCode> {
+fn pending(memory: &Memory, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let pending = memory.pending()?;
     for (at, one) in pending.iter().enumerate() {
         if at > 0 {

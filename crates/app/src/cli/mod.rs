@@ -24,10 +24,10 @@ use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use docent_engine::accesses::Accesses;
-use docent_engine::coverage::{Coverage, Reach};
+use docent_engine::coverage::{Coverage, ReportScope};
 use docent_engine::embed::Remote;
 use docent_engine::git::Git;
-use docent_engine::index::{Index, Options, Patience};
+use docent_engine::index::{Index, IndexOptions, Patience};
 use docent_engine::links::Links;
 use docent_engine::sessions::Sessions;
 use serde_json::Value;
@@ -36,11 +36,11 @@ use crate::log::{self, Stderr};
 use crate::serve;
 use crate::settings::{Flags, Http, Settings, home};
 use crate::tools::consent::Consent;
-use crate::tools::dispatch::{Caller, Dispatch, Project};
+use crate::tools::dispatch::{CallContext, Dispatch, Project};
 use crate::tools::limit::Session;
 use crate::tools::linked::{Linked, Neighbour};
-use crate::tools::{self, Audience, LeftOut, Object, Search, Tool};
-use print::{Colour, Page};
+use crate::tools::{self, Audience, LeftOut, Object, SearchSettings, Tool};
+use print::{Colour, TerminalPage};
 
 const ABOUT: &str = "A guide to your project, for coding agents and for you";
 
@@ -55,7 +55,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         ("call", given) => {
             let name = given.get_one::<String>("tool").expect("required");
             let arguments = object(given.get_one::<String>("arguments").expect("it has a default"))?;
-            let order = Order {
+            let order = PlannedCall {
                 tool: name,
                 arguments,
                 paths: Paths::FromRoot,
@@ -70,28 +70,30 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         }
         ("status", given) => {
             let settings = settings(&flags, &tools)?;
-            index::status(&settings, given.get_flag("json"), Page::new(colour))
+            index::status(&settings, given.get_flag("json"), TerminalPage::new(colour))
         }
         ("clear", _) => index::clear(&settings(&flags, &tools)?),
         ("link", given) => links::link(&settings(&flags, &tools)?, given),
         ("unlink", given) => links::unlink(&settings(&flags, &tools)?, given),
-        ("links", _) => links::list(&settings(&flags, &tools)?, Page::new(colour)),
+        ("links", _) => links::list(&settings(&flags, &tools)?, TerminalPage::new(colour)),
         ("overview", given) => {
             let (dispatch, _) = prepare(&flags, tools, Stay::ForOneCall)?;
-            sessions::overview(&dispatch.project, given, Page::new(colour))
+            sessions::overview(&dispatch.project, given, TerminalPage::new(colour))
         }
-        ("sessions", given) => sessions::sessions(&settings(&flags, &tools)?, given, Page::new(colour)),
+        ("sessions", given) => {
+            sessions::sessions(&settings(&flags, &tools)?, given, TerminalPage::new(colour))
+        }
         ("setup", given) => {
             let (settings, is_at_home) = match settings(&flags, &tools) {
                 Ok(settings) => (settings, false),
                 // A user's clients can be connected from anywhere.
                 Err(error) => (at_home(&flags, &tools).ok_or(error)?, true),
             };
-            setup::run(&settings, is_at_home, given, Page::new(colour))
+            setup::run(&settings, is_at_home, given, TerminalPage::new(colour))
         }
-        ("doctor", given) => doctor::run(&settings(&flags, &tools), given, Page::new(colour)),
-        ("bench", given) => bench::run(&settings(&flags, &tools)?, given, Page::new(colour)),
-        ("config", _) => configuration::show(&settings(&flags, &tools)?, Page::new(colour)),
+        ("doctor", given) => doctor::run(&settings(&flags, &tools), given, TerminalPage::new(colour)),
+        ("bench", given) => bench::run(&settings(&flags, &tools)?, given, TerminalPage::new(colour)),
+        ("config", _) => configuration::show(&settings(&flags, &tools)?, TerminalPage::new(colour)),
         ("completions", given) => {
             let shell = *given.get_one::<Shell>("shell").expect("required");
             let mut script = Vec::new();
@@ -107,20 +109,20 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             write(&reference::page(which, &tools, command(&tools)))
         }
         ("docs", given) if docs::is_own(given) => {
-            docs::run(&settings(&flags, &tools)?, given, Page::new(colour))
+            docs::run(&settings(&flags, &tools)?, given, TerminalPage::new(colour))
         }
         ("memory", given) if memory::is_own(given) => {
-            memory::run(&settings(&flags, &tools)?, given, Page::new(colour))
+            memory::run(&settings(&flags, &tools)?, given, TerminalPage::new(colour))
         }
         (name, given) => {
             let (tool, given) = mirror::find(&tools, name, given)?;
             mirror::check_filters(tool, given)?;
-            let order = Order {
+            let order = PlannedCall {
                 tool: tool.name,
                 arguments: mirror::arguments(tool, given),
                 paths: Paths::FromHere,
                 left_out: tool.mirror.left_out,
-                show: (!given.get_flag("json")).then(|| (tool.mirror.show, Page::new(colour))),
+                show: (!given.get_flag("json")).then(|| (tool.mirror.show, TerminalPage::new(colour))),
             };
             call(&flags, tools, order)
         }
@@ -293,7 +295,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         ..
     } = settings(flags, &tools)?;
     let accesses = Arc::new(Accesses::new(folder.clone(), clock));
-    let search = Search {
+    let search = SearchSettings {
         boosts,
         patience: match stay {
             Stay::OverStdio | Stay::OverHttp => Patience::Moment,
@@ -306,7 +308,7 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         Stay::ForOneCall => (Stderr::Terminal, None),
     };
     let git = Arc::new(Git::new(root.clone(), surroundings, clock, learned));
-    let options = Options {
+    let options = IndexOptions {
         watch: index.watch && stay != Stay::ForOneCall,
         // What takes longer than one call is left to who stays.
         fills: stay != Stay::ForOneCall,
@@ -322,8 +324,8 @@ fn prepare(flags: &Flags, tools: Vec<Tool>, stay: Stay) -> anyhow::Result<(Dispa
         tracing::warn!("{warning}");
     }
     let reach = match stay {
-        Stay::OverHttp => Reach::Project,
-        Stay::OverStdio | Stay::ForOneCall => Reach::Machine,
+        Stay::OverHttp => ReportScope::Project,
+        Stay::OverStdio | Stay::ForOneCall => ReportScope::Machine,
     };
     let project = Project {
         git,
@@ -381,7 +383,7 @@ fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<
 
 /// Writes a text that was asked for.
 fn write(text: &str) -> anyhow::Result<ExitCode> {
-    Page::new(Colour::Never).verbatim(text)?;
+    TerminalPage::new(Colour::Never).verbatim(text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -402,13 +404,13 @@ fn manual<'a>(mut command: Command, words: impl Iterator<Item = &'a String>) -> 
 }
 
 /// A call to make.
-struct Order<'a> {
+struct PlannedCall<'a> {
     tool: &'a str,
     arguments: Object,
     paths: Paths,
     left_out: Option<LeftOut>,
     /// Lays the answer out for people. Without, it is printed as clients get it.
-    show: Option<(Show, Page)>,
+    show: Option<(Show, TerminalPage)>,
 }
 
 /// Where relative paths in the arguments begin.
@@ -420,10 +422,10 @@ enum Paths {
     FromHere,
 }
 
-type Show = fn(&Value, &mut Page) -> io::Result<()>;
+type Show = fn(&Value, &mut TerminalPage) -> io::Result<()>;
 
-fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<ExitCode> {
-    let Order {
+fn call(flags: &Flags, tools: Vec<Tool>, order: PlannedCall<'_>) -> anyhow::Result<ExitCode> {
+    let PlannedCall {
         tool,
         mut arguments,
         paths,
@@ -451,7 +453,7 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<Exi
     let session = Session::new(dispatch.project.sessions.clone());
     let deadline = dispatch.deadline();
     let bar = show.is_some().then(index::Bar::default);
-    let caller = Caller {
+    let caller = CallContext {
         session: &session,
         // Who calls like a client is treated like one; who types the command is the user.
         consent: match paths {
@@ -480,7 +482,7 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: Order<'_>) -> anyhow::Result<Exi
             page.finish()?;
         }
         (Some(failure), Some(_)) => print::complain(&failure.sentence()),
-        (_, None) => Page::new(Colour::Never).verbatim(&(answer.text + "\n"))?,
+        (_, None) => TerminalPage::new(Colour::Never).verbatim(&(answer.text + "\n"))?,
     }
     Ok(ExitCode::from(code))
 }

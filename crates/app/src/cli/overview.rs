@@ -3,11 +3,11 @@
 use std::io;
 
 use docent_engine::deadline::Deadline;
-use docent_engine::git::Query;
+use docent_engine::git::LogQuery;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
-use super::print::Page;
+use super::print::TerminalPage;
 use crate::overview::{introduction, look};
 use crate::tools::dispatch::Project;
 use crate::tools::linked::project_name;
@@ -24,7 +24,7 @@ const WEEKS: usize = 26;
 const MOST_COMMITS: usize = 5_000;
 
 /// `docent overview` on a terminal.
-pub(super) fn show(project: &Project, page: &mut Page) -> io::Result<()> {
+pub(super) fn show(project: &Project, page: &mut TerminalPage) -> io::Result<()> {
     let deadline = Deadline::default();
     let (overview, notes) = look(project, &deadline);
     page.heading(&inline_to(&project_name(project.root.path()), 100))?;
@@ -68,7 +68,7 @@ pub(super) fn show(project: &Project, page: &mut Page) -> io::Result<()> {
 }
 
 /// Names with their numbers, the first few of them.
-fn bars(page: &mut Page, title: &str, rows: &[(&str, usize)], most: usize) -> io::Result<()> {
+fn bars(page: &mut TerminalPage, title: &str, rows: &[(&str, usize)], most: usize) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -92,14 +92,14 @@ fn bars(page: &mut Page, title: &str, rows: &[(&str, usize)], most: usize) -> io
 }
 
 /// Commits by week, and the last of them.
-fn activity(project: &Project, deadline: &Deadline, page: &mut Page) -> io::Result<()> {
+fn activity(project: &Project, deadline: &Deadline, page: &mut TerminalPage) -> io::Result<()> {
     let now = project.clock.now();
     let days = i64::try_from(WEEKS * 7).unwrap_or(i64::MAX);
     let since = day(now - SignedDuration::from_hours(24 * days));
-    let query = Query {
+    let query = LogQuery {
         since: Some(since.to_string()),
         count: MOST_COMMITS,
-        ..Query::default()
+        ..LogQuery::default()
     };
     let recent = project.git.log(&query, deadline).unwrap_or_default().commits;
     let mut weeks = [0; WEEKS];
@@ -118,9 +118,9 @@ fn activity(project: &Project, deadline: &Deadline, page: &mut Page) -> io::Resu
             project
                 .git
                 .log(
-                    &Query {
+                    &LogQuery {
                         count: COMMITS,
-                        ..Query::default()
+                        ..LogQuery::default()
                     },
                     deadline,
                 )

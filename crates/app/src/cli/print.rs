@@ -30,7 +30,7 @@ pub(crate) enum Mark {
 }
 
 /// What a person reads.
-pub(crate) struct Page {
+pub(crate) struct TerminalPage {
     out: BufWriter<AutoStream<io::Stdout>>,
     notes: AutoStream<io::Stderr>,
     terminal: bool,
@@ -70,7 +70,7 @@ impl Colour {
     }
 }
 
-impl Page {
+impl TerminalPage {
     pub(crate) fn new(colour: Colour) -> Self {
         Self {
             out: BufWriter::new(AutoStream::new(io::stdout(), colour.choice())),

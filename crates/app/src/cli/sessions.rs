@@ -9,7 +9,7 @@ use docent_engine::sessions::{Past, Sessions};
 use serde_json::{Value, json};
 
 use super::flag;
-use super::print::{self, Page};
+use super::print::{self, TerminalPage};
 use crate::overview;
 use crate::settings::Settings;
 use crate::tools::dispatch::Project;
@@ -39,7 +39,11 @@ pub(super) fn commands() -> [Command; 2] {
 }
 
 /// `docent overview`.
-pub(super) fn overview(project: &Project, given: &ArgMatches, mut page: Page) -> anyhow::Result<ExitCode> {
+pub(super) fn overview(
+    project: &Project,
+    given: &ArgMatches,
+    mut page: TerminalPage,
+) -> anyhow::Result<ExitCode> {
     let deadline = Deadline::default();
     match given.get_one::<String>("module") {
         None if page.is_terminal() => super::overview::show(project, &mut page)?,
@@ -59,7 +63,11 @@ pub(super) fn overview(project: &Project, given: &ArgMatches, mut page: Page) ->
 }
 
 /// `docent sessions`.
-pub(super) fn sessions(settings: &Settings, given: &ArgMatches, mut page: Page) -> anyhow::Result<ExitCode> {
+pub(super) fn sessions(
+    settings: &Settings,
+    given: &ArgMatches,
+    mut page: TerminalPage,
+) -> anyhow::Result<ExitCode> {
     let sessions = Sessions::new(settings.state.clone(), settings.clock);
     let found = match given.get_one::<String>("id") {
         Some(id) => Vec::from_iter(sessions.session(id)?),

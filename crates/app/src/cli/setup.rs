@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use docent_core::guide;
-use docent_engine::clients::{Change, Client, Machine, Scope, SettingsFile};
+use docent_engine::clients::{Client, Machine, SettingsChange, SettingsFile, SettingsScope};
 use docent_engine::files::read_own;
 
-use super::print::{self, Page};
+use super::print::{self, TerminalPage};
 use super::{flag, variable};
 use crate::settings::Settings;
 
@@ -56,12 +56,12 @@ pub(super) fn machine<'a>(settings: &'a Settings, program: &'a Path) -> Machine<
 
 /// Something to be written.
 enum Step {
-    Client(Box<Change>),
-    Guide(Guide),
+    Client(Box<SettingsChange>),
+    Guide(AgentGuide),
 }
 
 /// The file that agents read first, with our block or without.
-struct Guide {
+struct AgentGuide {
     path: PathBuf,
     before: Option<String>,
     after: Option<String>,
@@ -72,7 +72,7 @@ pub(super) fn run(
     settings: &Settings,
     is_at_home: bool,
     given: &ArgMatches,
-    mut page: Page,
+    mut page: TerminalPage,
 ) -> anyhow::Result<ExitCode> {
     let program = std::env::current_exe().context("this program cannot be found")?;
     let machine = machine(settings, &program);
@@ -122,7 +122,7 @@ pub(super) fn run(
         }
     }
     if !is_at_home && (given.get_flag("guide") || is_removing) {
-        let guide = Guide::of(settings.root.path(), is_removing)?;
+        let guide = AgentGuide::of(settings.root.path(), is_removing)?;
         if guide.before != guide.after {
             page.heading(&guide.path.display().to_string())?;
             show(&mut page, guide.before.as_deref(), guide.after.as_deref())?;
@@ -158,9 +158,9 @@ fn files(given: &ArgMatches, machine: &Machine<'_>, is_at_home: bool) -> anyhow:
         let is_named = named.iter().any(|name| *name == client.name());
         if named.is_empty() && is_removing {
             // Whatever is there goes.
-            let scopes = [Scope::User, Scope::Project]
+            let scopes = [SettingsScope::User, SettingsScope::Project]
                 .into_iter()
-                .filter(|scope| !is_project || *scope == Scope::Project);
+                .filter(|scope| !is_project || *scope == SettingsScope::Project);
             let there = scopes.filter_map(|scope| client.file(scope, machine));
             files.extend(there.filter(|file| !matches!(file.entry(), Ok(None))));
             continue;
@@ -171,12 +171,12 @@ fn files(given: &ArgMatches, machine: &Machine<'_>, is_at_home: bool) -> anyhow:
             continue;
         }
         let scope = if is_project {
-            Scope::Project
+            SettingsScope::Project
         } else {
             client.usual_scope()
         };
         match client.file(scope, machine) {
-            Some(_) if scope == Scope::Project && is_at_home => {
+            Some(_) if scope == SettingsScope::Project && is_at_home => {
                 print::announce(&format!(
                     "{} is connected inside a project: run `docent setup` there",
                     client.title()
@@ -191,7 +191,7 @@ fn files(given: &ArgMatches, machine: &Machine<'_>, is_at_home: bool) -> anyhow:
 }
 
 /// The lines that differ, with a few around them.
-fn show(page: &mut Page, before: Option<&str>, after: Option<&str>) -> io::Result<()> {
+fn show(page: &mut TerminalPage, before: Option<&str>, after: Option<&str>) -> io::Result<()> {
     const AROUND: usize = 2;
     let lines =
         |text: Option<&str>| -> Vec<String> { text.unwrap_or_default().lines().map(str::to_owned).collect() };
@@ -284,7 +284,7 @@ impl Step {
     }
 }
 
-impl Guide {
+impl AgentGuide {
     fn of(root: &Path, is_removing: bool) -> anyhow::Result<Self> {
         let (agents, claude) = (root.join("AGENTS.md"), root.join("CLAUDE.md"));
         let path = if claude.exists() && !agents.exists() {

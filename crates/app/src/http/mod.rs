@@ -26,7 +26,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::print::announce;
-use crate::mcp::Guide;
+use crate::mcp::ClientView;
 use crate::settings::Http;
 use crate::tools::dispatch::Dispatch;
 use gate::Gate;
@@ -87,7 +87,7 @@ fn router(dispatch: Arc<Dispatch>, local: SocketAddr, settings: Http, ended: &Ca
             .try_read()
             .is_ok_and(|open| open.len() > MOST_SESSIONS)
     };
-    let guide = Guide::new(dispatch.clone(), Arc::new(full));
+    let guide = ClientView::new(dispatch.clone(), Arc::new(full));
     let mcp = StreamableHttpService::new(move || Ok(guide.for_another()), sessions, config);
     Router::new()
         .route("/metrics", get(metrics::page))

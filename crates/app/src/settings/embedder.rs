@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use docent_engine::clock::Clock;
-use docent_engine::embed::{Key, Remote, Server, Use};
+use docent_engine::embed::{ApiKey, Remote, Server, Use};
 
-use super::{Entry, Environment, Origin, own, value};
+use super::{Environment, ResolvedSetting, ValueOrigin, own, value};
 use crate::tools::Tool;
 
 /// The model that the settings name; nothing where they name none.
 pub(super) fn remote(
-    entries: &[Entry],
+    entries: &[ResolvedSetting],
     environment: Environment<'_>,
     clock: Clock,
 ) -> anyhow::Result<Option<Arc<Remote>>> {
@@ -32,9 +32,9 @@ pub(super) fn remote(
         bail!("embedder.url is set and embedder.model is not; which model should the server be asked for?");
     };
     let key = match (text("embedder.key"), text("embedder.key_file")) {
-        (Some(key), _) => Key::Given(key),
-        (None, Some(file)) => Key::File(PathBuf::from(file)),
-        (None, None) => Key::None,
+        (Some(key), _) => ApiKey::Given(key),
+        (None, Some(file)) => ApiKey::File(PathBuf::from(file)),
+        (None, None) => ApiKey::None,
     };
     Ok(Some(Arc::new(Remote::new(Use {
         server: Server {
@@ -56,12 +56,12 @@ pub(super) fn remote(
 }
 
 /// Lowers how often tools may be called that ask a server which is paid, unless the user has set it.
-pub(super) fn spare(entries: &mut [Entry], tools: &[Tool]) {
+pub(super) fn spare(entries: &mut [ResolvedSetting], tools: &[Tool]) {
     for tool in tools {
         let name = format!("limit.{}", tool.name);
         let unset = entries
             .iter_mut()
-            .find(|entry| entry.key.name == name && entry.origin == Origin::Default);
+            .find(|entry| entry.key.name == name && entry.origin == ValueOrigin::Default);
         if let Some((entry, fewer)) = unset.zip(tool.per_minute_paid) {
             entry.value = i64::from(fewer).into();
         }

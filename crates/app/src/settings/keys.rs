@@ -6,7 +6,7 @@ use toml::Value;
 use crate::tools::Tool;
 
 /// Every setting there is.
-pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
+pub(crate) fn keys(tools: &[Tool]) -> Vec<SettingKey> {
     let mut keys = vec![
         key(
             "access.blocked",
@@ -91,7 +91,7 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<Key> {
 }
 
 /// A model on a server that has a say in the order of results. A project has none in where its user's code is sent.
-fn embedder() -> Vec<Key> {
+fn embedder() -> Vec<SettingKey> {
     let keys = vec![
         key(
             "embedder.batch",
@@ -136,11 +136,11 @@ fn embedder() -> Vec<Key> {
             "Embedding server in OpenAI's form, e.g. `http://localhost:11434/v1`; none by default, and nothing leaves the machine",
         ),
     ];
-    keys.into_iter().map(Key::not_from_project).collect()
+    keys.into_iter().map(SettingKey::not_from_project).collect()
 }
 
 /// Who may speak to a server over HTTP, and how much.
-fn http() -> Vec<Key> {
+fn http() -> Vec<SettingKey> {
     vec![
         key(
             "http.allowed_hosts",
@@ -172,7 +172,7 @@ fn http() -> Vec<Key> {
 }
 
 /// What a search result counts for how its file is used.
-fn boosts() -> impl Iterator<Item = Key> {
+fn boosts() -> impl Iterator<Item = SettingKey> {
     let boosts = [
         (
             "rank.recency_day",
@@ -198,7 +198,7 @@ fn boosts() -> impl Iterator<Item = Key> {
 }
 
 /// One thing that can be set.
-pub(crate) struct Key {
+pub(crate) struct SettingKey {
     pub(crate) name: String,
     pub(crate) about: String,
     pub(crate) default: Value,
@@ -212,8 +212,8 @@ pub(crate) struct Key {
     words: &'static [&'static str],
 }
 
-fn key(name: &str, default: impl Into<Value>, about: &str) -> Key {
-    Key {
+fn key(name: &str, default: impl Into<Value>, about: &str) -> SettingKey {
+    SettingKey {
         name: name.into(),
         about: about.into(),
         default: default.into(),
@@ -225,7 +225,7 @@ fn key(name: &str, default: impl Into<Value>, about: &str) -> Key {
     }
 }
 
-impl Key {
+impl SettingKey {
     fn not_from_project(mut self) -> Self {
         self.from_project = false;
         self

@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use docent_engine::walk::work_tree;
 
-use super::{Environment, Flags, Origin, home};
+use super::{Environment, Flags, ValueOrigin, home};
 
 /// The project's directory and how it was found.
-pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Result<(PathBuf, Origin)> {
+pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Result<(PathBuf, ValueOrigin)> {
     // Some clients hand on `${workspaceFolder}` as it stands, where they know no folder.
     if let Some(path) = flags.root.as_ref().filter(|path| !is_placeholder(path)) {
-        return Ok((path.clone(), Origin::Flag("--root")));
+        return Ok((path.clone(), ValueOrigin::Flag("--root")));
     }
     for variable in ["DOCENT_ROOT", "CLAUDE_PROJECT_DIR"] {
         if let Some(path) = environment(variable).filter(|path| !path.is_empty()) {
-            return Ok((path.into(), Origin::Variable(variable.into())));
+            return Ok((path.into(), ValueOrigin::Variable(variable.into())));
         }
     }
     let here = std::env::current_dir().context("the working directory is gone")?;
     if let Some(path) = work_tree(&here) {
-        return Ok((path.to_owned(), Origin::Directory("git root")));
+        return Ok((path.to_owned(), ValueOrigin::Directory("git root")));
     }
     // Clients that know no project start their servers there.
     if here.parent().is_none() || home(environment).is_some_and(|home| here == home) {
@@ -29,7 +29,7 @@ pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Resul
             here.display()
         );
     }
-    Ok((here, Origin::Directory("working directory")))
+    Ok((here, ValueOrigin::Directory("working directory")))
 }
 
 fn is_placeholder(path: &Path) -> bool {

@@ -64,7 +64,7 @@ impl Bench {
 }
 
 /// The value of `answer.max_chars` and where it came from.
-fn answer(bench: &Bench) -> (usize, Origin) {
+fn answer(bench: &Bench) -> (usize, ValueOrigin) {
     let settings = bench.resolve().unwrap();
     let entry = settings
         .entries
@@ -77,13 +77,13 @@ fn answer(bench: &Bench) -> (usize, Origin) {
 #[test]
 fn flags_beat_variables_beat_the_project_beat_the_user_beat_defaults() {
     let bench = bench();
-    assert_eq!(answer(&bench), (20_000, Origin::Default));
+    assert_eq!(answer(&bench), (20_000, ValueOrigin::Default));
     let bench = bench.user("[answer]\nmax_chars = 2001");
     assert_eq!(
         answer(&bench),
         (
             2001,
-            Origin::File(bench.directory.path().join("user/docent/config.toml"))
+            ValueOrigin::File(bench.directory.path().join("user/docent/config.toml"))
         )
     );
     let bench = bench.project("answer.max_chars = 2002");
@@ -93,14 +93,14 @@ fn flags_beat_variables_beat_the_project_beat_the_user_beat_defaults() {
         .canonicalize()
         .unwrap()
         .join("project/.context/config.toml");
-    assert_eq!(answer(&bench), (2002, Origin::File(file)));
+    assert_eq!(answer(&bench), (2002, ValueOrigin::File(file)));
     let bench = bench.variable("DOCENT_ANSWER_MAX_CHARS", "2003");
     assert_eq!(
         answer(&bench),
-        (2003, Origin::Variable("DOCENT_ANSWER_MAX_CHARS".into()))
+        (2003, ValueOrigin::Variable("DOCENT_ANSWER_MAX_CHARS".into()))
     );
     let bench = bench.set("answer.max_chars", "2004");
-    assert_eq!(answer(&bench), (2004, Origin::Flag("--set")));
+    assert_eq!(answer(&bench), (2004, ValueOrigin::Flag("--set")));
 }
 
 #[test]
@@ -184,12 +184,12 @@ fn values_of_the_wrong_kind_name_the_place_and_what_is_wanted() {
 #[test]
 fn the_root_is_the_one_named_or_the_clients() {
     let mut bench = bench();
-    assert_eq!(bench.resolve().unwrap().root_origin, Origin::Flag("--root"));
+    assert_eq!(bench.resolve().unwrap().root_origin, ValueOrigin::Flag("--root"));
     let project = bench.flags.root.take().unwrap();
     let bench = bench.variable("CLAUDE_PROJECT_DIR", project.to_str().unwrap());
     assert_eq!(
         bench.resolve().unwrap().root_origin,
-        Origin::Variable("CLAUDE_PROJECT_DIR".into())
+        ValueOrigin::Variable("CLAUDE_PROJECT_DIR".into())
     );
     let bench = bench.variable("DOCENT_ROOT", "/does/not/exist");
     assert_eq!(bench.error(), "there is no directory /does/not/exist");

@@ -15,7 +15,7 @@ use super::failure::brief;
 
 /// One argument that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Problem {
+pub(crate) struct ArgumentProblem {
     /// The argument, as a path for nested ones.
     pub(crate) path: Vec<String>,
     /// What is allowed.
@@ -97,7 +97,7 @@ fn each(schema: &mut Value, visit: &mut impl FnMut(&mut Object)) {
 
 /// Holds `arguments` against `schema`. What is left is exactly what the schema knows: `null` means not given,
 /// unknown arguments are dropped unless the schema refuses them, whole numbers written as `5.0` become `5`.
-pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Vec<Problem>> {
+pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Vec<ArgumentProblem>> {
     let mut problems = Vec::new();
     let mut known = Object::new();
     let empty = Object::new();
@@ -109,7 +109,7 @@ pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Ve
         match arguments.remove(name) {
             None | Some(Value::Null) => {
                 if required(schema, name) {
-                    problems.push(Problem {
+                    problems.push(ArgumentProblem {
                         path: vec![name.clone()],
                         message: format!("{name} is required"),
                     });
@@ -127,7 +127,7 @@ pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Ve
     if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
         let names: Vec<&str> = properties.keys().map(String::as_str).collect();
         for name in arguments.keys() {
-            problems.push(Problem {
+            problems.push(ArgumentProblem {
                 path: vec![name.clone()],
                 message: format!(
                     "there is no argument '{}'; there are: {}",
@@ -167,16 +167,16 @@ fn whole(property: &Value, value: Value) -> Value {
 }
 
 /// What is wrong with an argument, or with the first item of a list that is not as it should be.
-fn problem(name: &str, property: &Value, value: &Value) -> Option<Problem> {
+fn problem(name: &str, property: &Value, value: &Value) -> Option<ArgumentProblem> {
     if let Some(rule) = complaint(property, value) {
-        return Some(Problem {
+        return Some(ArgumentProblem {
             path: vec![name.to_owned()],
             message: format!("{name} must {rule}"),
         });
     }
     value.as_array()?.iter().enumerate().find_map(|(at, item)| {
         let rule = complaint(&property["items"], item)?;
-        Some(Problem {
+        Some(ArgumentProblem {
             path: vec![name.to_owned(), at.to_string()],
             message: format!("{name}[{at}] must {rule}"),
         })

@@ -15,10 +15,10 @@ use docent_engine::coverage::Coverage;
 use docent_engine::deadline::{Deadline, Expired};
 use docent_engine::files::Root;
 use docent_engine::git::Git;
-use docent_engine::index::{Corpus, Index, Progress, Standing};
+use docent_engine::index::{Corpus, Freshness, Index, Progress};
 use docent_engine::memory::Memory;
 use docent_engine::metrics::Metrics;
-use docent_engine::sessions::{Sessions, Used};
+use docent_engine::sessions::{SessionUse, Sessions};
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,7 @@ use super::consent::{Consent, Question, Questions};
 use super::failure::{Failure, brief};
 use super::limit::Session;
 use super::linked::Linked;
-use super::{Approval, Audience, Call, Docs, Group, Object, Reply, Report, Search, Tool, arguments};
+use super::{Approval, Audience, Call, Docs, Group, Object, Reply, Report, SearchSettings, Tool, arguments};
 
 /// The tools of one project, ready to be called.
 pub(crate) struct Dispatch {
@@ -40,12 +40,12 @@ pub(crate) struct Dispatch {
     /// Room for calls that run at once; more of them wait.
     places: Arc<Semaphore>,
     /// Says when what clients were told of may have changed.
-    changed: watch::Sender<Changes>,
+    changed: watch::Sender<ChangeCounts>,
 }
 
 /// How often something happened that a client may have to be told of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Changes {
+pub(crate) struct ChangeCounts {
     /// The index is another.
     pub(crate) index: u64,
     /// A session did something.
@@ -60,7 +60,7 @@ pub(crate) struct Project {
     pub(crate) accesses: Arc<Accesses>,
     pub(crate) index: Index,
     pub(crate) linked: Linked,
-    pub(crate) search: Search,
+    pub(crate) search: SearchSettings,
     pub(crate) memory: Memory,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) approval: Approval,
@@ -70,7 +70,7 @@ pub(crate) struct Project {
 
 /// Who calls, and until when.
 #[derive(Clone)]
-pub(crate) struct Caller<'a> {
+pub(crate) struct CallContext<'a> {
     pub(crate) session: &'a Session,
     pub(crate) consent: Consent,
     pub(crate) deadline: &'a Deadline,
@@ -92,7 +92,7 @@ pub(crate) struct Limits {
 
 /// What a caller gets.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ToolAnswer {
     pub(crate) text: String,
     /// The same as a value, for tools that answer in JSON.
     pub(crate) structured: Option<Value>,
@@ -104,7 +104,7 @@ pub(crate) struct Answer {
 impl Dispatch {
     pub(crate) fn new(tools: Vec<Tool>, project: Project, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(MOST_CALLS));
-        let changed = watch::Sender::new(Changes::default());
+        let changed = watch::Sender::new(ChangeCounts::default());
         let of_index = changed.clone();
         project.index.on_change(Box::new(move || {
             of_index.send_modify(|changes| changes.index += 1);
@@ -122,12 +122,12 @@ impl Dispatch {
     }
 
     /// Tells when what clients were told of may have changed: by files, or by what a session did.
-    pub(crate) fn changes(&self) -> watch::Receiver<Changes> {
+    pub(crate) fn changes(&self) -> watch::Receiver<ChangeCounts> {
         self.changed.subscribe()
     }
 
     /// Makes one call and waits for it.
-    pub(crate) fn call(&self, caller: Caller<'_>, name: &str, given: Object) -> Answer {
+    pub(crate) fn call(&self, caller: CallContext<'_>, name: &str, given: Object) -> ToolAnswer {
         let session = caller.session;
         let started = Instant::now();
         let logged = logged(&given);
@@ -142,14 +142,14 @@ impl Dispatch {
             );
             self.metrics
                 .record("unknown", started.elapsed(), Some(failure.kind.name()));
-            return Answer::failed(failure, Group::Context);
+            return ToolAnswer::failed(failure, Group::Context);
         };
 
         let group = (tool.dialect)(&given).unwrap_or(tool.group);
-        let refused = |problems: Vec<arguments::Problem>| {
+        let refused = |problems: Vec<arguments::ArgumentProblem>| {
             (tool.refuses)(&problems).unwrap_or_else(|| Failure::problems(problems))
         };
-        let mut docs: Option<Standing> = None;
+        let mut docs: Option<Freshness> = None;
         // A call that comes back with the user's answer was admitted before.
         let per_minute = match caller.consent {
             Consent::Answered { .. } => 0,
@@ -183,8 +183,8 @@ impl Dispatch {
             .map(|known| (known, docs.take()))
             .and_then(|(known, docs)| self.run(tool, known, caller, docs));
         let answer = match outcome {
-            Ok(reply) => Answer::of(reply, tool.indented),
-            Err(failure) => Answer::failed(failure, group),
+            Ok(reply) => ToolAnswer::of(reply, tool.indented),
+            Err(failure) => ToolAnswer::failed(failure, group),
         };
 
         if answer.question.is_some() {
@@ -192,7 +192,7 @@ impl Dispatch {
             tracing::info!(tool = tool.name, session = session.id, "the user is asked");
             return answer;
         }
-        session.used(Used::Tool, tool.name);
+        session.used(SessionUse::Tool, tool.name);
         self.changed.send_modify(|changes| changes.calls += 1);
         let took = started.elapsed();
         let error = answer.failure.as_ref().map(|failure| failure.kind.name());
@@ -230,17 +230,17 @@ impl Dispatch {
         given: Object,
         report: impl Fn(Progress) + Send + Sync + 'static,
         cancelled: CancellationToken,
-    ) -> Answer {
+    ) -> ToolAnswer {
         let deadline = self.deadline();
         let place = tokio::select! {
             place = self.places.clone().acquire_owned() => place.expect("the semaphore is never closed"),
-            () = cancelled.cancelled() => return Answer::failed(Expired::Cancelled.into(), Group::Context),
+            () = cancelled.cancelled() => return ToolAnswer::failed(Expired::Cancelled.into(), Group::Context),
         };
         let mut work = tokio::task::spawn_blocking({
             let deadline = deadline.clone();
             move || {
                 let _place = place;
-                let caller = Caller {
+                let caller = CallContext {
                     session: &session,
                     consent,
                     deadline: &deadline,
@@ -256,7 +256,7 @@ impl Dispatch {
                 work.await
             }
         };
-        finished.unwrap_or_else(|_| Answer::failed(Failure::panicked("the call"), Group::Context))
+        finished.unwrap_or_else(|_| ToolAnswer::failed(Failure::panicked("the call"), Group::Context))
     }
 
     /// The time a call gets, from now on.
@@ -273,8 +273,8 @@ impl Dispatch {
         &self,
         tool: &Tool,
         arguments: Object,
-        caller: Caller<'_>,
-        docs: Option<Standing>,
+        caller: CallContext<'_>,
+        docs: Option<Freshness>,
     ) -> Result<Reply, Failure> {
         caller.deadline.check()?;
         let call = Call {
@@ -310,7 +310,7 @@ impl Dispatch {
     }
 }
 
-impl Answer {
+impl ToolAnswer {
     fn of(reply: Reply, indented: bool) -> Self {
         let mut answer = Self {
             text: String::new(),
@@ -380,10 +380,10 @@ fn clean(value: &Value) -> Value {
 mod tests {
     use super::*;
     use docent_core::access::Access;
-    use docent_core::boost::Rules;
-    use docent_engine::coverage::Reach;
+    use docent_core::boost::BoostRules;
+    use docent_engine::coverage::ReportScope;
     use docent_engine::git::Surroundings;
-    use docent_engine::index::{Options, Patience};
+    use docent_engine::index::{IndexOptions, Patience};
     use docent_engine::links::Links;
     use schemars::JsonSchema;
     use serde::Deserialize;
@@ -406,18 +406,23 @@ mod tests {
             Clock::System,
             None,
         ));
-        let coverage = Coverage::new(root.clone(), Reach::Machine, Clock::System, std::env::temp_dir());
+        let coverage = Coverage::new(
+            root.clone(),
+            ReportScope::Machine,
+            Clock::System,
+            std::env::temp_dir(),
+        );
         let accesses = Arc::new(Accesses::new(None, Clock::System));
         let project = Project {
             git,
             coverage,
-            index: Index::new(root.clone(), None, accesses.clone(), Options::default()),
+            index: Index::new(root.clone(), None, accesses.clone(), IndexOptions::default()),
             linked: Linked::new(
                 Links::new(None),
                 Box::new(|_| anyhow::bail!("there are no others")),
             ),
-            search: Search {
-                boosts: Rules::default(),
+            search: SearchSettings {
+                boosts: BoostRules::default(),
                 patience: Patience::Moment,
             },
             memory: Memory::new(root.clone(), Clock::System, None),
@@ -436,7 +441,7 @@ mod tests {
     }
 
     fn call(dispatch: &Dispatch, session: &Session, deadline: &Deadline) -> String {
-        let caller = Caller {
+        let caller = CallContext {
             session,
             consent: Consent::Nobody,
             deadline,

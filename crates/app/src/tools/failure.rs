@@ -4,25 +4,25 @@ use docent_engine::deadline::Expired;
 use docent_engine::files::FileError;
 use serde_json::{Value, json};
 
-use super::arguments::Problem;
+use super::arguments::ArgumentProblem;
 use super::{Group, Object};
 
 /// A failed call.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FailureKind,
     pub(crate) message: String,
     /// What the failure is about, as the caller named it: `("path", "src/x.rs")`.
     subject: Option<(&'static str, String)>,
     details: Option<String>,
     hint: Option<String>,
-    problems: Vec<Problem>,
+    problems: Vec<ArgumentProblem>,
     retry_after: Option<u64>,
 }
 
 /// What happened to the caller. Fixes the code, the name in metrics and the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     Invalid,
     UnknownTool,
     NoRepository,
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
     Internal,
 }
 
-impl Kind {
+impl FailureKind {
     /// What it is that a file is not shown.
     pub(crate) fn of(error: &FileError) -> Self {
         match error {
@@ -105,7 +105,7 @@ impl Kind {
 }
 
 impl Failure {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -133,7 +133,7 @@ impl Failure {
     }
 
     /// Arguments that break the schema.
-    pub(crate) fn problems(problems: Vec<Problem>) -> Self {
+    pub(crate) fn problems(problems: Vec<ArgumentProblem>) -> Self {
         let message = problems
             .iter()
             .map(|problem| problem.message.as_str())
@@ -141,21 +141,21 @@ impl Failure {
             .join("; ");
         Self {
             problems,
-            ..Self::new(Kind::Invalid, message)
+            ..Self::new(FailureKind::Invalid, message)
         }
     }
 
     /// Arguments that keep the schema and still cannot be read.
     #[expect(clippy::needless_pass_by_value, reason = "the signature `map_err` wants")]
     pub(crate) fn arguments(error: serde_json::Error) -> Self {
-        Self::problems(vec![Problem {
+        Self::problems(vec![ArgumentProblem {
             path: Vec::new(),
             message: error.to_string(),
         }])
     }
 
     pub(crate) fn unknown_tool(name: &str, known: &[&str]) -> Self {
-        Self::new(Kind::UnknownTool, format!("Unknown tool: {}", brief(name)))
+        Self::new(FailureKind::UnknownTool, format!("Unknown tool: {}", brief(name)))
             .about("tool", name)
             .hint(format!("The tools are: {}", known.join(", ")))
     }
@@ -163,14 +163,17 @@ impl Failure {
     pub(crate) fn rate_limited(tool: &str, retry_after: u64) -> Self {
         Self {
             retry_after: Some(retry_after),
-            ..Self::new(Kind::RateLimited, format!("Rate limit exceeded for {tool}"))
-                .hint(format!("Try again in {retry_after} s"))
+            ..Self::new(
+                FailureKind::RateLimited,
+                format!("Rate limit exceeded for {tool}"),
+            )
+            .hint(format!("Try again in {retry_after} s"))
         }
     }
 
     pub(crate) fn panicked(tool: &str) -> Self {
         Self::new(
-            Kind::Internal,
+            FailureKind::Internal,
             format!("{tool} failed inside docent; the log has the cause"),
         )
     }
@@ -223,7 +226,7 @@ impl Failure {
             details = format!("{details} ({more})");
         }
         let hint = self.hint.as_deref().unwrap_or(match self.kind {
-            Kind::Invalid => "Correct the argument and call again",
+            FailureKind::Invalid => "Correct the argument and call again",
             _ => "Try again; the log has more",
         });
         format!(
@@ -236,7 +239,7 @@ impl Failure {
     pub(crate) fn sentence(&self) -> String {
         let mut sentence = self.message.clone();
         if let Some((_, value)) = &self.subject
-            && self.kind != Kind::UnknownTool
+            && self.kind != FailureKind::UnknownTool
         {
             sentence = format!("{sentence}: {value}");
         }
@@ -262,9 +265,9 @@ pub(crate) fn brief(text: &str) -> String {
 impl From<Expired> for Failure {
     fn from(expired: Expired) -> Self {
         match expired {
-            Expired::TimedOut => Self::new(Kind::TimedOut, "The call took too long and was stopped")
+            Expired::TimedOut => Self::new(FailureKind::TimedOut, "The call took too long and was stopped")
                 .hint("Ask for less, or raise call.timeout_seconds"),
-            Expired::Cancelled => Self::new(Kind::Cancelled, "The call was cancelled"),
+            Expired::Cancelled => Self::new(FailureKind::Cancelled, "The call was cancelled"),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! How fresh an answer is, in sentences.
 
-use docent_engine::index::Standing;
+use docent_engine::index::Freshness;
 
 use super::markdown::count;
 
 /// What an answer cannot know of, in sentences.
-pub(crate) fn told(standing: &Standing) -> Vec<String> {
+pub(crate) fn told(standing: &Freshness) -> Vec<String> {
     let mut sentences = standing.troubles.clone();
     let number = |count_of: usize| count(count_of as u64);
     if standing.unknown {
@@ -54,7 +54,7 @@ pub(crate) fn told(standing: &Standing) -> Vec<String> {
 }
 
 /// What an answer cannot know of commits, in sentences; `is_asked` where it is about them.
-pub(crate) fn told_of_history(history: &Standing, is_asked: bool) -> Vec<String> {
+pub(crate) fn told_of_history(history: &Freshness, is_asked: bool) -> Vec<String> {
     let mut sentences = history.troubles.clone();
     let again = if sentences.is_empty() {
         "; ask again in a moment"

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use docent_core::redact::redact;
 use docent_engine::memory::Author;
-use docent_engine::sessions::{Past, Sessions, Used};
+use docent_engine::sessions::{Past, SessionUse, Sessions};
 use jiff::Timestamp;
 
 use super::failure::brief;
@@ -53,7 +53,7 @@ impl Session {
     }
 
     /// Remembers that the session did something.
-    pub(crate) fn used(&self, how: Used, name: &str) {
+    pub(crate) fn used(&self, how: SessionUse, name: &str) {
         let client = self.client.get().map(String::as_str);
         self.log
             .used(&self.id, client, self.started, how, &brief(&redact(name)));

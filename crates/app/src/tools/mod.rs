@@ -24,22 +24,22 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_core::boost::Rules;
+use docent_core::boost::BoostRules;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::coverage::Coverage;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
 use docent_engine::git::Git;
-use docent_engine::index::{Index, Patience, Progress, Standing};
+use docent_engine::index::{Freshness, Index, Patience, Progress};
 use docent_engine::memory::Memory;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::cli::print::Page;
-use arguments::Problem;
+use crate::cli::print::TerminalPage;
+use arguments::ArgumentProblem;
 use consent::{Consent, Question};
 use dispatch::Project;
 use failure::Failure;
@@ -93,7 +93,7 @@ pub(crate) struct Tool {
     /// The way it says errors, where that depends on how it was called.
     dialect: fn(&Object) -> Option<Group>,
     /// Its own words for arguments that break the schema.
-    refuses: fn(&[Problem]) -> Option<Failure>,
+    refuses: fn(&[ArgumentProblem]) -> Option<Failure>,
     /// What of it depends on the project, as it is now.
     shaped: Option<fn(&Project, &mut Shape)>,
     /// Answers are laid out for the eye.
@@ -137,7 +137,7 @@ pub(crate) struct Mirror {
     /// Arguments given by position, in this order.
     pub(crate) positional: &'static [&'static str],
     /// Writes the answer for people.
-    pub(crate) show: fn(&Value, &mut Page) -> io::Result<()>,
+    pub(crate) show: fn(&Value, &mut TerminalPage) -> io::Result<()>,
     pub(crate) left_out: Option<LeftOut>,
     /// Takes `--filter KEY=VALUE`, for arguments that depend on the project.
     pub(crate) filters: bool,
@@ -160,12 +160,12 @@ pub(crate) struct Call<'a> {
     pub(crate) accesses: &'a Accesses,
     pub(crate) index: &'a Index,
     pub(crate) linked: &'a Linked,
-    pub(crate) search: &'a Search,
+    pub(crate) search: &'a SearchSettings,
     pub(crate) memory: &'a Memory,
     pub(crate) approval: Approval,
     pub(crate) consent: Consent,
     /// How things stand with the documentation, for tools that depend on it.
-    pub(crate) docs: Option<Standing>,
+    pub(crate) docs: Option<Freshness>,
     pub(crate) clock: Clock,
     pub(crate) session: &'a Session,
     pub(crate) deadline: &'a Deadline,
@@ -181,8 +181,8 @@ pub(crate) type Report<'a> = &'a (dyn Fn(Progress) + Sync);
 
 /// How searches are answered.
 #[derive(Clone, Debug)]
-pub(crate) struct Search {
-    pub(crate) boosts: Rules,
+pub(crate) struct SearchSettings {
+    pub(crate) boosts: BoostRules,
     /// How long they wait for what has changed.
     pub(crate) patience: Patience,
 }
@@ -301,7 +301,7 @@ impl Tool {
     }
 
     /// Has words of its own for some arguments that break the schema.
-    pub(crate) fn refuses(mut self, refuses: fn(&[Problem]) -> Option<Failure>) -> Self {
+    pub(crate) fn refuses(mut self, refuses: fn(&[ArgumentProblem]) -> Option<Failure>) -> Self {
         self.refuses = refuses;
         self
     }
@@ -348,7 +348,7 @@ impl Tool {
         mut self,
         command: &'static str,
         positional: &'static [&'static str],
-        show: fn(&Value, &mut Page) -> io::Result<()>,
+        show: fn(&Value, &mut TerminalPage) -> io::Result<()>,
     ) -> Self {
         self.mirror = Mirror {
             command,

@@ -3,7 +3,7 @@
 
 use docent_engine::files::FileError;
 
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, FailureKind};
 
 /// Larger files are refused.
 pub(crate) const MOST_BYTES: u64 = 1_048_576;
@@ -15,7 +15,7 @@ pub(crate) fn text(bytes: Vec<u8>) -> Option<String> {
 
 /// What a caller is told when a file is not shown. Where the message says it all, nothing is added.
 pub(crate) fn refused(error: &FileError, path: &str, denied: &str) -> Failure {
-    let kind = Kind::of(error);
+    let kind = FailureKind::of(error);
     let message = match error {
         FileError::Missing => return Failure::new(kind, "File not found").about("path", path),
         FileError::Blocked => return Failure::new(kind, denied).about("path", path),

@@ -1,5 +1,6 @@
 //! Rules of the house that a test can see.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -126,4 +127,36 @@ fn the_documents_readers_start_from_are_there_and_their_links_lead_somewhere() {
             }
         }
     }
+}
+
+#[test]
+fn a_type_name_is_defined_once() {
+    // Every tool has arguments, most have an output, and errors are named by their module.
+    const SHARED: [&str; 3] = ["Args", "Output", "Error"];
+    let mut defined: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, text) in all_sources() {
+        if name.contains("/tests") || name.contains("/examples/") {
+            continue;
+        }
+        let code = text.lines().take_while(|line| *line != "#[cfg(test)]");
+        for line in code {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let definition = match words.as_slice() {
+                ["struct" | "enum" | "trait", name, ..] => *name,
+                [visibility, "struct" | "enum" | "trait", name, ..] if visibility.starts_with("pub") => *name,
+                _ => continue,
+            };
+            let end = definition.find(|c: char| !c.is_alphanumeric());
+            let definition = &definition[..end.unwrap_or(definition.len())];
+            if !SHARED.contains(&definition) {
+                defined
+                    .entry(definition.to_owned())
+                    .or_default()
+                    .push(name.clone());
+            }
+        }
+    }
+    assert!(defined.len() > 300, "definitions are written as they were");
+    let twice: Vec<_> = defined.iter().filter(|(_, files)| files.len() > 1).collect();
+    assert!(twice.is_empty(), "{twice:#?}");
 }

@@ -34,7 +34,7 @@ pub(super) enum Beside {
 /// What a query says about a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Capture {
-    Definition(super::Kind),
+    Definition(super::ChunkKind),
     Name,
     Scope,
     Body,
@@ -45,7 +45,7 @@ pub(super) enum Capture {
 }
 
 /// Identifiers of languages, their grammar, and its query.
-const ROWS: &[Row] = &[
+const ROWS: &[GrammarRow] = &[
     row(
         &["rust"],
         tree_sitter_rust::LANGUAGE,
@@ -155,14 +155,14 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-struct Row {
+struct GrammarRow {
     names: &'static [&'static str],
     language: LanguageFn,
     query: &'static str,
 }
 
-const fn row(names: &'static [&'static str], language: LanguageFn, query: &'static str) -> Row {
-    Row {
+const fn row(names: &'static [&'static str], language: LanguageFn, query: &'static str) -> GrammarRow {
+    GrammarRow {
         names,
         language,
         query,
@@ -172,13 +172,13 @@ const fn row(names: &'static [&'static str], language: LanguageFn, query: &'stat
 /// Which patterns of a query are asked. Some queries of definitions take a fifth of a second to prepare, which nobody should wait
 /// for who asks about imports.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum QueryPart {
     Definitions,
     Imports,
 }
 
 /// The grammar of a language with a part of its query; nothing for a language that has none here.
-pub(super) fn of(language: &str, part: Part) -> Option<&'static Grammar> {
+pub(super) fn of(language: &str, part: QueryPart) -> Option<&'static Grammar> {
     static READY: [[OnceLock<Grammar>; 2]; ROWS.len()] =
         [const { [const { OnceLock::new() }; 2] }; ROWS.len()];
     let at = place(language)?;
@@ -201,8 +201,8 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
 }
 
 impl Grammar {
-    fn new(row: &Row, part: Part) -> Self {
-        let of_part = |pattern: &&str| pattern.contains("@import") == (part == Part::Imports);
+    fn new(row: &GrammarRow, part: QueryPart) -> Self {
+        let of_part = |pattern: &&str| pattern.contains("@import") == (part == QueryPart::Imports);
         let asked: Vec<&str> = patterns(row.query).into_iter().filter(of_part).collect();
         let text = &asked.join("\n");
         let language = Language::new(row.language);
@@ -264,13 +264,13 @@ impl Beside {
 
 impl Capture {
     fn of(name: &str) -> Option<Self> {
-        use super::Kind;
+        use super::ChunkKind;
         Some(match name {
-            "function" => Self::Definition(Kind::Function),
-            "class" => Self::Definition(Kind::Class),
-            "interface" => Self::Definition(Kind::Interface),
-            "type" => Self::Definition(Kind::Type),
-            "module" => Self::Definition(Kind::Module),
+            "function" => Self::Definition(ChunkKind::Function),
+            "class" => Self::Definition(ChunkKind::Class),
+            "interface" => Self::Definition(ChunkKind::Interface),
+            "type" => Self::Definition(ChunkKind::Type),
+            "module" => Self::Definition(ChunkKind::Module),
             "name" => Self::Name,
             "scope" => Self::Scope,
             "body" => Self::Body,
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn every_grammar_and_its_query_load() {
         for language in all() {
-            for part in [Part::Definitions, Part::Imports] {
+            for part in [QueryPart::Definitions, QueryPart::Imports] {
                 let grammar = of(language, part).unwrap();
                 assert!(grammar.begins.iter().any(|begins| *begins), "{language}");
             }

@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 
 use super::outline::{Definition, Outline};
-use super::{Chunk, Kind, Rows, lines};
+use super::{Chunk, ChunkKind, Rows, lines};
 
 /// A container of up to so many rows is one chunk.
 const SMALL_CONTAINER: usize = 30;
@@ -31,7 +31,7 @@ pub(super) fn leaves(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
             None => top.push(index),
         }
     }
-    let mut cut = Cut {
+    let mut cut = LeafCut {
         outline,
         rows,
         children: &children,
@@ -41,14 +41,14 @@ pub(super) fn leaves(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
     cut.chunks
 }
 
-struct Cut<'a> {
+struct LeafCut<'a> {
     outline: &'a Outline,
     rows: &'a Rows<'a>,
     children: &'a [Vec<usize>],
     chunks: Vec<Chunk>,
 }
 
-impl Cut<'_> {
+impl LeafCut<'_> {
     /// Cuts the rows of a definition, or of the file, around the definitions in it that stand alone.
     fn region(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, inside: &[usize]) {
         let mut next = *region.start();
@@ -96,8 +96,8 @@ impl Cut<'_> {
         let definition = &self.outline.definitions[index];
         let length = definition.end + 1 - definition.lead;
         let is_small = match definition.kind {
-            Kind::Module => false,
-            Kind::Function | Kind::Method => length < LARGE_INNER,
+            ChunkKind::Module => false,
+            ChunkKind::Function | ChunkKind::Method => length < LARGE_INNER,
             _ => length <= SMALL_CONTAINER,
         };
         !is_small
@@ -151,7 +151,7 @@ impl Cut<'_> {
                     if let Some(outer) = outer {
                         chunk.path.clone_from(&outer.path);
                     } else if self.chunks.is_empty() {
-                        chunk.kind = Kind::Module;
+                        chunk.kind = ChunkKind::Module;
                     }
                     self.chunks.push(chunk);
                 }

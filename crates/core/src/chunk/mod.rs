@@ -18,13 +18,13 @@ mod words;
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-use grammar::Part;
+use grammar::QueryPart;
 pub use outline::{Definition, Outline, Statement};
 
 /// A piece of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    pub kind: Kind,
+    pub kind: ChunkKind,
     /// What is defined here, `""` for what has no name.
     pub name: String,
     /// The name with those it stands inside of: `Library.lend`.
@@ -45,7 +45,7 @@ pub struct Chunk {
 
 /// What a chunk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ChunkKind {
     Function,
     Method,
     Class,
@@ -108,7 +108,7 @@ pub fn has_grammar(language: &str) -> bool {
 
 /// Parses and does nothing else: what chunking is measured against. True when there is a tree.
 pub fn parse_only(language: &str, text: &str) -> bool {
-    grammar::of(language, Part::Definitions)
+    grammar::of(language, QueryPart::Definitions)
         .is_some_and(|grammar| outline::parse(grammar, text, &[], &|| false).is_some())
 }
 
@@ -136,7 +136,7 @@ impl Unread {
     }
 }
 
-impl Kind {
+impl ChunkKind {
     pub const ALL: [Self; 7] = [
         Self::Function,
         Self::Method,
@@ -169,7 +169,7 @@ impl Chunk {
     /// A chunk of these rows, counted from 0, about nothing in particular.
     fn block(rows: RangeInclusive<usize>) -> Self {
         Self {
-            kind: Kind::Block,
+            kind: ChunkKind::Block,
             name: String::new(),
             path: String::new(),
             signature: String::new(),

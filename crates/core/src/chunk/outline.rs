@@ -12,10 +12,10 @@ use std::ops::ControlFlow;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 
-use super::grammar::{self, Beside, Capture, Grammar, Part};
+use super::grammar::{self, Beside, Capture, Grammar, QueryPart};
 use super::pages::scripts;
 use super::words::{documentation, plain, signature};
-use super::{Kind, Unread};
+use super::{ChunkKind, Unread};
 
 /// The definitions of a file, in the order they stand there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Outline {
 /// Something that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    pub kind: Kind,
+    pub kind: ChunkKind,
     pub name: String,
     /// The name with those it stands inside of: `Library.lend`.
     pub path: String,
@@ -71,7 +71,7 @@ const LONGEST_PATH: usize = 400;
 impl Outline {
     /// The outline of a text; nothing for a language without a grammar.
     pub fn of(language: &str, text: &str) -> Option<Result<Self, Unread>> {
-        let mut walk = Walk::new(grammar::of(language, Part::Definitions)?, text, SLACK);
+        let mut walk = OutlineWalk::new(grammar::of(language, QueryPart::Definitions)?, text, SLACK);
         Some(walk.over(language, &|| false).map(|()| walk.outline))
     }
 }
@@ -79,7 +79,7 @@ impl Outline {
 impl Statement {
     /// The import statements of a text; nothing for a language without a grammar. Gives up when `stop` says so.
     pub fn all(language: &str, text: &str, stop: &dyn Fn() -> bool) -> Option<Result<Vec<Self>, Unread>> {
-        let mut walk = Walk::new(grammar::of(language, Part::Imports)?, text, u8::MAX);
+        let mut walk = OutlineWalk::new(grammar::of(language, QueryPart::Imports)?, text, u8::MAX);
         Some(walk.over(language, stop).map(|()| walk.imports))
     }
 }
@@ -165,7 +165,7 @@ fn is_too_deep(text: &str) -> bool {
     false
 }
 
-struct Walk<'a> {
+struct OutlineWalk<'a> {
     grammar: &'a Grammar,
     text: &'a str,
     query: QueryCursor,
@@ -178,7 +178,7 @@ struct Walk<'a> {
 
 /// What was seen on one level of the tree so far.
 #[derive(Clone, Copy, Debug)]
-struct Level {
+struct TreeLevel {
     /// Comments and attributes that stand together, up to the present node.
     run: Option<Run>,
     /// The row on which the last node ended.
@@ -194,7 +194,7 @@ struct Run {
     words: (usize, usize),
 }
 
-impl Level {
+impl TreeLevel {
     fn new(slack: u8) -> Self {
         Self {
             run: None,
@@ -204,7 +204,7 @@ impl Level {
     }
 }
 
-impl<'a> Walk<'a> {
+impl<'a> OutlineWalk<'a> {
     fn new(grammar: &'a Grammar, text: &'a str, slack: u8) -> Self {
         let mut query = QueryCursor::new();
         query.set_max_start_depth(Some(0));
@@ -239,8 +239,8 @@ impl<'a> Walk<'a> {
 
     fn run(&mut self, tree: &Tree) {
         let mut cursor = tree.walk();
-        let mut levels: Vec<Level> = Vec::new();
-        let mut level = Level::new(self.slack);
+        let mut levels: Vec<TreeLevel> = Vec::new();
+        let mut level = TreeLevel::new(self.slack);
         loop {
             let inner = self.visit(cursor.node(), &mut level);
             if let Some(inner) = inner
@@ -259,11 +259,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes note of a node. Returns what is known about the level below, if that is worth a look.
-    fn visit(&mut self, node: Node<'_>, level: &mut Level) -> Option<Level> {
+    fn visit(&mut self, node: Node<'_>, level: &mut TreeLevel) -> Option<TreeLevel> {
         let kind = usize::from(node.kind_id());
         let (first, last) = rows(node);
         let beside = self.grammar.beside.get(kind).copied().unwrap_or(Beside::Nothing);
-        let mut inner = Level::new(self.slack);
+        let mut inner = TreeLevel::new(self.slack);
         let begins = self.grammar.begins.get(kind).copied().unwrap_or_default();
         if begins && beside != Beside::Wrapper {
             let run = level.run.filter(|run| first <= run.last_row + 1);
@@ -329,7 +329,7 @@ impl<'a> Walk<'a> {
 
     /// Asks the query about a node.
     fn match_at(&mut self, node: Node<'_>, run: Option<Run>) -> Matched {
-        let mut found = Found::default();
+        let mut found = Captures::default();
         let mut matches = self
             .query
             .matches(&self.grammar.query, node, self.text.as_bytes());
@@ -388,7 +388,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn define(&mut self, kind: Kind, node: Node<'_>, name: Node<'_>, found: &Found<'_>, run: Option<Run>) {
+    fn define(
+        &mut self,
+        kind: ChunkKind,
+        node: Node<'_>,
+        name: Node<'_>,
+        found: &Captures<'_>,
+        run: Option<Run>,
+    ) {
         let (head, end) = rows(node);
         while self
             .open
@@ -404,7 +411,7 @@ impl<'a> Walk<'a> {
         let outer = parent.map(|parent| &self.outline.definitions[parent]);
         let body = found.body.or_else(|| body_of(node, 3));
         let in_function = outer.is_some_and(|outer| outer.kind.is_function());
-        if in_function && kind == Kind::Function && body.is_none() {
+        if in_function && kind == ChunkKind::Function && body.is_none() {
             // `Foo x(a);` makes a variable there, and looks like a declaration.
             return;
         }
@@ -433,8 +440,10 @@ impl<'a> Walk<'a> {
         }
         let outer = parent.map(|parent| &self.outline.definitions[parent]);
         let kind = match (kind, outer.map(|outer| outer.kind)) {
-            (Kind::Function, Some(Kind::Class | Kind::Interface | Kind::Type)) => Kind::Method,
-            (Kind::Function, _) if scope.is_some() => Kind::Method,
+            (ChunkKind::Function, Some(ChunkKind::Class | ChunkKind::Interface | ChunkKind::Type)) => {
+                ChunkKind::Method
+            }
+            (ChunkKind::Function, _) if scope.is_some() => ChunkKind::Method,
             _ => kind,
         };
         let mut path = outer.map(|outer| format!("{}.", outer.path)).unwrap_or_default();
@@ -473,7 +482,7 @@ impl<'a> Walk<'a> {
         // One thing said in several equations, as Haskell does.
         if let Some(last) = self.outline.definitions.last_mut()
             && (last.path == definition.path && last.kind == kind && last.parent == parent)
-            && kind == Kind::Function
+            && kind == ChunkKind::Function
             && last.end + 1 >= definition.lead
             && body.is_none()
         {
@@ -511,8 +520,8 @@ impl Run {
 }
 
 #[derive(Default)]
-struct Found<'a> {
-    definition: Option<(Kind, Node<'a>)>,
+struct Captures<'a> {
+    definition: Option<(ChunkKind, Node<'a>)>,
     name: Option<Node<'a>>,
     scope: Option<Node<'a>>,
     body: Option<Node<'a>>,

@@ -207,7 +207,7 @@ fn a_component_that_is_wrapped_is_a_function() {
         let button = &chunked.chunks[0];
         assert_eq!(
             (button.name.as_str(), button.kind, button.doc.as_str()),
-            ("Button", Kind::Function, "Lends.")
+            ("Button", ChunkKind::Function, "Lends.")
         );
         assert_eq!(chunked.chunks.len(), 2);
     }
@@ -224,7 +224,7 @@ fn the_script_of_a_page_is_understood() {
         let lend = chunked.chunks.iter().find(|chunk| chunk.name == "lend").unwrap();
         assert_eq!(
             (lend.kind, &lend.lines),
-            (Kind::Function, &(12..=14)),
+            (ChunkKind::Function, &(12..=14)),
             "{:?}",
             chunked.chunks
         );

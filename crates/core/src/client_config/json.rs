@@ -13,12 +13,12 @@ use serde_json::Value as Json;
 
 use super::braces::{Braces, Layout, Member};
 use super::splice::{Splice, apply, indent, position, starts_line};
-use super::style::Style;
-use super::{Entry, Form, Place, Position, Refused, Value};
+use super::style::FileStyle;
+use super::{EditRefused, Entry, EntryLocation, FileFormat, Position, Value};
 
-pub(super) fn find(text: &str, place: &Place) -> Result<Option<Entry>, Refused> {
+pub(super) fn find(text: &str, place: &EntryLocation) -> Result<Option<Entry>, EditRefused> {
     let text = readable(text);
-    let file = File::read(&text, place.form)?;
+    let file = JsonFile::read(&text, place.form)?;
     let path = place.path();
     let way = file.way(&path)?;
     if way.len() < path.len() {
@@ -29,12 +29,12 @@ pub(super) fn find(text: &str, place: &Place) -> Result<Option<Entry>, Refused> 
     Ok(Some(fields.collect()))
 }
 
-pub(super) fn put(text: &str, place: &Place, entry: &Entry) -> Result<Option<String>, Refused> {
+pub(super) fn put(text: &str, place: &EntryLocation, entry: &Entry) -> Result<Option<String>, EditRefused> {
     let readable = readable(text);
-    let file = File::read(&readable, place.form)?;
+    let file = JsonFile::read(&readable, place.form)?;
     let path = place.path();
     let way = file.way(&path)?;
-    let style = Style::of(file.text, &file.root, way.last().copied());
+    let style = FileStyle::of(file.text, &file.root, way.last().copied());
     if file.is_empty {
         return Ok(Some(style.whole(text, &path, entry)));
     }
@@ -63,9 +63,13 @@ pub(super) fn put(text: &str, place: &Place, entry: &Entry) -> Result<Option<Str
     Ok((!splices.is_empty()).then(|| apply(text, splices)))
 }
 
-pub(super) fn take_out(text: &str, place: &Place, before: Option<&str>) -> Result<Option<String>, Refused> {
+pub(super) fn take_out(
+    text: &str,
+    place: &EntryLocation,
+    before: Option<&str>,
+) -> Result<Option<String>, EditRefused> {
     let readable = readable(text);
-    let file = File::read(&readable, place.form)?;
+    let file = JsonFile::read(&readable, place.form)?;
     let path = place.path();
     let way = file.way(&path)?;
     if way.len() < path.len() {
@@ -86,20 +90,28 @@ pub(super) fn take_out(text: &str, place: &Place, before: Option<&str>) -> Resul
 }
 
 /// All that a text says.
-pub(super) fn values(text: &str, form: Form) -> Result<Json, Refused> {
+pub(super) fn values(text: &str, form: FileFormat) -> Result<Json, EditRefused> {
     let text = readable(text);
-    Ok(Node::Object(File::read(&text, form)?.root).into())
+    Ok(Node::Object(JsonFile::read(&text, form)?.root).into())
 }
 
 /// How many of the place's keys are in a text. All of them, if that cannot be told.
-fn depth(text: &str, place: &Place) -> usize {
+fn depth(text: &str, place: &EntryLocation) -> usize {
     let text = readable(text);
-    let known = || Some(File::read(&text, place.form).ok()?.way(place.keys).ok()?.len());
+    let known = || {
+        Some(
+            JsonFile::read(&text, place.form)
+                .ok()?
+                .way(place.keys)
+                .ok()?
+                .len(),
+        )
+    };
     known().unwrap_or(place.keys.len())
 }
 
 /// A file that was read.
-struct File<'a> {
+struct JsonFile<'a> {
     text: &'a str,
     root: Object<'a>,
     /// It has no object, and nothing else.
@@ -108,9 +120,9 @@ struct File<'a> {
     comments: CommentMap<'a>,
 }
 
-impl<'a> File<'a> {
-    fn read(text: &'a str, form: Form) -> Result<Self, Refused> {
-        let is_strict = form == Form::Json;
+impl<'a> JsonFile<'a> {
+    fn read(text: &'a str, form: FileFormat) -> Result<Self, EditRefused> {
+        let is_strict = form == FileFormat::Json;
         let options = ParseOptions {
             allow_comments: !is_strict,
             allow_trailing_commas: !is_strict,
@@ -127,7 +139,7 @@ impl<'a> File<'a> {
             comments: CommentCollectionStrategy::Separate,
             tokens: true,
         };
-        let parsed = parse_to_ast(text, &collect, &options).map_err(|error| Refused::Syntax {
+        let parsed = parse_to_ast(text, &collect, &options).map_err(|error| EditRefused::Syntax {
             at: position(text, error.range().start),
             what: error.kind().to_string().to_lowercase(),
         })?;
@@ -136,7 +148,7 @@ impl<'a> File<'a> {
             serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
                 let (line, column) = (error.line(), error.column().max(1));
                 let what = error.to_string();
-                Refused::Syntax {
+                EditRefused::Syntax {
                     at: Position { line, column },
                     what: what.split(" at line ").next().unwrap_or_default().to_owned(),
                 }
@@ -150,7 +162,7 @@ impl<'a> File<'a> {
                 properties: Vec::new(),
             },
             Some(other) => {
-                return Err(Refused::WrongKind {
+                return Err(EditRefused::WrongKind {
                     at: position(text, other.start()),
                     what: "the file".to_owned(),
                     wanted: "an object",
@@ -167,7 +179,7 @@ impl<'a> File<'a> {
     }
 
     /// The members that lead along the path, as far as they are there.
-    fn way(&self, path: &[&str]) -> Result<Vec<&ObjectProp<'a>>, Refused> {
+    fn way(&self, path: &[&str]) -> Result<Vec<&ObjectProp<'a>>, EditRefused> {
         let mut way = Vec::new();
         for key in path {
             match self.property(self.object_at(&way)?, key)? {
@@ -179,24 +191,28 @@ impl<'a> File<'a> {
     }
 
     /// The object at the end of a way.
-    fn object_at<'b>(&'b self, way: &[&'b ObjectProp<'a>]) -> Result<&'b Object<'a>, Refused> {
+    fn object_at<'b>(&'b self, way: &[&'b ObjectProp<'a>]) -> Result<&'b Object<'a>, EditRefused> {
         let Some(member) = way.last() else {
             return Ok(&self.root);
         };
-        member.value.as_object().ok_or_else(|| Refused::WrongKind {
+        member.value.as_object().ok_or_else(|| EditRefused::WrongKind {
             at: position(self.text, member.value.start()),
             what: format!("\"{}\"", member.name.as_str()),
             wanted: "an object",
         })
     }
 
-    fn property<'b>(&self, object: &'b Object<'a>, key: &str) -> Result<Option<&'b ObjectProp<'a>>, Refused> {
+    fn property<'b>(
+        &self,
+        object: &'b Object<'a>,
+        key: &str,
+    ) -> Result<Option<&'b ObjectProp<'a>>, EditRefused> {
         let members = object.properties.iter();
         let mut found = members.filter(|member| member.name.as_str() == key);
         let first = found.next();
         match found.next() {
             None => Ok(first),
-            Some(second) => Err(Refused::Duplicate {
+            Some(second) => Err(EditRefused::Duplicate {
                 at: position(self.text, second.start()),
                 key: key.to_owned(),
             }),
@@ -223,7 +239,7 @@ impl<'a> File<'a> {
     }
 
     /// How members are added to an object: on lines of their own, if that is how it is written, or the member that holds it.
-    fn layout(&self, object: &Object, holder: Option<&ObjectProp>, style: &Style<'a>) -> Layout<'a> {
+    fn layout(&self, object: &Object, holder: Option<&ObjectProp>, style: &FileStyle<'a>) -> Layout<'a> {
         let text = self.text;
         let outer = holder.map_or(object.start(), Ranged::start);
         let last = object.properties.last().map(Ranged::start);

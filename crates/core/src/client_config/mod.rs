@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json};
 
 /// How a client's file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum FileFormat {
     Json,
     /// JSON with comments, and with commas after the last member.
     Jsonc,
@@ -28,8 +28,8 @@ pub enum Form {
 
 /// Where an entry stands.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
-    pub form: Form,
+pub struct EntryLocation<'a> {
+    pub form: FileFormat,
     /// The keys that lead to the servers: `["mcpServers"]`. At least one.
     pub keys: &'a [&'a str],
     /// The server's own key.
@@ -49,7 +49,7 @@ pub enum Value {
 
 /// Why a text is not edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum EditRefused {
     #[error("{at}: {what}")]
     Syntax { at: Position, what: String },
     /// A list or a number, say, where the way leads through.
@@ -80,28 +80,28 @@ impl fmt::Display for Position {
     }
 }
 
-impl Place<'_> {
+impl EntryLocation<'_> {
     fn path(&self) -> Vec<&str> {
         self.keys.iter().copied().chain([self.name]).collect()
     }
 }
 
 /// The entry as it stands in the file, without fields of other kinds.
-pub fn find(text: &str, place: &Place) -> Result<Option<Entry>, Refused> {
+pub fn find(text: &str, place: &EntryLocation) -> Result<Option<Entry>, EditRefused> {
     let (_, text) = without_mark(text);
     match place.form {
-        Form::Json | Form::Jsonc => json::find(text, place),
-        Form::Toml => toml::find(text, place),
+        FileFormat::Json | FileFormat::Jsonc => json::find(text, place),
+        FileFormat::Toml => toml::find(text, place),
     }
 }
 
 /// The text with an entry that says what `entry` says; nothing where it does already. Where there is one, only the fields that differ are changed, and others are kept.
 ///
 /// A text without content becomes a whole file.
-pub fn put(text: &str, place: &Place, entry: &Entry) -> Result<Option<String>, Refused> {
+pub fn put(text: &str, place: &EntryLocation, entry: &Entry) -> Result<Option<String>, EditRefused> {
     edit(text, place, Some(entry), |text| match place.form {
-        Form::Json | Form::Jsonc => json::put(text, place, entry),
-        Form::Toml => toml::put(text, place, entry),
+        FileFormat::Json | FileFormat::Jsonc => json::put(text, place, entry),
+        FileFormat::Toml => toml::put(text, place, entry),
     })
 }
 
@@ -109,7 +109,11 @@ pub fn put(text: &str, place: &Place, entry: &Entry) -> Result<Option<String>, R
 ///
 /// `before` is the text before [`put`]. With it, a table of servers that was not there before goes too when it is empty; and if
 /// nothing but the entry has changed since, the result is that text.
-pub fn take_out(text: &str, place: &Place, before: Option<&str>) -> Result<Option<String>, Refused> {
+pub fn take_out(
+    text: &str,
+    place: &EntryLocation,
+    before: Option<&str>,
+) -> Result<Option<String>, EditRefused> {
     if let Some(before) = before
         && leads_to(before, text, place)
     {
@@ -117,13 +121,13 @@ pub fn take_out(text: &str, place: &Place, before: Option<&str>) -> Result<Optio
     }
     let before = before.map(|before| without_mark(before).1);
     edit(text, place, None, |text| match place.form {
-        Form::Json | Form::Jsonc => json::take_out(text, place, before),
-        Form::Toml => toml::take_out(text, place),
+        FileFormat::Json | FileFormat::Jsonc => json::take_out(text, place, before),
+        FileFormat::Toml => toml::take_out(text, place),
     })
 }
 
 /// Whether putting in the entry of `text` is all that made it from `before`.
-fn leads_to(before: &str, text: &str, place: &Place) -> bool {
+fn leads_to(before: &str, text: &str, place: &EntryLocation) -> bool {
     let (Ok(None), Ok(Some(entry))) = (find(before, place), find(text, place)) else {
         return false;
     };
@@ -131,21 +135,26 @@ fn leads_to(before: &str, text: &str, place: &Place) -> bool {
 }
 
 /// Edits what follows the byte order mark, and proves the result.
-fn edit<F>(text: &str, place: &Place, entry: Option<&Entry>, change: F) -> Result<Option<String>, Refused>
+fn edit<F>(
+    text: &str,
+    place: &EntryLocation,
+    entry: Option<&Entry>,
+    change: F,
+) -> Result<Option<String>, EditRefused>
 where
-    F: Fn(&str) -> Result<Option<String>, Refused>,
+    F: Fn(&str) -> Result<Option<String>, EditRefused>,
 {
     let (mark, text) = without_mark(text);
     let Some(changed) = change(text)? else {
         return Ok(None);
     };
     let Ok(after) = values(&changed, place.form) else {
-        return Err(Refused::Unproven);
+        return Err(EditRefused::Unproven);
     };
     if is_proven(values(text, place.form)?, after, place, entry) {
         Ok(Some(format!("{mark}{changed}")))
     } else {
-        Err(Refused::Unproven)
+        Err(EditRefused::Unproven)
     }
 }
 
@@ -159,15 +168,15 @@ fn without_mark(text: &str) -> (&str, &str) {
 }
 
 /// All that a text says.
-fn values(text: &str, form: Form) -> Result<Json, Refused> {
+fn values(text: &str, form: FileFormat) -> Result<Json, EditRefused> {
     match form {
-        Form::Json | Form::Jsonc => json::values(text, form),
-        Form::Toml => statements::values(text),
+        FileFormat::Json | FileFormat::Jsonc => json::values(text, form),
+        FileFormat::Toml => statements::values(text),
     }
 }
 
 /// Whether `after` is `before` with the entry as it is wanted, or without it.
-fn is_proven(mut before: Json, mut after: Json, place: &Place, entry: Option<&Entry>) -> bool {
+fn is_proven(mut before: Json, mut after: Json, place: &EntryLocation, entry: Option<&Entry>) -> bool {
     let Some(entry) = entry else {
         if let Some(servers) = table(&mut before, place.keys) {
             servers.remove(place.name);

@@ -10,18 +10,18 @@ use toml_parser::parser::{Event, EventKind, parse_document};
 
 use super::braces::{Braces, Member};
 use super::splice::position;
-use super::{Position, Refused, Value};
+use super::{EditRefused, Position, Value};
 
-pub(super) struct File {
+pub(super) struct TomlFile {
     /// The first is the part before all headers.
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: Vec<TomlSection>,
     /// Those of inline tables come after the pair that has the table. Those in lists are left out.
     pub(super) pairs: Vec<Pair>,
 }
 
 /// A header with the pairs below it.
 #[derive(Default)]
-pub(super) struct Section {
+pub(super) struct TomlSection {
     pub(super) path: Vec<String>,
     /// Written `[[…]]`.
     pub(super) is_list: bool,
@@ -39,22 +39,22 @@ pub(super) struct Pair {
     pub(super) key_ends: Vec<usize>,
     pub(super) start: usize,
     pub(super) value: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: StatementKind,
     /// The pair whose inline table it stands in.
     pub(super) within: Option<usize>,
     pub(super) comma: Option<usize>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum StatementKind {
     Plain(Value),
     Table,
     Other,
 }
 
 /// All that a text says.
-pub(super) fn values(text: &str) -> Result<Json, Refused> {
-    ::toml::from_str(text).map_err(|error| Refused::Syntax {
+pub(super) fn values(text: &str) -> Result<Json, EditRefused> {
+    ::toml::from_str(text).map_err(|error| EditRefused::Syntax {
         at: error
             .span()
             .map_or(Position { line: 1, column: 1 }, |span| position(text, span.start)),
@@ -62,17 +62,17 @@ pub(super) fn values(text: &str) -> Result<Json, Refused> {
     })
 }
 
-impl File {
-    pub(super) fn read(text: &str) -> Result<Self, Refused> {
+impl TomlFile {
+    pub(super) fn read(text: &str) -> Result<Self, EditRefused> {
         values(text)?;
         let source = Source::new(text);
         let mut events: Vec<Event> = Vec::new();
         parse_document(&source.lex().into_vec(), &mut events, &mut ());
-        let mut reader = Reader {
+        let mut reader = StatementReader {
             source,
             events: events.into_iter(),
             file: Self {
-                sections: vec![Section::default()],
+                sections: vec![TomlSection::default()],
                 pairs: Vec::new(),
             },
         };
@@ -137,13 +137,13 @@ pub(super) fn is_below(path: &[String], outer: &[&str]) -> bool {
     path.len() >= outer.len() && path.iter().zip(outer).all(|(key, outer)| key == outer)
 }
 
-struct Reader<'a> {
+struct StatementReader<'a> {
     source: Source<'a>,
     events: std::vec::IntoIter<Event>,
-    file: File,
+    file: TomlFile,
 }
 
-impl Reader<'_> {
+impl StatementReader<'_> {
     fn read(&mut self) {
         while let Some(event) = self.next() {
             match event.kind() {
@@ -180,12 +180,12 @@ impl Reader<'_> {
 
     fn header(&mut self, open: Event) {
         let start = open.span().start();
-        let mut section = Section {
+        let mut section = TomlSection {
             is_list: open.kind() == EventKind::ArrayTableOpen,
             start,
             last: start,
             end: open.span().end(),
-            ..Section::default()
+            ..TomlSection::default()
         };
         while let Some(event) = self.next() {
             match event.kind() {
@@ -222,7 +222,7 @@ impl Reader<'_> {
             key_ends,
             start: first.span().start(),
             value: 0..0,
-            kind: Kind::Other,
+            kind: StatementKind::Other,
             within,
             comma: None,
         });
@@ -235,10 +235,10 @@ impl Reader<'_> {
     }
 
     /// Reads a value that begins with this event, and tells where it ends.
-    fn value(&mut self, open: Event, path: &[String], index: usize) -> (usize, Kind) {
+    fn value(&mut self, open: Event, path: &[String], index: usize) -> (usize, StatementKind) {
         let span = open.span();
         match open.kind() {
-            EventKind::InlineTableOpen => (self.table(span.end(), path, index), Kind::Table),
+            EventKind::InlineTableOpen => (self.table(span.end(), path, index), StatementKind::Table),
             EventKind::ArrayOpen => {
                 let pairs = self.file.pairs.len();
                 let list = self.list(span.end(), path, index);
@@ -270,7 +270,7 @@ impl Reader<'_> {
         end
     }
 
-    fn list(&mut self, mut end: usize, path: &[String], index: usize) -> (usize, Kind) {
+    fn list(&mut self, mut end: usize, path: &[String], index: usize) -> (usize, StatementKind) {
         let mut items = Some(Vec::new());
         while let Some(event) = self.next() {
             end = event.span().end();
@@ -278,30 +278,32 @@ impl Reader<'_> {
                 EventKind::ArrayClose => break,
                 EventKind::ValueSep => {}
                 _ => match (self.value(event, path, index), &mut items) {
-                    ((_, Kind::Plain(Value::Text(item))), Some(items)) => items.push(item),
+                    ((_, StatementKind::Plain(Value::Text(item))), Some(items)) => items.push(item),
                     _ => items = None,
                 },
             }
         }
         (
             end,
-            items.map_or(Kind::Other, |items| Kind::Plain(Value::List(items))),
+            items.map_or(StatementKind::Other, |items| {
+                StatementKind::Plain(Value::List(items))
+            }),
         )
     }
 
-    fn scalar(&self, event: Event) -> Kind {
+    fn scalar(&self, event: Event) -> StatementKind {
         let Some(raw) = self.source.get(event) else {
-            return Kind::Other;
+            return StatementKind::Other;
         };
         match (event.encoding(), raw.as_str()) {
             (Some(_), _) => {
                 let mut text = String::new();
                 let _ = raw.decode_scalar(&mut text, &mut ());
-                Kind::Plain(Value::Text(text))
+                StatementKind::Plain(Value::Text(text))
             }
-            (None, "true") => Kind::Plain(Value::Flag(true)),
-            (None, "false") => Kind::Plain(Value::Flag(false)),
-            _ => Kind::Other,
+            (None, "true") => StatementKind::Plain(Value::Flag(true)),
+            (None, "false") => StatementKind::Plain(Value::Flag(false)),
+            _ => StatementKind::Other,
         }
     }
 }

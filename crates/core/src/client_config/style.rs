@@ -6,7 +6,7 @@ use jsonc_parser::common::Ranged;
 use super::splice::{eol, indent, is_blank, quoted, starts_line};
 use super::{Entry, Value};
 
-pub(super) struct Style<'a> {
+pub(super) struct FileStyle<'a> {
     text: &'a str,
     pub(super) eol: &'a str,
     /// One step of indentation.
@@ -17,7 +17,7 @@ pub(super) struct Style<'a> {
     has_open_lists: bool,
 }
 
-impl<'a> Style<'a> {
+impl<'a> FileStyle<'a> {
     /// As the file's first members have it; for lists, as they are near the place.
     pub(super) fn of(text: &'a str, root: &Object, place: Option<&ObjectProp>) -> Self {
         let members = &root.properties;

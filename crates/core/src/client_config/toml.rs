@@ -8,27 +8,29 @@ use super::braces::Layout;
 use super::splice::{
     Splice, apply, break_before, eol, indent, is_blank, line_end, line_start, position, quoted,
 };
-use super::statements::{File, Kind, Pair, Section, is_below};
-use super::{Entry, Place, Refused, Value};
+use super::statements::{Pair, StatementKind, TomlFile, TomlSection, is_below};
+use super::{EditRefused, Entry, EntryLocation, Value};
 
 const ONE_LINE: Layout = Layout::OneLine { space: " ", pad: " " };
 
-pub(super) fn find(text: &str, place: &Place) -> Result<Option<Entry>, Refused> {
-    let file = File::read(text)?;
+pub(super) fn find(text: &str, place: &EntryLocation) -> Result<Option<Entry>, EditRefused> {
+    let file = TomlFile::read(text)?;
     let path = place.path();
     check_tables(text, &file, &path)?;
     if file.first(&path).is_none() {
         return Ok(None);
     }
     let field = |pair: &Pair| match (&pair.path[..], &pair.kind) {
-        ([outer @ .., name], Kind::Plain(value)) if outer == &path[..] => Some((name.clone(), value.clone())),
+        ([outer @ .., name], StatementKind::Plain(value)) if outer == &path[..] => {
+            Some((name.clone(), value.clone()))
+        }
         _ => None,
     };
     Ok(Some(file.pairs.iter().filter_map(field).collect()))
 }
 
-pub(super) fn put(text: &str, place: &Place, entry: &Entry) -> Result<Option<String>, Refused> {
-    let file = File::read(text)?;
+pub(super) fn put(text: &str, place: &EntryLocation, entry: &Entry) -> Result<Option<String>, EditRefused> {
+    let file = TomlFile::read(text)?;
     let path = place.path();
     check_tables(text, &file, &path)?;
     if file.first(&path).is_none() {
@@ -39,7 +41,7 @@ pub(super) fn put(text: &str, place: &Place, entry: &Entry) -> Result<Option<Str
     for (name, wanted) in entry {
         let field = [&path[..], &[name]].concat();
         match file.pair(&field).map(|index| &file.pairs[index]) {
-            Some(pair) if matches!(&pair.kind, Kind::Plain(value) if value == wanted) => {}
+            Some(pair) if matches!(&pair.kind, StatementKind::Plain(value) if value == wanted) => {}
             Some(pair) => splices.push(Splice::replace(pair.value.clone(), written(wanted))),
             None => match file.first(&field) {
                 Some(start) => return Err(wrong_kind(text, start, &field, "a value")),
@@ -53,8 +55,8 @@ pub(super) fn put(text: &str, place: &Place, entry: &Entry) -> Result<Option<Str
     Ok((!splices.is_empty()).then(|| apply(text, splices)))
 }
 
-pub(super) fn take_out(text: &str, place: &Place) -> Result<Option<String>, Refused> {
-    let file = File::read(text)?;
+pub(super) fn take_out(text: &str, place: &EntryLocation) -> Result<Option<String>, EditRefused> {
+    let file = TomlFile::read(text)?;
     let path = place.path();
     check_tables(text, &file, place.keys)?;
     if file.first(&path).is_none() {
@@ -66,7 +68,7 @@ pub(super) fn take_out(text: &str, place: &Place) -> Result<Option<String>, Refu
         let braces = file.braces(within);
         let mut members = braces.members.iter();
         let Some(index) = members.position(|member| member.range.start == pair.start) else {
-            return Err(Refused::Unproven);
+            return Err(EditRefused::Unproven);
         };
         let text = apply(text, braces.remove(text, index));
         return Ok(Some(take_out(&text, place)?.unwrap_or(text)));
@@ -84,7 +86,7 @@ pub(super) fn take_out(text: &str, place: &Place) -> Result<Option<String>, Refu
 }
 
 /// A new entry: in the inline table of servers, or with dotted keys, if that is how they are written, or else as a table.
-fn add_entry(text: &str, file: &File, place: &Place, entry: &Entry) -> Vec<Splice> {
+fn add_entry(text: &str, file: &TomlFile, place: &EntryLocation, entry: &Entry) -> Vec<Splice> {
     let path = place.path();
     let mut ends = (1..path.len()).rev();
     let inline = ends.find_map(|end| Some((end, file.pair(&path[..end])?)));
@@ -106,7 +108,7 @@ fn add_entry(text: &str, file: &File, place: &Place, entry: &Entry) -> Vec<Splic
 }
 
 /// Fields that an entry does not have yet, beside those that it has.
-fn add_fields(text: &str, file: &File, path: &[&str], fields: &Entry) -> Vec<Splice> {
+fn add_fields(text: &str, file: &TomlFile, path: &[&str], fields: &Entry) -> Vec<Splice> {
     if let Some(section) = file.sections.iter().find(|section| section.path == path) {
         return vec![add_lines(text, section.last, section.end, fields, "")];
     }
@@ -131,7 +133,7 @@ fn add_lines(text: &str, start: usize, end: usize, fields: &Entry, prefix: &str)
 }
 
 /// A table of its own: after the last one of its kind, or else at the end.
-fn add_section(text: &str, file: &File, path: &[&str], entry: &Entry) -> Vec<Splice> {
+fn add_section(text: &str, file: &TomlFile, path: &[&str], entry: &Entry) -> Vec<Splice> {
     let eol = eol(text);
     let lines = format!("[{}]{eol}{}", dotted(path), pairs(entry, "").join(eol));
     if is_blank(text) {
@@ -146,7 +148,7 @@ fn add_section(text: &str, file: &File, path: &[&str], entry: &Entry) -> Vec<Spl
 }
 
 /// Where a section ends, with the comments after it, except for those right above the next header.
-fn section_end(text: &str, section: &Section, next: Option<&Section>) -> usize {
+fn section_end(text: &str, section: &TomlSection, next: Option<&TomlSection>) -> usize {
     let until = next.map_or(text.len(), |next| line_start(text, next.start));
     let mut end = line_end(text, section.end);
     let mut comments_end = None;
@@ -195,11 +197,11 @@ fn after_break(text: &str) -> &str {
 }
 
 /// Refuses a file where the path, or one that leads to it, is something else than a table.
-fn check_tables(text: &str, file: &File, path: &[&str]) -> Result<(), Refused> {
+fn check_tables(text: &str, file: &TomlFile, path: &[&str]) -> Result<(), EditRefused> {
     for end in 1..=path.len() {
         let path = &path[..end];
         let pair = file.pair(path).map(|index| &file.pairs[index]);
-        if let Some(pair) = pair.filter(|pair| pair.kind != Kind::Table) {
+        if let Some(pair) = pair.filter(|pair| pair.kind != StatementKind::Table) {
             return Err(wrong_kind(text, pair.value.start, path, "a table"));
         }
         let mut sections = file.sections.iter();
@@ -210,8 +212,8 @@ fn check_tables(text: &str, file: &File, path: &[&str]) -> Result<(), Refused> {
     Ok(())
 }
 
-fn wrong_kind(text: &str, at: usize, path: &[&str], wanted: &'static str) -> Refused {
-    Refused::WrongKind {
+fn wrong_kind(text: &str, at: usize, path: &[&str], wanted: &'static str) -> EditRefused {
+    EditRefused::WrongKind {
         at: position(text, at),
         what: format!("\"{}\"", path.join(".")),
         wanted,

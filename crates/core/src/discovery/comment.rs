@@ -1,6 +1,6 @@
 //! Comments that say something is broken: `FIXME`, `BUG` and `HACK` at the beginning of a comment.
 
-use super::{Discovery, DiscoveryKind, Source, cut};
+use super::{Discovery, DiscoveryKind, DiscoverySource, cut};
 
 const MARKS: [&str; 3] = ["FIXME", "BUG", "HACK"];
 
@@ -80,7 +80,7 @@ pub(super) fn read(language: &str, text: &str) -> Vec<Discovery> {
         }
         found.push(Discovery {
             kind: DiscoveryKind::Issue,
-            source: Source::Comment,
+            source: DiscoverySource::Comment,
             title: String::new(),
             content: cut(&format!("{mark}: {said}")),
             lines: Some(first + 1..=at),

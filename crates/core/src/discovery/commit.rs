@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::prose::sentences;
 use super::subject::Subject;
-use super::{Discovery, DiscoveryKind, Source, cut};
+use super::{Discovery, DiscoveryKind, DiscoverySource, cut};
 use crate::module::module_of;
 use crate::path::RepoPath;
-use crate::role::Role;
+use crate::role::FileRole;
 
 /// A commit as its message has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Message {
+pub struct CommitMessage {
     pub id: String,
     /// RFC 3339.
     pub date: String,
@@ -23,7 +23,7 @@ pub struct Message {
 }
 
 /// What a commit tells, if it tells something.
-pub fn in_commit(message: &Message) -> Option<Discovery> {
+pub fn in_commit(message: &CommitMessage) -> Option<Discovery> {
     let subject = Subject::of(&message.subject);
     let is_bot = message.author.contains("[bot]");
     if is_bot || subject.is_housekeeping() || !touches_program(&message.paths) {
@@ -43,7 +43,7 @@ pub fn in_commit(message: &Message) -> Option<Discovery> {
     let said = subject.said();
     Some(Discovery {
         kind,
-        source: Source::Commit,
+        source: DiscoverySource::Commit,
         title: said.to_owned(),
         content: cut(&format!("{said}\n{more}")),
         module: subject
@@ -80,7 +80,7 @@ fn touches_program(paths: &[String]) -> bool {
             || ENDINGS.iter().any(|ending| lower.ends_with(ending))
             || lower.contains(".stories.")
             || lower.split('/').any(|part| ASIDE.contains(&part))
-            || parsed.is_ok_and(|path| !matches!(Role::of(&path), Role::Entry | Role::Core))
+            || parsed.is_ok_and(|path| !matches!(FileRole::of(&path), FileRole::Entry | FileRole::Core))
     };
     paths.is_empty() || !paths.iter().all(is_aside)
 }
@@ -367,7 +367,8 @@ fn is_choice(subject: &Subject<'_>, sentence: &str) -> bool {
 fn module(paths: &[String]) -> String {
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for path in paths.iter().filter_map(|path| RepoPath::parse(path).ok()) {
-        let is_code = matches!(Role::of(&path), Role::Entry | Role::Core) && !path.as_str().starts_with('.');
+        let is_code = matches!(FileRole::of(&path), FileRole::Entry | FileRole::Core)
+            && !path.as_str().starts_with('.');
         let (code, all) = counts.entry(module_of(&path).to_owned()).or_default();
         *code += usize::from(is_code);
         *all += 1;
@@ -383,11 +384,11 @@ mod tests {
     use super::*;
 
     fn check(subject: &str, body: &str, expected: Option<(DiscoveryKind, &str, &str)>) {
-        let message = Message {
+        let message = CommitMessage {
             subject: subject.into(),
             body: body.into(),
             paths: vec!["src/auth/a.ts".into(), "src/auth/b.ts".into(), "README.md".into()],
-            ..Message::default()
+            ..CommitMessage::default()
         };
         let found = in_commit(&message);
         let found = found

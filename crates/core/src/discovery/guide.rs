@@ -4,7 +4,7 @@
 //! asks for.
 
 use super::prose::{LineNumbers, Unit, sentences, units};
-use super::{Discovery, DiscoveryKind, Source, cut};
+use super::{Discovery, DiscoveryKind, DiscoverySource, cut};
 use crate::path::RepoPath;
 
 const NAMES: [&str; 10] = [
@@ -45,7 +45,7 @@ pub(super) fn read(text: &str) -> Vec<Discovery> {
         for content in rules(&unit) {
             found.push(Discovery {
                 kind: DiscoveryKind::Rule,
-                source: Source::Guide,
+                source: DiscoverySource::Guide,
                 title: title.clone(),
                 content: cut(&content),
                 lines: Some(lines.clone()),

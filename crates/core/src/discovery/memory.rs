@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::prose::{LineNumbers, Unit, units};
-use super::{Discovery, DiscoveryKind, Source, cut, is_day, module_named};
+use super::{Discovery, DiscoveryKind, DiscoverySource, cut, is_day, module_named};
 use crate::memory::MemoryFile;
 
 /// Who wrote an entry and when, by what the entry is known by.
@@ -21,7 +21,7 @@ pub struct Origins {
 type Origin = (Option<String>, Option<String>);
 
 #[derive(Deserialize)]
-struct Line {
+struct MemoryLine {
     entry: String,
     session: Option<String>,
     date: Option<String>,
@@ -32,7 +32,7 @@ impl Origins {
     pub fn read(text: &str, key: fn(&str) -> String) -> Self {
         let origins = text
             .lines()
-            .filter_map(|line| serde_json::from_str::<Line>(line).ok());
+            .filter_map(|line| serde_json::from_str::<MemoryLine>(line).ok());
         Self {
             known: origins
                 .map(|origin| (origin.entry, (origin.session, origin.date)))
@@ -63,7 +63,7 @@ pub(super) fn read(file: MemoryFile, text: &str, origins: &Origins) -> Vec<Disco
             let content = said(&fields);
             Some(Discovery {
                 kind,
-                source: Source::Memory,
+                source: DiscoverySource::Memory,
                 title: String::new(),
                 module: named(&fields, &["module", "component", "area", "scope"])
                     .or_else(|| module_named(&content))
@@ -204,7 +204,7 @@ fn practices(text: &str, origins: &Origins) -> Vec<Discovery> {
             } else {
                 DiscoveryKind::Pattern
             },
-            source: Source::Memory,
+            source: DiscoverySource::Memory,
             title: unit.headings.last().cloned().unwrap_or_default(),
             module: module_named(&content).unwrap_or_else(|| "root".to_owned()),
             session,

@@ -17,20 +17,20 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-pub use commit::{Message, in_commit};
+pub use commit::{CommitMessage, in_commit};
 pub use memory::Origins;
 
 use crate::memory::MemoryFile;
 use crate::module::module_of;
 use crate::path::RepoPath;
-use crate::role::Role;
+use crate::role::FileRole;
 use crate::tokens::words;
 
 /// Something a project knows about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discovery {
     pub kind: DiscoveryKind,
-    pub source: Source,
+    pub source: DiscoverySource,
     /// What it belongs to: the heading it stands under, the title of a record, the subject of a commit. `""` for nothing.
     pub title: String,
     pub content: String,
@@ -62,7 +62,7 @@ pub enum DiscoveryKind {
 /// Where a discovery was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum DiscoverySource {
     /// Written down to be remembered, and approved.
     #[default]
     Memory,
@@ -87,7 +87,7 @@ impl DiscoveryKind {
     }
 }
 
-impl Source {
+impl DiscoverySource {
     pub fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
@@ -139,7 +139,7 @@ fn is_ours(path: &RepoPath) -> bool {
         "fixtures",
     ];
     let foreign = |part: &str| OTHERS.iter().any(|other| part.eq_ignore_ascii_case(other));
-    matches!(Role::of(path), Role::Entry | Role::Core) && !path.components().any(foreign)
+    matches!(FileRole::of(path), FileRole::Entry | FileRole::Core) && !path.components().any(foreign)
 }
 
 /// Discoveries of one file that are kept: more were not written by people. Of the memory, all are.

@@ -24,7 +24,7 @@ const LONGEST_UNIT: usize = 6_000;
 
 /// Everything that is said outside of code, tables and quotes.
 pub(super) fn units(text: &str) -> Vec<Unit> {
-    let mut reader = Reader::default();
+    let mut reader = ProseReader::default();
     let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     for (event, bytes) in parser.into_offset_iter() {
         reader.take(event, bytes);
@@ -33,7 +33,7 @@ pub(super) fn units(text: &str) -> Vec<Unit> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct ProseReader {
     units: Vec<Unit>,
     headings: Vec<(HeadingLevel, String)>,
     heading: Option<(HeadingLevel, String)>,
@@ -46,7 +46,7 @@ struct Reader {
     silent: usize,
 }
 
-impl Reader {
+impl ProseReader {
     fn take(&mut self, event: Event<'_>, bytes: Range<usize>) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => self.heading = Some((level, String::new())),

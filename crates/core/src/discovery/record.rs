@@ -3,7 +3,7 @@
 //! Headings are read as markdown, `reStructuredText` and `AsciiDoc` write them. A page in the same directory without a decision in
 //! it (an index, a template) is no record.
 
-use super::{Discovery, DiscoveryKind, MOST_CHARS, Source, cut, is_day, module_named};
+use super::{Discovery, DiscoveryKind, DiscoverySource, MOST_CHARS, cut, is_day, module_named};
 use crate::path::RepoPath;
 
 /// Directories that hold records.
@@ -40,7 +40,7 @@ pub(super) fn is_record(path: &RepoPath) -> bool {
 }
 
 /// A part of a page under one heading.
-struct Part<'a> {
+struct RecordPart<'a> {
     heading: String,
     level: usize,
     lines: Vec<(usize, &'a str)>,
@@ -93,7 +93,7 @@ pub(super) fn read(path: &RepoPath, text: &str) -> Option<Discovery> {
     let last = decided.lines.last().map_or(first, |(line, _)| *line);
     Some(Discovery {
         kind: DiscoveryKind::Decision,
-        source: Source::Record,
+        source: DiscoverySource::Record,
         content: cut(&format!("{title}{standing}\n{decision}")),
         title,
         module: module_named(decision).unwrap_or_default(),
@@ -104,7 +104,7 @@ pub(super) fn read(path: &RepoPath, text: &str) -> Option<Discovery> {
 }
 
 /// Where a decision stands, from the part that says so: behind the heading, in its first line, or in a table.
-fn status(parts: &[Part<'_>], part: &Part<'_>) -> Option<String> {
+fn status(parts: &[RecordPart<'_>], part: &RecordPart<'_>) -> Option<String> {
     if let Some((_, status)) = part.heading.split_once(':') {
         return tidy(status);
     }
@@ -179,7 +179,7 @@ fn title_of(title: &str) -> String {
 }
 
 /// The front matter's lines, and the parts of the page.
-fn parts(text: &str) -> (Vec<&str>, Vec<Part<'_>>) {
+fn parts(text: &str) -> (Vec<&str>, Vec<RecordPart<'_>>) {
     let lines: Vec<&str> = text.lines().collect();
     let mut front: Vec<&str> = Vec::new();
     let mut begin = 0;
@@ -189,7 +189,7 @@ fn parts(text: &str) -> (Vec<&str>, Vec<Part<'_>>) {
         front = lines[1..=end].to_vec();
         begin = end + 2;
     }
-    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut parts: Vec<RecordPart<'_>> = Vec::new();
     let mut marks: Vec<char> = Vec::new();
     let mut is_code = false;
     let mut at = begin;
@@ -209,7 +209,7 @@ fn parts(text: &str) -> (Vec<&str>, Vec<Part<'_>>) {
             _ if is_code => push(&mut parts, at, line),
             (Some((level, Some(heading))), _) => {
                 let heading = heading.trim_end_matches(['#', '=', ' ']).trim().to_owned();
-                parts.push(Part {
+                parts.push(RecordPart {
                     heading,
                     level,
                     lines: vec![(at + 1, line)],
@@ -221,7 +221,7 @@ fn parts(text: &str) -> (Vec<&str>, Vec<Part<'_>>) {
                     marks.len() - 1
                 }) + 1;
                 let heading = line.trim().to_owned();
-                parts.push(Part {
+                parts.push(RecordPart {
                     heading,
                     level,
                     lines: vec![(at + 1, line)],
@@ -235,7 +235,7 @@ fn parts(text: &str) -> (Vec<&str>, Vec<Part<'_>>) {
     (front, parts)
 }
 
-fn push<'a>(parts: &mut [Part<'a>], at: usize, line: &'a str) {
+fn push<'a>(parts: &mut [RecordPart<'a>], at: usize, line: &'a str) {
     if let Some(part) = parts.last_mut() {
         part.lines.push((at + 1, line));
     }
@@ -251,7 +251,7 @@ fn underline(line: &str, next: &str) -> Option<char> {
 }
 
 /// What a part says, with the parts below it, in one piece.
-fn said(parts: &[Part<'_>], part: &Part<'_>) -> String {
+fn said(parts: &[RecordPart<'_>], part: &RecordPart<'_>) -> String {
     let at = parts
         .iter()
         .position(|other| std::ptr::eq(other, part))

@@ -10,7 +10,7 @@ use super::manifest::Labels;
 
 /// What a cursor belongs to.
 #[derive(Clone, Copy, Debug)]
-pub struct Search<'a> {
+pub struct CursorScope<'a> {
     pub query: &'a str,
     pub filters: &'a Labels,
     /// The state of the pages.
@@ -19,7 +19,7 @@ pub struct Search<'a> {
 
 /// Why a cursor is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum CursorRefused {
     #[error("is not one that search_docs gave")]
     Malformed,
     #[error("belongs to another query or other filters")]
@@ -31,7 +31,7 @@ pub enum Refused {
 const VERSION: u8 = 1;
 const LENGTH: usize = 1 + 4 + 8 + 8 + 8;
 
-impl Search<'_> {
+impl CursorScope<'_> {
     fn question(&self) -> u64 {
         let mut all = self.query.trim().as_bytes().to_vec();
         for (key, value) in self.filters {
@@ -54,12 +54,12 @@ impl Search<'_> {
     }
 
     /// How many results come before the place a cursor leads to.
-    pub fn resume(&self, cursor: &str) -> Result<usize, Refused> {
+    pub fn resume(&self, cursor: &str) -> Result<usize, CursorRefused> {
         let bytes = URL_SAFE_NO_PAD
             .decode(cursor.trim())
-            .map_err(|_| Refused::Malformed)?;
+            .map_err(|_| CursorRefused::Malformed)?;
         if bytes.len() != LENGTH || bytes[0] != VERSION {
-            return Err(Refused::Malformed);
+            return Err(CursorRefused::Malformed);
         }
         let long = |at: usize| {
             let mut number = [0; 8];
@@ -67,16 +67,16 @@ impl Search<'_> {
             u64::from_le_bytes(number)
         };
         if long(21) != xxh3_64(&bytes[..21]) {
-            return Err(Refused::Malformed);
+            return Err(CursorRefused::Malformed);
         }
         if long(5) != self.question() {
-            return Err(Refused::Elsewhere);
+            return Err(CursorRefused::Elsewhere);
         }
         if long(13) != self.generation {
-            return Err(Refused::Stale);
+            return Err(CursorRefused::Stale);
         }
         let after = u32::from_le_bytes([bytes[1], bytes[2], bytes[3], bytes[4]]);
-        usize::try_from(after).map_err(|_| Refused::Malformed)
+        usize::try_from(after).map_err(|_| CursorRefused::Malformed)
     }
 }
 
@@ -87,33 +87,33 @@ mod tests {
     #[test]
     fn a_cursor_fits_its_own_search_alone() {
         let filters = Labels::from([("language".to_owned(), "go".to_owned())]);
-        let search = Search {
+        let search = CursorScope {
             query: "retries",
             filters: &filters,
             generation: 7,
         };
         let cursor = search.cursor(10);
         assert_eq!(search.resume(&cursor), Ok(10));
-        let other = Search {
+        let other = CursorScope {
             query: "retry",
             ..search
         };
-        assert_eq!(other.resume(&cursor), Err(Refused::Elsewhere));
-        let unfiltered = Search {
+        assert_eq!(other.resume(&cursor), Err(CursorRefused::Elsewhere));
+        let unfiltered = CursorScope {
             filters: &Labels::new(),
             ..search
         };
-        assert_eq!(unfiltered.resume(&cursor), Err(Refused::Elsewhere));
-        let later = Search {
+        assert_eq!(unfiltered.resume(&cursor), Err(CursorRefused::Elsewhere));
+        let later = CursorScope {
             generation: 8,
             ..search
         };
-        assert_eq!(later.resume(&cursor), Err(Refused::Stale));
+        assert_eq!(later.resume(&cursor), Err(CursorRefused::Stale));
     }
 
     #[test]
     fn every_changed_character_is_noticed() {
-        let search = Search {
+        let search = CursorScope {
             query: "q",
             filters: &Labels::new(),
             generation: 1,
@@ -123,10 +123,10 @@ mod tests {
             let mut changed = cursor.clone().into_bytes();
             changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(changed).unwrap();
-            assert_eq!(search.resume(&changed), Err(Refused::Malformed), "{at}");
+            assert_eq!(search.resume(&changed), Err(CursorRefused::Malformed), "{at}");
         }
         for text in ["", "x", "not a cursor", &cursor[1..], "AAAA", "ä"] {
-            assert_eq!(search.resume(text), Err(Refused::Malformed), "{text:?}");
+            assert_eq!(search.resume(text), Err(CursorRefused::Malformed), "{text:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_saphyr::{Budget, Options};
 
 use super::Problem;
-use super::manifest::{Labels, Rules, Strategy, WrittenStrategy, check_labels, trimmed};
+use super::manifest::{Labels, PageRules, Strategy, WrittenStrategy, check_labels, trimmed};
 
 /// What stands before the text of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,11 +26,11 @@ pub struct Front {
 }
 
 #[derive(Default, Deserialize)]
-struct Written {
+struct WrittenFront {
     title: Option<String>,
     metadata: Option<Labels>,
     mcp_metadata: Option<Labels>,
-    mcp_chunking_hint: Option<Hint>,
+    mcp_chunking_hint: Option<ChunkingHint>,
     mcp_strategy: Option<WrittenStrategy>,
 }
 
@@ -40,8 +40,8 @@ struct Written {
     untagged,
     expecting = "mcp_chunking_hint must be h1, h2, h3, file, or an object with chunk_by"
 )]
-enum Hint {
-    Level(super::manifest::Level),
+enum ChunkingHint {
+    HeadingLevel(super::manifest::HeadingLevel),
     Strategy(WrittenStrategy),
 }
 
@@ -61,7 +61,7 @@ impl Front {
     }
 
     /// What a manifest says of the page, and what the page itself says over it.
-    pub fn over(&self, mut rules: Rules) -> Rules {
+    pub fn over(&self, mut rules: PageRules) -> PageRules {
         rules.labels.extend(self.labels.clone());
         if let Some(hint) = self.hint {
             rules.strategy = hint.over(rules.strategy);
@@ -73,7 +73,7 @@ impl Front {
     }
 
     fn read(&mut self, yaml: &str) {
-        let written: Result<Option<Written>, _> = parse(yaml);
+        let written: Result<Option<WrittenFront>, _> = parse(yaml);
         let written = match written {
             Ok(written) => written.unwrap_or_default(),
             // The block begins on the line after the mark.
@@ -97,8 +97,8 @@ impl Front {
             }
         }
         let hint = written.mcp_chunking_hint.map(|hint| match hint {
-            Hint::Level(by) => WrittenStrategy::by(by),
-            Hint::Strategy(written) => written,
+            ChunkingHint::HeadingLevel(by) => WrittenStrategy::by(by),
+            ChunkingHint::Strategy(written) => written,
         });
         if let Some(written) = written.mcp_strategy.or(hint) {
             match written.check() {
@@ -210,7 +210,7 @@ fn hint(text: &str, problems: &mut Vec<Problem>) -> Option<WrittenStrategy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::docs::manifest::Level;
+    use crate::docs::manifest::HeadingLevel;
 
     #[test]
     fn a_page_says_what_it_is() {
@@ -218,8 +218,8 @@ mod tests {
         let front = Front::of(text);
         assert_eq!(&text[front.end..], "# X\n");
         assert_eq!(front.title.as_deref(), Some("Retries"));
-        let rules = front.over(Rules::default());
-        assert_eq!(rules.strategy.by, Level::H3);
+        let rules = front.over(PageRules::default());
+        assert_eq!(rules.strategy.by, HeadingLevel::H3);
         // A version is no number, and a word is no yes.
         let labels = rules.labels.iter().map(|(key, value)| format!("{key}={value}"));
         assert_eq!(labels.collect::<Vec<_>>(), ["on=yes", "version=1.10"]);
@@ -227,23 +227,26 @@ mod tests {
 
     #[test]
     fn hints_come_in_two_forms_and_the_block_wins() {
-        let by = |text: &str| Front::of(text).over(Rules::default()).strategy.by;
+        let by = |text: &str| Front::of(text).over(PageRules::default()).strategy.by;
         assert_eq!(
             by("# A\n<!-- mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->\n"),
-            Level::H1
+            HeadingLevel::H1
         );
         assert_eq!(
             by(
                 "---\nmcp_chunking_hint: {chunk_by: file}\n---\n<!-- mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->\n"
             ),
-            Level::File
+            HeadingLevel::File
         );
-        assert_eq!(by("mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->"), Level::H2);
+        assert_eq!(
+            by("mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->"),
+            HeadingLevel::H2
+        );
         // What only shows how it is written says nothing.
         let hint = "<!-- mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->";
-        assert_eq!(by(&format!("Write `{hint}` there.")), Level::H2);
-        assert_eq!(by(&format!("```html\n{hint}\n```\n")), Level::H2);
-        assert_eq!(by(&format!("```html\n{hint}\n```\n\n{hint}\n")), Level::H1);
+        assert_eq!(by(&format!("Write `{hint}` there.")), HeadingLevel::H2);
+        assert_eq!(by(&format!("```html\n{hint}\n```\n")), HeadingLevel::H2);
+        assert_eq!(by(&format!("```html\n{hint}\n```\n\n{hint}\n")), HeadingLevel::H1);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub const FILE: &str = ".docs-mcp.json";
 
 /// A manifest that was read.
 #[derive(Clone, Debug, Default)]
-pub struct Manifest {
+pub struct DocsManifest {
     pub strategy: Option<Strategy>,
     pub metadata: Labels,
     pub taxonomy: BTreeMap<String, Facet>,
@@ -36,7 +36,7 @@ pub type Labels = BTreeMap<String, String>;
 /// How a page is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Strategy {
-    pub by: Level,
+    pub by: HeadingLevel,
     /// Characters of the longest section that is not cut further.
     pub most: usize,
     /// Parts of a section with fewer characters are put to the part before.
@@ -46,7 +46,7 @@ pub struct Strategy {
 /// The headings at which a page is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum HeadingLevel {
     H1,
     H2,
     H3,
@@ -74,7 +74,7 @@ struct Override {
 
 /// How one page is treated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct PageRules {
     pub strategy: Strategy,
     pub labels: Labels,
 }
@@ -91,7 +91,7 @@ const MOST_OVERRIDES: usize = 1_000;
 impl Default for Strategy {
     fn default() -> Self {
         Self {
-            by: Level::H2,
+            by: HeadingLevel::H2,
             most: 20_000,
             least: 0,
         }
@@ -100,7 +100,7 @@ impl Default for Strategy {
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
-struct Written {
+struct WrittenManifest {
     version: String,
     strategy: Option<WrittenStrategy>,
     #[serde(default)]
@@ -116,7 +116,7 @@ struct Written {
 /// A strategy as it is written, in a manifest or in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct WrittenStrategy {
-    chunk_by: Level,
+    chunk_by: HeadingLevel,
     max_chunk_size: Option<usize>,
     min_chunk_size: Option<usize>,
 }
@@ -129,10 +129,10 @@ struct WrittenOverride {
     metadata: Labels,
 }
 
-impl Manifest {
+impl DocsManifest {
     /// Reads a manifest, or says what is wrong with it and where.
     pub fn parse(text: &str) -> Result<Self, Problem> {
-        let written: Written =
+        let written: WrittenManifest =
             serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
                 let message = error.to_string();
                 let message = message.split(" at line ").next().unwrap_or_default();
@@ -191,8 +191,8 @@ impl Manifest {
     }
 
     /// How a page is treated; `below` is its path from the manifest's directory.
-    pub fn rules(&self, below: &str) -> Rules {
-        let mut rules = Rules {
+    pub fn rules(&self, below: &str) -> PageRules {
+        let mut rules = PageRules {
             strategy: self.strategy.unwrap_or_default(),
             labels: self.metadata.clone(),
         };
@@ -208,7 +208,7 @@ impl Manifest {
 }
 
 impl WrittenStrategy {
-    pub(super) fn by(level: Level) -> Self {
+    pub(super) fn by(level: HeadingLevel) -> Self {
         Self {
             chunk_by: level,
             max_chunk_size: None,
@@ -350,22 +350,22 @@ mod tests {
         ]
     }"#;
 
-    fn rules(below: &str) -> Rules {
-        Manifest::parse(FULL).unwrap().rules(below)
+    fn rules(below: &str) -> PageRules {
+        DocsManifest::parse(FULL).unwrap().rules(below)
     }
 
     fn problem(text: &str) -> String {
-        let problem = Manifest::parse(text).unwrap_err();
+        let problem = DocsManifest::parse(text).unwrap_err();
         format!("{}: {}", problem.line, problem.message)
     }
 
     #[test]
     fn the_last_match_decides_how_to_cut_and_labels_add_up() {
-        assert_eq!(rules("a.md").strategy.by, Level::H3);
-        assert_eq!(rules("models/a.md").strategy.by, Level::File);
+        assert_eq!(rules("a.md").strategy.by, HeadingLevel::H3);
+        assert_eq!(rules("models/a.md").strategy.by, HeadingLevel::File);
         assert_eq!(rules("models/a.md").strategy.most, 20_000);
         let deep = rules("models/deep/a.md");
-        assert_eq!(deep.strategy.by, Level::File);
+        assert_eq!(deep.strategy.by, HeadingLevel::File);
         let labels = deep.labels.iter().map(|(key, value)| format!("{key}={value}"));
         assert_eq!(labels.collect::<Vec<_>>(), ["language=Go", "scope=deep"]);
     }

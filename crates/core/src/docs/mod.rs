@@ -17,7 +17,7 @@ use crate::reveal::reveal;
 
 /// What a file is to the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum DocsFileKind {
     /// Text that is cut into sections.
     Page,
     /// Text with gaps, to be filled in.
@@ -26,7 +26,7 @@ pub enum Part {
     Manifest,
 }
 
-impl Part {
+impl DocsFileKind {
     /// What the file at a path is; nothing where it is no documentation.
     pub fn of(path: &RepoPath) -> Option<Self> {
         let name = path.file_name();
@@ -85,15 +85,15 @@ mod tests {
 
     #[test]
     fn files_are_told_apart_by_their_names() {
-        let part = |path: &str| Part::of(&RepoPath::parse(path).unwrap());
-        assert_eq!(part("README.md"), Some(Part::Page));
-        assert_eq!(part("docs/a.MDX"), Some(Part::Page));
-        assert_eq!(part("docs/a.markdown"), Some(Part::Page));
+        let part = |path: &str| DocsFileKind::of(&RepoPath::parse(path).unwrap());
+        assert_eq!(part("README.md"), Some(DocsFileKind::Page));
+        assert_eq!(part("docs/a.MDX"), Some(DocsFileKind::Page));
+        assert_eq!(part("docs/a.markdown"), Some(DocsFileKind::Page));
         assert_eq!(part("docs/.md"), None);
-        assert_eq!(part("docs/a.template.md"), Some(Part::Template));
-        assert_eq!(part("docs/a.template.yaml"), Some(Part::Template));
+        assert_eq!(part("docs/a.template.md"), Some(DocsFileKind::Template));
+        assert_eq!(part("docs/a.template.yaml"), Some(DocsFileKind::Template));
         assert_eq!(part("docs/a.yaml"), None);
-        assert_eq!(part("docs/.docs-mcp.json"), Some(Part::Manifest));
+        assert_eq!(part("docs/.docs-mcp.json"), Some(DocsFileKind::Manifest));
         assert_eq!(part("src/main.rs"), None);
     }
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::Problem;
 use super::front::Front;
-use super::manifest::{Labels, Level, Rules, Strategy};
+use super::manifest::{HeadingLevel, Labels, PageRules, Strategy};
 use crate::chunk::Rows;
 pub use blocks::slug;
 use blocks::{Block, blocks, one_line};
@@ -23,7 +23,7 @@ use blocks::{Block, blocks, one_line};
 pub struct Page {
     pub title: Option<String>,
     pub labels: Labels,
-    pub sections: Vec<Section>,
+    pub sections: Vec<PageSection>,
     /// What a reader sees of all of it, without its markup.
     pub plain: String,
     pub problems: Vec<Problem>,
@@ -31,7 +31,7 @@ pub struct Page {
 
 /// A part of a page that can be named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
+pub struct PageSection {
     /// The name behind the `#`; `""` for a page that is one section.
     pub name: String,
     /// The heading it stands under, `""` for none.
@@ -46,7 +46,7 @@ pub struct Section {
     pub lines: (usize, usize),
 }
 
-impl Section {
+impl PageSection {
     /// The section of a page: its path, and the name behind a `#`.
     pub fn id(&self, path: &str) -> String {
         id(path, &self.name)
@@ -60,9 +60,9 @@ impl Section {
 
 impl Page {
     /// Cuts a page by the rules a manifest has for it.
-    pub fn of(text: &str, rules: Rules) -> Self {
+    pub fn of(text: &str, rules: PageRules) -> Self {
         let front = Front::of(text);
-        let Rules { strategy, labels } = front.over(rules);
+        let PageRules { strategy, labels } = front.over(rules);
         let (blocks, plain) = blocks(text, front.end);
         let first_heading = blocks.iter().find_map(|block| block.heading.as_ref());
         let title = front.title.as_deref().map(one_line).or_else(|| {
@@ -70,7 +70,7 @@ impl Page {
                 .filter(|heading| heading.level == 1)
                 .map(|heading| heading.shown.clone())
         });
-        let cut = Cut {
+        let cut = PageCut {
             text,
             from: front.end,
             blocks: &blocks,
@@ -89,11 +89,11 @@ impl Page {
     }
 
     /// The section with a name, or with the only one that ends with it. Without a name, the only one there is.
-    pub fn find(&self, name: &str) -> Found {
+    pub fn find(&self, name: &str) -> PageTarget {
         if let Some(at) = self.sections.iter().position(|section| section.name == name) {
-            return Found::One(at);
+            return PageTarget::One(at);
         }
-        let ends = |section: &Section| {
+        let ends = |section: &PageSection| {
             section
                 .name
                 .strip_suffix(name)
@@ -102,15 +102,15 @@ impl Page {
         let found: Vec<usize> = (0..self.sections.len())
             .filter(|at| ends(&self.sections[*at]))
             .collect();
-        let is_cut = |section: &Section| section.name.starts_with("_preamble/");
+        let is_cut = |section: &PageSection| section.name.starts_with("_preamble/");
         match found.as_slice() {
             // A preamble that was too long begins with its first part.
-            [] if name == "_preamble" && self.sections.first().is_some_and(is_cut) => Found::One(0),
-            [] if name.is_empty() && self.sections.len() == 1 => Found::One(0),
-            [] if name.is_empty() => Found::Several((0..self.sections.len()).collect()),
-            [] => Found::None,
-            [one] => Found::One(*one),
-            _ => Found::Several(found),
+            [] if name == "_preamble" && self.sections.first().is_some_and(is_cut) => PageTarget::One(0),
+            [] if name.is_empty() && self.sections.len() == 1 => PageTarget::One(0),
+            [] if name.is_empty() => PageTarget::Several((0..self.sections.len()).collect()),
+            [] => PageTarget::None,
+            [one] => PageTarget::One(*one),
+            _ => PageTarget::Several(found),
         }
     }
 }
@@ -133,7 +133,7 @@ pub fn breadcrumb(above: &[String], heading: &str) -> String {
 
 /// What a name leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum PageTarget {
     None,
     One(usize),
     Several(Vec<usize>),
@@ -141,8 +141,8 @@ pub enum Found {
 
 /// A part of a page on its way to be a section: blocks of it, and whose they are.
 #[derive(Clone, Debug)]
-struct Piece {
-    kind: Kind,
+struct DraftSection {
+    kind: BlockKind,
     /// The level at which it was cut.
     level: usize,
     heading: String,
@@ -156,7 +156,7 @@ struct Piece {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum BlockKind {
     File,
     Preamble,
     Heading,
@@ -165,7 +165,7 @@ enum Kind {
 /// Headings of a level that cut a page.
 const MOST_SECTIONS: usize = 10_000;
 
-struct Cut<'a> {
+struct PageCut<'a> {
     text: &'a str,
     /// Where the text begins, behind the front matter.
     from: usize,
@@ -173,9 +173,9 @@ struct Cut<'a> {
     most: usize,
 }
 
-impl Cut<'_> {
-    fn pieces(&self, strategy: Strategy) -> Vec<Piece> {
-        let whole = |kind: Kind, slug: &str| Piece {
+impl PageCut<'_> {
+    fn pieces(&self, strategy: Strategy) -> Vec<DraftSection> {
+        let whole = |kind: BlockKind, slug: &str| DraftSection {
             kind,
             level: 0,
             heading: String::new(),
@@ -187,23 +187,23 @@ impl Cut<'_> {
             part: 1,
         };
         let level = match strategy.by {
-            Level::File => 0,
-            Level::H1 => 1,
-            Level::H2 => 2,
-            Level::H3 => 3,
+            HeadingLevel::File => 0,
+            HeadingLevel::H1 => 1,
+            HeadingLevel::H2 => 2,
+            HeadingLevel::H3 => 3,
         };
         let headings = self.blocks.iter().filter_map(|block| block.heading.as_ref());
         if headings.filter(|heading| heading.level == level).count() > MOST_SECTIONS {
             // Data that looks like headings: it is cut by its length alone.
             let mut pieces = Vec::new();
-            self.between_blocks(&whole(Kind::File, ""), self.blocks, &mut pieces);
+            self.between_blocks(&whole(BlockKind::File, ""), self.blocks, &mut pieces);
             return pieces;
         }
         let coarse = match level {
-            0 => vec![whole(Kind::File, "")],
-            level => self.at_level(whole(Kind::Preamble, "_preamble"), level),
+            0 => vec![whole(BlockKind::File, "")],
+            level => self.at_level(whole(BlockKind::Preamble, "_preamble"), level),
         };
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<DraftSection> = Vec::new();
         self.add_fitting(coarse, &mut pieces);
         // What is too short by itself goes to the part of the same section before it.
         pieces.dedup_by(|next, before| {
@@ -219,8 +219,8 @@ impl Cut<'_> {
     }
 
     /// Cuts before every heading of a level. Those above it are part of the names below them.
-    fn at_level(&self, mut preamble: Piece, level: usize) -> Vec<Piece> {
-        let mut pieces: Vec<Piece> = Vec::new();
+    fn at_level(&self, mut preamble: DraftSection, level: usize) -> Vec<DraftSection> {
+        let mut pieces: Vec<DraftSection> = Vec::new();
         let mut above: [Option<(String, String)>; 7] = Default::default();
         let mut counts: HashMap<String, usize> = HashMap::new();
         for block in self.blocks {
@@ -232,8 +232,8 @@ impl Cut<'_> {
             *count += 1;
             let slug = numbered(&heading.slug, *count);
             if heading.level == level {
-                pieces.push(Piece {
-                    kind: Kind::Heading,
+                pieces.push(DraftSection {
+                    kind: BlockKind::Heading,
                     level,
                     heading: heading.shown.clone(),
                     slug: slug.clone(),
@@ -263,7 +263,7 @@ impl Cut<'_> {
     }
 
     /// Adds pieces as they are, or cut further where they are too long.
-    fn add_fitting(&self, pieces: Vec<Piece>, into: &mut Vec<Piece>) {
+    fn add_fitting(&self, pieces: Vec<DraftSection>, into: &mut Vec<DraftSection>) {
         for piece in pieces {
             if self.fits(piece.start, piece.end) {
                 into.push(piece);
@@ -274,7 +274,7 @@ impl Cut<'_> {
     }
 
     /// Cuts a piece that is too long at the next finer headings it has, and at last between its blocks.
-    fn refine(&self, mut piece: Piece, into: &mut Vec<Piece>) {
+    fn refine(&self, mut piece: DraftSection, into: &mut Vec<DraftSection>) {
         let first = self
             .blocks
             .partition_point(|block| block.start.text < piece.start);
@@ -287,7 +287,7 @@ impl Cut<'_> {
             headings
                 .filter(move |(start, heading)| {
                     // The heading that the piece is named by does not cut it once more.
-                    heading.level == level && (*start > piece.start || piece.kind != Kind::Heading)
+                    heading.level == level && (*start > piece.start || piece.kind != BlockKind::Heading)
                 })
                 .collect::<Vec<_>>()
         };
@@ -298,7 +298,7 @@ impl Cut<'_> {
         let Some((level, headings)) = found else {
             return self.between_blocks(&piece, inside, into);
         };
-        let mut finer: Vec<Piece> = Vec::new();
+        let mut finer: Vec<DraftSection> = Vec::new();
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for (start, heading) in headings {
             let count = counts.entry(&heading.slug).or_default();
@@ -307,8 +307,8 @@ impl Cut<'_> {
                 let own = Some(own.to_owned()).filter(|own| !own.is_empty());
                 names.iter().cloned().chain(own).collect::<Vec<_>>()
             };
-            finer.push(Piece {
-                kind: Kind::Heading,
+            finer.push(DraftSection {
+                kind: BlockKind::Heading,
                 level,
                 heading: heading.shown.clone(),
                 slug: numbered(&heading.slug, *count),
@@ -329,7 +329,7 @@ impl Cut<'_> {
     }
 
     /// Cuts between blocks, and inside one that is too long by itself at its joints.
-    fn between_blocks(&self, piece: &Piece, inside: &[Block], into: &mut Vec<Piece>) {
+    fn between_blocks(&self, piece: &DraftSection, inside: &[Block], into: &mut Vec<DraftSection>) {
         let mut places: Vec<usize> = Vec::new();
         for (at, block) in inside.iter().enumerate() {
             places.push(block.start.text);
@@ -350,7 +350,7 @@ impl Cut<'_> {
             let next = &self.text[pair[0]..pair[1]];
             let is_heading = Some(start) == heading && places.get(1) == Some(&pair[0]);
             if size > 0 && size + length(next) > self.most && !is_heading {
-                into.push(Piece {
+                into.push(DraftSection {
                     start,
                     end: pair[0],
                     part,
@@ -360,7 +360,7 @@ impl Cut<'_> {
             }
             size += next.chars().count();
         }
-        into.push(Piece {
+        into.push(DraftSection {
             start,
             part,
             ..piece.clone()
@@ -368,7 +368,7 @@ impl Cut<'_> {
     }
 
     /// Finds the sections in the plain text.
-    fn find_plain(&self, sections: &mut [Section], end: usize) {
+    fn find_plain(&self, sections: &mut [PageSection], end: usize) {
         let joints = self
             .blocks
             .iter()
@@ -391,7 +391,7 @@ impl Cut<'_> {
 }
 
 /// Of pieces that begin one behind the other; the last one ends where it did.
-fn end_where_the_next_begins(pieces: &mut [Piece]) {
+fn end_where_the_next_begins(pieces: &mut [DraftSection]) {
     for at in 1..pieces.len() {
         pieces[at - 1].end = pieces[at].start;
     }
@@ -411,15 +411,15 @@ fn numbered(slug: &str, count: usize) -> String {
 }
 
 /// Makes sections of pieces: gives each its name, and all of the text to one of them.
-fn named(text: &str, front: &Front, title: Option<&str>, pieces: Vec<Piece>) -> Vec<Section> {
+fn named(text: &str, front: &Front, title: Option<&str>, pieces: Vec<DraftSection>) -> Vec<PageSection> {
     let rows = Rows::of(text);
     let mut names: HashSet<String> = HashSet::new();
-    let mut sections: Vec<Section> = Vec::with_capacity(pieces.len());
+    let mut sections: Vec<PageSection> = Vec::with_capacity(pieces.len());
     let starts: Vec<usize> = pieces.iter().map(|piece| piece.start).collect();
     for (at, piece) in pieces.into_iter().enumerate() {
         let name = match (piece.kind, piece.part) {
-            (Kind::File, 1) => String::new(),
-            (Kind::File, part) => format!("_part-{part}"),
+            (BlockKind::File, 1) => String::new(),
+            (BlockKind::File, part) => format!("_part-{part}"),
             (_, 1) => piece.slug.clone(),
             (_, part) => format!("{}-part-{part}", piece.slug),
         };
@@ -437,19 +437,19 @@ fn named(text: &str, front: &Front, title: Option<&str>, pieces: Vec<Piece>) -> 
         }
         let mut above = piece.above;
         // A page that says its title in the front matter has no heading for it.
-        if let Some(title) = title.filter(|_| front.title.is_some() && piece.kind == Kind::Heading)
+        if let Some(title) = title.filter(|_| front.title.is_some() && piece.kind == BlockKind::Heading)
             && above.is_empty()
             && piece.level > 1
         {
             above.push(title.to_owned());
         }
         let heading = match piece.kind {
-            Kind::Heading => piece.heading,
-            Kind::File | Kind::Preamble => title.unwrap_or_default().to_owned(),
+            BlockKind::Heading => piece.heading,
+            BlockKind::File | BlockKind::Preamble => title.unwrap_or_default().to_owned(),
         };
         let start = if at == 0 { 0 } else { piece.start };
         let end = starts.get(at + 1).copied().unwrap_or(text.len());
-        sections.push(Section {
+        sections.push(PageSection {
             name: unique,
             heading,
             above,

@@ -19,7 +19,7 @@ pub struct Prompt {
     pub title: Option<String>,
     pub description: Option<String>,
     pub arguments: Vec<Argument>,
-    pub messages: Vec<Message>,
+    pub messages: Vec<TemplateMessage>,
 }
 
 /// What a gap is filled with.
@@ -34,34 +34,34 @@ pub struct Argument {
 
 /// What somebody says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "Written")]
-pub struct Message {
-    pub role: Role,
+#[serde(from = "WrittenPrompt")]
+pub struct TemplateMessage {
+    pub role: MessageRole,
     pub text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum MessageRole {
     User,
     Assistant,
 }
 
 #[derive(Deserialize)]
-struct Written {
-    role: Role,
-    content: Content,
+struct WrittenPrompt {
+    role: MessageRole,
+    content: TemplateContent,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Content {
+enum TemplateContent {
     Text { text: String },
 }
 
-impl From<Written> for Message {
-    fn from(written: Written) -> Self {
-        let Content::Text { text } = written.content;
+impl From<WrittenPrompt> for TemplateMessage {
+    fn from(written: WrittenPrompt) -> Self {
+        let TemplateContent::Text { text } = written.content;
         Self {
             role: written.role,
             text,
@@ -76,7 +76,7 @@ struct Head {
     #[serde(default)]
     arguments: Vec<Argument>,
     #[serde(default)]
-    messages: Vec<Message>,
+    messages: Vec<TemplateMessage>,
 }
 
 /// The name of the prompt in a file, nothing where it is no template: its path without the ending.
@@ -109,8 +109,8 @@ impl Prompt {
             let head: Option<Head> =
                 parse(yaml).map_err(|problem| Problem::new(problem.line + 1, problem.message))?;
             let head = head.unwrap_or_default();
-            let message = Message {
-                role: Role::User,
+            let message = TemplateMessage {
+                role: MessageRole::User,
                 text: text[start..].trim().to_owned(),
             };
             Self {
@@ -150,8 +150,8 @@ impl Prompt {
     }
 
     /// The messages with every gap filled; one that nothing was given for is left empty.
-    pub fn filled(&self, given: &BTreeMap<String, String>) -> Vec<Message> {
-        let fill = |message: &Message| {
+    pub fn filled(&self, given: &BTreeMap<String, String>) -> Vec<TemplateMessage> {
+        let fill = |message: &TemplateMessage| {
             let mut text = String::new();
             let mut copied = 0;
             for gap in gaps(&message.text).unwrap_or_default() {
@@ -160,7 +160,7 @@ impl Prompt {
                 copied = gap.end;
             }
             text.push_str(&message.text[copied..]);
-            Message {
+            TemplateMessage {
                 role: message.role,
                 text,
             }
@@ -239,8 +239,8 @@ mod tests {
     fn several_messages_come_from_yaml() {
         let yaml = "messages:\n  - role: user\n    content: {type: text, text: 'a {{x}}'}\n  - role: assistant\n    content: {type: text, text: b}\n";
         let prompt = Prompt::parse("p.template.yaml", yaml).unwrap();
-        let roles: Vec<Role> = prompt.messages.iter().map(|message| message.role).collect();
-        assert_eq!(roles, [Role::User, Role::Assistant]);
+        let roles: Vec<MessageRole> = prompt.messages.iter().map(|message| message.role).collect();
+        assert_eq!(roles, [MessageRole::User, MessageRole::Assistant]);
         assert_eq!(prompt.filled(&given(&[("x", "1")]))[0].text, "a 1");
     }
 

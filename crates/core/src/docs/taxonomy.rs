@@ -9,14 +9,14 @@ use super::manifest::{Facet, Labels, MOST_KEYS, MOST_VALUES};
 /// Every key with its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taxonomy {
-    pub keys: BTreeMap<String, Key>,
+    pub keys: BTreeMap<String, LabelKey>,
     /// Keys that have too many values to be offered, and keys beyond the number there may be.
     pub left_out: Vec<String>,
 }
 
 /// One key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Key {
+pub struct LabelKey {
     pub description: Option<String>,
     pub values: BTreeSet<String>,
     /// Pages that differ in nothing but this are shown once.
@@ -29,7 +29,7 @@ impl Taxonomy {
         labels: impl Iterator<Item = &'a Labels>,
         facets: impl Iterator<Item = (&'a String, &'a Facet)>,
     ) -> Self {
-        let mut keys: BTreeMap<String, Key> = BTreeMap::new();
+        let mut keys: BTreeMap<String, LabelKey> = BTreeMap::new();
         for labels in labels {
             for (key, value) in labels {
                 if let Some(known) = keys.get_mut(key) {

@@ -7,7 +7,7 @@
 
 use super::Import;
 use super::place::{inside, join, parent, upward};
-use super::survey::Survey;
+use super::survey::ProjectSurvey;
 
 /// Standard headers that projects also have files of the name of.
 const STANDARD: &[&str] = &[
@@ -104,7 +104,7 @@ fn name(text: &str) -> Option<String> {
     is_module.then(|| module.to_owned())
 }
 
-pub(super) fn resolve(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
     let bracketed = written.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let name = bracketed.unwrap_or(written).replace('\\', "/");
     let is_library = bracketed.is_some() && (STANDARD.contains(&name.as_str()) || !name.contains('.'));

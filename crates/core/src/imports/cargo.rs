@@ -5,9 +5,9 @@
 //!
 //! Invariant: text that is no manifest is one that says nothing.
 
-use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 
-static STYLE: Style = Style {
+static STYLE: LexicalStyle = LexicalStyle {
     line_comments: &["#"],
     block_comment: None,
     word_signs: &['-'],
@@ -16,7 +16,7 @@ static STYLE: Style = Style {
 
 /// What a manifest says about where code is.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Manifest {
+pub(super) struct CargoManifest {
     /// The package's name, where it is one.
     pub(super) package: Option<String>,
     /// True for editions that look for every path at the crate's root.
@@ -31,7 +31,7 @@ pub(super) struct Manifest {
     pub(super) dependencies: Vec<(String, String)>,
 }
 
-impl Manifest {
+impl CargoManifest {
     pub(super) fn read(text: &str) -> Self {
         let mut manifest = Self {
             paths_from_root: true,
@@ -71,7 +71,7 @@ impl Manifest {
     fn entry(&mut self, path: &[&str], value: &[Token<'_>]) {
         let text = value
             .first()
-            .filter(|token| token.kind == Kind::Text)
+            .filter(|token| token.kind == TokenKind::Text)
             .map(|token| token.text.to_owned());
         match path {
             ["package", "name"] => self.package = text,
@@ -81,7 +81,7 @@ impl Manifest {
             ["lib", "path"] => self.library_path = text,
             ["bin" | "test" | "example" | "bench", "path"] => self.targets.extend(text),
             ["workspace", "members"] => {
-                let texts = value.iter().filter(|token| token.kind == Kind::Text);
+                let texts = value.iter().filter(|token| token.kind == TokenKind::Text);
                 self.members.extend(texts.map(|token| token.text.to_owned()));
             }
             [
@@ -117,7 +117,7 @@ impl Manifest {
 fn names<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
     tokens
         .iter()
-        .filter(|token| token.kind != Kind::Sign)
+        .filter(|token| token.kind != TokenKind::Sign)
         .map(|token| token.text)
         .collect()
 }
@@ -127,8 +127,8 @@ fn value_length(tokens: &[Token<'_>]) -> usize {
     let mut open = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
         match token.text {
-            "[" | "{" if token.kind == Kind::Sign => open += 1,
-            "]" | "}" if token.kind == Kind::Sign => open = open.saturating_sub(1),
+            "[" | "{" if token.kind == TokenKind::Sign => open += 1,
+            "]" | "}" if token.kind == TokenKind::Sign => open = open.saturating_sub(1),
             _ => {}
         }
         let line_ends = tokens.get(at + 1).is_none_or(|next| next.line != token.line);
@@ -142,7 +142,7 @@ fn value_length(tokens: &[Token<'_>]) -> usize {
 /// The text of a key in an inline table.
 fn inline(value: &[Token<'_>], key: &str) -> Option<String> {
     value.windows(3).find_map(|window| match window {
-        [name, equals, text] if name.is_word(key) && equals.is_sign("=") && text.kind == Kind::Text => {
+        [name, equals, text] if name.is_word(key) && equals.is_sign("=") && text.kind == TokenKind::Text => {
             Some(text.text.to_owned())
         }
         _ => None,
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_package_tells_its_names_roots_and_neighbours() {
-        let manifest = Manifest::read(
+        let manifest = CargoManifest::read(
             "# ours\n[package]\nname = \"my-shop\" # here\nedition = \"2024\"\nkeywords = [\"a\", \"name = 'x'\"]\n\
              [lib]\nname = 'shop'\npath = \"lib.rs\"\n[[bin]]\nname = \"run\"\npath = \"run/main.rs\"\n[[test]]\npath = 't.rs'\n\
              [dependencies]\nserde = { version = \"1\", features = [\n  \"derive\",\n] }\nstore = { path = \"../store\" }\n\
@@ -170,7 +170,7 @@ mod tests {
         ];
         assert_eq!(
             manifest,
-            Manifest {
+            CargoManifest {
                 package: Some("my-shop".to_owned()),
                 paths_from_root: false,
                 library_name: Some("shop".to_owned()),
@@ -179,7 +179,7 @@ mod tests {
                 dependencies: pairs
                     .map(|(name, path)| (name.to_owned(), path.to_owned()))
                     .to_vec(),
-                ..Manifest::default()
+                ..CargoManifest::default()
             }
         );
         assert_eq!(manifest.crate_name().as_deref(), Some("shop"));
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_workspace_tells_its_members() {
-        let manifest = Manifest::read(
+        let manifest = CargoManifest::read(
             "[workspace]\nmembers = [\n  \"crates/*\", # most\n  'tool',\n]\n[workspace.dependencies]\nx = { path = \"x\" }",
         );
         assert!(manifest.is_workspace);
@@ -197,9 +197,9 @@ mod tests {
 
     #[test]
     fn editions_decide_where_paths_begin() {
-        assert!(Manifest::read("[package]\nname = \"a\"").paths_from_root);
-        assert!(Manifest::read("[package]\nedition = \"2015\"").paths_from_root);
-        assert!(!Manifest::read("[package]\nedition.workspace = true").paths_from_root);
+        assert!(CargoManifest::read("[package]\nname = \"a\"").paths_from_root);
+        assert!(CargoManifest::read("[package]\nedition = \"2015\"").paths_from_root);
+        assert!(!CargoManifest::read("[package]\nedition.workspace = true").paths_from_root);
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
             "\"\"\"",
             "a = [[[{",
         ] {
-            assert_eq!(Manifest::read(text).package, None, "{text}");
+            assert_eq!(CargoManifest::read(text).package, None, "{text}");
         }
     }
 }

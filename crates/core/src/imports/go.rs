@@ -8,11 +8,11 @@
 use std::rc::Rc;
 
 use super::Import;
-use super::lexer::{C_LIKE, Kind, Style, tokens};
+use super::lexer::{C_LIKE, LexicalStyle, TokenKind, tokens};
 use super::place::{extension, inside, join, parent, upward};
-use super::survey::{Memo, Survey};
+use super::survey::{Memo, ProjectSurvey};
 
-static STYLE: Style = Style {
+static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['"', '`'],
     ..C_LIKE
 };
@@ -20,7 +20,7 @@ static STYLE: Style = Style {
 pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
     let words = tokens(statement, line, &STYLE).skip_while(|token| !token.is_word("import"));
     words
-        .filter(|token| token.kind == Kind::Text && !token.text.is_empty())
+        .filter(|token| token.kind == TokenKind::Text && !token.text.is_empty())
         .map(|token| Import {
             written: token.text.to_owned(),
             line: token.line,
@@ -35,7 +35,7 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    pub(super) fn resolve(&self, survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+    pub(super) fn resolve(&self, survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
         let home = upward(parent(from)).find(|above| survey.is_file(&inside(above, "go.mod")));
         let Some(home) = home else {
             return Vec::new();
@@ -56,7 +56,7 @@ impl Modules {
             .unwrap_or_default()
     }
 
-    fn at(&self, survey: &Survey<'_>, home: &str) -> Rc<Vec<(String, String)>> {
+    fn at(&self, survey: &ProjectSurvey<'_>, home: &str) -> Rc<Vec<(String, String)>> {
         self.known.get(home, || {
             let text = survey.read(&inside(home, "go.mod"));
             text.as_deref()
@@ -67,7 +67,7 @@ impl Modules {
 }
 
 /// A package's files. Which of them a platform builds is not asked.
-fn files(survey: &Survey<'_>, package: &str) -> Vec<String> {
+fn files(survey: &ProjectSurvey<'_>, package: &str) -> Vec<String> {
     survey.files(package, |name| {
         extension(name) == "go" && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])
     })

@@ -5,11 +5,11 @@
 //! Invariant: a module is the file that has its name.
 
 use super::Import;
-use super::lexer::{C_LIKE, Kind, Style, tokens};
+use super::lexer::{C_LIKE, LexicalStyle, TokenKind, tokens};
 use super::place::{inside, parent, upward};
-use super::survey::Survey;
+use super::survey::ProjectSurvey;
 
-static STYLE: Style = Style {
+static STYLE: LexicalStyle = LexicalStyle {
     line_comments: &["--"],
     block_comment: Some(("{-", "-}")),
     quotes: &['"'],
@@ -20,7 +20,7 @@ static STYLE: Style = Style {
 pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
     let mut imports = Vec::new();
     let mut wants_name = false;
-    for token in tokens(statement, line, &STYLE).filter(|token| token.kind == Kind::Word) {
+    for token in tokens(statement, line, &STYLE).filter(|token| token.kind == TokenKind::Word) {
         if token.text == "import" {
             wants_name = true;
         } else if wants_name && token.text.starts_with(char::is_uppercase) {
@@ -35,7 +35,7 @@ pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
     imports
 }
 
-pub(super) fn resolve(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
     if written.contains('/') {
         return Vec::new();
     }

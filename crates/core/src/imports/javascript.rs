@@ -6,12 +6,12 @@
 //! Invariant: a name is read only where it can be no other string: after `from`, after `import`, or as the argument
 //! of `import(` and `require(`.
 
-use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::place::{inside, join, parent};
-use super::survey::{Memo, Survey};
+use super::survey::{Memo, ProjectSurvey};
 use super::{Import, npm, tsconfig};
 
-static STYLE: Style = Style {
+static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['"', '\'', '`'],
     long_quotes: &['`'],
     word_signs: &['$', '#'],
@@ -40,14 +40,14 @@ pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
         let is_member = at
             .checked_sub(1)
             .is_some_and(|before| tokens[before].is_sign("."));
-        if token.kind != Kind::Word || is_member {
+        if token.kind != TokenKind::Word || is_member {
             continue;
         }
         let name = match (token.text, after) {
-            ("from" | "import", [name, ..]) if name.kind == Kind::Text => name,
+            ("from" | "import", [name, ..]) if name.kind == TokenKind::Text => name,
             ("import" | "require", [open, name, close, ..])
                 if open.is_sign("(")
-                    && name.kind == Kind::Text
+                    && name.kind == TokenKind::Text
                     && (close.is_sign(")") || close.is_sign(",")) =>
             {
                 name
@@ -66,15 +66,15 @@ pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
 
 /// What the project's settings say about names.
 #[derive(Default)]
-pub(super) struct Settings {
-    options: Memo<Vec<tsconfig::Options>>,
+pub(super) struct ResolutionSettings {
+    options: Memo<Vec<tsconfig::CompilerOptions>>,
     packages: npm::Workspaces,
 }
 
-impl Settings {
+impl ResolutionSettings {
     pub(super) fn resolve(
         &self,
-        survey: &Survey<'_>,
+        survey: &ProjectSurvey<'_>,
         language: &str,
         from: &str,
         written: &str,
@@ -117,7 +117,7 @@ enum Prefer {
 }
 
 /// The file of the module at a place: itself, with an extension, or the index of the directory.
-fn module(survey: &Survey<'_>, place: &str, prefer: Prefer) -> Option<String> {
+fn module(survey: &ProjectSurvey<'_>, place: &str, prefer: Prefer) -> Option<String> {
     file(survey, place, prefer).or_else(|| {
         let entries = npm::entries(survey, place).into_iter();
         entries
@@ -126,7 +126,7 @@ fn module(survey: &Survey<'_>, place: &str, prefer: Prefer) -> Option<String> {
     })
 }
 
-fn file(survey: &Survey<'_>, place: &str, prefer: Prefer) -> Option<String> {
+fn file(survey: &ProjectSurvey<'_>, place: &str, prefer: Prefer) -> Option<String> {
     if place.is_empty() {
         return None;
     }

@@ -9,13 +9,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::members::NEVER;
 use super::place::{extension, inside, name, parent, upward};
-use super::survey::{Memo, Survey};
+use super::survey::{Memo, ProjectSurvey};
 use super::{Import, MOST_FILES, MOST_IMPORTS};
 
-static STYLE: Style = Style {
+static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['`', '"'],
     word_signs: &['$'],
     ..C_LIKE
@@ -64,9 +64,9 @@ fn clauses(tokens: &[Token<'_>], imports: &mut Vec<Import>) {
     let mut renamed = false;
     for token in tokens {
         match token.text {
-            "static" if token.kind == Kind::Word && path.is_empty() => {}
+            "static" if token.kind == TokenKind::Word && path.is_empty() => {}
             // A name after `as` or `=>` is the importing file's business.
-            "as" | "=" | ">" if token.kind != Kind::Text => renamed = true,
+            "as" | "=" | ">" if token.kind != TokenKind::Text => renamed = true,
             "{" => (group, line) = (Some(path.len()), None),
             "," | "}" | ";" => {
                 push(&path, line.take(), imports);
@@ -80,7 +80,7 @@ fn clauses(tokens: &[Token<'_>], imports: &mut Vec<Import>) {
                 }
             }
             "." => {}
-            name if !renamed && (token.kind != Kind::Sign || name == "*") => {
+            name if !renamed && (token.kind != TokenKind::Sign || name == "*") => {
                 path.push(name);
                 line = line.or(Some(token.line));
             }
@@ -107,7 +107,7 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    pub(super) fn resolve(&self, survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+    pub(super) fn resolve(&self, survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
         let names: Vec<&str> = written.split('.').take(DEEPEST * 4).collect();
         if names
             .iter()
@@ -131,7 +131,7 @@ impl Roots {
         }
     }
 
-    fn below_roots(&self, survey: &Survey<'_>, from: &str, names: &[&str]) -> Vec<String> {
+    fn below_roots(&self, survey: &ProjectSurvey<'_>, from: &str, names: &[&str]) -> Vec<String> {
         let all = self.all(survey);
         // What lies nearer is meant rather, where a project has a package twice.
         let mut near: Vec<&str> = all.iter().map(String::as_str).collect();
@@ -163,7 +163,7 @@ impl Roots {
     }
 
     /// Every `src/main/java` and its like.
-    fn all(&self, survey: &Survey<'_>) -> Rc<Vec<String>> {
+    fn all(&self, survey: &ProjectSurvey<'_>) -> Rc<Vec<String>> {
         self.known.get("", || {
             let mut roots = vec!["src".to_owned(), "app".to_owned()];
             let mut waiting = VecDeque::from([(String::new(), 0)]);
@@ -186,7 +186,7 @@ impl Roots {
     }
 
     /// The start of its package that the directories of a file leave away, as Kotlin's own conventions advise.
-    fn omitted(&self, survey: &Survey<'_>, from: &str) -> Rc<Option<String>> {
+    fn omitted(&self, survey: &ProjectSurvey<'_>, from: &str) -> Rc<Option<String>> {
         self.omitted.get(parent(from), || {
             let text = survey.read(from);
             let line = text
@@ -205,7 +205,7 @@ impl Roots {
 }
 
 /// `main/java`, `test/kotlin` and so on below a `src`.
-fn sources(survey: &Survey<'_>, source: &str) -> Vec<String> {
+fn sources(survey: &ProjectSurvey<'_>, source: &str) -> Vec<String> {
     let sets = survey
         .directories(source)
         .into_iter()
@@ -223,7 +223,7 @@ fn sources(survey: &Survey<'_>, source: &str) -> Vec<String> {
 }
 
 /// The file of a class, of the class around it or around a member; else the file that declares the name.
-fn class(survey: &Survey<'_>, roots: &[&str], names: &[&str]) -> Vec<String> {
+fn class(survey: &ProjectSurvey<'_>, roots: &[&str], names: &[&str]) -> Vec<String> {
     for length in (1..=names.len()).rev().take(4) {
         // A name of one part could be any directory's file.
         if length == 1 && names.len() > 1 {
@@ -250,7 +250,7 @@ fn class(survey: &Survey<'_>, roots: &[&str], names: &[&str]) -> Vec<String> {
 }
 
 /// The files of a package that declare a name. Java's are called by it, so they are not read.
-fn declaring(survey: &Survey<'_>, roots: &[&str], package: &[&str], name: &str) -> Vec<String> {
+fn declaring(survey: &ProjectSurvey<'_>, roots: &[&str], package: &[&str], name: &str) -> Vec<String> {
     let place = package.join("/");
     let packages: BTreeSet<String> = roots.iter().map(|root| inside(root, &place)).collect();
     let files = packages

@@ -6,7 +6,7 @@
 //! Invariant: every token is a piece of the text, in order, and the lexer ends with the text whatever that is.
 
 /// How a language writes comments, strings and words.
-pub(super) struct Style {
+pub(super) struct LexicalStyle {
     pub(super) line_comments: &'static [&'static str],
     pub(super) block_comment: Option<(&'static str, &'static str)>,
     pub(super) quotes: &'static [char],
@@ -19,7 +19,7 @@ pub(super) struct Style {
 }
 
 /// Most languages, to be adjusted.
-pub(super) const C_LIKE: Style = Style {
+pub(super) const C_LIKE: LexicalStyle = LexicalStyle {
     line_comments: &["//"],
     block_comment: Some(("/*", "*/")),
     quotes: &['"', '\''],
@@ -29,7 +29,7 @@ pub(super) const C_LIKE: Style = Style {
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Word,
     /// A string literal, without its quotes.
     Text,
@@ -39,23 +39,23 @@ pub(super) enum Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token<'t> {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) text: &'t str,
     pub(super) line: usize,
 }
 
 impl Token<'_> {
     pub(super) fn is_word(&self, word: &str) -> bool {
-        self.kind == Kind::Word && self.text == word
+        self.kind == TokenKind::Word && self.text == word
     }
 
     pub(super) fn is_sign(&self, sign: &str) -> bool {
-        self.kind == Kind::Sign && self.text == sign
+        self.kind == TokenKind::Sign && self.text == sign
     }
 }
 
 /// The tokens of a text that begins at `line`.
-pub(super) fn tokens<'t>(text: &'t str, line: usize, style: &'static Style) -> Lexer<'t> {
+pub(super) fn tokens<'t>(text: &'t str, line: usize, style: &'static LexicalStyle) -> Lexer<'t> {
     Lexer {
         rest: text,
         line,
@@ -66,7 +66,7 @@ pub(super) fn tokens<'t>(text: &'t str, line: usize, style: &'static Style) -> L
 pub(super) struct Lexer<'t> {
     rest: &'t str,
     line: usize,
-    style: &'static Style,
+    style: &'static LexicalStyle,
 }
 
 impl<'t> Iterator for Lexer<'t> {
@@ -77,30 +77,30 @@ impl<'t> Iterator for Lexer<'t> {
         let first = self.rest.chars().next()?;
         if self.is_word(first) {
             if let Some((start, length)) = self.rust_raw() {
-                return Some(self.token(Kind::Text, start, length, start + length + start));
+                return Some(self.token(TokenKind::Text, start, length, start + length + start));
             }
             let prefix = if self.style.rust && self.raw_name() { 2 } else { 0 };
             let length = self.rest[prefix..]
                 .find(|c| !self.is_word(c))
                 .unwrap_or(self.rest.len() - prefix);
-            return Some(self.token(Kind::Word, prefix, length, prefix + length));
+            return Some(self.token(TokenKind::Word, prefix, length, prefix + length));
         }
         if self.style.quotes.contains(&first) {
             let start = first.len_utf8();
             let (length, closed) = self.literal(first, start);
             let close = if closed { start } else { 0 };
-            return Some(self.token(Kind::Text, start, length, start + length + close));
+            return Some(self.token(TokenKind::Text, start, length, start + length + close));
         }
         if let Some(length) = self.rust_character() {
-            return Some(self.token(Kind::Text, 1, length, length + 2));
+            return Some(self.token(TokenKind::Text, 1, length, length + 2));
         }
-        Some(self.token(Kind::Sign, 0, first.len_utf8(), first.len_utf8()))
+        Some(self.token(TokenKind::Sign, 0, first.len_utf8(), first.len_utf8()))
     }
 }
 
 impl<'t> Lexer<'t> {
     /// The piece of `length` at `start` as a token, and on to `end`.
-    fn token(&mut self, kind: Kind, start: usize, length: usize, end: usize) -> Token<'t> {
+    fn token(&mut self, kind: TokenKind, start: usize, length: usize, end: usize) -> Token<'t> {
         let text = self.rest.get(start..start + length).unwrap_or_default();
         let token = Token {
             kind,
@@ -205,15 +205,15 @@ impl<'t> Lexer<'t> {
 mod tests {
     use super::*;
 
-    static RUST: Style = Style {
+    static RUST: LexicalStyle = LexicalStyle {
         quotes: &['"'],
         long_quotes: &['"'],
         rust: true,
         ..C_LIKE
     };
-    static PLAIN: Style = C_LIKE;
+    static PLAIN: LexicalStyle = C_LIKE;
 
-    fn texts<'t>(text: &'t str, style: &'static Style) -> Vec<&'t str> {
+    fn texts<'t>(text: &'t str, style: &'static LexicalStyle) -> Vec<&'t str> {
         tokens(text, 1, style).map(|token| token.text).collect()
     }
 
@@ -221,10 +221,10 @@ mod tests {
     fn comments_are_passed_and_lines_counted() {
         let found: Vec<_> = tokens("a // b\n/* c\n */ \"d e\" é+", 5, &PLAIN).collect();
         let expected = [
-            (Kind::Word, "a", 5),
-            (Kind::Text, "d e", 7),
-            (Kind::Word, "é", 7),
-            (Kind::Sign, "+", 7),
+            (TokenKind::Word, "a", 5),
+            (TokenKind::Text, "d e", 7),
+            (TokenKind::Word, "é", 7),
+            (TokenKind::Sign, "+", 7),
         ];
         assert_eq!(
             found,

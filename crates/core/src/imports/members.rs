@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::place::{inside, join};
-use super::survey::Survey;
+use super::survey::ProjectSurvey;
 
 const MOST_VISITS: usize = 5_000;
 
@@ -23,7 +23,7 @@ pub(super) const NEVER: &[&str] = &[
 
 /// The directories below `base` that a pattern names and that hold a file called `manifest`.
 pub(super) fn members(
-    survey: &Survey<'_>,
+    survey: &ProjectSurvey<'_>,
     base: &str,
     patterns: &[String],
     manifest: &str,
@@ -46,7 +46,7 @@ pub(super) fn members(
     found
 }
 
-fn matches(survey: &Survey<'_>, base: &str, pattern: &str, visits: &mut usize) -> BTreeSet<String> {
+fn matches(survey: &ProjectSurvey<'_>, base: &str, pattern: &str, visits: &mut usize) -> BTreeSet<String> {
     let names: Vec<&str> = pattern
         .split('/')
         .filter(|name| !matches!(*name, "" | "."))
@@ -76,7 +76,7 @@ fn matches(survey: &Survey<'_>, base: &str, pattern: &str, visits: &mut usize) -
     found
 }
 
-fn children(survey: &Survey<'_>, directory: &str) -> impl Iterator<Item = String> {
+fn children(survey: &ProjectSurvey<'_>, directory: &str) -> impl Iterator<Item = String> {
     let names = survey.directories(directory);
     names
         .into_iter()
@@ -120,7 +120,7 @@ mod tests {
             "tools/m",
         ]);
         let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-        let found = members(&Survey::new(&sample), "", &patterns, "m");
+        let found = members(&ProjectSurvey::new(&sample), "", &patterns, "m");
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected, "{patterns:?}");
     }
 

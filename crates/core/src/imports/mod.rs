@@ -1,10 +1,10 @@
 //! Imports: what a statement says is imported, and which files of the project are behind it.
 //!
-//! Text in, values out. Whoever has the project answers through [`Project`]; syntax trees are the caller's, who
+//! Text in, values out. Whoever has the project answers through [`ProjectFiles`]; syntax trees are the caller's, who
 //! hands in the text of one import statement at a time. Left out on purpose: build systems. No macro is expanded, no
 //! build file is run and no installed package is looked into, so an import that needs one of these is external.
 //!
-//! Invariant: a [`Target::Files`] names at least one file and at most `MOST_FILES`, each of which the project says
+//! Invariant: a [`ImportTarget::Files`] names at least one file and at most `MOST_FILES`, each of which the project says
 //! is there, sorted, each once, and never the importing file itself. No text makes this module panic or run long.
 
 mod c;
@@ -28,7 +28,7 @@ mod tsconfig;
 
 use std::collections::BTreeSet;
 
-use survey::Survey;
+use survey::ProjectSurvey;
 
 /// No import lists more files than this: a wildcard over a generated package would drown everything else.
 const MOST_FILES: usize = 500;
@@ -50,7 +50,7 @@ pub struct Import {
 
 /// What the resolver may ask about the project. Paths are relative to the root, `/` separated and normalised, without
 /// a leading `./`; the root itself is the empty path.
-pub trait Project {
+pub trait ProjectFiles {
     fn is_file(&self, path: &str) -> bool;
     /// The text of a file: mostly small configuration, and now and then the source that holds an import.
     fn read(&self, path: &str) -> Option<String>;
@@ -60,7 +60,7 @@ pub trait Project {
 
 /// What is behind an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ImportTarget {
     /// Files of the project, at least one.
     Files(Vec<String>),
     /// Only the importing file itself.
@@ -113,26 +113,26 @@ pub fn read(language: &str, statement: &str, line: usize) -> Vec<Import> {
 /// Finds the files behind imports. It remembers what it learned about the project, so it is made for one answer and
 /// thrown away: a project that changes meanwhile is not noticed.
 pub struct Resolver<'a> {
-    survey: Survey<'a>,
+    survey: ProjectSurvey<'a>,
     go: go::Modules,
-    javascript: javascript::Settings,
+    javascript: javascript::ResolutionSettings,
     jvm: jvm::Roots,
     rust: rust::Crates,
 }
 
 impl<'a> Resolver<'a> {
-    pub fn new(project: &'a dyn Project) -> Self {
+    pub fn new(project: &'a dyn ProjectFiles) -> Self {
         Self {
-            survey: Survey::new(project),
+            survey: ProjectSurvey::new(project),
             go: go::Modules::default(),
-            javascript: javascript::Settings::default(),
+            javascript: javascript::ResolutionSettings::default(),
             jvm: jvm::Roots::default(),
             rust: rust::Crates::default(),
         }
     }
 
     /// The files behind an import of the file `from`.
-    pub fn resolve(&mut self, language: &str, from: &str, import: &Import) -> Target {
+    pub fn resolve(&mut self, language: &str, from: &str, import: &Import) -> ImportTarget {
         let (survey, written) = (&self.survey, import.written.as_str());
         let found = match family(language) {
             Some(Family::C) => c::resolve(survey, from, written),
@@ -153,12 +153,12 @@ impl<'a> Resolver<'a> {
         let was_found = files.remove(from);
         if files.is_empty() {
             return if was_found {
-                Target::Itself
+                ImportTarget::Itself
             } else {
-                Target::External
+                ImportTarget::External
             };
         }
-        Target::Files(files.into_iter().take(MOST_FILES).collect())
+        ImportTarget::Files(files.into_iter().take(MOST_FILES).collect())
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(read("markdown", "import x", 1), []);
         assert_eq!(
             Sample::of(&["x.md"]).target("markdown", "a.md", "x.md"),
-            Target::External
+            ImportTarget::External
         );
     }
 
@@ -214,7 +214,7 @@ mod tests {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let sample = Sample::of(&names).with("go.mod", "module m");
         match sample.target("go", "main.go", "m/p") {
-            Target::Files(files) => assert_eq!(files.len(), MOST_FILES),
+            ImportTarget::Files(files) => assert_eq!(files.len(), MOST_FILES),
             other => panic!("the package is in the project: {other:?}"),
         }
         let statement = format!("import {}", vec!["a"; 3_000].join(", "));
@@ -261,7 +261,7 @@ mod tests {
                 line: 0,
             });
             for import in imports {
-                if let Target::Files(files) = resolver.resolve(language, "src/deep/x.rs", &import) {
+                if let ImportTarget::Files(files) = resolver.resolve(language, "src/deep/x.rs", &import) {
                     assert!(files.iter().all(|file| sample.is_file(file)), "{files:?}");
                 }
             }
@@ -326,7 +326,7 @@ mod tests {
             let written = vec!["a"; 50_000].join(separator);
             assert!(!matches!(
                 sample.target(language, "src/lib.rs", &written),
-                Target::Files(_)
+                ImportTarget::Files(_)
             ));
         }
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::members::members;
 use super::place::{inside, join, upward};
-use super::survey::{Memo, Survey};
+use super::survey::{Memo, ProjectSurvey};
 
 /// Directories that compilers write to, in the place of `src`.
 const COMPILED: &[&str] = &["dist", "lib", "build", "out", "es", "esm", "cjs"];
@@ -28,7 +28,7 @@ pub(super) struct Workspaces {
 
 impl Workspaces {
     /// The places that a bare name may mean in a directory, the likeliest first.
-    pub(super) fn places(&self, survey: &Survey<'_>, directory: &str, name: &str) -> Vec<String> {
+    pub(super) fn places(&self, survey: &ProjectSurvey<'_>, directory: &str, name: &str) -> Vec<String> {
         if name.starts_with('#') {
             return inner_places(survey, directory, name);
         }
@@ -38,18 +38,18 @@ impl Workspaces {
     }
 
     /// The same for files that no manifest hands out, such as settings: the place below the package.
-    pub(super) fn directories(&self, survey: &Survey<'_>, directory: &str, name: &str) -> Vec<String> {
+    pub(super) fn directories(&self, survey: &ProjectSurvey<'_>, directory: &str, name: &str) -> Vec<String> {
         let (package, rest) = split(name);
         let found = self.package(survey, directory, package);
         found.and_then(|home| join(&home, rest)).into_iter().collect()
     }
 
-    fn package(&self, survey: &Survey<'_>, directory: &str, name: &str) -> Option<String> {
+    fn package(&self, survey: &ProjectSurvey<'_>, directory: &str, name: &str) -> Option<String> {
         upward(directory).find_map(|above| self.at(survey, above).get(name).cloned())
     }
 
     /// The packages a workspace at this directory has, and the one that lies here.
-    fn at(&self, survey: &Survey<'_>, directory: &str) -> Rc<BTreeMap<String, String>> {
+    fn at(&self, survey: &ProjectSurvey<'_>, directory: &str) -> Rc<BTreeMap<String, String>> {
         self.packages.get(directory, || {
             let manifest = survey.json(&inside(directory, "package.json"));
             let mut patterns = Vec::new();
@@ -79,7 +79,7 @@ impl Workspaces {
 }
 
 /// What a package hands out under its own name: what the directory's manifest says, without its index.
-pub(super) fn entries(survey: &Survey<'_>, home: &str) -> Vec<String> {
+pub(super) fn entries(survey: &ProjectSurvey<'_>, home: &str) -> Vec<String> {
     let manifest = survey.json(&inside(home, "package.json"));
     let Some(manifest) = manifest.as_ref() else {
         return Vec::new();
@@ -95,7 +95,7 @@ pub(super) fn entries(survey: &Survey<'_>, home: &str) -> Vec<String> {
     targets.iter().flat_map(|target| sources(home, target)).collect()
 }
 
-fn places(survey: &Survey<'_>, home: &str, rest: &str) -> Vec<String> {
+fn places(survey: &ProjectSurvey<'_>, home: &str, rest: &str) -> Vec<String> {
     if rest.is_empty() {
         let mut places = entries(survey, home);
         places.extend([inside(home, "src/index"), inside(home, "index")]);
@@ -114,7 +114,7 @@ fn places(survey: &Survey<'_>, home: &str, rest: &str) -> Vec<String> {
 }
 
 /// A package's names for itself, `#internal/x`, as the nearest manifest has them.
-fn inner_places(survey: &Survey<'_>, directory: &str, name: &str) -> Vec<String> {
+fn inner_places(survey: &ProjectSurvey<'_>, directory: &str, name: &str) -> Vec<String> {
     let home = upward(directory).find(|above| survey.is_file(&inside(above, "package.json")));
     let Some(home) = home else {
         return Vec::new();

@@ -7,12 +7,12 @@
 
 use serde_json::Value;
 
-use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::place::{inside, join, parent, upward};
-use super::survey::Survey;
+use super::survey::ProjectSurvey;
 use super::{Import, MOST_IMPORTS};
 
-static STYLE: Style = Style {
+static STYLE: LexicalStyle = LexicalStyle {
     line_comments: &["//", "#"],
     word_signs: &['\\', '$'],
     ..C_LIKE
@@ -23,7 +23,7 @@ pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
     for (at, token) in tokens.iter().enumerate() {
         let after = &tokens[at + 1..];
         match token.text {
-            _ if token.kind != Kind::Word => {}
+            _ if token.kind != TokenKind::Word => {}
             "use" => return names(after),
             "require" | "require_once" | "include" | "include_once" => {
                 return path(after).into_iter().collect();
@@ -46,7 +46,7 @@ fn names(tokens: &[Token<'_>]) -> Vec<Import> {
             "}" => start = "",
             "function" | "const" => {}
             "as" => wants_name = false,
-            name if token.kind == Kind::Word && wants_name => {
+            name if token.kind == TokenKind::Word && wants_name => {
                 wants_name = false;
                 if name.ends_with('\\') {
                     // What the names of a group begin with.
@@ -80,12 +80,12 @@ fn path(tokens: &[Token<'_>]) -> Option<Import> {
     let mut text = String::new();
     for (at, token) in tokens.iter().enumerate() {
         match (token.kind, token.text) {
-            (Kind::Text, piece) => text.push_str(piece),
-            (Kind::Word, "dirname") => up += 1,
-            (Kind::Word, "__DIR__") => start = Some(0),
+            (TokenKind::Text, piece) => text.push_str(piece),
+            (TokenKind::Word, "dirname") => up += 1,
+            (TokenKind::Word, "__DIR__") => start = Some(0),
             // The directory of the file is the first step.
-            (Kind::Word, "__FILE__") => start = Some(1),
-            (Kind::Word, levels) if at > 0 && tokens[at - 1].is_sign(",") => {
+            (TokenKind::Word, "__FILE__") => start = Some(1),
+            (TokenKind::Word, levels) if at > 0 && tokens[at - 1].is_sign(",") => {
                 up += levels
                     .parse::<usize>()
                     .map_or(0, |levels| levels.saturating_sub(1))
@@ -94,7 +94,7 @@ fn path(tokens: &[Token<'_>]) -> Option<Import> {
             _ => {}
         }
     }
-    let line = tokens.iter().find(|token| token.kind == Kind::Text)?.line;
+    let line = tokens.iter().find(|token| token.kind == TokenKind::Text)?.line;
     let written = match start {
         Some(first) => {
             let up = "../".repeat(usize::saturating_sub(up, first));
@@ -105,7 +105,7 @@ fn path(tokens: &[Token<'_>]) -> Option<Import> {
     Some(Import { written, line })
 }
 
-pub(super) fn resolve(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
     let found = if written.contains(['/', '.']) {
         file(survey, from, written)
     } else {
@@ -114,7 +114,7 @@ pub(super) fn resolve(survey: &Survey<'_>, from: &str, written: &str) -> Vec<Str
     found.into_iter().collect()
 }
 
-fn file(survey: &Survey<'_>, from: &str, written: &str) -> Option<String> {
+fn file(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Option<String> {
     let directory = parent(from);
     if written.starts_with("./") || written.starts_with("../") {
         return survey.first(join(directory, written));
@@ -125,7 +125,7 @@ fn file(survey: &Survey<'_>, from: &str, written: &str) -> Option<String> {
 }
 
 /// The file of a class by the tables of the nearest composer.json that has it.
-fn class(survey: &Survey<'_>, from: &str, name: &str) -> Option<String> {
+fn class(survey: &ProjectSurvey<'_>, from: &str, name: &str) -> Option<String> {
     upward(parent(from)).find_map(|above| {
         let manifest = survey.json(&inside(above, "composer.json"));
         let manifest = manifest.as_ref().as_ref()?;

@@ -6,17 +6,17 @@
 //!
 //! Invariant: an import in Zig is a file of the project only with the ending `.zig` or `.zon`.
 
-use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::place::{extension, join, parent};
-use super::survey::Survey;
+use super::survey::ProjectSurvey;
 use super::{Import, MOST_IMPORTS};
 
-static STYLE: Style = Style {
+static STYLE: LexicalStyle = LexicalStyle {
     word_signs: &['@'],
     ..C_LIKE
 };
 
-static DOTTED: Style = Style {
+static DOTTED: LexicalStyle = LexicalStyle {
     line_comments: &["//", "#"],
     word_signs: &['.'],
     ..C_LIKE
@@ -28,7 +28,9 @@ pub(super) fn read_zig(statement: &str, line: usize) -> Vec<Import> {
     let windows = tokens.windows(3);
     windows
         .filter_map(|window| match window {
-            [word, open, name] if word.is_word("@import") && open.is_sign("(") && name.kind == Kind::Text => {
+            [word, open, name]
+                if word.is_word("@import") && open.is_sign("(") && name.kind == TokenKind::Text =>
+            {
                 Some(Import {
                     written: name.text.to_owned(),
                     line: name.line,
@@ -39,7 +41,7 @@ pub(super) fn read_zig(statement: &str, line: usize) -> Vec<Import> {
         .collect()
 }
 
-pub(super) fn resolve_zig(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve_zig(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
     let is_file = matches!(extension(written), "zig" | "zon");
     let place = is_file.then(|| join(parent(from), written)).flatten();
     survey.first(place).into_iter().collect()
@@ -66,7 +68,7 @@ pub(super) fn read(language: &str, statement: &str, line: usize) -> Vec<Import> 
         // `import struct Kit.View`: the name is the last.
         _ => after
             .iter()
-            .rfind(|token| token.kind == Kind::Word)
+            .rfind(|token| token.kind == TokenKind::Word)
             .map(import)
             .into_iter()
             .collect(),
@@ -91,13 +93,16 @@ fn using(tokens: &[Token<'_>]) -> Vec<Import> {
         .map_or(0, |at| at + 1);
     let name = tokens[start..]
         .iter()
-        .find(|token| token.kind == Kind::Word && !token.is_word("static"));
+        .find(|token| token.kind == TokenKind::Word && !token.is_word("static"));
     name.filter(|_| !is_statement).map(import).into_iter().collect()
 }
 
 /// `A.B`, and `A.{B, C}` as two. Options after the name are the importing file's business.
 fn modules(tokens: &[Token<'_>]) -> Vec<Import> {
-    let Some((first, rest)) = tokens.split_first().filter(|(first, _)| first.kind == Kind::Word) else {
+    let Some((first, rest)) = tokens
+        .split_first()
+        .filter(|(first, _)| first.kind == TokenKind::Word)
+    else {
         return Vec::new();
     };
     if !first.text.ends_with('.') {
@@ -106,7 +111,7 @@ fn modules(tokens: &[Token<'_>]) -> Vec<Import> {
     let inner = rest
         .iter()
         .take_while(|token| !token.is_sign("}"))
-        .filter(|token| token.kind == Kind::Word);
+        .filter(|token| token.kind == TokenKind::Word);
     inner
         .take(MOST_IMPORTS)
         .map(|token| Import {

@@ -6,11 +6,11 @@
 //! Invariant: a relative import is looked for from the file's own package only.
 
 use super::Import;
-use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::place::{inside, parent, upward};
-use super::survey::Survey;
+use super::survey::ProjectSurvey;
 
-static STYLE: Style = Style {
+static STYLE: LexicalStyle = LexicalStyle {
     line_comments: &["#"],
     block_comment: None,
     ..C_LIKE
@@ -54,7 +54,7 @@ fn dotted(module: &str, name: &[Token<'_>]) -> Option<Import> {
         .filter(|token| !token.is_sign("(") && !token.is_sign(")"));
     let name: Vec<&Token<'_>> = name.take_while(|token| !token.is_word("as")).collect();
     let line = name.first()?.line;
-    if name.iter().any(|token| token.kind == Kind::Text) {
+    if name.iter().any(|token| token.kind == TokenKind::Text) {
         return None;
     }
     let dot = if module.is_empty() || module.ends_with('.') {
@@ -69,7 +69,7 @@ fn dotted(module: &str, name: &[Token<'_>]) -> Option<Import> {
     })
 }
 
-pub(super) fn resolve(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
     let name = written.trim_start_matches('.');
     let dots = written.len() - name.len();
     let components: Vec<&str> = name
@@ -102,7 +102,7 @@ pub(super) fn resolve(survey: &Survey<'_>, from: &str, written: &str) -> Vec<Str
 
 /// Directories where absolute names may begin: those above the file that are no packages, the nearest first, each
 /// with its `src`, and the project itself.
-fn roots(survey: &Survey<'_>, directory: &str) -> Vec<String> {
+fn roots(survey: &ProjectSurvey<'_>, directory: &str) -> Vec<String> {
     let mut roots = Vec::new();
     for above in upward(directory) {
         if above.is_empty() || init(survey, above).is_none() {
@@ -113,7 +113,7 @@ fn roots(survey: &Survey<'_>, directory: &str) -> Vec<String> {
 }
 
 /// The module of that name below a directory; else, its last part being a name inside, the module before it.
-fn module(survey: &Survey<'_>, directory: &str, components: &[&str]) -> Option<String> {
+fn module(survey: &ProjectSurvey<'_>, directory: &str, components: &[&str]) -> Option<String> {
     let at = |names: &[&str]| match names {
         [] => None,
         _ => file(survey, &inside(directory, &names.join("/"))),
@@ -122,12 +122,12 @@ fn module(survey: &Survey<'_>, directory: &str, components: &[&str]) -> Option<S
     at(components).or_else(|| at(before))
 }
 
-fn file(survey: &Survey<'_>, place: &str) -> Option<String> {
+fn file(survey: &ProjectSurvey<'_>, place: &str) -> Option<String> {
     let module = survey.first(["py", "pyi"].map(|extension| format!("{place}.{extension}")));
     module.or_else(|| init(survey, place))
 }
 
-fn init(survey: &Survey<'_>, package: &str) -> Option<String> {
+fn init(survey: &ProjectSurvey<'_>, package: &str) -> Option<String> {
     survey.first(["__init__.py", "__init__.pyi"].map(|name| inside(package, name)))
 }
 

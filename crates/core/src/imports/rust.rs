@@ -8,14 +8,14 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::cargo::Manifest;
-use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::cargo::CargoManifest;
+use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::members::members;
 use super::place::{below, inside, join, name, parent, stem, upward};
-use super::survey::{Memo, Survey};
+use super::survey::{Memo, ProjectSurvey};
 use super::{Import, MOST_IMPORTS};
 
-static STYLE: Style = Style {
+static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['"'],
     long_quotes: &['"'],
     rust: true,
@@ -69,15 +69,15 @@ pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     for (at, token) in tokens.iter().enumerate() {
         match (token.text, &tokens[at + 1..]) {
-            _ if token.kind != Kind::Word => {}
+            _ if token.kind != TokenKind::Word => {}
             ("use", path) => return leaves(path),
-            ("crate", [name, ..]) if name.kind == Kind::Word => {
+            ("crate", [name, ..]) if name.kind == TokenKind::Word => {
                 return vec![Import {
                     written: name.text.to_owned(),
                     line: name.line,
                 }];
             }
-            ("mod", [name, end, ..]) if name.kind == Kind::Word && end.is_sign(";") => {
+            ("mod", [name, end, ..]) if name.kind == TokenKind::Word && end.is_sign(";") => {
                 return vec![Import {
                     written: format!("mod {}", name.text),
                     line: name.line,
@@ -101,7 +101,7 @@ fn leaves(tokens: &[Token<'_>]) -> Vec<Import> {
     let mut tokens = tokens.iter();
     while let Some(token) = tokens.next() {
         match token.text {
-            "as" if token.kind == Kind::Word => drop(tokens.next()),
+            "as" if token.kind == TokenKind::Word => drop(tokens.next()),
             ":" if path.is_empty() => path.push(""),
             "{" if groups.len() == DEEPEST => break,
             "{" => {
@@ -126,7 +126,7 @@ fn leaves(tokens: &[Token<'_>]) -> Vec<Import> {
                     return imports;
                 }
             }
-            name if (token.kind == Kind::Word || name == "*") && path.len() < DEEPEST => {
+            name if (token.kind == TokenKind::Word || name == "*") && path.len() < DEEPEST => {
                 leaf = Some(token.line);
                 path.push(name);
             }
@@ -145,7 +145,7 @@ fn leaves(tokens: &[Token<'_>]) -> Vec<Import> {
 /// What manifests and sources have told about crates.
 #[derive(Default)]
 pub(super) struct Crates {
-    manifests: Memo<Manifest>,
+    manifests: Memo<CargoManifest>,
     libraries: Memo<BTreeMap<String, Crate>>,
     inline: Memo<Vec<Inline>>,
 }
@@ -166,7 +166,7 @@ struct Inline {
 }
 
 impl Crates {
-    pub(super) fn resolve(&self, survey: &Survey<'_>, from: &str, import: &Import) -> Vec<String> {
+    pub(super) fn resolve(&self, survey: &ProjectSurvey<'_>, from: &str, import: &Import) -> Vec<String> {
         let home = upward(parent(from)).find(|above| self.manifest(survey, above).package.is_some());
         let own = self.crate_of(survey, home, from);
         let mut module = own.modules(from);
@@ -183,7 +183,7 @@ impl Crates {
 
     fn path(
         &self,
-        survey: &Survey<'_>,
+        survey: &ProjectSurvey<'_>,
         home: Option<&str>,
         own: &Crate,
         mut module: Vec<String>,
@@ -232,15 +232,15 @@ impl Crates {
         at_root.then(|| own.deepest(survey, &with(&[], names))).flatten()
     }
 
-    fn manifest(&self, survey: &Survey<'_>, directory: &str) -> Rc<Manifest> {
+    fn manifest(&self, survey: &ProjectSurvey<'_>, directory: &str) -> Rc<CargoManifest> {
         self.manifests.get(directory, || {
             let text = survey.read(&inside(directory, "Cargo.toml"));
-            text.as_deref().map(Manifest::read).unwrap_or_default()
+            text.as_deref().map(CargoManifest::read).unwrap_or_default()
         })
     }
 
     /// The crate a file belongs to.
-    fn crate_of(&self, survey: &Survey<'_>, home: Option<&str>, from: &str) -> Crate {
+    fn crate_of(&self, survey: &ProjectSurvey<'_>, home: Option<&str>, from: &str) -> Crate {
         let alone = || Crate {
             directory: parent(from).to_owned(),
             root: Some(from.to_owned()),
@@ -313,7 +313,7 @@ impl Crates {
     }
 
     /// The libraries that code of a package may name: its own, those of its workspace, those it has by path.
-    fn libraries(&self, survey: &Survey<'_>, home: &str) -> Rc<BTreeMap<String, Crate>> {
+    fn libraries(&self, survey: &ProjectSurvey<'_>, home: &str) -> Rc<BTreeMap<String, Crate>> {
         self.libraries.get(home, || {
             let workspace = upward(home).find(|above| self.manifest(survey, above).is_workspace);
             let mut packages = workspace.map_or_else(Default::default, |workspace| {
@@ -347,7 +347,7 @@ impl Crates {
         })
     }
 
-    fn library(&self, survey: &Survey<'_>, package: &str) -> Option<Crate> {
+    fn library(&self, survey: &ProjectSurvey<'_>, package: &str) -> Option<Crate> {
         let manifest = self.manifest(survey, package);
         let path = manifest.library_path.as_deref().unwrap_or("src/lib.rs");
         let root = join(package, path).filter(|root| survey.is_file(root))?;
@@ -358,7 +358,7 @@ impl Crates {
     }
 
     /// The modules around a line that are written out in the file, the outermost first.
-    fn inline(&self, survey: &Survey<'_>, file: &str, line: usize) -> Vec<String> {
+    fn inline(&self, survey: &ProjectSurvey<'_>, file: &str, line: usize) -> Vec<String> {
         let all = self.inline.get(file, || {
             let text = survey.read(file);
             text.as_deref().map(inline_modules).unwrap_or_default()
@@ -385,7 +385,7 @@ impl Crate {
     }
 
     /// The file of a module, if it has one of its own.
-    fn file(&self, survey: &Survey<'_>, module: &[String]) -> Option<String> {
+    fn file(&self, survey: &ProjectSurvey<'_>, module: &[String]) -> Option<String> {
         if module.is_empty() {
             return self.root.clone();
         }
@@ -394,7 +394,7 @@ impl Crate {
     }
 
     /// The file of the deepest module on a path.
-    fn deepest(&self, survey: &Survey<'_>, path: &[String]) -> Option<String> {
+    fn deepest(&self, survey: &ProjectSurvey<'_>, path: &[String]) -> Option<String> {
         let path = &path[..path.len().min(2 * DEEPEST)];
         (0..=path.len())
             .rev()
@@ -411,7 +411,7 @@ fn inline_modules(text: &str) -> Vec<Inline> {
     for token in tokens(text, 1, &STYLE) {
         if token.is_sign("{") {
             let module = match last {
-                [Some(word), Some(name)] if word.is_word("mod") && name.kind == Kind::Word => {
+                [Some(word), Some(name)] if word.is_word("mod") && name.kind == TokenKind::Word => {
                     modules.push(Inline {
                         name: name.text.to_owned(),
                         first: word.line,

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Import, Project, Resolver, Target, read};
+use super::{Import, ImportTarget, ProjectFiles, Resolver, read};
 
 #[derive(Default)]
 pub(super) struct Sample {
@@ -33,14 +33,14 @@ impl Sample {
         read(language, statement, 1)
             .iter()
             .map(|import| match resolver.resolve(language, from, import) {
-                Target::Files(files) => files.join(" "),
-                Target::Itself => "itself".to_owned(),
-                Target::External => "external".to_owned(),
+                ImportTarget::Files(files) => files.join(" "),
+                ImportTarget::Itself => "itself".to_owned(),
+                ImportTarget::External => "external".to_owned(),
             })
             .collect()
     }
 
-    pub(super) fn target(&self, language: &str, from: &str, written: &str) -> Target {
+    pub(super) fn target(&self, language: &str, from: &str, written: &str) -> ImportTarget {
         let import = Import {
             written: written.to_owned(),
             line: 1,
@@ -59,7 +59,7 @@ impl Sample {
     }
 }
 
-impl Project for Sample {
+impl ProjectFiles for Sample {
     fn is_file(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }

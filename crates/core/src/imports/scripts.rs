@@ -6,17 +6,17 @@
 //! Invariant: a name that says it is relative to its file is looked for there first.
 
 use super::Import;
-use super::lexer::{C_LIKE, Kind, Style, Token, tokens};
+use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::place::{extension, inside, join, parent, upward};
-use super::survey::Survey;
+use super::survey::ProjectSurvey;
 
-static RUBY: Style = Style {
+static RUBY: LexicalStyle = LexicalStyle {
     line_comments: &["#"],
     block_comment: None,
     ..C_LIKE
 };
 
-static LUA: Style = Style {
+static LUA: LexicalStyle = LexicalStyle {
     line_comments: &["--"],
     block_comment: Some(("--[[", "]]")),
     ..C_LIKE
@@ -29,13 +29,13 @@ pub(super) fn read_ruby(statement: &str, line: usize) -> Vec<Import> {
     for (at, token) in tokens
         .iter()
         .enumerate()
-        .filter(|(_, token)| token.kind == Kind::Word)
+        .filter(|(_, token)| token.kind == TokenKind::Word)
     {
         let after = match (token.text, &tokens[at + 1..]) {
             ("require" | "require_relative" | "load", [open, after @ ..]) if open.is_sign("(") => after,
             ("require" | "require_relative" | "load", after) => after,
-            ("autoload", [.., name]) if name.kind != Kind::Text && !name.is_sign(")") => continue,
-            ("autoload", after) => match after.iter().position(|token| token.kind == Kind::Text) {
+            ("autoload", [.., name]) if name.kind != TokenKind::Text && !name.is_sign(")") => continue,
+            ("autoload", after) => match after.iter().position(|token| token.kind == TokenKind::Text) {
                 Some(at) => &after[at..],
                 None => continue,
             },
@@ -43,7 +43,9 @@ pub(super) fn read_ruby(statement: &str, line: usize) -> Vec<Import> {
         };
         let is_relative = token.text == "require_relative";
         let found = match after {
-            [name, ..] if name.kind == Kind::Text => Some((name.text.to_owned(), name.line, is_relative)),
+            [name, ..] if name.kind == TokenKind::Text => {
+                Some((name.text.to_owned(), name.line, is_relative))
+            }
             [file, rest @ ..] if file.is_word("File") => {
                 computed(rest).map(|(name, line)| (name, line, true))
             }
@@ -68,7 +70,7 @@ pub(super) fn read_ruby(statement: &str, line: usize) -> Vec<Import> {
 
 /// `File.expand_path("../x", __FILE__)` and `File.join(__dir__, "x")`, as seen from the file's directory.
 fn computed(tokens: &[Token<'_>]) -> Option<(String, usize)> {
-    let text = tokens.iter().find(|token| token.kind == Kind::Text)?;
+    let text = tokens.iter().find(|token| token.kind == TokenKind::Text)?;
     if tokens.iter().any(|token| token.is_word("__dir__")) {
         return Some((text.text.trim_start_matches('/').to_owned(), text.line));
     }
@@ -78,7 +80,7 @@ fn computed(tokens: &[Token<'_>]) -> Option<(String, usize)> {
     Some((name.to_owned(), text.line))
 }
 
-pub(super) fn resolve_ruby(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve_ruby(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
     let directory = parent(from);
     let name = match extension(written) {
         "rb" => written.to_owned(),
@@ -114,7 +116,7 @@ pub(super) fn read_lua(statement: &str, line: usize) -> Vec<Import> {
             [name, ..] => name,
             [] => continue,
         };
-        if name.kind == Kind::Text && !name.text.is_empty() {
+        if name.kind == TokenKind::Text && !name.text.is_empty() {
             imports.push(Import {
                 written: name.text.to_owned(),
                 line: name.line,
@@ -124,7 +126,7 @@ pub(super) fn read_lua(statement: &str, line: usize) -> Vec<Import> {
     imports
 }
 
-pub(super) fn resolve_lua(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve_lua(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
     let directory = parent(from);
     if extension(written) == "lua" {
         return survey
@@ -188,7 +190,7 @@ fn word(text: &str) -> String {
     word
 }
 
-pub(super) fn resolve_shell(survey: &Survey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve_shell(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
     let directory = parent(from);
     let found = match after_variables(written) {
         None => survey.first(

@@ -9,19 +9,19 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{Project, jsonc};
+use super::{ProjectFiles, jsonc};
 
 /// The project, asked each thing once.
-pub(super) struct Survey<'a> {
-    project: &'a dyn Project,
+pub(super) struct ProjectSurvey<'a> {
+    project: &'a dyn ProjectFiles,
     files: RefCell<HashMap<String, bool>>,
     texts: Memo<Option<String>>,
     documents: Memo<Option<Value>>,
     listings: Memo<Vec<String>>,
 }
 
-impl<'a> Survey<'a> {
-    pub(super) fn new(project: &'a dyn Project) -> Self {
+impl<'a> ProjectSurvey<'a> {
+    pub(super) fn new(project: &'a dyn ProjectFiles) -> Self {
         Self {
             project,
             files: RefCell::default(),

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::npm::Workspaces;
 use super::place::{inside, join, parent, upward};
-use super::survey::{Memo, Survey};
+use super::survey::{Memo, ProjectSurvey};
 
 const MOST_FILES: usize = 40;
 const NAMES: &[&str] = &["tsconfig.json", "jsconfig.json"];
 
 /// What one configuration says, with all it extends.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Options {
+pub(super) struct CompilerOptions {
     base: Option<String>,
     /// Patterns and their targets; a target with a leading `/` begins at the project's root.
     paths: Vec<(String, Vec<String>)>,
@@ -26,8 +26,8 @@ pub(super) struct Options {
 
 /// The places that a bare name may mean in a directory, the likeliest first.
 pub(super) fn places(
-    survey: &Survey<'_>,
-    known: &Memo<Vec<Options>>,
+    survey: &ProjectSurvey<'_>,
+    known: &Memo<Vec<CompilerOptions>>,
     packages: &Workspaces,
     directory: &str,
     name: &str,
@@ -50,7 +50,7 @@ pub(super) fn places(
     places
 }
 
-impl Options {
+impl CompilerOptions {
     fn places(&self, name: &str) -> Vec<String> {
         let start = self.base.as_deref().unwrap_or(&self.paths_from);
         let place = |target: &String| match target.strip_prefix('/') {
@@ -84,7 +84,7 @@ impl Options {
 
 /// One configuration being read, with all it leads to.
 struct Reading<'r, 'a> {
-    survey: &'r Survey<'a>,
+    survey: &'r ProjectSurvey<'a>,
     packages: &'r Workspaces,
     /// What `${configDir}` means: where the configuration lies that was asked for.
     top: &'r str,
@@ -93,7 +93,7 @@ struct Reading<'r, 'a> {
 
 impl Reading<'_, '_> {
     /// A configuration, and those it refers to: many only gather `tsconfig.app.json` and its like.
-    fn with_references(&mut self, path: &str) -> Vec<Options> {
+    fn with_references(&mut self, path: &str) -> Vec<CompilerOptions> {
         let mut all = vec![self.options(path)];
         let document = self.survey.json(path);
         let references = document
@@ -117,8 +117,8 @@ impl Reading<'_, '_> {
         all
     }
 
-    fn options(&mut self, path: &str) -> Options {
-        let mut options = Options::default();
+    fn options(&mut self, path: &str) -> CompilerOptions {
+        let mut options = CompilerOptions::default();
         self.read += 1;
         let document = self.survey.json(path);
         let Some(document) = document.as_ref().as_ref().filter(|_| self.read <= MOST_FILES) else {

@@ -16,7 +16,7 @@ fn parse(text: impl AsRef<[u8]>) -> Result<Report, LcovError> {
 /// `path hit/found` of each file.
 fn files(text: impl AsRef<[u8]>) -> Vec<String> {
     let report = parse(text).unwrap();
-    let show = |file: &File| format!("{} {}/{}", file.path, file.lines.hit, file.lines.found);
+    let show = |file: &FileCoverage| format!("{} {}/{}", file.path, file.lines.hit, file.lines.found);
     report.files().iter().map(show).collect()
 }
 
@@ -28,7 +28,7 @@ fn reason(text: impl AsRef<[u8]>) -> String {
 fn lines_are_counted_by_what_is_listed() {
     let text = "TN:\nSF:a.rs\nDA:1,1\nDA:2,0\nDA:70,5\nend_of_record\nSF:b.rs\nDA:1,0\nend_of_record\n";
     assert_eq!(files(text), ["a.rs 2/3", "b.rs 0/1"]);
-    assert_eq!(parse(text).unwrap().total(), Lines { found: 4, hit: 2 });
+    assert_eq!(parse(text).unwrap().total(), LineHits { found: 4, hit: 2 });
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn code_that_does_not_fit_into_memory_is_refused() {
     let names = Names::default();
     let mut parser = Parser::new(&names);
     parser.feed(b"SF:a\nend_of_record\n").unwrap();
-    parser.held = MOST_HELD - 3 * size_of::<Word>() - FILE_COST - 1;
+    parser.held = MOST_HELD - 3 * size_of::<LineWord>() - FILE_COST - 1;
     parser.feed(b"SF:b\nDA:1,1\nDA:100,1\nDA:200,1\n").unwrap();
     assert_eq!(parser.feed(b"DA:300,1\n"), Err(LcovError::TooMuch));
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use docent_core::docs::manifest::Labels;
-use docent_core::tokens::{Query, words};
+use docent_core::tokens::{ParsedQuery, words};
 
-use super::search::{Request, by_words};
+use super::search::{SectionRequest, by_words};
 use crate::index::Index;
 use crate::store::StoreError;
 
@@ -32,7 +32,7 @@ const MOST_ASKED: usize = 12;
 const MOST_HEADINGS: usize = 3;
 
 /// Looks for what a search that found nothing could have meant.
-pub fn advice(index: &Index, request: &Request<'_>) -> Result<Advice, StoreError> {
+pub fn advice(index: &Index, request: &SectionRequest<'_>) -> Result<Advice, StoreError> {
     let mut advice = Advice::default();
     if !request.filters.is_empty() {
         // Each filter by itself first: what matches all the others.
@@ -52,7 +52,7 @@ pub fn advice(index: &Index, request: &Request<'_>) -> Result<Advice, StoreError
                 }
             }
         }
-        let query = Query::of(request.query);
+        let query = ParsedQuery::of(request.query);
         advice.without = !by_words(index, &query.words, &[])?.is_empty();
         if advice.without {
             return Ok(advice);
@@ -96,11 +96,11 @@ pub fn advice(index: &Index, request: &Request<'_>) -> Result<Advice, StoreError
 /// The values of a key among what is found with these filters.
 fn values(
     index: &Index,
-    request: &Request<'_>,
+    request: &SectionRequest<'_>,
     filters: &Labels,
     key: &str,
 ) -> Result<Vec<String>, StoreError> {
-    let query = Query::of(request.query);
+    let query = ParsedQuery::of(request.query);
     let filters = request.view.filters(filters);
     let mut values: Vec<String> = Vec::new();
     for section in by_words(index, &query.words, &filters)? {

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use docent_core::docs::manifest::{FILE, Manifest, strays};
+use docent_core::docs::manifest::{DocsManifest, FILE, strays};
 use docent_core::docs::prompt::name_of;
-use docent_core::docs::{Part, Problem, is_within};
+use docent_core::docs::{DocsFileKind, Problem, is_within};
 use docent_core::path::RepoPath;
 
 use super::{page, prompts};
 use crate::deadline::Deadline;
 use crate::files::{Root, lossy_text};
 use crate::index::{LARGEST_MANIFEST, Manifests};
-use crate::walk::{self, Reach};
+use crate::walk::{self, WalkExtent};
 
 /// Something that is not as it should be, with the file and the line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
+pub struct DocsFinding {
     pub path: RepoPath,
     pub line: usize,
     pub message: String,
@@ -32,10 +32,10 @@ pub struct Proposal {
 }
 
 /// Looks through manifests, templates and pages, and says how many of them there are.
-pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<Finding>, usize) {
-    let mut findings: Vec<Finding> = Vec::new();
+pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<DocsFinding>, usize) {
+    let mut findings: Vec<DocsFinding> = Vec::new();
     let mut add = |path: &RepoPath, problem: Problem| {
-        findings.push(Finding {
+        findings.push(DocsFinding {
             path: path.clone(),
             line: problem.line,
             message: problem.message,
@@ -46,18 +46,18 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<Finding>, usize) {
     let manifests = Manifests::among(root, files.iter().map(|(path, _)| path));
     for (path, part) in &files {
         match part {
-            Part::Manifest => match root.read(path, LARGEST_MANIFEST) {
+            DocsFileKind::Manifest => match root.read(path, LARGEST_MANIFEST) {
                 Err(error) => add(path, Problem::at_top(error.to_string())),
                 Ok(content) => {
                     let text = lossy_text(content.bytes);
-                    match Manifest::parse(&text) {
+                    match DocsManifest::parse(&text) {
                         Err(problem) => add(path, problem),
                         Ok(_) => strays(&text).into_iter().for_each(|problem| add(path, problem)),
                     }
                 }
             },
-            Part::Template => templates.push(path.clone()),
-            Part::Page => match page(root, path, manifests.rules(path)) {
+            DocsFileKind::Template => templates.push(path.clone()),
+            DocsFileKind::Page => match page(root, path, manifests.rules(path)) {
                 Err(error) => add(path, Problem::at_top(error.to_string())),
                 Ok((page, _)) => page.problems.into_iter().for_each(|problem| add(path, problem)),
             },
@@ -81,10 +81,10 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<Finding>, usize) {
 /// A manifest that labels the pages of each directory below the documentation by its name. Nothing where there are no pages.
 pub fn propose(root: &Root, directories: &[RepoPath]) -> Option<Proposal> {
     let files = documentation(root, directories);
-    let there = files.iter().find(|(_, part)| *part == Part::Manifest);
+    let there = files.iter().find(|(_, part)| *part == DocsFileKind::Manifest);
     let pages: Vec<&RepoPath> = files
         .iter()
-        .filter(|(_, part)| *part == Part::Page)
+        .filter(|(_, part)| *part == DocsFileKind::Page)
         .map(|(path, _)| path)
         .collect();
     let usual = ["docs", "doc", "documentation"];
@@ -144,11 +144,11 @@ pub fn propose(root: &Root, directories: &[RepoPath]) -> Option<Proposal> {
 }
 
 /// The files that make the documentation, in order.
-fn documentation(root: &Root, directories: &[RepoPath]) -> Vec<(RepoPath, Part)> {
-    let survey = walk::survey(root, &Reach::Everything, &Deadline::default());
+fn documentation(root: &Root, directories: &[RepoPath]) -> Vec<(RepoPath, DocsFileKind)> {
+    let survey = walk::survey(root, &WalkExtent::Everything, &Deadline::default());
     let parts = survey.files.into_iter().filter_map(|(path, _)| {
-        let part = Part::of(&path)?;
-        (part == Part::Manifest || is_within(&path, directories)).then_some((path, part))
+        let part = DocsFileKind::of(&path)?;
+        (part == DocsFileKind::Manifest || is_within(&path, directories)).then_some((path, part))
     });
     parts.collect()
 }

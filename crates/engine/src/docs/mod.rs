@@ -9,12 +9,12 @@ mod reading;
 mod search;
 
 pub use advice::{Advice, advice};
-pub use check::{Finding, Proposal, check, propose};
+pub use check::{DocsFinding, Proposal, check, propose};
 pub use prompts::{Prompts, prompts};
 pub use reading::{Doc, ReadError, Shown, read};
-pub use search::{Hit, Request, Results, Ways, search};
+pub use search::{Results, SectionHit, SectionRequest, Ways, search};
 
-use docent_core::docs::manifest::{FILE, Manifest, Rules};
+use docent_core::docs::manifest::{DocsManifest, FILE, PageRules};
 use docent_core::docs::page::Page;
 use docent_core::path::RepoPath;
 
@@ -30,7 +30,7 @@ fn text(root: &Root, path: &RepoPath) -> Result<String, FileError> {
 }
 
 /// A page as it is now, cut by these rules, and its text.
-fn page(root: &Root, path: &RepoPath, rules: Rules) -> Result<(Page, String), FileError> {
+fn page(root: &Root, path: &RepoPath, rules: PageRules) -> Result<(Page, String), FileError> {
     let text = text(root, path)?;
     Ok((Page::of(&text, rules), text))
 }
@@ -45,6 +45,6 @@ pub fn instructions(root: &Root) -> Option<String> {
     ];
     places.iter().find_map(|place| {
         let content = root.read(&RepoPath::parse(place).ok()?, LARGEST_MANIFEST).ok()?;
-        Manifest::parse(&lossy_text(content.bytes)).ok()?.instructions
+        DocsManifest::parse(&lossy_text(content.bytes)).ok()?.instructions
     })
 }

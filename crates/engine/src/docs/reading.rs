@@ -1,7 +1,7 @@
 //! Sections of a page, read in order: one that is named, and those around it.
 
-use docent_core::docs::Part;
-use docent_core::docs::page::Found;
+use docent_core::docs::DocsFileKind;
+use docent_core::docs::page::PageTarget;
 use docent_core::path::RepoPath;
 
 use super::page;
@@ -49,8 +49,9 @@ pub enum ReadError {
 
 /// The section with an id, and up to `around` before and after it.
 pub fn read(root: &Root, index: &Index, id: &str, around: usize) -> Result<Doc, ReadError> {
-    let is_page =
-        |path: &RepoPath| Ok::<_, StoreError>(Part::of(path) == Some(Part::Page) && index.has_page(path)?);
+    let is_page = |path: &RepoPath| {
+        Ok::<_, StoreError>(DocsFileKind::of(path) == Some(DocsFileKind::Page) && index.has_page(path)?)
+    };
     let (path, name) = match RepoPath::parse(id) {
         // Names of files may hold a `#` as well.
         Ok(path) if is_page(&path)? => (path, ""),
@@ -67,9 +68,9 @@ pub fn read(root: &Root, index: &Index, id: &str, around: usize) -> Result<Doc, 
         Err(error) => return Err(ReadError::File(error)),
     };
     let target = match page.find(name) {
-        Found::One(at) => at,
-        Found::None => return Err(ReadError::Missing),
-        Found::Several(found) => {
+        PageTarget::One(at) => at,
+        PageTarget::None => return Err(ReadError::Missing),
+        PageTarget::Several(found) => {
             let ids = found.iter().map(|at| page.sections[*at].id(path.as_str()));
             return Err(ReadError::Ambiguous(ids.collect()));
         }

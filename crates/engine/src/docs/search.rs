@@ -13,17 +13,19 @@ use docent_core::docs::manifest::Labels;
 use docent_core::docs::snippet::{plain, snippet};
 use docent_core::docs::taxonomy::sibling_key;
 use docent_core::path::RepoPath;
-use docent_core::tokens::Query;
+use docent_core::tokens::ParsedQuery;
 
 use super::{page, text};
 use crate::deadline::Deadline;
 use crate::files::Root;
-use crate::index::{Index, Unordered, View, hash};
-use crate::store::{Asked, Found, Label, Look, Place, Ranked, Section, StoreError};
+use crate::index::{Index, RerankSkipped, View, hash};
+use crate::store::{
+    Label, Look, Ranked, SectionAddress, SectionHits, SectionQuery, StoreError, StoredSection,
+};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct SectionRequest<'a> {
     pub query: &'a str,
     pub filters: &'a Labels,
     /// The documentation that the filters and the place to go on are of.
@@ -47,22 +49,22 @@ pub enum Ways {
 /// A part of the results.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SectionHit>,
     /// There are others behind these.
     pub more: bool,
     /// Sections that were found and are no longer in their file.
     pub gone: usize,
     /// Whether a model on a server had a say; and why not, where there is one.
     pub by_server: bool,
-    pub unordered: Option<Unordered>,
+    pub unordered: Option<RerankSkipped>,
 }
 
 /// A section that was found.
 #[derive(Clone, Debug)]
-pub struct Hit {
+pub struct SectionHit {
     /// How many results there are up to this one.
     pub at: usize,
-    pub section: Section,
+    pub section: StoredSection,
     pub labels: Labels,
     /// From 0 to 1, where every way of looking had it first.
     pub score: f64,
@@ -95,10 +97,10 @@ const LONGEST_PHRASE: usize = 6;
 pub fn search(
     root: &Root,
     index: &Index,
-    request: &Request<'_>,
+    request: &SectionRequest<'_>,
     deadline: &Deadline,
 ) -> Result<Results, StoreError> {
-    let query = Query::of(request.query);
+    let query = ParsedQuery::of(request.query);
     let filters = request.view.filters(request.filters);
     let phrase: &[String] = if query.words.len() <= LONGEST_PHRASE {
         &query.words
@@ -113,7 +115,7 @@ pub fn search(
     let Some(sections) = index.sections() else {
         return Ok(Results::default());
     };
-    let mut found = index.told(sections.find(&Asked {
+    let mut found = index.told(sections.find(&SectionQuery {
         words: &query.words,
         phrase,
         vector,
@@ -152,7 +154,7 @@ pub fn search(
         }
         match current(root, index, &section, text_now.as_deref()) {
             None => results.gone += 1,
-            Some(text) => results.hits.push(Hit {
+            Some(text) => results.hits.push(SectionHit {
                 at,
                 labels: request.view.labels_of(&section.path, &section.labels),
                 snippet: snippet(&plain(&text[..text.floor_char_boundary(LOOKED_AT)]), &query.words),
@@ -167,11 +169,11 @@ pub fn search(
 /// Reads the sections that are wanted, and tells whether there are others behind them.
 fn choose(
     sections: &dyn Look,
-    order: Vec<(Place, f64)>,
-    request: &Request<'_>,
-) -> Result<(Vec<(Section, f64)>, bool), StoreError> {
+    order: Vec<(SectionAddress, f64)>,
+    request: &SectionRequest<'_>,
+) -> Result<(Vec<(StoredSection, f64)>, bool), StoreError> {
     let end = request.after + request.limit;
-    let read = |(place, score): (Place, f64)| Ok((sections.section(place)?, score));
+    let read = |(place, score): (SectionAddress, f64)| Ok((sections.section(place)?, score));
     let keys: Vec<&str> = request.view.taxonomy.collapsing(request.filters).collect();
     if keys.is_empty() {
         let more = order.len() > end;
@@ -179,7 +181,8 @@ fn choose(
         return Ok((wanted.map(read).collect::<Result<_, StoreError>>()?, more));
     }
     // Which of them say the same as one before is only known of all.
-    let mut all: Vec<(Section, f64)> = order.into_iter().map(read).collect::<Result<_, StoreError>>()?;
+    let mut all: Vec<(StoredSection, f64)> =
+        order.into_iter().map(read).collect::<Result<_, StoreError>>()?;
     collapse(&mut all, &keys);
     let more = all.len() > end;
     Ok((
@@ -192,10 +195,10 @@ fn choose(
 fn ask_server(
     index: &Index,
     sections: &dyn Look,
-    request: &Request<'_>,
+    request: &SectionRequest<'_>,
     deadline: &Deadline,
-    found: &Found,
-) -> Result<(Vec<Ranked>, Option<Unordered>), StoreError> {
+    found: &SectionHits,
+) -> Result<(Vec<Ranked>, Option<RerankSkipped>), StoreError> {
     if !index.has_server() {
         return Ok((Vec::new(), None));
     }
@@ -222,7 +225,7 @@ fn ask_server(
     }
 }
 
-fn fused(found: Found, by_server: Vec<Ranked>) -> Vec<(Place, f64)> {
+fn fused(found: SectionHits, by_server: Vec<Ranked>) -> Vec<(SectionAddress, f64)> {
     let lists = [
         (found.by_words, BY_WORDS),
         (found.by_phrase, BY_PHRASE),
@@ -234,7 +237,7 @@ fn fused(found: Found, by_server: Vec<Ranked>) -> Vec<(Place, f64)> {
         .filter(|(list, _)| !list.is_empty())
         .map(|(_, weight)| weight / (STEEPNESS + 1.0))
         .sum();
-    let mut scores: HashMap<Place, (f64, u64)> = HashMap::new();
+    let mut scores: HashMap<SectionAddress, (f64, u64)> = HashMap::new();
     for (list, weight) in lists {
         let mut at = 0.0;
         for Ranked { place, key, .. } in list {
@@ -242,7 +245,7 @@ fn fused(found: Found, by_server: Vec<Ranked>) -> Vec<(Place, f64)> {
             scores.entry(place).or_insert((0.0, key)).0 += weight / (STEEPNESS + at) / most;
         }
     }
-    let mut order: Vec<(Place, (f64, u64))> = scores.into_iter().collect();
+    let mut order: Vec<(SectionAddress, (f64, u64))> = scores.into_iter().collect();
     order.sort_unstable_by(|(_, (a, first)), (_, (b, second))| b.total_cmp(a).then(first.cmp(second)));
     order
         .into_iter()
@@ -255,11 +258,11 @@ pub(super) fn by_words(
     index: &Index,
     words: &[String],
     filters: &[Vec<Label>],
-) -> Result<Vec<Section>, StoreError> {
+) -> Result<Vec<StoredSection>, StoreError> {
     let Some(sections) = index.sections() else {
         return Ok(Vec::new());
     };
-    let asked = Asked {
+    let asked = SectionQuery {
         words,
         phrase: &[],
         vector: None,
@@ -272,7 +275,7 @@ pub(super) fn by_words(
 }
 
 /// Keeps the best of sections that say the same for another language, or whatever their pages differ in.
-fn collapse(ranked: &mut Vec<(Section, f64)>, keys: &[&str]) {
+fn collapse(ranked: &mut Vec<(StoredSection, f64)>, keys: &[&str]) {
     // Each with the page that has it: two sections of one page are never siblings.
     let mut seen: HashMap<String, String> = HashMap::new();
     ranked.retain(|(section, _)| {
@@ -283,7 +286,7 @@ fn collapse(ranked: &mut Vec<(Section, f64)>, keys: &[&str]) {
 }
 
 /// The text of a section as its page has it now, without the front matter.
-fn current(root: &Root, index: &Index, section: &Section, text: Option<&str>) -> Option<String> {
+fn current(root: &Root, index: &Index, section: &StoredSection, text: Option<&str>) -> Option<String> {
     let text = text?;
     let shown = match text.get(section.start..section.end) {
         Some(shown) if hash(shown) == section.hash => Cow::Borrowed(shown),

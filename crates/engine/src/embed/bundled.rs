@@ -24,11 +24,11 @@ pub fn bundled() -> &'static dyn Embedder {
 
 #[derive(Debug)]
 struct Bundled {
-    opened: OnceLock<Opened>,
+    opened: OnceLock<OpenedTable>,
 }
 
 #[derive(Debug)]
-struct Opened {
+struct OpenedTable {
     vocabulary: Vocabulary<'static>,
     /// Four bytes each.
     scales: &'static [u8],
@@ -36,12 +36,12 @@ struct Opened {
 }
 
 impl Bundled {
-    fn opened(&self) -> &Opened {
-        self.opened.get_or_init(|| Opened::read(TABLE))
+    fn opened(&self) -> &OpenedTable {
+        self.opened.get_or_init(|| OpenedTable::read(TABLE))
     }
 }
 
-impl Opened {
+impl OpenedTable {
     fn read(table: &'static [u8]) -> Self {
         let number = |at: usize| {
             let bytes = [table[at], table[at + 1], table[at + 2], table[at + 3]];
@@ -74,7 +74,7 @@ impl Embedder for Bundled {
     }
 
     fn embed(&self, text: &str) -> Option<Vector> {
-        let Opened {
+        let OpenedTable {
             vocabulary,
             scales,
             rows,
@@ -133,7 +133,7 @@ mod tests {
         }
         let examples = include_str!("../../../../model/test_vectors.json");
         let examples: Vec<Example> = serde_json::from_str(examples).unwrap();
-        let vocabulary = Opened::read(TABLE).vocabulary;
+        let vocabulary = OpenedTable::read(TABLE).vocabulary;
         assert!(examples.len() > 20);
         for example in examples {
             let cut: Vec<String> = words(&example.text).map(str::to_ascii_lowercase).collect();

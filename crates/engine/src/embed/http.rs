@@ -26,12 +26,12 @@ pub struct Server {
     pub model: String,
     /// How many numbers vectors should have; what the model has, where nothing is said.
     pub dimensions: Option<u32>,
-    pub key: Key,
+    pub key: ApiKey,
 }
 
 /// What the server knows its customer by.
 #[derive(Clone, Default)]
-pub enum Key {
+pub enum ApiKey {
     #[default]
     None,
     Given(String),
@@ -39,7 +39,7 @@ pub enum Key {
     File(PathBuf),
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("None"),
@@ -85,7 +85,7 @@ pub enum Trouble {
 
 /// What the server said.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct EmbeddingAnswer {
     pub(super) vectors: Vec<Direction>,
     /// What it calls the model.
     pub(super) model: Option<String>,
@@ -97,13 +97,13 @@ const LONGEST_ANSWER: u64 = 128 << 20;
 const LONGEST_REASON: usize = 160;
 
 #[derive(Deserialize)]
-struct Listed {
-    data: Vec<Embedded>,
+struct EmbeddingList {
+    data: Vec<EmbeddingItem>,
     model: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Embedded {
+struct EmbeddingItem {
     index: Option<usize>,
     embedding: Vec<f32>,
 }
@@ -132,13 +132,14 @@ impl Server {
 
     /// Whether questions may cost something.
     pub fn is_paid(&self) -> bool {
-        !self.is_here() && !matches!(self.key, Key::None)
+        !self.is_here() && !matches!(self.key, ApiKey::None)
     }
 
     /// Reads an answer to so many texts.
-    fn read(&self, body: &str, count: usize) -> Result<Answer, Trouble> {
+    fn read(&self, body: &str, count: usize) -> Result<EmbeddingAnswer, Trouble> {
         let odd = |what: &str| Trouble::Odd(what.to_owned());
-        let mut listed: Listed = serde_json::from_str(body).map_err(|_| odd("it is no list of vectors"))?;
+        let mut listed: EmbeddingList =
+            serde_json::from_str(body).map_err(|_| odd("it is no list of vectors"))?;
         if listed.data.len() != count {
             return Err(Trouble::Odd(format!(
                 "{} vectors for {count} texts",
@@ -167,7 +168,7 @@ impl Server {
             )));
         }
         let vectors = listed.data.iter().map(|one| Direction::of(&one.embedding));
-        Ok(Answer {
+        Ok(EmbeddingAnswer {
             vectors: vectors
                 .collect::<Option<_>>()
                 .ok_or_else(|| odd("a vector that points nowhere"))?,
@@ -178,12 +179,12 @@ impl Server {
 
 /// Speaks with a server, over connections that stay open.
 #[derive(Debug)]
-pub(super) struct Caller {
+pub(super) struct EmbeddingClient {
     pub(super) server: Server,
     agent: Agent,
 }
 
-impl Caller {
+impl EmbeddingClient {
     pub(super) fn new(server: Server) -> Self {
         let mut config = Agent::config_builder()
             // Where a server sends us is not where the user wants the texts to go.
@@ -200,7 +201,7 @@ impl Caller {
     }
 
     /// A vector for each text, in order.
-    pub(super) fn embed(&self, texts: &[&str], time: Duration) -> Result<Answer, Trouble> {
+    pub(super) fn embed(&self, texts: &[&str], time: Duration) -> Result<EmbeddingAnswer, Trouble> {
         let server = &self.server;
         if cfg!(not(feature = "tls")) && server.url.starts_with("https://") {
             return Err(Trouble::NoTls);
@@ -237,16 +238,16 @@ impl Caller {
     /// What the server knows its customer by.
     pub(super) fn key(&self) -> Result<Option<String>, Trouble> {
         let key = match &self.server.key {
-            Key::None => return Ok(None),
-            Key::Given(key) => key.clone(),
-            Key::File(path) => {
+            ApiKey::None => return Ok(None),
+            ApiKey::Given(key) => key.clone(),
+            ApiKey::File(path) => {
                 read_key(path).map_err(|error| Trouble::NoKey(format!("{}: {error}", path.display())))?
             }
         };
         let key = key.trim();
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             let whose = match &self.server.key {
-                Key::File(path) => path.display().to_string(),
+                ApiKey::File(path) => path.display().to_string(),
                 _ => "embedder.key".to_owned(),
             };
             return Err(Trouble::NoKey(format!(
@@ -328,7 +329,7 @@ mod tests {
             url: url.into(),
             model: "m".into(),
             dimensions: None,
-            key: Key::None,
+            key: ApiKey::None,
         }
     }
 
@@ -336,7 +337,7 @@ mod tests {
     fn what_is_here_and_what_is_paid() {
         let paid = |url: &str| {
             let server = Server {
-                key: Key::Given("k".into()),
+                key: ApiKey::Given("k".into()),
                 ..server(url)
             };
             server.is_paid()
@@ -381,7 +382,7 @@ mod tests {
         let body = format!(r#"{{"error":{{"message":"no model for {key}"}}}}"#);
         let said = refused(StatusCode::BAD_REQUEST, &HeaderMap::new(), &body, Some(key)).to_string();
         assert!(!said.contains("0123456789"), "{said}");
-        let secret = Key::Given(key.into());
+        let secret = ApiKey::Given(key.into());
         assert_eq!(format!("{secret:?}"), "Given");
     }
 }

@@ -19,7 +19,7 @@ use crate::sqlite::is_broken;
 
 /// The vectors of one model.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct VectorCache {
     connection: Connection,
 }
 
@@ -31,7 +31,7 @@ const SCHEMA: &str = "
 
 /// What is known of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum CachedVector {
     Vector(Direction),
     /// The server takes others and not this one.
     Refused,
@@ -53,7 +53,7 @@ pub(super) enum Others {
     Reject,
 }
 
-impl Kept {
+impl VectorCache {
     /// `patience` is how long another process is waited for.
     pub(super) fn open(file: &Path, patience: Duration) -> Result<Self, Trouble> {
         let unkept = |error: std::io::Error| Trouble::Unkept(format!("{}: {error}", file.display()));
@@ -79,7 +79,7 @@ impl Kept {
         Ok(Self { connection })
     }
 
-    pub(super) fn get(&self, key: u64) -> Result<Option<Known>, Trouble> {
+    pub(super) fn get(&self, key: u64) -> Result<Option<CachedVector>, Trouble> {
         let mut query = self
             .connection
             .prepare_cached("SELECT numbers FROM vector WHERE key = ?1")?;
@@ -87,8 +87,8 @@ impl Kept {
             .query_row([key.cast_signed()], |row| row.get(0))
             .optional()?;
         Ok(numbers.map(|numbers| match numbers.as_slice() {
-            [] => Known::Refused,
-            numbers => Known::Vector(Direction::from_bytes(numbers)),
+            [] => CachedVector::Refused,
+            numbers => CachedVector::Vector(Direction::from_bytes(numbers)),
         }))
     }
 
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn vectors_of_another_model_take_the_place_of_all_or_are_not_taken() {
         let folder = tempfile::tempdir().unwrap();
-        let mut kept = Kept::open(&folder.path().join("a/v.db"), Duration::ZERO).unwrap();
+        let mut kept = VectorCache::open(&folder.path().join("a/v.db"), Duration::ZERO).unwrap();
         let two = vector(&[1.0, 0.5]);
         assert_eq!(
             kept.add(&[(7, two.clone())], &sort(2, "m"), Others::Reject),
@@ -266,8 +266,8 @@ mod tests {
         );
         kept.add_file(1, 0).unwrap();
         kept.refuse(8).unwrap();
-        assert_eq!(kept.get(7), Ok(Some(Known::Vector(two.clone()))));
-        assert_eq!(kept.get(8), Ok(Some(Known::Refused)));
+        assert_eq!(kept.get(7), Ok(Some(CachedVector::Vector(two.clone()))));
+        assert_eq!(kept.get(8), Ok(Some(CachedVector::Refused)));
         assert_eq!(kept.get(9), Ok(None));
 
         for other in [sort(3, "m"), sort(2, "n")] {
@@ -281,7 +281,7 @@ mod tests {
             Ok(false)
         );
         assert_eq!(kept.get(7), Ok(None));
-        assert_eq!(kept.get(9), Ok(Some(Known::Vector(three))));
+        assert_eq!(kept.get(9), Ok(Some(CachedVector::Vector(three))));
         assert_eq!(kept.files(), Ok(HashSet::new()));
         // What was cut before they went is not whole.
         kept.add_file(2, 0).unwrap();
@@ -298,7 +298,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("v.db");
         fs::write(&file, "nonsense, and more of it than a header has".repeat(200)).unwrap();
-        let mut kept = Kept::open(&file, Duration::ZERO).unwrap();
+        let mut kept = VectorCache::open(&file, Duration::ZERO).unwrap();
         assert_eq!(
             kept.add(&[(1, vector(&[1.0]))], &sort(1, "m"), Others::Reject),
             Ok(true)

@@ -16,7 +16,7 @@ use std::fmt::Debug;
 
 pub use bundled::bundled;
 pub use direction::Direction;
-pub use http::{Key, Server, Trouble};
+pub use http::{ApiKey, Server, Trouble};
 pub(crate) use remote::Text;
 pub use remote::{Remote, Use};
 

@@ -17,8 +17,8 @@ use docent_core::redact::redact;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::direction::Direction;
-use super::http::{Answer, Caller, Server, Trouble};
-use super::kept::{Kept, Known, Others, Sort};
+use super::http::{EmbeddingAnswer, EmbeddingClient, Server, Trouble};
+use super::kept::{CachedVector, Others, Sort, VectorCache};
 use crate::clock::Clock;
 use crate::deadline::Deadline;
 
@@ -40,14 +40,14 @@ pub struct Use {
 /// A model on a server, with what is known of its vectors.
 #[derive(Debug)]
 pub struct Remote {
-    caller: Caller,
+    caller: EmbeddingClient,
     before_query: String,
     before_text: String,
     clock: Clock,
     file: Option<PathBuf>,
     /// Searches read, and whoever asks for vectors writes; neither waits for the other.
-    reader: Mutex<Option<Kept>>,
-    writer: Mutex<Option<Kept>>,
+    reader: Mutex<Option<VectorCache>>,
+    writer: Mutex<Option<VectorCache>>,
     health: Mutex<Health>,
     /// Questions that somebody has asked for.
     under_way: Mutex<HashSet<u64>>,
@@ -127,7 +127,7 @@ impl Remote {
         );
         let file = folder.map(|folder| folder.join(format!("{name}-{:016x}.db", xxh3_64(sort.as_bytes()))));
         Self {
-            caller: Caller::new(server),
+            caller: EmbeddingClient::new(server),
             before_query,
             before_text,
             clock,
@@ -153,7 +153,7 @@ impl Remote {
 
     /// How many vectors are kept.
     pub fn count(&self) -> Result<u64, Trouble> {
-        self.read(Kept::count)
+        self.read(VectorCache::count)
     }
 
     /// What is wrong with the server, and for how long it is left alone because of it.
@@ -180,8 +180,8 @@ impl Remote {
         let key = text.key;
         let known = || -> Result<Option<Direction>, Trouble> {
             match self.read(|kept| kept.get(key))? {
-                Some(Known::Vector(vector)) => Ok(Some(vector)),
-                Some(Known::Refused) | None => Ok(None),
+                Some(CachedVector::Vector(vector)) => Ok(Some(vector)),
+                Some(CachedVector::Refused) | None => Ok(None),
             }
         };
         if let Some(vector) = known()? {
@@ -239,8 +239,8 @@ impl Remote {
             let mut near = Vec::with_capacity(keys.len());
             for key in keys {
                 near.push(match kept.get(*key)? {
-                    Some(Known::Vector(vector)) => vector.nearness(to),
-                    Some(Known::Refused) => None,
+                    Some(CachedVector::Vector(vector)) => vector.nearness(to),
+                    Some(CachedVector::Refused) => None,
                     None => {
                         unknown += 1;
                         None
@@ -253,7 +253,7 @@ impl Remote {
 
     /// Changes when all vectors have to be asked for anew, whichever process has found that out.
     pub(crate) fn epoch(&self) -> Result<u64, Trouble> {
-        self.read(Kept::epoch)
+        self.read(VectorCache::epoch)
     }
 
     /// Those that have no vector yet, and are not set aside.
@@ -284,7 +284,7 @@ impl Remote {
 
     /// Files that have all their vectors.
     pub(crate) fn files(&self) -> Result<HashSet<u64>, Trouble> {
-        self.read(Kept::files)
+        self.read(VectorCache::files)
     }
 
     /// Notes that a file has all its vectors, unless they have had to go meanwhile.
@@ -364,7 +364,7 @@ impl Remote {
         self.ask_in_parts(other, true)
     }
 
-    fn take(&self, texts: &[Text], answer: Answer, started: Instant) -> Result<(), Trouble> {
+    fn take(&self, texts: &[Text], answer: EmbeddingAnswer, started: Instant) -> Result<(), Trouble> {
         let Some(first) = answer.vectors.first() else {
             return Ok(());
         };
@@ -425,24 +425,24 @@ impl Remote {
         Ok(())
     }
 
-    fn read<T>(&self, work: impl FnOnce(&Kept) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    fn read<T>(&self, work: impl FnOnce(&VectorCache) -> Result<T, Trouble>) -> Result<T, Trouble> {
         self.with(&self.reader, Duration::from_millis(200), |kept| work(kept))
     }
 
-    fn write<T>(&self, work: impl FnOnce(&mut Kept) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    fn write<T>(&self, work: impl FnOnce(&mut VectorCache) -> Result<T, Trouble>) -> Result<T, Trouble> {
         self.with(&self.writer, Duration::from_secs(5), work)
     }
 
     fn with<T>(
         &self,
-        connection: &Mutex<Option<Kept>>,
+        connection: &Mutex<Option<VectorCache>>,
         patience: Duration,
-        work: impl FnOnce(&mut Kept) -> Result<T, Trouble>,
+        work: impl FnOnce(&mut VectorCache) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
         let mut kept = lock(connection);
         let opened = match &mut *kept {
             Some(opened) => opened,
-            none => none.insert(Kept::open(self.place()?, patience)?),
+            none => none.insert(VectorCache::open(self.place()?, patience)?),
         };
         work(opened)
     }

@@ -9,15 +9,15 @@ use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncEx
 use cap_std::fs::{Dir, OpenOptions};
 use docent_core::path::RepoPath;
 
-use super::{FileError, Opened, Root};
+use super::{FileError, OpenedFile, Root};
 
 /// An open folder.
 #[derive(Debug)]
-pub(crate) struct Folder(Dir);
+pub(crate) struct OpenFolder(Dir);
 
 impl Root {
     /// Opens a folder, and makes it where it is not there.
-    pub(crate) fn folder(&self, path: &RepoPath) -> Result<Folder, FileError> {
+    pub(crate) fn folder(&self, path: &RepoPath) -> Result<OpenFolder, FileError> {
         if !self.access.allows(path) {
             return Err(FileError::Blocked);
         }
@@ -38,11 +38,11 @@ impl Root {
             }
             dir = dir.open_dir_nofollow(name)?;
         }
-        Ok(Folder(dir))
+        Ok(OpenFolder(dir))
     }
 }
 
-impl Folder {
+impl OpenFolder {
     /// Opens a file to be read and written, and makes it where it is not there.
     pub(crate) fn open(&self, name: &str) -> Result<File, FileError> {
         self.open_with(
@@ -67,7 +67,7 @@ impl Folder {
             _ => {}
         }
         options.follow(FollowSymlinks::No).nonblock(true);
-        let opened = Opened::new(self.0.open_with(name, options)?.into_std())?;
+        let opened = OpenedFile::new(self.0.open_with(name, options)?.into_std())?;
         // It may be a file of another place as well.
         if opened.has_other_names()? {
             return Err(FileError::Link);

@@ -13,16 +13,16 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use super::command::{output, stream};
-use super::objects::{Found, LARGEST_CONTENT};
-use super::place::Stamp;
-use super::raw::{End, until};
+use super::objects::{LARGEST_CONTENT, ResolvedObject};
+use super::place::GitFileStamp;
+use super::raw::{FieldEnd, until};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 use crate::files::FileError;
 
 /// Which lines are wanted, counted from 1 and inclusive.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Lines {
+pub struct BlameRange {
     pub start: Option<usize>,
     pub end: Option<usize>,
     /// Characters there is room for. Lines that cannot be shown are not asked about.
@@ -32,7 +32,7 @@ pub struct Lines {
 /// Who changed what.
 #[derive(Clone, Debug)]
 pub struct Blame {
-    pub lines: Vec<Line>,
+    pub lines: Vec<BlamedLine>,
     /// In the order of their first line.
     pub commits: Vec<Attribution>,
     /// How many lines the file has.
@@ -45,7 +45,7 @@ pub struct Blame {
 
 /// A line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct BlamedLine {
     pub number: usize,
     pub text: String,
     /// Which of the commits.
@@ -74,12 +74,12 @@ pub(super) struct Version {
     commit: String,
     path: String,
     content: Option<u64>,
-    circumstances: Stamp,
+    circumstances: GitFileStamp,
 }
 
 /// What is known about a version's lines.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct BlamedVersion {
     modified: bool,
     /// For each line its place in `commits`.
     lines: Vec<Option<u32>>,
@@ -87,7 +87,7 @@ pub(super) struct Known {
 }
 
 /// A file as it is blamed.
-struct Current {
+struct BlamedFile {
     content: Vec<u8>,
     /// It is not what the last commit has.
     is_changed: bool,
@@ -95,7 +95,7 @@ struct Current {
     is_gone: bool,
 }
 
-impl Current {
+impl BlamedFile {
     fn committed(content: Vec<u8>) -> Self {
         Self {
             content,
@@ -116,7 +116,7 @@ const MARGIN: usize = 30;
 
 impl Git {
     /// Who last changed the wanted lines of `path`.
-    pub fn blame(&self, path: &RepoPath, wanted: Lines, deadline: &Deadline) -> Result<Blame, GitError> {
+    pub fn blame(&self, path: &RepoPath, wanted: BlameRange, deadline: &Deadline) -> Result<Blame, GitError> {
         if !self.root.access().allows(path) {
             return Err(GitError::Blocked(path.to_string()));
         }
@@ -172,9 +172,9 @@ impl Git {
         &self,
         repository: &Repository,
         path: &RepoPath,
-        committed: &Found,
+        committed: &ResolvedObject,
         deadline: &Deadline,
-    ) -> Result<Current, GitError> {
+    ) -> Result<BlamedFile, GitError> {
         if committed.size > LARGEST_CONTENT {
             return Err(GitError::TooLarge(path.to_string()));
         }
@@ -194,7 +194,7 @@ impl Git {
         // The same bytes were compared before; that saves asking git for them again.
         let content = match content {
             Some(content) if self.contents.get(&committed.id) == Some(hash(&content)) => {
-                return Ok(Current::committed(content));
+                return Ok(BlamedFile::committed(content));
             }
             content => content,
         };
@@ -204,20 +204,20 @@ impl Git {
             Some(content) if content != before => {
                 // What git keeps of a link is where it leads, and that is what it blames.
                 if before.len() < 4_096 && repository.mode(path, deadline)? == "120000" {
-                    return Ok(Current::committed(before));
+                    return Ok(BlamedFile::committed(before));
                 }
-                Ok(Current {
+                Ok(BlamedFile {
                     content,
                     is_changed: true,
                     is_gone: false,
                 })
             }
-            None if repository.runner.place().work_tree.is_some() => Ok(Current {
+            None if repository.runner.place().work_tree.is_some() => Ok(BlamedFile {
                 content: before,
                 is_changed: false,
                 is_gone: true,
             }),
-            _ => Ok(Current::committed(before)),
+            _ => Ok(BlamedFile::committed(before)),
         }
     }
 
@@ -229,7 +229,7 @@ impl Git {
         text: &[u8],
         (first, last, total): (usize, usize, usize),
         deadline: &Deadline,
-    ) -> Result<Arc<Known>, GitError> {
+    ) -> Result<Arc<BlamedVersion>, GitError> {
         let known = self.blamed.get(version);
         let is_missing = |at: &usize| known.as_ref().is_none_or(|known| known.lines[at - 1].is_none());
         let missing = (first..=last)
@@ -238,7 +238,7 @@ impl Git {
         let (mut next, wanted) = match (known, missing) {
             (Some(known), None) => return Ok(known),
             (known, missing) => (
-                known.map_or_else(Known::default, |known| (*known).clone()),
+                known.map_or_else(BlamedVersion::default, |known| (*known).clone()),
                 missing,
             ),
         };
@@ -260,7 +260,7 @@ impl Repository {
         version: &Version,
         text: &[u8],
         (from, to): (usize, usize),
-        known: &mut Known,
+        known: &mut BlamedVersion,
         deadline: &Deadline,
     ) -> Result<(), GitError> {
         let mut command = self.runner.command("blame");
@@ -281,7 +281,7 @@ impl Repository {
         stream(command, input, deadline, |out| {
             let mut line = Vec::new();
             let mut current = None;
-            while until(out, b'\n', LONGEST_HEADER, &mut line)? != End::Nothing {
+            while until(out, b'\n', LONGEST_HEADER, &mut line)? != FieldEnd::Nothing {
                 if line.first() == Some(&b'\t') {
                     continue;
                 }
@@ -343,7 +343,7 @@ impl Repository {
     }
 }
 
-impl Known {
+impl BlamedVersion {
     fn part(&self, start: usize, texts: &[&[u8]], total: usize, end: usize) -> Blame {
         let mut commits = Vec::new();
         let mut places = HashMap::new();
@@ -359,7 +359,7 @@ impl Known {
             let text = String::from_utf8_lossy(text)
                 .trim_end_matches(['\n', '\r'])
                 .to_owned();
-            lines.push(Line { number, text, commit });
+            lines.push(BlamedLine { number, text, commit });
         }
         Blame {
             lines,
@@ -409,7 +409,7 @@ fn day(seconds: &str, zone: &str) -> Option<String> {
 }
 
 /// The lines wanted, held against the lines there are; git's own rules: an end beyond the file's is the file's.
-fn range(wanted: Lines, lines: usize) -> Result<(usize, usize), GitError> {
+fn range(wanted: BlameRange, lines: usize) -> Result<(usize, usize), GitError> {
     let start = wanted.start.unwrap_or(1);
     let end = wanted.end.unwrap_or(lines);
     let is_empty_file = lines == 0 && wanted.start.is_none() && wanted.end.is_none();
@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn ranges_follow_git() {
-        let range = |start, end, lines| range(Lines { start, end, room: 0 }, lines).ok();
+        let range = |start, end, lines| range(BlameRange { start, end, room: 0 }, lines).ok();
         assert_eq!(range(None, None, 3), Some((1, 3)));
         assert_eq!(range(Some(2), Some(99), 3), Some((2, 3)));
         assert_eq!(range(None, None, 0), Some((1, 0)));

@@ -18,7 +18,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::GitError;
-use super::place::Place;
+use super::place::RepoLocation;
 use crate::clock::{Clock, rfc3339};
 use crate::deadline::Deadline;
 
@@ -36,7 +36,7 @@ pub struct Surroundings {
 pub(super) struct Runner {
     program: PathBuf,
     variables: Vec<(OsString, OsString)>,
-    place: Place,
+    place: RepoLocation,
     clock: Clock,
     /// Settings of the repository that are taken back, beyond [`SETTINGS`].
     overrides: Vec<(String, String)>,
@@ -72,7 +72,12 @@ pub(super) const TICK: Duration = Duration::from_millis(10);
 const COMPLAINT: u64 = 4_096;
 
 impl Runner {
-    pub(super) fn new(program: PathBuf, surroundings: &Surroundings, place: Place, clock: Clock) -> Self {
+    pub(super) fn new(
+        program: PathBuf,
+        surroundings: &Surroundings,
+        place: RepoLocation,
+        clock: Clock,
+    ) -> Self {
         Self {
             program,
             variables: surroundings.variables.clone(),
@@ -87,7 +92,7 @@ impl Runner {
         self.graph.as_deref()
     }
 
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &RepoLocation {
         &self.place
     }
 
@@ -175,9 +180,9 @@ pub(super) fn stream<T>(
     let outcome = supervise(&mut command, input, deadline, read)?;
     let (value, end) = outcome;
     match end {
-        End::Stopped => Ok(value),
-        End::Exited(status, _) if status.success() => Ok(value),
-        End::Exited(_, complaint) => Err(complaint),
+        CommandEnd::Stopped => Ok(value),
+        CommandEnd::Exited(status, _) if status.success() => Ok(value),
+        CommandEnd::Exited(_, complaint) => Err(complaint),
     }
 }
 
@@ -198,8 +203,8 @@ pub(super) fn output(
         return Err(GitError::Failed(TOO_MUCH));
     }
     match end {
-        End::Stopped => Ok((bytes, None)),
-        End::Exited(status, _) => Ok((bytes, status.code())),
+        CommandEnd::Stopped => Ok((bytes, None)),
+        CommandEnd::Exited(status, _) => Ok((bytes, status.code())),
     }
 }
 
@@ -224,7 +229,7 @@ pub(super) fn text(command: Command, limit: u64, deadline: &Deadline) -> Result<
 }
 
 /// How a command ended: by itself, with what it complained about, or because nobody wanted more.
-enum End {
+enum CommandEnd {
     Exited(ExitStatus, GitError),
     Stopped,
 }
@@ -234,7 +239,7 @@ fn supervise<T>(
     input: Option<&[u8]>,
     deadline: &Deadline,
     read: impl FnOnce(&mut dyn BufRead) -> Result<T, GitError>,
-) -> Result<(T, End), GitError> {
+) -> Result<(T, CommandEnd), GitError> {
     deadline.check()?;
     command
         .stdin(if input.is_some() {
@@ -289,7 +294,7 @@ fn supervise<T>(
         error => error,
     })?;
     if !is_done {
-        return Ok((value, End::Stopped));
+        return Ok((value, CommandEnd::Stopped));
     }
     let status = child
         .lock()
@@ -297,7 +302,7 @@ fn supervise<T>(
         .0
         .wait()
         .map_err(GitError::Pipe)?;
-    Ok((value, End::Exited(status, reason(&complaint))))
+    Ok((value, CommandEnd::Exited(status, reason(&complaint))))
 }
 
 /// Starts a command; a program that is gone since it was found counts as not installed.

@@ -12,8 +12,8 @@ use docent_core::path::RepoPath;
 
 use super::command::stream;
 use super::patch::{next_line, quoted, read_numbers, read_patches};
-use super::place::{self, Stamp};
-use super::raw::{Change, MOST_CHANGES, Status, change, peek};
+use super::place::{self, GitFileStamp};
+use super::raw::{ChangeStatus, ChangedFile, MOST_CHANGES, change, peek};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 
@@ -52,7 +52,7 @@ pub enum Detail {
 /// A file that differs.
 #[derive(Clone, Debug)]
 pub struct Patched {
-    pub change: Change,
+    pub change: ChangedFile,
     pub insertions: u64,
     pub deletions: u64,
     pub binary: bool,
@@ -69,7 +69,7 @@ pub(super) struct Between {
     to: String,
     path: Option<String>,
     patches: bool,
-    circumstances: Stamp,
+    circumstances: GitFileStamp,
 }
 
 /// Patches with more changed lines than this are summed up.
@@ -248,12 +248,12 @@ impl Repository {
     }
 
     /// A change with nothing known about its lines yet, under the names git has for it.
-    fn patched(&self, change: Change, is_here: bool, access: &Access) -> Result<Patched, GitError> {
-        let is_unmerged = change.parents > 1 || change.status == Status::Unmerged;
+    fn patched(&self, change: ChangedFile, is_here: bool, access: &Access) -> Result<Patched, GitError> {
+        let is_unmerged = change.parents > 1 || change.status == ChangeStatus::Unmerged;
         let mut file = Patched {
-            change: Change {
+            change: ChangedFile {
                 status: if is_unmerged {
-                    Status::Unmerged
+                    ChangeStatus::Unmerged
                 } else {
                     change.status
                 },
@@ -321,7 +321,7 @@ impl Repository {
         let conflicted: HashSet<String> = diff
             .files
             .iter()
-            .filter(|file| file.change.status == Status::Unmerged)
+            .filter(|file| file.change.status == ChangeStatus::Unmerged)
             .map(|file| file.change.path.clone())
             .collect();
         // git lists a file in conflict once more for what it is on disk.
@@ -329,9 +329,9 @@ impl Repository {
         diff.files.retain(|file| {
             let path = &file.change.path;
             !conflicted.contains(path)
-                || (file.change.status == Status::Unmerged && listed.insert(path.clone()))
+                || (file.change.status == ChangeStatus::Unmerged && listed.insert(path.clone()))
         });
-        let is_shown = |file: &&mut Patched| file.change.status == Status::Unmerged && !file.withheld;
+        let is_shown = |file: &&mut Patched| file.change.status == ChangeStatus::Unmerged && !file.withheld;
         for file in diff.files.iter_mut().filter(is_shown).take(MOST_CONFLICTS) {
             self.add_conflict(file, deadline)?;
             if !with_patches {

@@ -6,8 +6,8 @@ use std::io::BufRead;
 use super::command::{Runner, stream};
 use super::graph::Graph;
 use super::log::{self, CHANGES, FORMAT};
-use super::raw::{Change, Status, changes, field, skip_between};
-use super::table::{Row, Table, TableError};
+use super::raw::{ChangeStatus, ChangedFile, changes, field, skip_between};
+use super::table::{CommitRow, CommitTable, TableError};
 use super::{Commit, GitError};
 use crate::deadline::Deadline;
 
@@ -24,7 +24,7 @@ const MORE: &str = "%an%x00%ae%x00%ct%x00";
 
 /// Adds every commit that `head` contains and `graph`, which is what the table has, does not.
 pub(super) fn fill(
-    table: &mut Table,
+    table: &mut CommitTable,
     runner: &Runner,
     head: &str,
     graph: &Graph,
@@ -58,11 +58,15 @@ pub(super) fn fill(
             let is_last = row.is_none();
             files += row.as_ref().map_or(0, |row| row.commit.files.len());
             batch.extend(row);
-            merges += usize::from(batch.last().is_some_and(|row: &Row| row.commit.parents.len() > 1));
+            merges += usize::from(
+                batch
+                    .last()
+                    .is_some_and(|row: &CommitRow| row.commit.parents.len() > 1),
+            );
             if is_last || batch.len() >= MOST_COMMITS || merges >= MOST_MERGES || files >= MOST_FILES {
                 find_renames(
                     runner,
-                    batch.iter_mut().map(|row: &mut Row| &mut row.commit),
+                    batch.iter_mut().map(|row: &mut CommitRow| &mut row.commit),
                     deadline,
                 )?;
                 compare_with_first_parents(runner, &mut batch, deadline)?;
@@ -77,10 +81,10 @@ pub(super) fn fill(
     outcome
 }
 
-fn read(out: &mut dyn BufRead) -> Result<Option<Row>, GitError> {
+fn read(out: &mut dyn BufRead) -> Result<Option<CommitRow>, GitError> {
     let more = |out: &mut dyn BufRead| Ok((field(out)?, field(out)?, field(out)?));
     let read = log::read_with(out, more)?;
-    Ok(read.map(|(commit, (name, email, time))| Row {
+    Ok(read.map(|(commit, (name, email, time))| CommitRow {
         commit,
         name,
         email,
@@ -92,10 +96,10 @@ fn read(out: &mut dyn BufRead) -> Result<Option<Row>, GitError> {
 /// What a merge brought to its first parent; a path that is not among it is the same in both.
 fn compare_with_first_parents(
     runner: &Runner,
-    batch: &mut [Row],
+    batch: &mut [CommitRow],
     deadline: &Deadline,
 ) -> Result<(), GitError> {
-    let mut merges: Vec<&mut Row> = batch
+    let mut merges: Vec<&mut CommitRow> = batch
         .iter_mut()
         .filter(|row| row.commit.parents.len() > 1)
         .collect();
@@ -120,7 +124,7 @@ pub(super) fn find_renames<'a>(
 ) -> Result<(), GitError> {
     let is_candidate = |commit: &&mut Commit| {
         let has = |status| commit.files.iter().any(|change| change.status == status);
-        commit.parents.len() == 1 && has(Status::Added) && has(Status::Deleted)
+        commit.parents.len() == 1 && has(ChangeStatus::Added) && has(ChangeStatus::Deleted)
     };
     let mut candidates: Vec<&mut Commit> = commits.filter(is_candidate).collect();
     let found = compare(
@@ -141,7 +145,7 @@ fn compare<'a>(
     commits: impl Iterator<Item = &'a Commit>,
     renames: &[&str],
     deadline: &Deadline,
-) -> Result<Vec<Vec<Change>>, GitError> {
+) -> Result<Vec<Vec<ChangedFile>>, GitError> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut input = String::new();
     for (at, commit) in commits.enumerate() {

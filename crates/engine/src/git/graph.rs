@@ -22,7 +22,7 @@ pub(super) struct Graph {
 }
 
 /// What is wanted of a walk.
-pub(super) struct Walk<'a> {
+pub(super) struct GraphWalk<'a> {
     pub(super) start: u32,
     /// Left out with everything it contains.
     pub(super) without: Option<u32>,
@@ -78,7 +78,7 @@ impl Graph {
     /// in a commit that last changed it, [`NONE`] where nobody did.
     pub(super) fn walk<E: From<GitError>>(
         &self,
-        walk: &Walk<'_>,
+        walk: &GraphWalk<'_>,
         deadline: &Deadline,
         mut same: impl FnMut(u32, u32) -> Result<bool, E>,
     ) -> Result<Vec<u32>, E> {
@@ -214,8 +214,8 @@ mod tests {
         graph
     }
 
-    fn everything(start: u32) -> Walk<'static> {
-        Walk {
+    fn everything(start: u32) -> GraphWalk<'static> {
+        GraphWalk {
             start,
             without: None,
             after: None,
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    fn check(walk: &Walk<'_>, same: &[(u32, u32)], expected: &[u32]) {
+    fn check(walk: &GraphWalk<'_>, same: &[(u32, u32)], expected: &[u32]) {
         let found = diamond().walk(walk, &Deadline::default(), |merge, version| {
             Ok::<_, GitError>(same.contains(&(merge, version)))
         });
@@ -239,7 +239,7 @@ mod tests {
         check(&everything(4), &[], &[4, 3, 2, 1, 0]);
         check(&everything(1), &[], &[1, 0]);
         check(
-            &Walk {
+            &GraphWalk {
                 skip: 1,
                 count: 2,
                 ..everything(4)
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn filters_apply() {
         check(
-            &Walk {
+            &GraphWalk {
                 without: Some(1),
                 ..everything(4)
             },
@@ -260,7 +260,7 @@ mod tests {
             &[4, 3, 2],
         );
         check(
-            &Walk {
+            &GraphWalk {
                 after: Some(30),
                 ..everything(4)
             },
@@ -268,7 +268,7 @@ mod tests {
             &[4, 3, 2],
         );
         check(
-            &Walk {
+            &GraphWalk {
                 before: Some(30),
                 ..everything(4)
             },
@@ -276,7 +276,7 @@ mod tests {
             &[2, 1, 0],
         );
         check(
-            &Walk {
+            &GraphWalk {
                 authors: Some(&[false, true]),
                 ..everything(4)
             },
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn a_merge_that_is_like_one_parent_leads_there_only() {
         let check = |touched: &[bool], same: &[(u32, u32)], expected: &[u32]| {
-            let walk = Walk {
+            let walk = GraphWalk {
                 touched: Some(touched),
                 ..everything(4)
             };

@@ -14,19 +14,19 @@ use std::time::Duration;
 
 use super::command::{Runner, stream};
 use super::fill::fill;
-use super::graph::{Graph, NONE, Walk};
-use super::log::{Query, Span};
-use super::place::Stamp;
-use super::table::{Table, TableError, Touched, lock};
+use super::graph::{Graph, GraphWalk, NONE};
+use super::log::{LogQuery, Span};
+use super::place::GitFileStamp;
+use super::table::{CommitTable, TableError, Touched, lock};
 use super::{Commit, GitError, Repository, raw};
 use crate::deadline::Deadline;
 use crate::files::make_private;
 
 /// What is kept about one repository.
 #[derive(Debug)]
-pub(super) struct History {
+pub(super) struct CommitHistory {
     folder: PathBuf,
-    kept: Mutex<Option<Arc<Kept>>>,
+    kept: Mutex<Option<Arc<LoadedTable>>>,
     /// A worker is on its way.
     busy: AtomicBool,
     /// The head that could not be brought into the table; it is not tried again.
@@ -35,9 +35,9 @@ pub(super) struct History {
 
 /// The table and what was read from it. A new one takes its place; it is never changed but for the names.
 #[derive(Debug)]
-struct Kept {
+struct LoadedTable {
     /// Connections to the table that nobody uses just now.
-    tables: Mutex<Vec<Table>>,
+    tables: Mutex<Vec<CommitTable>>,
     identity: i64,
     folder: PathBuf,
     graph: Graph,
@@ -45,10 +45,10 @@ struct Kept {
 }
 
 /// Everyone who committed, by the number the table gives them, as the mailmap of that stamp calls them.
-type Names = (Stamp, Arc<Vec<Identity>>);
+type Names = (GitFileStamp, Arc<Vec<Identity>>);
 
 /// What the table says.
-enum Answer {
+enum TableAnswer {
     Commits(Vec<Commit>),
     /// It has the commit asked about, and git knows better.
     AskGit,
@@ -72,7 +72,7 @@ const LONGEST_WORK: Duration = Duration::from_hours(1);
 /// So many commits that the commit graph does not have are no reason to write it anew.
 const MOST_OUTSIDE_GRAPH: usize = 1_000;
 
-impl History {
+impl CommitHistory {
     pub(super) fn new(folder: PathBuf) -> Self {
         Self {
             folder,
@@ -93,7 +93,7 @@ impl History {
     pub(super) fn log(
         self: &Arc<Self>,
         repository: &Arc<Repository>,
-        query: &Query,
+        query: &LogQuery,
         span: &Span,
         deadline: &Deadline,
     ) -> Result<Option<Vec<Commit>>, GitError> {
@@ -102,13 +102,13 @@ impl History {
         }
         let answer = match self.kept() {
             Some(kept) => kept.answer(repository, query, span, deadline),
-            None => Ok(Answer::NotYet),
+            None => Ok(TableAnswer::NotYet),
         };
         match answer {
-            Ok(Answer::Commits(commits)) => return Ok(Some(commits)),
-            Ok(Answer::AskGit) => return Ok(None),
+            Ok(TableAnswer::Commits(commits)) => return Ok(Some(commits)),
+            Ok(TableAnswer::AskGit) => return Ok(None),
             Err(TableError::Git(error)) => return Err(error),
-            Ok(Answer::NotYet) => {}
+            Ok(TableAnswer::NotYet) => {}
             // A broken table is no reason to break the answer.
             Err(_) => *locked(&self.kept) = None,
         }
@@ -116,7 +116,7 @@ impl History {
         Ok(None)
     }
 
-    fn kept(&self) -> Option<Arc<Kept>> {
+    fn kept(&self) -> Option<Arc<LoadedTable>> {
         locked(&self.kept).clone()
     }
 
@@ -132,7 +132,7 @@ impl History {
             if let Err(error) = history.catch_up(&repository)
                 && error.is_damage()
             {
-                let _ = Table::remove(&history.folder);
+                let _ = CommitTable::remove(&history.folder);
             }
         });
     }
@@ -146,7 +146,7 @@ impl History {
             return Ok(());
         }
         make_private(&self.folder)?;
-        let mut table = Table::open(&self.folder)?;
+        let mut table = CommitTable::open(&self.folder)?;
         let mut graph = match self.kept() {
             // Another table may have been made in the place of the one that was read.
             Some(kept) if kept.identity == table.identity() => kept.graph.clone(),
@@ -171,7 +171,7 @@ impl History {
         }
         let commits = graph.len();
         let in_commit_graph = table.in_commit_graph()?;
-        *locked(&self.kept) = Some(Arc::new(Kept {
+        *locked(&self.kept) = Some(Arc::new(LoadedTable {
             identity: table.identity(),
             tables: Mutex::new(vec![table]),
             folder: self.folder.clone(),
@@ -181,7 +181,7 @@ impl History {
         let is_old = self.commit_graph().is_none() || commits > in_commit_graph + MOST_OUTSIDE_GRAPH;
         if lock.is_some() && is_old && repository.runner.place().is_listable() {
             self.write_commit_graph(&repository.runner, &deadline)?;
-            Table::open(&self.folder)?.set_in_commit_graph(commits)?;
+            CommitTable::open(&self.folder)?.set_in_commit_graph(commits)?;
         }
         Ok(())
     }
@@ -211,22 +211,22 @@ impl Drop for Done<'_> {
     }
 }
 
-impl Kept {
+impl LoadedTable {
     /// Answers with a connection of its own, so that calls do not wait for each other.
     fn answer(
         &self,
         repository: &Repository,
-        query: &Query,
+        query: &LogQuery,
         span: &Span,
         deadline: &Deadline,
-    ) -> Result<Answer, TableError> {
+    ) -> Result<TableAnswer, TableError> {
         let idle = locked(&self.tables).pop();
         let table = match idle {
             Some(table) => table,
-            None => Table::open(&self.folder)?,
+            None => CommitTable::open(&self.folder)?,
         };
         if table.identity() != self.identity {
-            return Ok(Answer::NotYet);
+            return Ok(TableAnswer::NotYet);
         }
         let answer = self.answer_from(&table, repository, query, span, deadline)?;
         locked(&self.tables).push(table);
@@ -235,30 +235,30 @@ impl Kept {
 
     fn answer_from(
         &self,
-        table: &Table,
+        table: &CommitTable,
         repository: &Repository,
-        query: &Query,
+        query: &LogQuery,
         span: &Span,
         deadline: &Deadline,
-    ) -> Result<Answer, TableError> {
+    ) -> Result<TableAnswer, TableError> {
         let graph = &self.graph;
         let known = |number: Option<u32>| number.filter(|number| (*number as usize) < graph.len());
         let number_of = |id: &String| table.number(id).map(known);
         let Some(start) = span.from.as_ref().map(number_of).transpose()?.flatten() else {
-            return Ok(Answer::NotYet);
+            return Ok(TableAnswer::NotYet);
         };
         let limit = repository.limit(query.path.as_ref());
         let without = span.without.as_ref().map(number_of).transpose()?;
         // git simplifies differently at the edge of what is left out; and that may be on a branch which is not kept.
         if without.is_some_and(|number| number.is_none() || limit.is_some()) {
-            return Ok(Answer::AskGit);
+            return Ok(TableAnswer::AskGit);
         }
         let identities = self.names(table, repository, deadline)?;
         let (touched, mut contents) = match &limit {
             None => (None, HashMap::new()),
             Some(path) => match table.touched(path, graph.len())? {
                 Some(Touched { by_number, contents }) => (Some(by_number), contents),
-                None => return Ok(Answer::AskGit),
+                None => return Ok(TableAnswer::AskGit),
             },
         };
         let authors = query.author.as_ref().map(|wanted| {
@@ -266,7 +266,7 @@ impl Kept {
             let is_wanted = |who: &Identity| who.full().to_ascii_lowercase().contains(&wanted);
             identities.iter().map(is_wanted).collect::<Vec<bool>>()
         });
-        let walk = Walk {
+        let walk = GraphWalk {
             start,
             without: without.flatten(),
             after: span.after,
@@ -308,12 +308,12 @@ impl Kept {
             }
             commits.push(commit);
         }
-        Ok(Answer::Commits(commits))
+        Ok(TableAnswer::Commits(commits))
     }
 
     fn names(
         &self,
-        table: &Table,
+        table: &CommitTable,
         repository: &Repository,
         deadline: &Deadline,
     ) -> Result<Arc<Vec<Identity>>, TableError> {
@@ -521,7 +521,7 @@ mod tests {
                     (None, None, Some("HEAD~3")),
                     (None, Some("HEAD~7"), None),
                 ] {
-                    let query = Query {
+                    let query = LogQuery {
                         path: path.map(|path| RepoPath::parse(path).unwrap()),
                         since: since.map(str::to_owned),
                         until: until.map(str::to_owned),
@@ -539,7 +539,7 @@ mod tests {
                     let expected = repository
                         .ask_git(&query, span.from.as_ref().unwrap(), &span, &deadline)
                         .unwrap();
-                    let Answer::Commits(answer) = answer.unwrap() else {
+                    let TableAnswer::Commits(answer) = answer.unwrap() else {
                         assert!(
                             path.is_some() && since == Some("HEAD~7"),
                             "{query:?} was left to git"

@@ -9,13 +9,13 @@ use jiff::tz::TimeZone;
 
 use super::command::{self, stream};
 use super::fill::find_renames;
-use super::raw::{Change, changes, field, skip_between};
+use super::raw::{ChangedFile, changes, field, skip_between};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 
 /// Which commits are wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub struct LogQuery {
     /// Only those that changed this file, or something in this directory.
     pub path: Option<RepoPath>,
     /// A date, or a reference: then the commits that it does not contain.
@@ -30,7 +30,7 @@ pub struct Query {
 
 /// The commits found.
 #[derive(Clone, Debug, Default)]
-pub struct Log {
+pub struct CommitLog {
     pub commits: Vec<Commit>,
     /// True when there are further ones.
     pub more: bool,
@@ -53,7 +53,7 @@ pub struct Commit {
     pub date: String,
     pub subject: String,
     /// What differs from the parent; in a merge, from every parent.
-    pub files: Vec<Change>,
+    pub files: Vec<ChangedFile>,
     /// How many there are beyond `files`.
     pub unlisted: usize,
 }
@@ -86,13 +86,13 @@ pub(super) const CHANGES: &[&str] = &[
 
 impl Git {
     /// The commits that `query` asks for.
-    pub fn log(&self, query: &Query, deadline: &Deadline) -> Result<Log, GitError> {
+    pub fn log(&self, query: &LogQuery, deadline: &Deadline) -> Result<CommitLog, GitError> {
         let repository = self.repository(deadline)?;
         let span = repository.span(query, deadline)?;
-        let mut log = Log {
+        let mut log = CommitLog {
             shallow: repository.runner.place().is_shallow(),
             unborn: span.from.is_none(),
-            ..Log::default()
+            ..CommitLog::default()
         };
         if let Some(from) = &span.from {
             // One more than wanted tells whether there are more.
@@ -116,7 +116,7 @@ impl Git {
 }
 
 impl Repository {
-    pub(super) fn span(&self, query: &Query, deadline: &Deadline) -> Result<Span, GitError> {
+    pub(super) fn span(&self, query: &LogQuery, deadline: &Deadline) -> Result<Span, GitError> {
         let mut span = Span {
             from: self.head(deadline)?,
             ..Span::default()
@@ -183,7 +183,7 @@ impl Repository {
     /// Asks git itself.
     pub(super) fn ask_git(
         &self,
-        query: &Query,
+        query: &LogQuery,
         from: &str,
         span: &Span,
         deadline: &Deadline,
@@ -228,7 +228,7 @@ impl Repository {
     }
 
     /// The changes that belong to the project, under the names they have in it.
-    pub(super) fn within(&self, changes: Vec<Change>) -> Vec<Change> {
+    pub(super) fn within(&self, changes: Vec<ChangedFile>) -> Vec<ChangedFile> {
         let place = self.runner.place();
         if place.prefix.is_empty() {
             return changes;
@@ -236,7 +236,7 @@ impl Repository {
         changes
             .into_iter()
             .filter_map(|change| {
-                Some(Change {
+                Some(ChangedFile {
                     path: place.in_project(&change.path)?.to_owned(),
                     from: change
                         .from

@@ -1,10 +1,10 @@
 //! Messages of commits, for what they tell beyond what changed.
 
-use docent_core::discovery::Message;
+use docent_core::discovery::CommitMessage;
 
 use super::command::{Runner, stream, text};
 use super::log::{CHANGES, FORMAT, read_with};
-use super::place::{Place, Stamp};
+use super::place::{GitFileStamp, RepoLocation};
 use super::raw::field;
 use super::{Git, GitError};
 use crate::clock::rfc3339;
@@ -12,7 +12,7 @@ use crate::deadline::Deadline;
 
 /// Changes when something else is checked out, by whichever command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Heads(Option<Stamp>);
+pub struct Heads(Option<GitFileStamp>);
 
 /// What is read beyond a commit.
 const MORE: &str = "%aI%x00%b%x00";
@@ -23,7 +23,11 @@ const LONGEST_LIST: u64 = 8 << 20;
 impl Git {
     /// What is checked out, at the price of a few looks at files.
     pub fn heads(&self) -> Heads {
-        Heads(Place::find(self.root.path()).ok().map(|place| place.heads()))
+        Heads(
+            RepoLocation::find(self.root.path())
+                .ok()
+                .map(|place| place.heads()),
+        )
     }
 
     /// The newest commits that changed the project, without merges.
@@ -40,7 +44,7 @@ impl Git {
     }
 
     /// The messages of these commits, in their order.
-    pub fn messages(&self, ids: &[&str], deadline: &Deadline) -> Result<Vec<Message>, GitError> {
+    pub fn messages(&self, ids: &[&str], deadline: &Deadline) -> Result<Vec<CommitMessage>, GitError> {
         if ids.is_empty() {
             // Asked for none, git would tell of the newest.
             return Ok(Vec::new());
@@ -67,7 +71,7 @@ fn read(
     ids: &[&str],
     with_paths: bool,
     deadline: &Deadline,
-) -> Result<Vec<Message>, GitError> {
+) -> Result<Vec<CommitMessage>, GitError> {
     let mut command = runner.command("log");
     command.args([
         "--no-walk=unsorted",
@@ -85,7 +89,7 @@ fn read(
     stream(command, Some(input.as_bytes()), deadline, |out| {
         let mut messages = Vec::new();
         while let Some((commit, (date, body))) = read_with(out, |out| Ok((field(out)?, field(out)?)))? {
-            messages.push(Message {
+            messages.push(CommitMessage {
                 id: commit.id,
                 date: date.parse().map(rfc3339).unwrap_or_default(),
                 author: commit.author,

@@ -30,17 +30,17 @@ use crate::clock::Clock;
 use crate::deadline::{Deadline, Expired};
 use crate::files::Root;
 
-pub use blame::{Attribution, Blame, Line, Lines};
+pub use blame::{Attribution, Blame, BlameRange, BlamedLine};
 pub use command::{Surroundings, end_children};
 pub use diff::{Detail, Diff, MOST_LINES, Patched, Sides};
-pub use log::{Commit, Log, Query};
+pub use log::{Commit, CommitLog, LogQuery};
 pub use messages::Heads;
-pub use raw::{Change, Status};
+pub use raw::{ChangeStatus, ChangedFile};
 
 use command::Runner;
-use history::History;
+use history::CommitHistory;
 use objects::Objects;
-use place::{Place, Stamp};
+use place::{GitFileStamp, RepoLocation};
 
 /// The history of one project. Opened at the first question, and again when the repository has changed under it.
 #[derive(Debug)]
@@ -53,24 +53,24 @@ pub struct Git {
     is_recent: OnceLock<()>,
     open: Mutex<Option<Arc<Repository>>>,
     /// Only where a process stays long enough to profit from it.
-    history: Option<Arc<History>>,
-    blamed: Cache<blame::Version, Arc<blame::Known>, Weight>,
-    compared: Cache<diff::Between, Arc<Diff>, Weight>,
+    history: Option<Arc<CommitHistory>>,
+    blamed: Cache<blame::Version, Arc<blame::BlamedVersion>, AnswerWeight>,
+    compared: Cache<diff::Between, Arc<Diff>, AnswerWeight>,
     /// By object id, a hash of what it holds.
     contents: Cache<String, u64>,
 }
 
 /// What a kept answer weighs, in bytes.
 #[derive(Clone, Debug)]
-struct Weight;
+struct AnswerWeight;
 
-impl Weighter<blame::Version, Arc<blame::Known>> for Weight {
-    fn weight(&self, _: &blame::Version, known: &Arc<blame::Known>) -> u64 {
+impl Weighter<blame::Version, Arc<blame::BlamedVersion>> for AnswerWeight {
+    fn weight(&self, _: &blame::Version, known: &Arc<blame::BlamedVersion>) -> u64 {
         known.weight()
     }
 }
 
-impl Weighter<diff::Between, Arc<Diff>> for Weight {
+impl Weighter<diff::Between, Arc<Diff>> for AnswerWeight {
     fn weight(&self, _: &diff::Between, diff: &Arc<Diff>) -> u64 {
         diff.weight()
     }
@@ -81,7 +81,7 @@ impl Weighter<diff::Between, Arc<Diff>> for Weight {
 struct Repository {
     runner: Runner,
     objects: Objects,
-    configuration: Option<Stamp>,
+    configuration: Option<GitFileStamp>,
     /// How many digits of an id are enough to know a commit by.
     digits: usize,
 }
@@ -151,16 +151,16 @@ impl Git {
             program,
             is_recent: OnceLock::new(),
             open: Mutex::default(),
-            history: folder.map(|folder| Arc::new(History::new(folder))),
-            blamed: Cache::with_weighter(200, KEPT, Weight),
-            compared: Cache::with_weighter(200, KEPT, Weight),
+            history: folder.map(|folder| Arc::new(CommitHistory::new(folder))),
+            blamed: Cache::with_weighter(200, KEPT, AnswerWeight),
+            compared: Cache::with_weighter(200, KEPT, AnswerWeight),
             contents: Cache::new(1_000),
         }
     }
 
     /// The repository as it is now. What was learned about it is kept while its configuration stays the same.
     fn repository(&self, deadline: &Deadline) -> Result<Arc<Repository>, GitError> {
-        let place = Place::find(self.root.path())?;
+        let place = RepoLocation::find(self.root.path())?;
         let graph = self.history.as_ref().and_then(|history| history.commit_graph());
         let graph = graph.filter(|_| place.is_listable());
         let mut open = self
@@ -324,7 +324,7 @@ impl Configuration {
     }
 
     /// A submodule's directory names its work tree; nobody's may name another.
-    fn names(&self, place: &Place) -> Result<(), GitError> {
+    fn names(&self, place: &RepoLocation) -> Result<(), GitError> {
         let Some(named) = &self.work_tree else {
             return if place.needs_worktree {
                 Err(place::STRANGER)

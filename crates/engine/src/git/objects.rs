@@ -23,7 +23,7 @@ pub(super) struct Objects {
 
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ResolvedObject {
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) size: u64,
@@ -38,7 +38,7 @@ struct Batch {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum WantedObject {
     Names,
     Contents,
 }
@@ -56,21 +56,26 @@ impl Objects {
     }
 
     /// The object that `name` stands for, if there is one.
-    pub(super) fn find(&self, name: &str, deadline: &Deadline) -> Result<Option<Found>, GitError> {
-        let (header, _) = self.ask(Wanted::Names, name, deadline)?;
-        Ok(Found::parse(&header))
+    pub(super) fn find(&self, name: &str, deadline: &Deadline) -> Result<Option<ResolvedObject>, GitError> {
+        let (header, _) = self.ask(WantedObject::Names, name, deadline)?;
+        Ok(ResolvedObject::parse(&header))
     }
 
     /// The content of the object that `name` stands for, which has been found before.
     pub(super) fn content(&self, id: &str, deadline: &Deadline) -> Result<Vec<u8>, GitError> {
-        let (_, content) = self.ask(Wanted::Contents, id, deadline)?;
+        let (_, content) = self.ask(WantedObject::Contents, id, deadline)?;
         Ok(content)
     }
 
-    fn ask(&self, wanted: Wanted, name: &str, deadline: &Deadline) -> Result<(String, Vec<u8>), GitError> {
+    fn ask(
+        &self,
+        wanted: WantedObject,
+        name: &str,
+        deadline: &Deadline,
+    ) -> Result<(String, Vec<u8>), GitError> {
         let place = match wanted {
-            Wanted::Names => &self.names,
-            Wanted::Contents => &self.contents,
+            WantedObject::Names => &self.names,
+            WantedObject::Contents => &self.contents,
         };
         let mut place = place.lock().expect("nothing panics while it holds the process");
         let known = place.take();
@@ -90,12 +95,12 @@ impl Objects {
 }
 
 impl Batch {
-    fn open(runner: &Runner, wanted: Wanted) -> Result<Self, GitError> {
+    fn open(runner: &Runner, wanted: WantedObject) -> Result<Self, GitError> {
         let mut command: Command = runner.command("cat-file");
         command
             .arg(match wanted {
-                Wanted::Names => "--batch-check",
-                Wanted::Contents => "--batch",
+                WantedObject::Names => "--batch-check",
+                WantedObject::Contents => "--batch",
             })
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -109,8 +114,8 @@ impl Batch {
             let mut header = String::new();
             while stdout.read_line(&mut header).is_ok_and(|read| read > 0) {
                 let mut content = Vec::new();
-                if wanted == Wanted::Contents
-                    && let Some(found) = Found::parse(header.trim_end())
+                if wanted == WantedObject::Contents
+                    && let Some(found) = ResolvedObject::parse(header.trim_end())
                 {
                     let with_line_end = found.size + 1;
                     let read = stdout.by_ref().take(with_line_end).read_to_end(&mut content);
@@ -150,7 +155,7 @@ impl Batch {
     }
 }
 
-impl Found {
+impl ResolvedObject {
     /// `ID KIND SIZE`; anything else says that there is no such object.
     fn parse(header: &str) -> Option<Self> {
         let mut words = header.split(' ');
@@ -175,9 +180,12 @@ mod tests {
     #[test]
     fn only_a_header_names_an_object() {
         let id = "a".repeat(40);
-        assert_eq!(Found::parse(&format!("{id} commit 12")).unwrap().kind, "commit");
-        assert_eq!(Found::parse("main^{commit} missing"), None);
-        assert_eq!(Found::parse("abc1 commit 12"), None);
-        assert_eq!(Found::parse(&format!("{id} commit 12 missing")), None);
+        assert_eq!(
+            ResolvedObject::parse(&format!("{id} commit 12")).unwrap().kind,
+            "commit"
+        );
+        assert_eq!(ResolvedObject::parse("main^{commit} missing"), None);
+        assert_eq!(ResolvedObject::parse("abc1 commit 12"), None);
+        assert_eq!(ResolvedObject::parse(&format!("{id} commit 12 missing")), None);
     }
 }

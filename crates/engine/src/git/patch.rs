@@ -8,7 +8,7 @@ use std::io::BufRead;
 
 use super::GitError;
 use super::diff::{Detail, Diff, MOST_LINES, Patched};
-use super::raw::{End, Status, field, peek, until};
+use super::raw::{ChangeStatus, FieldEnd, field, peek, until};
 
 /// Longer lines are cut.
 const LONGEST_LINE: usize = 4_000;
@@ -55,8 +55,9 @@ pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
     while next_line(out, &mut line)? {
         if left == (0, 0) && line.starts_with(b"diff --git ") {
             let names = |at: usize| has_header(&diff.files[at], &line);
-            let is_second =
-                at.is_some_and(|at: usize| diff.files[at].change.status == Status::TypeChanged && names(at));
+            let is_second = at.is_some_and(|at: usize| {
+                diff.files[at].change.status == ChangeStatus::TypeChanged && names(at)
+            });
             if !is_second {
                 at = ahead.find(|at| names(*at));
             }
@@ -145,10 +146,10 @@ fn hunk(line: &[u8]) -> Option<(u64, u64)> {
 /// Reads a line without its end, cut where it is too long to be shown; false when there is none.
 pub(super) fn next_line(out: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool, GitError> {
     let end = until(out, b'\n', LONGEST_LINE, line)?;
-    if end == End::Cut {
+    if end == FieldEnd::Cut {
         line.extend_from_slice(" … (line cut)".as_bytes());
     }
-    Ok(end != End::Nothing || !line.is_empty())
+    Ok(end != FieldEnd::Nothing || !line.is_empty())
 }
 
 /// Whether a patch with that header is about this file.
@@ -157,7 +158,7 @@ fn has_header(file: &Patched, line: &[u8]) -> bool {
     let old = file.change.from.as_ref().unwrap_or(new);
     let header = format!("diff --git {} {}", quoted(old), quoted(new));
     // Headers of very long names are cut, and then tell nothing.
-    file.change.status != Status::Unmerged
+    file.change.status != ChangeStatus::Unmerged
         && header.len() <= LONGEST_LINE
         && String::from_utf8_lossy(line) == header
 }

@@ -3,7 +3,7 @@
 //! A clone can bring a `.git` of any form along. One that leads git to a directory which does not know this project
 //! would show another repository's history under this project's name, so it is refused.
 //!
-//! Invariant: the directory of a [`Place`] lies in the project (or in a directory above it that has the same owner), or it
+//! Invariant: the directory of a [`RepoLocation`] lies in the project (or in a directory above it that has the same owner), or it
 //! names the project back: as a linked worktree or as a submodule.
 
 use std::fs::{self, File, Metadata};
@@ -15,7 +15,7 @@ use super::{GitError, Surroundings};
 
 /// A repository and the project in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RepoLocation {
     /// What git calls `GIT_DIR`.
     pub(super) git_dir: PathBuf,
     /// Where configuration and objects are; differs in linked worktrees.
@@ -27,12 +27,12 @@ pub(super) struct Place {
     /// True where only `core.worktree` can say that the directory belongs to this work tree.
     pub(super) needs_worktree: bool,
     /// Changes when another repository is put in the same place.
-    identity: Stamp,
+    identity: GitFileStamp,
 }
 
 /// What tells one state of a file from another without reading it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Stamp(Vec<u64>);
+pub(super) struct GitFileStamp(Vec<u64>);
 
 /// What is said of a `.git` file whose other side does not know it.
 pub(super) const STRANGER: GitError =
@@ -44,7 +44,7 @@ const MOST_ENTRIES: u32 = 200_000;
 /// Files that name a directory are short; anything longer is not one.
 const LONGEST_POINTER: u64 = 8_192;
 
-impl Place {
+impl RepoLocation {
     /// The repository around `root`, a canonical path.
     pub(super) fn find(root: &Path) -> Result<Self, GitError> {
         for directory in root.ancestors() {
@@ -140,7 +140,7 @@ impl Place {
             work_tree: work_tree.map(Path::to_owned),
             prefix: String::new(),
             needs_worktree: false,
-            identity: Stamp::of_directory(git_dir),
+            identity: GitFileStamp::of_directory(git_dir),
         }
     }
 
@@ -184,8 +184,8 @@ impl Place {
     }
 
     /// The configuration files git reads here, as they are now.
-    pub(super) fn configuration(&self) -> Stamp {
-        let mut stamp = Stamp::default();
+    pub(super) fn configuration(&self) -> GitFileStamp {
+        let mut stamp = GitFileStamp::default();
         for file in [self.common.join("config"), self.git_dir.join("config.worktree")] {
             stamp.add(fs::metadata(file).ok().as_ref());
         }
@@ -193,7 +193,7 @@ impl Place {
     }
 
     /// What says which commit is checked out, as it is now: the head, what it names, and the list of what it did.
-    pub(super) fn heads(&self) -> Stamp {
+    pub(super) fn heads(&self) -> GitFileStamp {
         let head = self.git_dir.join("HEAD");
         let named = pointer(&head).ok().and_then(|text| {
             let name = text.strip_prefix("ref: ")?.trim_end().to_owned();
@@ -208,7 +208,7 @@ impl Place {
             self.common.join("shallow"),
         ];
         files.extend(named.map(|name| self.common.join(name)));
-        let mut stamp = Stamp::default();
+        let mut stamp = GitFileStamp::default();
         for file in files {
             stamp.add(fs::metadata(file).ok().as_ref());
         }
@@ -240,7 +240,7 @@ impl Place {
     }
 
     /// What beside commits has a say in an answer, as it is now: names, attributes, settings, where history ends.
-    pub(super) fn circumstances(&self) -> Stamp {
+    pub(super) fn circumstances(&self) -> GitFileStamp {
         let mut stamp = self.configuration();
         for file in [
             self.directory().join(".mailmap"),
@@ -254,8 +254,8 @@ impl Place {
     }
 
     /// The file that says who is who, as it is now.
-    pub(super) fn mailmap(&self) -> Stamp {
-        let mut stamp = Stamp::default();
+    pub(super) fn mailmap(&self) -> GitFileStamp {
+        let mut stamp = GitFileStamp::default();
         let path = self.directory().join(".mailmap");
         stamp.add(fs::symlink_metadata(path).ok().as_ref());
         stamp
@@ -276,7 +276,7 @@ impl Place {
     }
 }
 
-impl Stamp {
+impl GitFileStamp {
     /// False for a file that is not there.
     pub(super) fn exists(&self) -> bool {
         self.0 != [0]

@@ -8,8 +8,8 @@ use crate::files::lossy_text;
 
 /// A file that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    pub status: Status,
+pub struct ChangedFile {
+    pub status: ChangeStatus,
     pub path: String,
     /// What it was called before.
     pub from: Option<String>,
@@ -25,7 +25,7 @@ pub struct Change {
 
 /// What happened to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ChangeStatus {
     Added,
     Modified,
     Deleted,
@@ -37,7 +37,7 @@ pub enum Status {
     Unmerged,
 }
 
-impl Change {
+impl ChangedFile {
     /// What it is called, and what it was called before.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         [Some(self.path.as_str()), self.from.as_deref()]
@@ -46,7 +46,7 @@ impl Change {
     }
 }
 
-impl Status {
+impl ChangeStatus {
     pub fn name(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -97,7 +97,7 @@ impl Status {
 }
 
 /// Reads one change; the reader stands at its first colon.
-pub(super) fn change(out: &mut dyn BufRead) -> Result<Change, GitError> {
+pub(super) fn change(out: &mut dyn BufRead) -> Result<ChangedFile, GitError> {
     let header = field(out)?;
     let parents = header.bytes().take_while(|byte| *byte == b':').count();
     let mut words = header[parents..].split(' ');
@@ -116,14 +116,14 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<Change, GitError> {
         .filter(char::is_ascii_uppercase)
         .collect();
     let content = content(&new_mode, new);
-    let status = Status::of(&letters);
+    let status = ChangeStatus::of(&letters);
     let first = field(out)?;
     let (path, from) = if status.has_two_names() {
         (field(out)?, Some(first))
     } else {
         (first, None)
     };
-    Ok(Change {
+    Ok(ChangedFile {
         status,
         path,
         from,
@@ -150,7 +150,7 @@ pub(super) fn content(mode: &str, id: &str) -> u64 {
 pub(super) const MOST_CHANGES: usize = 300_000;
 
 /// Reads changes for as long as there are any, and how many there are beyond those kept.
-pub(super) fn changes(out: &mut dyn BufRead) -> Result<(Vec<Change>, usize), GitError> {
+pub(super) fn changes(out: &mut dyn BufRead) -> Result<(Vec<ChangedFile>, usize), GitError> {
     let mut changes = Vec::new();
     let mut unlisted = 0;
     while skip_between(out)? && peek(out)? == Some(b':') {
@@ -179,7 +179,7 @@ pub(super) fn skip_between(out: &mut dyn BufRead) -> Result<bool, GitError> {
 pub(super) fn field(out: &mut dyn BufRead) -> Result<String, GitError> {
     let mut bytes = Vec::new();
     let end = until(out, 0, LONGEST_FIELD, &mut bytes)?;
-    if end == End::Nothing {
+    if end == FieldEnd::Nothing {
         return Err(GitError::BrokenOff);
     }
     Ok(lossy_text(bytes))
@@ -187,7 +187,7 @@ pub(super) fn field(out: &mut dyn BufRead) -> Result<String, GitError> {
 
 /// How what was read ended: with the byte that ends it, after having been cut, or with the end of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum FieldEnd {
     Whole,
     Cut,
     Nothing,
@@ -202,13 +202,13 @@ pub(super) fn until(
     end: u8,
     most: usize,
     kept: &mut Vec<u8>,
-) -> Result<End, GitError> {
+) -> Result<FieldEnd, GitError> {
     kept.clear();
     let mut is_cut = false;
     loop {
         let part = out.fill_buf().map_err(GitError::Pipe)?;
         if part.is_empty() {
-            return Ok(End::Nothing);
+            return Ok(FieldEnd::Nothing);
         }
         let found = part.iter().position(|byte| *byte == end);
         let text = &part[..found.unwrap_or(part.len())];
@@ -218,7 +218,7 @@ pub(super) fn until(
         let used = text.len() + usize::from(found.is_some());
         out.consume(used);
         if found.is_some() {
-            return Ok(if is_cut { End::Cut } else { End::Whole });
+            return Ok(if is_cut { FieldEnd::Cut } else { FieldEnd::Whole });
         }
     }
 }
@@ -232,7 +232,7 @@ pub(super) fn peek(out: &mut dyn BufRead) -> Result<Option<u8>, GitError> {
 mod tests {
     use super::*;
 
-    fn check(text: &str, status: Status, path: &str, from: Option<&str>) {
+    fn check(text: &str, status: ChangeStatus, path: &str, from: Option<&str>) {
         let read = change(&mut text.as_bytes()).unwrap();
         assert_eq!(
             (read.status, read.path.as_str(), read.from.as_deref()),
@@ -244,55 +244,55 @@ mod tests {
     fn every_letter_has_its_meaning() {
         check(
             ":000000 100644 0000000 0fdf397 A\0a b\0",
-            Status::Added,
+            ChangeStatus::Added,
             "a b",
             None,
         );
         check(
             ":100644 100644 0fdf397 9453a7c M\0f\0",
-            Status::Modified,
+            ChangeStatus::Modified,
             "f",
             None,
         );
         check(
             ":100644 000000 0fdf397 0000000 D\0f\0",
-            Status::Deleted,
+            ChangeStatus::Deleted,
             "f",
             None,
         );
         check(
             ":100644 100644 0fdf397 0fdf397 R100\0g\0h\0",
-            Status::Renamed,
+            ChangeStatus::Renamed,
             "h",
             Some("g"),
         );
         check(
             ":100644 120000 5e62568 0000000 T\0f\0",
-            Status::TypeChanged,
+            ChangeStatus::TypeChanged,
             "f",
             None,
         );
         check(
             ":000000 100644 0000000 0000000 U\0f\0",
-            Status::Unmerged,
+            ChangeStatus::Unmerged,
             "f",
             None,
         );
         check(
             "::100644 100644 100644 9453a7c 83c4851 5e62568 MM\0f\0",
-            Status::Modified,
+            ChangeStatus::Modified,
             "f",
             None,
         );
         check(
             "::000000 000000 100644 0000000 0000000 5e62568 AA\0f\0",
-            Status::Added,
+            ChangeStatus::Added,
             "f",
             None,
         );
         check(
             "::100644 100644 100644 9453a7c 83c4851 5e62568 RM\0f\0",
-            Status::Modified,
+            ChangeStatus::Modified,
             "f",
             None,
         );

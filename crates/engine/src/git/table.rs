@@ -12,19 +12,19 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::graph::{Graph, number};
-use super::raw::{Change, Status};
+use super::raw::{ChangeStatus, ChangedFile};
 use super::{Commit, GitError};
 use crate::sqlite::is_broken;
 
 /// The table, open.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct CommitTable {
     connection: Connection,
     identity: i64,
 }
 
 /// A commit as the table takes it.
-pub(super) struct Row {
+pub(super) struct CommitRow {
     pub(super) commit: Commit,
     /// The author's own name and address, before any mailmap.
     pub(super) name: String,
@@ -32,7 +32,7 @@ pub(super) struct Row {
     /// When it was committed, in seconds since 1970.
     pub(super) time: i64,
     /// What a merge changed as its first parent sees it.
-    pub(super) from_first_parent: Option<Vec<Change>>,
+    pub(super) from_first_parent: Option<Vec<ChangedFile>>,
 }
 
 /// The commits that changed a path, as their first parents see it.
@@ -89,7 +89,7 @@ const SCHEMA: &str = "
 /// More paths than this below a directory, and git answers sooner.
 const MOST_PATHS: i64 = 2_000;
 
-impl Table {
+impl CommitTable {
     /// Opens the table in `folder`, or makes it.
     pub(super) fn open(folder: &Path) -> Result<Self, TableError> {
         let mut connection = connect(folder)?;
@@ -249,10 +249,10 @@ impl Table {
     }
 
     /// Adds commits, parents first.
-    pub(super) fn write(&mut self, batch: &[Row]) -> Result<(), TableError> {
+    pub(super) fn write(&mut self, batch: &[CommitRow]) -> Result<(), TableError> {
         let transaction = self.connection.transaction()?;
         for row in batch {
-            let Row {
+            let CommitRow {
                 commit,
                 name,
                 email,
@@ -339,7 +339,7 @@ fn path_id(connection: &Connection, path: &str) -> Result<i64, TableError> {
 }
 
 /// Changes as the table keeps them: the letter and the path, for renames the old one too, each with a NUL.
-fn pack(changes: &[Change]) -> Vec<u8> {
+fn pack(changes: &[ChangedFile]) -> Vec<u8> {
     let mut packed = Vec::new();
     for change in changes {
         packed.push(change.status.letter() as u8);
@@ -351,16 +351,16 @@ fn pack(changes: &[Change]) -> Vec<u8> {
     packed
 }
 
-fn unpack(mut packed: &[u8]) -> Vec<Change> {
+fn unpack(mut packed: &[u8]) -> Vec<ChangedFile> {
     let mut changes = Vec::new();
     while let Some((letter, rest)) = packed.split_first() {
-        let status = Status::from_letter((*letter).into());
+        let status = ChangeStatus::from_letter((*letter).into());
         let mut fields = rest.splitn(if status.has_two_names() { 3 } else { 2 }, |byte| *byte == 0);
         let mut name = || String::from_utf8_lossy(fields.next().unwrap_or_default()).into_owned();
         let path = name();
         let from = status.has_two_names().then(&mut name);
         packed = fields.next().unwrap_or_default();
-        changes.push(Change {
+        changes.push(ChangedFile {
             status,
             path,
             from,
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn changes_survive_being_kept() {
-        let change = |status, path: &str, from: Option<&str>| Change {
+        let change = |status, path: &str, from: Option<&str>| ChangedFile {
             status,
             path: path.into(),
             from: from.map(str::to_owned),
@@ -427,9 +427,9 @@ mod tests {
             content: 0,
         };
         let changes = vec![
-            change(Status::Added, "a b", None),
-            change(Status::Renamed, "größe", Some("old")),
-            change(Status::Deleted, "x", None),
+            change(ChangeStatus::Added, "a b", None),
+            change(ChangeStatus::Renamed, "größe", Some("old")),
+            change(ChangeStatus::Deleted, "x", None),
         ];
         assert_eq!(unpack(&pack(&changes)), changes);
         assert_eq!(unpack(&[]), []);

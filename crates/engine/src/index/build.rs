@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use docent_core::chunk::{Chunk, Chunked, Rows, Unread, chunk};
 use docent_core::discovery::{Discovery, Origins, in_file};
-use docent_core::docs::manifest::Rules;
+use docent_core::docs::manifest::PageRules;
 use docent_core::docs::page::{self, Page};
 use docent_core::docs::taxonomy::is_for_all;
 use docent_core::language::language_in;
@@ -18,20 +18,22 @@ use docent_core::redact::redact;
 use docent_core::tokens::words_into;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::table::Row;
+use super::table::IndexedFile;
 use crate::embed::{Embedder, Text};
 use crate::files::{FileError, Root, lossy_text};
 use crate::memory::{LARGEST_FILE, ORIGINS, key};
 use crate::stamp::Stamp;
-use crate::store::{Entry, Label, Note, NoteEntry, Piece, PieceEntry, Section, SectionEntry};
+use crate::store::{
+    Label, Note, NoteEntry, PieceEntry, SectionEntry, StoreEntry, StoredChunk, StoredSection,
+};
 
 /// What became of a file.
 #[derive(Debug)]
 pub(super) enum Prepared<E> {
     /// It says what it said before.
-    Same(Row),
+    Same(IndexedFile),
     Changed {
-        row: Row,
+        row: IndexedFile,
         entries: Vec<E>,
         bytes: u64,
     },
@@ -46,7 +48,7 @@ pub(super) struct Job<'a> {
     /// As it was found.
     pub(super) listed: Stamp,
     /// What the index knows of it.
-    pub(super) before: Option<&'a Row>,
+    pub(super) before: Option<&'a IndexedFile>,
     /// Tells by what rules it is cut, where there is more than one way.
     pub(super) rules: u64,
     /// Larger files are left out.
@@ -54,7 +56,7 @@ pub(super) struct Job<'a> {
 }
 
 /// Reads a file and cuts it into pieces.
-pub(super) fn prepare(job: &Job<'_>, embedder: &dyn Embedder) -> Prepared<Entry> {
+pub(super) fn prepare(job: &Job<'_>, embedder: &dyn Embedder) -> Prepared<StoreEntry> {
     job.prepare(|row, text| {
         let language = language_in(job.path, text);
         let Chunked { chunks, unread } = chunk(language, text);
@@ -73,7 +75,7 @@ pub(super) fn prepare(job: &Job<'_>, embedder: &dyn Embedder) -> Prepared<Entry>
 pub(super) fn prepare_page(
     job: &Job<'_>,
     embedder: &dyn Embedder,
-    rules: impl FnOnce() -> Rules,
+    rules: impl FnOnce() -> PageRules,
 ) -> Prepared<SectionEntry> {
     job.prepare(|row, text| {
         let page = Page::of(text, rules());
@@ -90,13 +92,13 @@ pub(super) fn prepare_page(
 
 impl Job<'_> {
     /// Reads the file, and has `cut` make entries of it where it says something new.
-    fn prepare<E>(&self, cut: impl FnOnce(&mut Row, &str) -> Vec<E>) -> Prepared<E> {
+    fn prepare<E>(&self, cut: impl FnOnce(&mut IndexedFile, &str) -> Vec<E>) -> Prepared<E> {
         // One file that breaks the cutting must not end the indexing of all.
         let prepared = catch_unwind(AssertUnwindSafe(|| self.try_prepare(cut)));
         prepared.unwrap_or_else(|_| self.left_out(self.listed, "could not be cut"))
     }
 
-    fn try_prepare<E>(&self, cut: impl FnOnce(&mut Row, &str) -> Vec<E>) -> Prepared<E> {
+    fn try_prepare<E>(&self, cut: impl FnOnce(&mut IndexedFile, &str) -> Vec<E>) -> Prepared<E> {
         let now = SystemTime::now();
         let opened = match self.root.file(self.path) {
             Ok(opened) => opened,
@@ -120,20 +122,21 @@ impl Job<'_> {
             return self.left_out(stamp, "binary");
         }
         let hash = xxh3_64(&content);
-        let same = |before: &&Row| before.hash == hash && before.pieces > 0 && before.rules == self.rules;
+        let same =
+            |before: &&IndexedFile| before.hash == hash && before.pieces > 0 && before.rules == self.rules;
         if let Some(before) = self.before.filter(same) {
-            return Prepared::Same(Row {
+            return Prepared::Same(IndexedFile {
                 stamp,
                 ..before.clone()
             });
         }
         let bytes = content.len() as u64;
         let text = lossy_text(content);
-        let mut row = Row {
+        let mut row = IndexedFile {
             stamp,
             hash,
             rules: self.rules,
-            ..Row::default()
+            ..IndexedFile::default()
         };
         let entries = cut(&mut row, &text);
         row.pieces = number(entries.len());
@@ -142,11 +145,11 @@ impl Job<'_> {
 
     fn left_out<E>(&self, stamp: Stamp, why: &str) -> Prepared<E> {
         Prepared::Changed {
-            row: Row {
+            row: IndexedFile {
                 stamp,
                 rules: self.rules,
                 note: Some(why.to_owned()),
-                ..Row::default()
+                ..IndexedFile::default()
             },
             entries: Vec::new(),
             bytes: 0,
@@ -166,7 +169,7 @@ fn entries(
     chunks: Vec<Chunk>,
     unread: Option<Unread>,
     embedder: &dyn Embedder,
-) -> Vec<Entry> {
+) -> Vec<StoreEntry> {
     let module = module_of(path);
     let generated = matches!(unread, Some(Unread::Generated | Unread::Minified));
     let place = place_words(path);
@@ -182,7 +185,7 @@ fn entries(
         words_into(&chunk.name, &mut name);
         let outside = chunk.path.strip_suffix(chunk.name.as_str()).unwrap_or_default();
         words_into(outside, &mut words);
-        Entry::Piece(PieceEntry {
+        StoreEntry::Chunk(PieceEntry {
             // What nobody wrote is about nothing that anybody asks for.
             vector: if generated {
                 None
@@ -193,7 +196,7 @@ fn entries(
             text: words,
             name,
             place: place.clone(),
-            piece: Piece {
+            piece: StoredChunk {
                 path: path.as_str().to_owned(),
                 language: language.to_owned(),
                 kind: chunk.kind,
@@ -223,7 +226,7 @@ pub(super) fn piece_texts(job: &Job<'_>) -> Prepared<Text> {
         let text = |chunk: Chunk| {
             let shown = rows.lines(*chunk.lines.start(), *chunk.lines.end());
             Text {
-                key: Piece::meaning(job.path.as_str(), &chunk.path, hash(shown)),
+                key: StoredChunk::meaning(job.path.as_str(), &chunk.path, hash(shown)),
                 text: sent(job.path, &chunk.path, public.part(shown)),
             }
         };
@@ -232,11 +235,11 @@ pub(super) fn piece_texts(job: &Job<'_>) -> Prepared<Text> {
 }
 
 /// What a server is sent of a page's sections.
-pub(super) fn page_texts(job: &Job<'_>, rules: impl FnOnce() -> Rules) -> Prepared<Text> {
+pub(super) fn page_texts(job: &Job<'_>, rules: impl FnOnce() -> PageRules) -> Prepared<Text> {
     job.prepare(|_, text| {
         let page = Page::of(text, rules());
         let public = Public::of(&page.plain);
-        let entry = |section: &page::Section| {
+        let entry = |section: &page::PageSection| {
             let stored = stored(job.path, text, section, &[]);
             Text {
                 key: stored.meaning(),
@@ -300,7 +303,7 @@ fn meaning(path: &RepoPath, chunk: &Chunk, shown: &str) -> String {
 }
 
 /// The discoveries in a file.
-fn notes(job: &Job<'_>, language: &str, text: &str) -> Vec<Entry> {
+fn notes(job: &Job<'_>, language: &str, text: &str) -> Vec<StoreEntry> {
     let origins = if MemoryFile::at(job.path.as_str()).is_some() {
         origins(job.root)
     } else {
@@ -326,11 +329,11 @@ fn origins(root: &Root) -> Origins {
 }
 
 /// A discovery as the store takes it: where it is, what it is removed by, and the hash of its lines.
-pub(super) fn note_entry(place: &str, key: &str, discovery: Discovery, hash_of_lines: u64) -> Entry {
+pub(super) fn note_entry(place: &str, key: &str, discovery: Discovery, hash_of_lines: u64) -> StoreEntry {
     let mut text = String::with_capacity(discovery.content.len() * 2);
     words_into(&discovery.content, &mut text);
     words_into(&discovery.title, &mut text);
-    Entry::Note(NoteEntry {
+    StoreEntry::Note(NoteEntry {
         key: key.to_owned(),
         text,
         note: Note {
@@ -369,7 +372,7 @@ fn section_entries(path: &RepoPath, text: &str, page: &Page, embedder: &dyn Embe
         directory = above;
     }
     let filters: Arc<[Label]> = filters.into();
-    let entry = |section: &page::Section| {
+    let entry = |section: &page::PageSection| {
         let plain = &page.plain[section.plain.clone()];
         let mut words = String::with_capacity(plain.len() + plain.len() / 4);
         words_into(plain, &mut words);
@@ -390,8 +393,13 @@ fn section_entries(path: &RepoPath, text: &str, page: &Page, embedder: &dyn Embe
     page.sections.iter().map(entry).collect()
 }
 
-fn stored(path: &RepoPath, text: &str, section: &page::Section, labels: &[(String, String)]) -> Section {
-    Section {
+fn stored(
+    path: &RepoPath,
+    text: &str,
+    section: &page::PageSection,
+    labels: &[(String, String)],
+) -> StoredSection {
+    StoredSection {
         path: path.as_str().to_owned(),
         name: section.name.clone(),
         heading: section.heading.clone(),
@@ -407,7 +415,7 @@ fn stored(path: &RepoPath, text: &str, section: &page::Section, labels: &[(Strin
 const TELLING: usize = 1_000;
 
 /// What a section is about: the beginning of its text, and twice what it is called and where it is.
-fn about(path: &RepoPath, page: &Page, section: &page::Section) -> String {
+fn about(path: &RepoPath, page: &Page, section: &page::PageSection) -> String {
     let plain = &page.plain[section.plain.clone()];
     let plain = &plain[..plain.floor_char_boundary(TELLING)];
     let title = page.title.as_deref().unwrap_or_default();

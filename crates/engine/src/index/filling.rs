@@ -10,14 +10,14 @@ use docent_core::path::RepoPath;
 
 use super::build::{Job, Prepared, hash, page_texts, piece_texts};
 use super::place::{VERSION, of_table};
-use super::table::Row;
+use super::table::IndexedFile;
 use super::{Corpus, Filled, Index, Shared};
 use crate::deadline::Deadline;
 use crate::embed::{Direction, Remote, Text, Trouble};
 
 /// Why results are in the order they have without a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unordered {
+pub enum RerankSkipped {
     #[error("The embedding server {host} {trouble}; results are ordered without it")]
     Trouble { host: String, trouble: Trouble },
     #[error("{model} does not know enough of the results yet; they are ordered without it")]
@@ -28,7 +28,7 @@ pub enum Unordered {
 struct Unfilled {
     corpus: Corpus,
     path: RepoPath,
-    row: Row,
+    row: IndexedFile,
 }
 
 /// A server that does not know more than one in so many of what was found yet has no say.
@@ -50,7 +50,7 @@ impl Index {
         query: &str,
         keys: &[u64],
         deadline: &Deadline,
-    ) -> Result<Option<Vec<f32>>, Unordered> {
+    ) -> Result<Option<Vec<f32>>, RerankSkipped> {
         let Some(remote) = &self.shared.options.remote else {
             return Ok(None);
         };
@@ -60,7 +60,7 @@ impl Index {
         let near = remote
             .query(query, deadline)
             .and_then(|asked: Direction| remote.nearness(&asked, keys));
-        let (near, unknown) = near.map_err(|trouble| Unordered::Trouble {
+        let (near, unknown) = near.map_err(|trouble| RerankSkipped::Trouble {
             host: remote.server().host().to_owned(),
             trouble,
         })?;
@@ -68,7 +68,7 @@ impl Index {
         if unknown * LEAST_PARTS > near.len() {
             // It may have turned out only now that all must be asked for anew.
             self.shared.changed.notify_all();
-            return Err(Unordered::Unknown {
+            return Err(RerankSkipped::Unknown {
                 model: remote.server().model.clone(),
             });
         }
@@ -247,7 +247,7 @@ impl Shared {
     }
 }
 
-fn file_key(corpus: Corpus, path: &RepoPath, row: &Row) -> u64 {
+fn file_key(corpus: Corpus, path: &RepoPath, row: &IndexedFile) -> u64 {
     hash(&format!(
         "{VERSION}\0{}\0{path}\0{:x}\0{:x}",
         corpus.name(),

@@ -10,27 +10,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use docent_core::discovery::{Message, in_commit};
+use docent_core::discovery::{CommitMessage, in_commit};
 use docent_core::path::RepoPath;
 use docent_core::tokens::words_into;
 
 use super::build::note_entry;
 use super::known::Known;
-use super::place::{Lock, Opened, of_table};
-use super::table::{Row, Written};
+use super::place::{Lock, OpenIndex, of_table};
+use super::table::{IndexedFile, TableChange};
 use super::{Corpus, Shared};
 use crate::deadline::Deadline;
 use crate::git::{Git, GitError, Heads};
-use crate::store::{CommitEntry, Entry, StoreError};
+use crate::store::{CommitEntry, StoreEntry, StoreError};
 
 /// What is known of the history, and what is being asked.
 #[derive(Default)]
-pub(super) struct History {
+pub(super) struct HistoryState {
     /// What was checked out when commits were listed.
     listed: Option<Heads>,
-    asked: Option<Asked>,
+    asked: Option<GitRequest>,
     /// Commits with what they tell, to be written.
-    told: Vec<(RepoPath, Vec<Entry>)>,
+    told: Vec<(RepoPath, Vec<StoreEntry>)>,
     /// Why not all of it is known.
     pub(super) trouble: Option<String>,
     /// When to try again.
@@ -38,9 +38,9 @@ pub(super) struct History {
 }
 
 /// Something that git is asked.
-enum Asked {
+enum GitRequest {
     Commits(Heads, Answer<Vec<String>>),
-    Messages(Vec<RepoPath>, Answer<Vec<Message>>),
+    Messages(Vec<RepoPath>, Answer<Vec<CommitMessage>>),
 }
 
 /// What git answers; with a lock, because what is known is looked at by many threads.
@@ -91,11 +91,11 @@ impl Known {
     }
 
     /// What git should be asked next; nothing where all is known.
-    fn question(&self, git: &Arc<Git>, commits: usize) -> Option<Asked> {
+    fn question(&self, git: &Arc<Git>, commits: usize) -> Option<GitRequest> {
         let heads = &self.elsewhere.heads;
         if self.history.listed.as_ref() != Some(heads) {
             let list = move |git: &Git| git.recent(commits, &Deadline::after(LONGEST));
-            return Some(Asked::Commits(heads.clone(), beside(git, list)));
+            return Some(GitRequest::Commits(heads.clone(), beside(git, list)));
         }
         let told: HashSet<&RepoPath> = self.history.told.iter().map(|(id, _)| id).collect();
         let pending = self.pending(Corpus::History);
@@ -116,14 +116,14 @@ impl Known {
             let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
             messages(git, &wanted, &Deadline::after(LONGEST))
         };
-        Some(Asked::Messages(next, beside(git, read)))
+        Some(GitRequest::Messages(next, beside(git, read)))
     }
 
     /// Waits for an answer and takes it in; gives the question back where somebody wants something else.
-    fn hear(&mut self, asked: Asked, shared: &Shared) -> Result<(), Asked> {
+    fn hear(&mut self, asked: GitRequest, shared: &Shared) -> Result<(), GitRequest> {
         let failed = match asked {
-            Asked::Commits(heads, answer) => match wait(&answer, shared) {
-                None => return Err(Asked::Commits(heads, answer)),
+            GitRequest::Commits(heads, answer) => match wait(&answer, shared) {
+                None => return Err(GitRequest::Commits(heads, answer)),
                 Some(Ok(ids)) => {
                     self.commits = ids.iter().filter_map(|id| RepoPath::parse(id).ok()).collect();
                     self.history.listed = Some(heads);
@@ -136,8 +136,8 @@ impl Known {
                 }
                 Some(Err(error)) => Some(error),
             },
-            Asked::Messages(ids, answer) => match wait(&answer, shared) {
-                None => return Err(Asked::Messages(ids, answer)),
+            GitRequest::Messages(ids, answer) => match wait(&answer, shared) {
+                None => return Err(GitRequest::Messages(ids, answer)),
                 Some(Ok(messages)) => {
                     for id in ids {
                         let message = messages.iter().find(|message| message.id == id.as_str());
@@ -155,7 +155,7 @@ impl Known {
     }
 
     /// Writes what was told, all at once.
-    fn commit_history(&mut self, shared: &Shared, opened: Arc<Opened>) -> Result<(), StoreError> {
+    fn commit_history(&mut self, shared: &Shared, opened: Arc<OpenIndex>) -> Result<(), StoreError> {
         if self.history.told.is_empty() {
             return Ok(());
         }
@@ -169,20 +169,20 @@ impl Known {
         // Another process may have been quicker.
         let pending: HashSet<RepoPath> = self.pending(Corpus::History).into_iter().collect();
         let mut change = opened.pieces.change(0)?;
-        let mut written: Vec<Written> = Vec::new();
+        let mut written: Vec<TableChange> = Vec::new();
         for (id, entries) in self.history.told.iter().filter(|(id, _)| pending.contains(id)) {
             change.remove(&key(id));
-            let row = Row {
+            let row = IndexedFile {
                 pieces: u32::try_from(entries.len()).unwrap_or(u32::MAX),
-                ..Row::default()
+                ..IndexedFile::default()
             };
             for entry in entries {
                 change.add(entry.clone())?;
             }
             written.push(if self.commits.contains(id) {
-                Written::Indexed(id.clone(), row)
+                TableChange::Indexed(id.clone(), row)
             } else {
-                Written::Gone(id.clone())
+                TableChange::Gone(id.clone())
             });
         }
         let number = opened.pieces.committed()? + 1;
@@ -234,7 +234,7 @@ fn wait<T>(answer: &Answer<T>, shared: &Shared) -> Option<Result<T, GitError>> {
 }
 
 /// The messages of commits. One that cannot be read tells nothing; where none can be, that is a failure.
-fn messages(git: &Git, ids: &[&str], deadline: &Deadline) -> Result<Vec<Message>, GitError> {
+fn messages(git: &Git, ids: &[&str], deadline: &Deadline) -> Result<Vec<CommitMessage>, GitError> {
     let is_of_one = |error: &GitError| {
         matches!(
             error,
@@ -246,7 +246,7 @@ fn messages(git: &Git, ids: &[&str], deadline: &Deadline) -> Result<Vec<Message>
         answer => return answer,
     };
     let (first, second) = ids.split_at(ids.len() / 2);
-    let mut read: Option<Vec<Message>> = None;
+    let mut read: Option<Vec<CommitMessage>> = None;
     for half in [first, second] {
         match messages(git, half, deadline) {
             Ok(messages) => read.get_or_insert_default().extend(messages),
@@ -262,7 +262,7 @@ const TELLING: usize = 400;
 const MOST_PATHS: usize = 20;
 
 /// What the index keeps of a commit: what it tells, and which files it spoke of.
-fn entries(message: &Message, key: &str) -> Vec<Entry> {
+fn entries(message: &CommitMessage, key: &str) -> Vec<StoreEntry> {
     let told = in_commit(message).map(|told| note_entry(&message.id, key, told, 0));
     let mut entries = Vec::from_iter(told);
     // What changed everything says nothing of any of it.
@@ -273,7 +273,7 @@ fn entries(message: &Message, key: &str) -> Vec<Entry> {
             &message.body[..message.body.floor_char_boundary(TELLING)],
             &mut text,
         );
-        entries.push(Entry::Commit(CommitEntry {
+        entries.push(StoreEntry::Commit(CommitEntry {
             key: key.to_owned(),
             paths: message.paths.clone(),
             text,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use docent_core::path::RepoPath;
 
 use super::known::Known;
-use super::place::{Lock, Opened, of_table};
+use super::place::{Lock, OpenIndex, of_table};
 use super::view::View;
 use super::watch::Watcher;
 use super::{Corpus, Keeper, Shared};
@@ -24,9 +24,9 @@ const SOON: Duration = Duration::from_millis(40);
 const LATER: Duration = Duration::from_secs(5);
 
 /// Says that there is no keeper, however it ended: the next search starts another.
-struct Gone<'a>(&'a Shared);
+struct WorkerExitGuard<'a>(&'a Shared);
 
-impl Drop for Gone<'_> {
+impl Drop for WorkerExitGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.keeper = Keeper::Absent;
@@ -48,7 +48,7 @@ enum Outcome {
 
 /// Runs until the index is dropped.
 pub(super) fn keep(shared: &Arc<Shared>) {
-    let _gone = Gone(shared);
+    let _gone = WorkerExitGuard(shared);
     let mut known = Known::default();
     // A search that comes first is answered by the first look.
     let mut next = Some(Instant::now() + UNASKED);
@@ -241,7 +241,7 @@ impl Known {
     }
 
     /// Uses an index that was begun anew.
-    fn begin(&mut self, shared: &Shared, opened: Opened) {
+    fn begin(&mut self, shared: &Shared, opened: OpenIndex) {
         self.was_complete = [false; 3];
         self.read = None;
         shared.set(Arc::new(opened), None);
@@ -291,7 +291,7 @@ impl Known {
         self.retry = Some(Instant::now() + LATER);
         let in_memory = match in_use {
             Some(opened) if !opened.is_on_disk() => Ok(opened),
-            _ => Opened::in_memory().map(Arc::new),
+            _ => OpenIndex::in_memory().map(Arc::new),
         };
         let outcome = in_memory.and_then(|opened| {
             shared.set(opened, None);
@@ -315,7 +315,7 @@ impl Known {
         }
     }
 
-    pub(super) fn read_table(&mut self, opened: &Opened) -> Result<(), StoreError> {
+    pub(super) fn read_table(&mut self, opened: &OpenIndex) -> Result<(), StoreError> {
         let table = opened.table();
         let version = Some((opened.generation.clone(), table.version().map_err(of_table)?));
         if self.read != version {
@@ -362,7 +362,7 @@ impl Known {
     }
 
     /// In the middle of a long build: who asks for documentation need not wait for the rest.
-    pub(super) fn glance(&mut self, shared: &Shared, opened: &Opened) -> Result<(), StoreError> {
+    pub(super) fn glance(&mut self, shared: &Shared, opened: &OpenIndex) -> Result<(), StoreError> {
         let asked = shared.lock().asked_docs;
         let counted = shared.counted.read();
         self.look(shared);
@@ -391,7 +391,7 @@ impl Known {
 
 impl Shared {
     /// The index that should be used now, opened and looked through where it is not yet.
-    pub(super) fn open(&self) -> Result<Arc<Opened>, StoreError> {
+    pub(super) fn open(&self) -> Result<Arc<OpenIndex>, StoreError> {
         if let Some(opened) = self.current()? {
             return Ok(opened);
         }

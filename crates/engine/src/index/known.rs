@@ -10,15 +10,15 @@ use docent_core::memory::{DIRECTORY, MemoryFile};
 use docent_core::path::RepoPath;
 
 use super::elsewhere::Elsewhere;
-use super::history::History;
+use super::history::HistoryState;
 use super::pages::Pages;
-use super::table::Row;
-use super::watch::{Changes, Watcher};
-use super::{Corpus, Shared, Standing};
+use super::table::IndexedFile;
+use super::watch::{PendingChanges, Watcher};
+use super::{Corpus, Freshness, Shared};
 use crate::deadline::Deadline;
 use crate::memory::{JOURNAL, ORIGINS};
 use crate::stamp::Stamp;
-use crate::walk::{self, Reach};
+use crate::walk::{self, WalkExtent};
 
 /// What is known of the project's files.
 #[derive(Default)]
@@ -32,12 +32,12 @@ pub(super) struct Known {
     /// Those of them that are documentation.
     pub(super) pages: Pages,
     /// As they are in the index, by which version of the table of which generation.
-    pub(super) indexed: BTreeMap<RepoPath, Row>,
-    pub(super) indexed_pages: BTreeMap<RepoPath, Row>,
+    pub(super) indexed: BTreeMap<RepoPath, IndexedFile>,
+    pub(super) indexed_pages: BTreeMap<RepoPath, IndexedFile>,
     /// Commits by their ids: those there are, and those that are indexed.
     pub(super) commits: BTreeSet<RepoPath>,
-    pub(super) indexed_commits: BTreeMap<RepoPath, Row>,
-    pub(super) history: History,
+    pub(super) indexed_commits: BTreeMap<RepoPath, IndexedFile>,
+    pub(super) history: HistoryState,
     pub(super) read: Option<(Option<String>, i64)>,
     /// Which corpus was complete at least once, by their order.
     pub(super) was_complete: [bool; 3],
@@ -84,9 +84,9 @@ impl Known {
     fn look_at_files(&mut self, shared: &Shared, other_rules: bool) {
         let changes = match shared.watcher() {
             Some(watcher) if watcher.fence() => watcher.take(),
-            _ => Changes {
+            _ => PendingChanges {
                 everything: true,
-                ..Changes::default()
+                ..PendingChanges::default()
             },
         };
         let root = shared.root.path();
@@ -96,7 +96,7 @@ impl Known {
             self.trusted = true;
             // Those that came meanwhile are known and not watched.
             self.directories = std::mem::take(&mut self.handed);
-            return self.survey(shared, &Reach::Everything);
+            return self.survey(shared, &WalkExtent::Everything);
         }
         if changes.everything
             || other_rules
@@ -105,9 +105,9 @@ impl Known {
         {
             // A directory that took another's place looks the same and is not watched, so all are taken for new.
             self.directories.clear();
-            return self.survey(shared, &Reach::Everything);
+            return self.survey(shared, &WalkExtent::Everything);
         }
-        let mut reaches: Vec<Reach> = Vec::new();
+        let mut reaches: Vec<WalkExtent> = Vec::new();
         for path in &changes.paths {
             let Some(named) = path.strip_prefix(root).ok().and_then(Path::to_str) else {
                 continue;
@@ -119,29 +119,29 @@ impl Known {
                 // It came, or another took its place.
                 Ok(metadata) if metadata.is_dir() => {
                     self.forget(&named);
-                    reaches.push(Reach::Below(path.clone()));
+                    reaches.push(WalkExtent::Below(path.clone()));
                 }
                 Ok(metadata) if metadata.is_file() => match self.files.get_mut(&named) {
                     Some(stamp) => *stamp = Stamp::of(&metadata),
-                    None => reaches.push(Reach::Inside(path.parent().unwrap_or(root).to_owned())),
+                    None => reaches.push(WalkExtent::Inside(path.parent().unwrap_or(root).to_owned())),
                 },
                 _ => self.forget(&named),
             }
         }
         reaches.dedup();
         if reaches.len() > 50 {
-            return self.survey(shared, &Reach::Everything);
+            return self.survey(shared, &WalkExtent::Everything);
         }
         for reach in reaches {
             self.survey(shared, &reach);
         }
     }
 
-    pub(super) fn survey(&mut self, shared: &Shared, reach: &Reach) {
+    pub(super) fn survey(&mut self, shared: &Shared, reach: &WalkExtent) {
         // What is made in a directory before it is watched shows when it is looked at once more.
         for _ in 0..5 {
             let mut survey = walk::survey(&shared.root, reach, &Deadline::default());
-            if *reach == Reach::Everything && survey.missed.count > self.missed {
+            if *reach == WalkExtent::Everything && survey.missed.count > self.missed {
                 // A directory that was taken away just then is not one that cannot be looked into.
                 survey = walk::survey(&shared.root, reach, &Deadline::default());
             }
@@ -151,7 +151,7 @@ impl Known {
                     new.push(directory.clone());
                 }
             }
-            if *reach == Reach::Everything {
+            if *reach == WalkExtent::Everything {
                 self.files = survey.files.into_iter().collect();
                 self.directories = survey.directories.into_iter().collect();
                 self.unnameable = survey.unnameable;
@@ -234,13 +234,13 @@ impl Known {
         }
     }
 
-    pub(super) fn standing(&self, corpus: Corpus) -> Standing {
+    pub(super) fn standing(&self, corpus: Corpus) -> Freshness {
         let files = match corpus {
             Corpus::Docs => self.pages.known.len(),
             Corpus::Code => self.files.len(),
             Corpus::History => self.commits.len(),
         };
-        Standing {
+        Freshness {
             files,
             pending: self.pending(corpus).len(),
             was_complete: self.was_complete[corpus as usize],
@@ -257,8 +257,8 @@ impl Known {
 /// What is not the same on both sides, in order. Both are in order, so they are gone through side by side.
 fn differing<'a, T: 'a>(
     now: impl IntoIterator<Item = (&'a RepoPath, &'a T)>,
-    indexed: &BTreeMap<RepoPath, Row>,
-    same: impl Fn(&T, &Row) -> bool,
+    indexed: &BTreeMap<RepoPath, IndexedFile>,
+    same: impl Fn(&T, &IndexedFile) -> bool,
 ) -> Vec<RepoPath> {
     let mut differing = Vec::new();
     let mut indexed = indexed.iter().peekable();

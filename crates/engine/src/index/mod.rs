@@ -25,12 +25,12 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 pub(crate) use build::hash;
-use docent_core::docs::manifest::Rules;
+use docent_core::docs::manifest::PageRules;
 use docent_core::path::RepoPath;
 use elsewhere::Elsewhere;
-pub use filling::Unordered;
+pub use filling::RerankSkipped;
 pub(crate) use pages::{LARGEST_MANIFEST, Manifests};
-use place::{Mark, Opened, Place, of_table};
+use place::{CacheDir, Mark, OpenIndex, of_table};
 pub use view::View;
 pub use watch::Unwatched;
 use watch::Watcher;
@@ -42,7 +42,7 @@ use crate::embed::{Embedder, Remote, bundled};
 use crate::files::Root;
 use crate::git::{Git, Heads};
 use crate::overview::Overview;
-use crate::store::{Hit, Look, Note, Sought, StoreError, Wanted};
+use crate::store::{ChunkHit, ChunkQuery, DiscoveryQuery, Look, Note, StoreError};
 
 /// The index of one project, as this process sees it.
 pub struct Index {
@@ -53,7 +53,7 @@ pub struct Index {
 
 /// How an index is kept.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct IndexOptions {
     /// Larger files are left out.
     pub largest_file: u64,
     /// Whether changes are watched for, rather than looked for with each search.
@@ -74,7 +74,7 @@ pub struct Options {
     pub clock: Clock,
 }
 
-impl Default for Options {
+impl Default for IndexOptions {
     fn default() -> Self {
         Self {
             largest_file: 4 << 20,
@@ -126,7 +126,7 @@ pub enum Patience {
 
 /// How things stand: what a search may find, and what it cannot know of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct Freshness {
     /// Files that belong in the index.
     pub files: usize,
     /// Those of them whose present content is not in it.
@@ -160,8 +160,8 @@ pub struct Filled {
 
 /// Everything there is to say about an index.
 #[derive(Clone, Debug, Default)]
-pub struct Status {
-    pub standing: Standing,
+pub struct IndexStatus {
+    pub standing: Freshness,
     pub indexed: usize,
     pub pieces: u64,
     /// Pages of documentation, and their sections.
@@ -187,13 +187,13 @@ pub struct Status {
 
 struct Shared {
     root: Root,
-    options: Options,
-    place: Place,
+    options: IndexOptions,
+    place: CacheDir,
     accesses: Arc<Accesses>,
     state: Mutex<State>,
     /// Something in the state has changed.
     changed: Condvar,
-    opened: RwLock<Option<Current>>,
+    opened: RwLock<Option<VisibleIndex>>,
     /// Called when the index has changed.
     listener: OnceLock<Box<dyn Fn() + Send + Sync>>,
     watcher: OnceLock<Option<Watcher>>,
@@ -204,8 +204,8 @@ struct Shared {
 
 /// The open index, and which of its commits searches see.
 #[derive(Clone)]
-struct Current {
-    opened: Arc<Opened>,
+struct VisibleIndex {
+    opened: Arc<OpenIndex>,
     mark: Option<Mark>,
 }
 
@@ -232,9 +232,9 @@ struct State {
     elsewhere: Elsewhere,
     /// How often the index was seen to be another than before.
     written: u64,
-    standing: Standing,
-    docs: Standing,
-    history: Standing,
+    standing: Freshness,
+    docs: Freshness,
+    history: Freshness,
     view: Option<Arc<View>>,
     /// By which the pages of the view were cut.
     manifests: Arc<Manifests>,
@@ -290,7 +290,7 @@ impl Counted {
 
 impl Index {
     /// `folder` is the project's part of the cache; without, the index is in memory. Nothing is done yet.
-    pub fn new(root: Root, folder: Option<PathBuf>, accesses: Arc<Accesses>, options: Options) -> Self {
+    pub fn new(root: Root, folder: Option<PathBuf>, accesses: Arc<Accesses>, options: IndexOptions) -> Self {
         let rules = format!(
             "{:?}{}{:?}{}{}",
             root.access(),
@@ -299,7 +299,7 @@ impl Index {
             options.embedder.name(),
             options.commits
         );
-        let place = Place {
+        let place = CacheDir {
             project: folder,
             rules: format!("{:08x}", hash(&rules) >> 32),
         };
@@ -353,7 +353,7 @@ impl Index {
     }
 
     /// How a page is cut, by the manifest that governs it.
-    pub(crate) fn rules(&self, page: &RepoPath) -> Rules {
+    pub(crate) fn rules(&self, page: &RepoPath) -> PageRules {
         let manifests = self.shared.lock().manifests.clone();
         manifests.rules(page)
     }
@@ -365,7 +365,7 @@ impl Index {
         patience: Patience,
         deadline: &Deadline,
         report: &dyn Fn(Progress),
-    ) -> Standing {
+    ) -> Freshness {
         const STEP: Duration = Duration::from_millis(100);
         let shared = &self.shared;
         if let Some(standing) = shared.known_fresh(corpus) {
@@ -411,7 +411,7 @@ impl Index {
                 }
             };
             if left.is_zero() || deadline.check().is_err() {
-                return Standing {
+                return Freshness {
                     unknown: !looked && standing.pending == 0,
                     ..standing.clone()
                 };
@@ -422,12 +422,12 @@ impl Index {
     }
 
     /// How things stand with a corpus, as far as is known without a look.
-    pub fn standing(&self, corpus: Corpus) -> Standing {
+    pub fn standing(&self, corpus: Corpus) -> Freshness {
         let state = self.shared.lock();
         match corpus {
             Corpus::Docs => state.docs.clone(),
             Corpus::Code => state.standing.clone(),
-            Corpus::History => Standing {
+            Corpus::History => Freshness {
                 // Nobody has looked yet, and there is something to look at.
                 unknown: state.answered_history == 0
                     && !state.history.was_complete
@@ -438,7 +438,7 @@ impl Index {
     }
 
     /// The pieces that match best. What is damaged is told to the keeper.
-    pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
+    pub fn find(&self, wanted: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
         self.ask(|opened| opened.pieces.search(wanted))
     }
 
@@ -448,7 +448,7 @@ impl Index {
     }
 
     /// The discoveries that match best.
-    pub fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
+    pub fn notes(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
         self.ask(|opened| opened.pieces.notes(sought))
     }
 
@@ -489,14 +489,14 @@ impl Index {
     /// Asks what is open of the index; there is nothing to find before it is.
     fn ask<T: Default>(
         &self,
-        question: impl FnOnce(&Opened) -> Result<T, StoreError>,
+        question: impl FnOnce(&OpenIndex) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.seen()
             .map_or_else(|| Ok(T::default()), |seen| self.told(question(&seen.opened)))
     }
 
     /// What is open of the index, with everything that was committed.
-    fn seen(&self) -> Option<Current> {
+    fn seen(&self) -> Option<VisibleIndex> {
         let seen = self.shared.seen()?;
         // How things stand was told of this index. Where it is gone meanwhile, what is open of it serves this search.
         let _ = self.shared.catch_up(&seen);
@@ -543,7 +543,7 @@ impl Index {
     }
 
     /// Looks at the files and tells everything; changes no index.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> IndexStatus {
         self.shared.status()
     }
 }

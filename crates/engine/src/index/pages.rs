@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use docent_core::docs::manifest::{FILE, Manifest, Rules, nearest};
-use docent_core::docs::{Part, Problem, is_within};
+use docent_core::docs::manifest::{DocsManifest, FILE, PageRules, nearest};
+use docent_core::docs::{DocsFileKind, Problem, is_within};
 use docent_core::path::RepoPath;
 
 use super::build::hash;
@@ -31,7 +31,7 @@ pub(crate) struct Manifests(BTreeMap<String, Governing>);
 struct Governing {
     stamp: Stamp,
     hash: u64,
-    read: Result<Manifest, Problem>,
+    read: Result<DocsManifest, Problem>,
 }
 
 /// Larger manifests are no manifests.
@@ -49,10 +49,12 @@ impl Pages {
         let mut manifests: BTreeMap<String, Governing> = BTreeMap::new();
         self.templates.clear();
         for (path, stamp) in files {
-            let Some(part) = Part::of(path) else { continue };
+            let Some(part) = DocsFileKind::of(path) else {
+                continue;
+            };
             let counts = is_within(path, directories);
             match part {
-                Part::Manifest => {
+                DocsFileKind::Manifest => {
                     let directory = directory_of(path.as_str()).to_owned();
                     let known = self.manifests.0.get(&directory);
                     let governing = match known.filter(|known| known.stamp == *stamp) {
@@ -61,9 +63,9 @@ impl Pages {
                     };
                     manifests.insert(directory, governing);
                 }
-                Part::Template if counts => self.templates.push(path.clone()),
-                Part::Page if counts => found.push((path, *stamp)),
-                Part::Template | Part::Page => {}
+                DocsFileKind::Template if counts => self.templates.push(path.clone()),
+                DocsFileKind::Page if counts => found.push((path, *stamp)),
+                DocsFileKind::Template | DocsFileKind::Page => {}
             }
         }
         self.manifests = Arc::new(Manifests(manifests));
@@ -90,7 +92,12 @@ impl Pages {
         files: impl Iterator<Item = &'a RepoPath>,
         directories: &[RepoPath],
     ) {
-        let others = files.filter(|path| matches!(Part::of(path), Some(Part::Manifest | Part::Template)));
+        let others = files.filter(|path| {
+            matches!(
+                DocsFileKind::of(path),
+                Some(DocsFileKind::Manifest | DocsFileKind::Template)
+            )
+        });
         let files = others.map(|path| (path.clone(), Stamp::default())).collect();
         self.sort_out(root, &files, directories);
     }
@@ -99,7 +106,7 @@ impl Pages {
 impl Manifests {
     /// Reads those among files.
     pub(crate) fn among<'a>(root: &Root, files: impl Iterator<Item = &'a RepoPath>) -> Self {
-        let manifests = files.filter(|path| Part::of(path) == Some(Part::Manifest));
+        let manifests = files.filter(|path| DocsFileKind::of(path) == Some(DocsFileKind::Manifest));
         let read = |path: &RepoPath| {
             let governing = Governing::read(root, path, Stamp::default());
             (directory_of(path.as_str()).to_owned(), governing)
@@ -116,7 +123,7 @@ impl Manifests {
     }
 
     /// How a page is cut and labelled.
-    pub(crate) fn rules(&self, page: &RepoPath) -> Rules {
+    pub(crate) fn rules(&self, page: &RepoPath) -> PageRules {
         match self.governing(page) {
             Some((
                 directory,
@@ -127,12 +134,12 @@ impl Manifests {
                 let below = page.as_str().strip_prefix(directory).unwrap_or(page.as_str());
                 manifest.rules(below.trim_start_matches('/'))
             }
-            _ => Rules::default(),
+            _ => PageRules::default(),
         }
     }
 
     /// Manifests that were read, in the order of their directories.
-    pub(super) fn read(&self) -> impl Iterator<Item = &Manifest> {
+    pub(super) fn read(&self) -> impl Iterator<Item = &DocsManifest> {
         self.0.values().filter_map(|one| one.read.as_ref().ok())
     }
 
@@ -156,7 +163,7 @@ impl Governing {
             .map_err(|error| Problem::at_top(error.to_string()));
         let text = content.map(|content| lossy_text(content.bytes));
         let (hash, read) = match text {
-            Ok(text) => (hash(&format!("{path}\0{text}")), Manifest::parse(&text)),
+            Ok(text) => (hash(&format!("{path}\0{text}")), DocsManifest::parse(&text)),
             Err(problem) => (hash(path.as_str()), Err(problem)),
         };
         Self { stamp, hash, read }

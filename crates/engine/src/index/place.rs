@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 use super::Corpus;
-use super::table::{self, Table};
+use super::table::{self, FileTable};
 use crate::files::{UNFINISHED, make_private, replace};
 use crate::stamp::Stamp;
 use crate::store::{EmbeddedPieces, EmbeddedSections, Pieces, Sections, StoreError};
@@ -25,7 +25,7 @@ pub(super) const VERSION: u32 = 5;
 
 /// The folder of an index, or none where nothing can be kept.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct CacheDir {
     /// The project's part of the cache.
     pub(super) project: Option<PathBuf>,
     /// Tells indexes apart that were made by different rules.
@@ -39,10 +39,10 @@ const PAGES: &str = "pages";
 pub(super) type Mark = [Stamp; 2];
 
 /// An index that is open.
-pub(super) struct Opened {
+pub(super) struct OpenIndex {
     pub(super) pieces: Box<dyn Pieces>,
     pub(super) sections: Box<dyn Sections>,
-    table: Mutex<Table>,
+    table: Mutex<FileTable>,
     /// Which one it is; nothing for one in memory.
     pub(super) generation: Option<String>,
     directory: Option<PathBuf>,
@@ -54,8 +54,8 @@ pub(super) struct Lock {
     _file: Option<File>,
 }
 
-impl Opened {
-    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+impl OpenIndex {
+    pub(super) fn table(&self) -> MutexGuard<'_, FileTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -63,7 +63,7 @@ impl Opened {
         Ok(Self {
             pieces: Box::new(EmbeddedPieces::in_memory()?),
             sections: Box::new(EmbeddedSections::in_memory()?),
-            table: Mutex::new(Table::in_memory().map_err(of_table)?),
+            table: Mutex::new(FileTable::in_memory().map_err(of_table)?),
             generation: None,
             directory: None,
         })
@@ -92,7 +92,7 @@ impl Opened {
         Ok(Self {
             pieces: Box::new(pieces),
             sections: Box::new(sections),
-            table: Mutex::new(Table::open(&directory.join("files.db")).map_err(of_table)?),
+            table: Mutex::new(FileTable::open(&directory.join("files.db")).map_err(of_table)?),
             generation: Some(generation.to_owned()),
             directory: Some(directory.to_owned()),
         })
@@ -167,43 +167,45 @@ impl Opened {
     }
 }
 
-impl Place {
+impl CacheDir {
     fn folder(&self) -> Option<PathBuf> {
         let project = self.project.as_ref()?;
         Some(project.join(format!("index-{VERSION}-{}", self.rules)))
     }
 
     /// Opens the index in use, begins one where there is none.
-    pub(super) fn open(&self) -> Result<Opened, StoreError> {
+    pub(super) fn open(&self) -> Result<OpenIndex, StoreError> {
         let Some(folder) = self.folder() else {
-            return Opened::in_memory();
+            return OpenIndex::in_memory();
         };
         if let Some(generation) = self.current() {
-            return Opened::in_directory(&folder.join(&generation), &generation);
+            return OpenIndex::in_directory(&folder.join(&generation), &generation);
         }
         // Whoever has the lock and no generation yet is about to name one.
         self.open_with(&self.lock()?)
     }
 
     /// The same for who holds the lock.
-    pub(super) fn open_with(&self, lock: &Lock) -> Result<Opened, StoreError> {
+    pub(super) fn open_with(&self, lock: &Lock) -> Result<OpenIndex, StoreError> {
         match (self.folder(), self.current()) {
-            (Some(folder), Some(generation)) => Opened::in_directory(&folder.join(&generation), &generation),
+            (Some(folder), Some(generation)) => {
+                OpenIndex::in_directory(&folder.join(&generation), &generation)
+            }
             _ => self.renew(lock),
         }
     }
 
     /// Begins a new generation, makes it the one in use and throws all others away.
-    pub(super) fn renew(&self, lock: &Lock) -> Result<Opened, StoreError> {
+    pub(super) fn renew(&self, lock: &Lock) -> Result<OpenIndex, StoreError> {
         let Some(folder) = self.folder() else {
-            return Opened::in_memory();
+            return OpenIndex::in_memory();
         };
         let generation = Uuid::new_v4().simple().to_string();
         let directory = folder.join(&generation);
         let pages = directory.join(PAGES);
         make_private(&pages).map_err(StoreError::Io)?;
         let pieces = EmbeddedPieces::create(&directory)?;
-        let opened = Opened::with(pieces, EmbeddedSections::create(&pages)?, &directory, &generation)?;
+        let opened = OpenIndex::with(pieces, EmbeddedSections::create(&pages)?, &directory, &generation)?;
         replace(&folder.join("current"), generation.as_bytes()).map_err(StoreError::Io)?;
         opened.sweep(lock);
         Ok(opened)

@@ -4,8 +4,8 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::place::{Mark, Opened};
-use super::{Corpus, Current, Keeper, Shared, Standing, State, filling, keeper};
+use super::place::{Mark, OpenIndex};
+use super::{Corpus, Freshness, Keeper, Shared, State, VisibleIndex, filling, keeper};
 use crate::store::StoreError;
 
 impl Shared {
@@ -45,7 +45,7 @@ impl Shared {
     }
 
     /// How things stand, where the watcher says that nothing has changed since the keeper looked last.
-    pub(super) fn known_fresh(&self, corpus: Corpus) -> Option<Standing> {
+    pub(super) fn known_fresh(&self, corpus: Corpus) -> Option<Freshness> {
         let watcher = self.watcher()?;
         if !watcher.fence() || watcher.last_change().is_some() {
             return None;
@@ -71,17 +71,17 @@ impl Shared {
     }
 
     /// The index that searches use now.
-    pub(super) fn seen(&self) -> Option<Current> {
+    pub(super) fn seen(&self) -> Option<VisibleIndex> {
         self.opened.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// False when another process has begun anew, or has thrown the index away.
-    pub(super) fn is_current(&self, opened: &Opened) -> bool {
+    pub(super) fn is_current(&self, opened: &OpenIndex) -> bool {
         !opened.is_on_disk() || (opened.mark().is_some() && self.place.current() == opened.generation)
     }
 
     /// Lets searches see what was committed since, here or in another process. Not what was begun anew.
-    pub(super) fn catch_up(&self, seen: &Current) -> Result<(), StoreError> {
+    pub(super) fn catch_up(&self, seen: &VisibleIndex) -> Result<(), StoreError> {
         // Taken before it is read: a commit that comes in between is seen next time.
         let mark = seen.opened.mark();
         if mark.is_some() && mark != seen.mark {
@@ -92,7 +92,7 @@ impl Shared {
     }
 
     /// The index that should be used now, with everything that was committed.
-    pub(super) fn current(&self) -> Result<Option<Arc<Opened>>, StoreError> {
+    pub(super) fn current(&self) -> Result<Option<Arc<OpenIndex>>, StoreError> {
         let Some(seen) = self.seen() else {
             return Ok(None);
         };
@@ -106,7 +106,7 @@ impl Shared {
     }
 
     /// Has searches use this index from now on; `mark` is the commit of it that they see.
-    pub(super) fn set(&self, opened: Arc<Opened>, mark: Option<Mark>) {
-        *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Current { opened, mark });
+    pub(super) fn set(&self, opened: Arc<OpenIndex>, mark: Option<Mark>) {
+        *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(VisibleIndex { opened, mark });
     }
 }

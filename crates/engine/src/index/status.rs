@@ -5,19 +5,19 @@ use std::path::Path;
 
 use super::known::Known;
 use super::watch::{Unwatched, Watcher};
-use super::{Corpus, Shared, Status};
-use crate::walk::Reach;
+use super::{Corpus, IndexStatus, Shared};
+use crate::walk::WalkExtent;
 
 impl Shared {
     /// Looks at the files and at what is stored; changes no index.
-    pub(super) fn status(&self) -> Status {
+    pub(super) fn status(&self) -> IndexStatus {
         let mut known = Known::default();
-        known.survey(self, &Reach::Everything);
-        let mut status = Status {
+        known.survey(self, &WalkExtent::Everything);
+        let mut status = IndexStatus {
             writer: self.place.writer(),
             others: self.place.others(),
             unnameable: known.unnameable,
-            ..Status::default()
+            ..IndexStatus::default()
         };
         let opened = match self.place.current().map(|_| self.place.open()) {
             None => None,
@@ -94,7 +94,7 @@ impl Shared {
     /// Tries to watch all of the project, and says how many directories that are.
     pub(super) fn try_watching(&self) -> Result<usize, Unwatched> {
         let mut known = Known::default();
-        known.survey(self, &Reach::Everything);
+        known.survey(self, &WalkExtent::Everything);
         let folder = self.place.project.clone().unwrap_or_default();
         let directories = known.directories();
         Watcher::over(self.root.path(), &directories, &folder, Box::new(|| {}))?;

@@ -15,13 +15,13 @@ use crate::stamp::Stamp;
 
 /// The table of one index.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct FileTable {
     connection: Connection,
 }
 
 /// A file as it was when it was indexed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct IndexedFile {
     pub(super) stamp: Stamp,
     /// Of its content.
     pub(super) hash: u64,
@@ -37,8 +37,8 @@ pub(super) struct Row {
 
 /// What happened to a file.
 #[derive(Clone, Debug)]
-pub(super) enum Written {
-    Indexed(RepoPath, Row),
+pub(super) enum TableChange {
+    Indexed(RepoPath, IndexedFile),
     Gone(RepoPath),
 }
 
@@ -52,7 +52,7 @@ const SCHEMA: &str = "
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
 
-impl Table {
+impl FileTable {
     pub(super) fn open(file: &Path) -> rusqlite::Result<Self> {
         Self::new(Connection::open(file)?)
     }
@@ -73,7 +73,7 @@ impl Table {
             .query_row("PRAGMA data_version", [], |row| row.get(0))
     }
 
-    pub(super) fn files(&self, corpus: Corpus) -> rusqlite::Result<BTreeMap<RepoPath, Row>> {
+    pub(super) fn files(&self, corpus: Corpus) -> rusqlite::Result<BTreeMap<RepoPath, IndexedFile>> {
         let mut query = self.connection.prepare_cached(
             "SELECT path, size, modified, changed, inode, hash, pieces, language, note, rules, labels
              FROM file WHERE corpus = ?1",
@@ -111,7 +111,12 @@ impl Table {
     }
 
     /// Writes down what was committed under a number, all of it or nothing.
-    pub(super) fn write(&mut self, corpus: Corpus, written: &[Written], commit: u64) -> rusqlite::Result<()> {
+    pub(super) fn write(
+        &mut self,
+        corpus: Corpus,
+        written: &[TableChange],
+        commit: u64,
+    ) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         {
             let mut insert = transaction.prepare_cached(
@@ -123,7 +128,7 @@ impl Table {
                 transaction.prepare_cached("DELETE FROM file WHERE corpus = ?1 AND path = ?2")?;
             for written in written {
                 match written {
-                    Written::Indexed(path, row) => insert.execute(params![
+                    TableChange::Indexed(path, row) => insert.execute(params![
                         corpus.name(),
                         path.as_str(),
                         row.stamp.size.cast_signed(),
@@ -137,7 +142,7 @@ impl Table {
                         row.rules.cast_signed(),
                         row.labels,
                     ])?,
-                    Written::Gone(path) => delete.execute([corpus.name(), path.as_str()])?,
+                    TableChange::Gone(path) => delete.execute([corpus.name(), path.as_str()])?,
                 };
             }
         }
@@ -168,9 +173,9 @@ fn commit_of(corpus: Corpus) -> String {
     format!("commit of {}", corpus.name())
 }
 
-fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<IndexedFile> {
     let unsigned = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
-    Ok(Row {
+    Ok(IndexedFile {
         stamp: Stamp {
             size: unsigned(1)?,
             modified: row.get(2)?,

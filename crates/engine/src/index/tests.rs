@@ -1,7 +1,7 @@
 //! An index as a whole, with tables made for the purpose.
 
 use docent_core::access::Access;
-use docent_core::tokens::Query;
+use docent_core::tokens::ParsedQuery;
 
 use super::*;
 use crate::clock::Clock;
@@ -37,15 +37,15 @@ fn an_index_of_one_table_is_not_searched_with_vectors_of_another() {
         let root = Root::open(project.path(), Access::new([]).unwrap()).unwrap();
         let folder = Some(cache.path().join("projects/a"));
         let accesses = Arc::new(Accesses::new(None, Clock::System));
-        let options = Options {
+        let options = IndexOptions {
             embedder: table,
-            ..Options::default()
+            ..IndexOptions::default()
         };
         let index = Index::new(root, folder, accesses, options);
         let standing = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &|_| {});
         assert_eq!((standing.files, standing.pending), (1, 0));
-        let wanted = Wanted {
-            words: &Query::of("walrus").words,
+        let wanted = ChunkQuery {
+            words: &ParsedQuery::of("walrus").words,
             names: &[],
             kinds: &[],
             module: None,

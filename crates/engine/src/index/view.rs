@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use docent_core::docs::manifest::Labels;
-use docent_core::docs::taxonomy::{Key, Taxonomy};
+use docent_core::docs::taxonomy::{LabelKey, Taxonomy};
 use docent_core::path::RepoPath;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::pages::{Pages, directory_of};
-use super::table::Row;
+use super::table::IndexedFile;
 use crate::store::Label;
 
 /// The documentation at one moment.
@@ -33,7 +33,7 @@ const FEWEST: usize = 2;
 const MOST: usize = 40;
 
 impl View {
-    pub(super) fn of(pages: &Pages, indexed: &BTreeMap<RepoPath, Row>) -> Self {
+    pub(super) fn of(pages: &Pages, indexed: &BTreeMap<RepoPath, IndexedFile>) -> Self {
         let mut generation = Xxh3::new();
         let mut read: HashMap<&str, Labels> = HashMap::new();
         for (path, row) in indexed {
@@ -87,7 +87,7 @@ impl View {
             .map(str::to_owned)
             .collect();
         if (FEWEST..=MOST).contains(&values.len()) {
-            let key = Key {
+            let key = LabelKey {
                 description: Some("Only pages below this directory.".into()),
                 values,
                 collapses: false,

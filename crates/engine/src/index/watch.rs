@@ -29,7 +29,7 @@ pub(super) struct Watcher {
 
 /// What was seen and not yet taken.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Changes {
+pub(super) struct PendingChanges {
     pub(super) paths: BTreeSet<PathBuf>,
     /// Too much has changed to name it, or something was missed.
     pub(super) everything: bool,
@@ -37,7 +37,7 @@ pub(super) struct Changes {
     pub(super) last: Option<Instant>,
 }
 
-impl Changes {
+impl PendingChanges {
     /// With more than this, looking at everything is cheaper.
     const MOST: usize = 4_000;
 
@@ -58,7 +58,7 @@ struct Seen {
 
 #[derive(Default)]
 struct Inside {
-    changes: Changes,
+    changes: PendingChanges,
     /// Those that are waited for, and whether they were heard of.
     fences: BTreeMap<PathBuf, bool>,
 }
@@ -90,7 +90,7 @@ impl Seen {
                     return;
                 }
                 inside.changes.paths.extend(paths);
-                if inside.changes.paths.len() > Changes::MOST {
+                if inside.changes.paths.len() > PendingChanges::MOST {
                     inside.changes.paths.clear();
                     inside.changes.everything = true;
                 }
@@ -181,7 +181,7 @@ impl Watcher {
     }
 
     /// Takes what has changed.
-    pub(super) fn take(&self) -> Changes {
+    pub(super) fn take(&self) -> PendingChanges {
         std::mem::take(&mut self.seen.lock().changes)
     }
 

@@ -10,12 +10,12 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::build::{Job, Prepared, prepare, prepare_page};
 use super::known::Known;
-use super::place::{Opened, of_table};
-use super::table::{Row, Written};
+use super::place::{OpenIndex, of_table};
+use super::table::{IndexedFile, TableChange};
 use super::{Corpus, Progress, Shared};
 use crate::memory::LARGEST_FILE;
 use crate::stamp::Stamp;
-use crate::store::{Change, Store, StoreError};
+use crate::store::{Store, StoreChange, StoreError};
 
 /// Files that are read and cut at a time: few in the beginning, so that there is soon something to find.
 const FIRST_BATCH_FILES: usize = 40;
@@ -29,7 +29,7 @@ const FIRST_COMMIT_OF_DOCS: Duration = Duration::from_millis(750);
 const LONGEST_COMMIT: Duration = Duration::from_secs(20);
 
 impl Known {
-    pub(super) fn write_pages(&mut self, shared: &Shared, opened: &Opened) -> Result<(), StoreError> {
+    pub(super) fn write_pages(&mut self, shared: &Shared, opened: &OpenIndex) -> Result<(), StoreError> {
         let pending = self.pending(Corpus::Docs);
         let prepare = |known: &Self, path: &RepoPath| {
             let (stamp, rules) = known.pages.known.get(path)?;
@@ -45,7 +45,7 @@ impl Known {
         self.write(shared, opened, Corpus::Docs, &*opened.sections, &pending, prepare)
     }
 
-    pub(super) fn write_pieces(&mut self, shared: &Shared, opened: &Opened) -> Result<(), StoreError> {
+    pub(super) fn write_pieces(&mut self, shared: &Shared, opened: &OpenIndex) -> Result<(), StoreError> {
         let pending = self.pending(Corpus::Code);
         let prepare = |known: &Self, path: &RepoPath| {
             let stamp = known.files.get(path)?;
@@ -61,7 +61,7 @@ impl Known {
     fn write<E: Send>(
         &mut self,
         shared: &Shared,
-        opened: &Opened,
+        opened: &OpenIndex,
         corpus: Corpus,
         store: &dyn Store<E>,
         pending: &[RepoPath],
@@ -83,9 +83,9 @@ impl Known {
             .map(|stamp| stamp.size)
             .sum();
         // Begun with the first file that says something new.
-        let mut change: Option<Box<dyn Change<E> + '_>> = None;
+        let mut change: Option<Box<dyn StoreChange<E> + '_>> = None;
         let mut commit = store.committed()?;
-        let mut written: Vec<Written> = Vec::new();
+        let mut written: Vec<TableChange> = Vec::new();
         let (mut interval, mut files) = match corpus {
             Corpus::Docs => (FIRST_COMMIT_OF_DOCS, BATCH_FILES),
             Corpus::Code | Corpus::History => (FIRST_COMMIT, FIRST_BATCH_FILES),
@@ -103,10 +103,10 @@ impl Known {
                 .collect();
             for (path, prepared) in batch.iter().zip(prepared) {
                 match prepared {
-                    Prepared::Same(row) => written.push(Written::Indexed(path.clone(), row)),
+                    Prepared::Same(row) => written.push(TableChange::Indexed(path.clone(), row)),
                     Prepared::Gone => {
                         begun(&mut change, store, size)?.remove(path.as_str());
-                        written.push(Written::Gone(path.clone()));
+                        written.push(TableChange::Gone(path.clone()));
                     }
                     Prepared::Changed { row, entries, bytes } => {
                         let change = begun(&mut change, store, size)?;
@@ -116,7 +116,7 @@ impl Known {
                         for entry in entries {
                             change.add(entry)?;
                         }
-                        written.push(Written::Indexed(path.clone(), row));
+                        written.push(TableChange::Indexed(path.clone(), row));
                     }
                 }
             }
@@ -149,7 +149,7 @@ impl Known {
                 return Ok(());
             }
         }
-        change.map_or(Ok(()), Change::finish)
+        change.map_or(Ok(()), StoreChange::finish)
     }
 
     /// How many of these files are cut at a time.
@@ -166,29 +166,31 @@ impl Known {
     }
 
     /// After a commit: knows what was written.
-    pub(super) fn take_note(&mut self, shared: &Shared, corpus: Corpus, written: Vec<Written>) {
+    pub(super) fn take_note(&mut self, shared: &Shared, corpus: Corpus, written: Vec<TableChange>) {
         self.changes += 1;
         for written in written {
             // A file that changed while it was read, or just before, is looked at again.
             match (corpus, written) {
-                (Corpus::Code, Written::Indexed(path, row)) => {
+                (Corpus::Code, TableChange::Indexed(path, row)) => {
                     self.files.insert(path.clone(), row.stamp);
                     self.indexed.insert(path, row);
                 }
-                (Corpus::Code, Written::Gone(path)) => {
+                (Corpus::Code, TableChange::Gone(path)) => {
                     self.files.remove(&path);
                     self.indexed.remove(&path);
                 }
-                (Corpus::Docs, Written::Indexed(path, row)) => {
+                (Corpus::Docs, TableChange::Indexed(path, row)) => {
                     self.pages.known.insert(path.clone(), (row.stamp, row.rules));
                     self.indexed_pages.insert(path, row);
                 }
-                (Corpus::Docs, Written::Gone(path)) => {
+                (Corpus::Docs, TableChange::Gone(path)) => {
                     self.pages.known.remove(&path);
                     self.indexed_pages.remove(&path);
                 }
-                (Corpus::History, Written::Indexed(id, row)) => drop(self.indexed_commits.insert(id, row)),
-                (Corpus::History, Written::Gone(id)) => drop(self.indexed_commits.remove(&id)),
+                (Corpus::History, TableChange::Indexed(id, row)) => {
+                    drop(self.indexed_commits.insert(id, row));
+                }
+                (Corpus::History, TableChange::Gone(id)) => drop(self.indexed_commits.remove(&id)),
             }
         }
         if corpus == Corpus::Docs {
@@ -211,12 +213,12 @@ impl Known {
     }
 
     /// A file that is gone and one that came with the same content are one file under another name.
-    fn follow_renames(&self, shared: &Shared, written: &[Written]) {
+    fn follow_renames(&self, shared: &Shared, written: &[TableChange]) {
         let gone: HashMap<u64, &RepoPath> = written
             .iter()
             .filter_map(|written| match written {
-                Written::Gone(path) => self.indexed.get(path).map(|row| (row.hash, path)),
-                Written::Indexed(..) => None,
+                TableChange::Gone(path) => self.indexed.get(path).map(|row| (row.hash, path)),
+                TableChange::Indexed(..) => None,
             })
             .filter(|(hash, _)| *hash != 0)
             .collect();
@@ -224,7 +226,7 @@ impl Known {
             return;
         }
         for new in written {
-            if let Written::Indexed(path, row) = new
+            if let TableChange::Indexed(path, row) = new
                 && !self.indexed.contains_key(path)
                 && let Some(old) = gone.get(&row.hash)
             {
@@ -236,17 +238,22 @@ impl Known {
 }
 
 fn begun<'a, 'b, E>(
-    change: &'a mut Option<Box<dyn Change<E> + 'b>>,
+    change: &'a mut Option<Box<dyn StoreChange<E> + 'b>>,
     store: &'b dyn Store<E>,
     bytes: u64,
-) -> Result<&'a mut Box<dyn Change<E> + 'b>, StoreError> {
+) -> Result<&'a mut Box<dyn StoreChange<E> + 'b>, StoreError> {
     match change {
         Some(change) => Ok(change),
         None => Ok(change.insert(store.change(bytes)?)),
     }
 }
 
-fn job<'a>(shared: &'a Shared, path: &'a RepoPath, listed: Stamp, before: Option<&'a Row>) -> Job<'a> {
+fn job<'a>(
+    shared: &'a Shared,
+    path: &'a RepoPath,
+    listed: Stamp,
+    before: Option<&'a IndexedFile>,
+) -> Job<'a> {
     Job {
         root: &shared.root,
         path,

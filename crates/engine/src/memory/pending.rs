@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use docent_core::memory::{Entry, EntryError, MemoryFile};
+use docent_core::memory::{EntryError, MemoryEntry, MemoryFile};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -40,7 +40,7 @@ pub enum PendingError {
     #[error("another process is deciding; try again in a moment")]
     Busy,
     #[error("the entry is no longer what may be written: {0}")]
-    Entry(#[from] EntryError),
+    MemoryEntry(#[from] EntryError),
     #[error("{0}")]
     Memory(#[from] MemoryError),
     #[error("it cannot be kept: {0}")]
@@ -52,7 +52,7 @@ const MOST: usize = 1_000;
 
 impl Memory {
     /// Has an entry wait for the user, and says what it is called there.
-    pub fn queue(&self, entry: &Entry, author: &Author) -> Result<String, PendingError> {
+    pub fn queue(&self, entry: &MemoryEntry, author: &Author) -> Result<String, PendingError> {
         let folder = self.waiting()?;
         make_private(folder)?;
         let mut id = id(entry, SHORT);
@@ -102,7 +102,7 @@ impl Memory {
     pub fn approve(&self, id: &str) -> Result<(Pending, Appended), PendingError> {
         let _alone = self.alone()?;
         let pending = self.waits(id)?;
-        let entry = Entry::new(pending.file, &pending.entry)?;
+        let entry = MemoryEntry::new(pending.file, &pending.entry)?;
         let (file, taken) = (
             self.waiting()?.join(file_name(id)),
             self.waiting()?.join(format!("{id}{TAKEN}")),
@@ -116,7 +116,7 @@ impl Memory {
     }
 
     /// It is decided otherwise: an entry does not wait any more, if it did.
-    pub fn settle(&self, entry: &Entry) {
+    pub fn settle(&self, entry: &MemoryEntry) {
         for digits in [SHORT, usize::MAX] {
             let id = id(entry, digits);
             if self.waits(&id).is_ok_and(|one| one.entry == entry.text()) {
@@ -215,7 +215,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(10);
 
 /// What an entry is called while it waits.
-fn id(entry: &Entry, digits: usize) -> String {
+fn id(entry: &MemoryEntry, digits: usize) -> String {
     let whole = format!("{}\n{}", entry.file.name(), entry.text());
     let mut id = format!("{:016x}", xxh3_64(whole.as_bytes()));
     id.truncate(digits);
@@ -238,7 +238,7 @@ mod tests {
             session: "s".into(),
             client: None,
         };
-        let entry = |text: &str| Entry::new(MemoryFile::Decisions, text).unwrap();
+        let entry = |text: &str| MemoryEntry::new(MemoryFile::Decisions, text).unwrap();
         assert_eq!(memory.pending().unwrap(), []);
         let one = memory.queue(&entry(r#"{"a":1}"#), &author).unwrap();
         assert_eq!(memory.queue(&entry(r#"{"a":1}"#), &author).unwrap(), one);

@@ -1,7 +1,7 @@
 //! The stores that come with docent: inverted indexes in files, or in memory where no file can be written.
 //!
 //! Words arrive already cut; the index splits them at spaces and counts them. Nothing of a file's text is kept: what is shown
-//! is read from the file itself. What is stored of an entry, and how it is asked for, is said by its [`Form`].
+//! is read from the file itself. What is stored of an entry, and how it is asked for, is said by its [`EntrySchema`].
 //!
 //! Invariant: any number of processes may search while one changes. A commit is one renamed file, so a process killed at
 //! any moment leaves what was committed last.
@@ -25,11 +25,11 @@ use tantivy::{
     Term,
 };
 
-use super::folder::Folder;
-use super::{Change, Store, StoreError};
+use super::folder::IndexFolder;
+use super::{Store, StoreChange, StoreError};
 
 /// Entries of one form in an inverted index.
-pub(crate) struct Embedded<F> {
+pub(crate) struct EmbeddedStore<F> {
     /// Where it lies; nowhere for one in memory.
     directory: Option<PathBuf>,
     index: Index,
@@ -38,7 +38,7 @@ pub(crate) struct Embedded<F> {
 }
 
 /// How entries are stored: which fields there are, and what goes into them.
-pub(crate) trait Form: Clone + Send + Sync + 'static {
+pub(crate) trait EntrySchema: Clone + Send + Sync + 'static {
     type Entry;
 
     /// Threads that write a large change: where cutting takes less time than writing, more than one.
@@ -62,12 +62,12 @@ const LARGE: usize = 4 << 20;
 /// Segments of more pieces are left as they are: merging them would hold up the next change.
 const LARGEST_MERGED: usize = 40_000;
 
-impl<F: Form> Embedded<F> {
+impl<F: EntrySchema> EmbeddedStore<F> {
     /// Opens the index in a directory.
     pub(crate) fn open(directory: &Path) -> Result<Self, StoreError> {
         let (schema, form) = F::schema();
         let opened = guarded(|| {
-            let index = Index::open(Folder::open(directory)?)?;
+            let index = Index::open(IndexFolder::open(directory)?)?;
             if index.schema() == schema {
                 Ok(index)
             } else {
@@ -81,7 +81,7 @@ impl<F: Form> Embedded<F> {
     pub(crate) fn create(directory: &Path) -> Result<Self, StoreError> {
         let (schema, form) = F::schema();
         let index = guarded(|| {
-            let directory = Folder::open(directory)?;
+            let directory = IndexFolder::open(directory)?;
             Index::builder()
                 .schema(schema)
                 .settings(settings())
@@ -144,8 +144,8 @@ pub(super) fn exactly(field: Field, value: &str) -> Box<dyn Query> {
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
-impl<F: Form> Store<F::Entry> for Embedded<F> {
-    fn change(&self, bytes: u64) -> Result<Box<dyn Change<F::Entry> + '_>, StoreError> {
+impl<F: EntrySchema> Store<F::Entry> for EmbeddedStore<F> {
+    fn change(&self, bytes: u64) -> Result<Box<dyn StoreChange<F::Entry> + '_>, StoreError> {
         // Words take about as much memory as the text they were in; a buffer that is too large is not free.
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let writers = if bytes > LARGE { F::WRITERS } else { 1 };
@@ -153,7 +153,7 @@ impl<F: Form> Store<F::Entry> for Embedded<F> {
         let writer = guarded(|| {
             // Opened for the change: the library keeps a list of the files it may remove, and another process may have added some.
             let index = match &self.directory {
-                Some(directory) => Index::open(Folder::open(directory)?)?,
+                Some(directory) => Index::open(IndexFolder::open(directory)?)?,
                 None => self.index.clone(),
             };
             index.tokenizers().register(SPACES, Spaces);
@@ -202,7 +202,7 @@ struct Changing<F> {
     writer: IndexWriter,
 }
 
-impl<F: Form> Change<F::Entry> for Changing<F> {
+impl<F: EntrySchema> StoreChange<F::Entry> for Changing<F> {
     fn remove(&mut self, path: &str) {
         self.writer
             .delete_term(Term::from_field_text(self.form.path(), path));

@@ -19,12 +19,12 @@ use crate::files::replace;
 
 /// Files of one index.
 #[derive(Clone, Debug)]
-pub(super) struct Folder {
+pub(super) struct IndexFolder {
     path: PathBuf,
     library: MmapDirectory,
 }
 
-impl Folder {
+impl IndexFolder {
     pub(super) fn open(path: &Path) -> tantivy::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
@@ -52,7 +52,7 @@ impl TerminatingWrite for Unhurried {
     }
 }
 
-impl Directory for Folder {
+impl Directory for IndexFolder {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         self.library.get_file_handle(path)
     }

@@ -12,9 +12,9 @@ mod section;
 mod sections;
 
 pub use note::Note;
-pub use piece::Piece;
+pub use piece::StoredChunk;
 pub(crate) use pieces::EmbeddedPieces;
-pub use section::Section;
+pub use section::StoredSection;
 pub(crate) use sections::EmbeddedSections;
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::embed::Vector;
 /// Keeps entries of one kind, and lets one writer at a time change them.
 pub trait Store<E>: Send + Sync {
     /// Begins a change of about so many bytes of text. Nothing of it is found before it is committed.
-    fn change(&self, bytes: u64) -> Result<Box<dyn Change<E> + '_>, StoreError>;
+    fn change(&self, bytes: u64) -> Result<Box<dyn StoreChange<E> + '_>, StoreError>;
 
     /// Makes what was committed since, here or in another process, visible to searches.
     fn reload(&self) -> Result<(), StoreError>;
@@ -42,7 +42,7 @@ pub trait Store<E>: Send + Sync {
 }
 
 /// A change of the store.
-pub trait Change<E> {
+pub trait StoreChange<E> {
     /// Takes away every entry of a file.
     fn remove(&mut self, path: &str);
 
@@ -56,12 +56,12 @@ pub trait Change<E> {
 }
 
 /// Finds pieces of files, and discoveries.
-pub trait Pieces: Store<Entry> {
+pub trait Pieces: Store<StoreEntry> {
     /// The pieces that match best, the best first.
-    fn search(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError>;
+    fn search(&self, wanted: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError>;
 
     /// The discoveries that match best, the best first.
-    fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError>;
+    fn notes(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(Note, f32)>, StoreError>;
 
     /// How many of the entries are pieces of files.
     fn pieces(&self) -> Result<u64, StoreError>;
@@ -72,8 +72,8 @@ pub trait Pieces: Store<Entry> {
 
 /// What is kept of a file, or of a commit.
 #[derive(Clone, Debug)]
-pub enum Entry {
-    Piece(PieceEntry),
+pub enum StoreEntry {
+    Chunk(PieceEntry),
     Note(NoteEntry),
     Commit(CommitEntry),
 }
@@ -101,7 +101,7 @@ pub struct NoteEntry {
 /// A piece with the words it is found by.
 #[derive(Clone, Debug, Default)]
 pub struct PieceEntry {
-    pub piece: Piece,
+    pub piece: StoredChunk,
     /// What it is about.
     pub vector: Option<Vector>,
     pub module: String,
@@ -113,7 +113,7 @@ pub struct PieceEntry {
 
 /// What to look for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct ChunkQuery<'a> {
     pub words: &'a [String],
     /// Names that a piece may be called, as a whole.
     pub names: &'a [String],
@@ -128,7 +128,7 @@ pub struct Wanted<'a> {
 
 /// Which discoveries to look for.
 #[derive(Clone, Copy, Debug)]
-pub struct Sought<'a> {
+pub struct DiscoveryQuery<'a> {
     /// Where there are none, every discovery of the module is found.
     pub words: &'a [String],
     /// Only of these kinds; any, where there is none.
@@ -140,8 +140,8 @@ pub struct Sought<'a> {
 
 /// A piece that was found.
 #[derive(Clone, Debug)]
-pub struct Hit {
-    pub piece: Piece,
+pub struct ChunkHit {
+    pub piece: StoredChunk,
     /// How well its words match.
     pub score: f32,
     /// How near it is to what was asked for; 0 where that is not known.
@@ -163,19 +163,19 @@ pub trait Sections: Store<SectionEntry> {
 /// Sections at one moment.
 pub trait Look {
     /// Looks for sections in several ways at once.
-    fn find(&self, asked: &Asked<'_>) -> Result<Found, StoreError>;
+    fn find(&self, asked: &SectionQuery<'_>) -> Result<SectionHits, StoreError>;
 
-    fn section(&self, place: Place) -> Result<Section, StoreError>;
+    fn section(&self, place: SectionAddress) -> Result<StoredSection, StoreError>;
 }
 
 /// Where a section is, at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place(u64);
+pub struct SectionAddress(u64);
 
 /// A section with what it is found by.
 #[derive(Clone, Debug, Default)]
 pub struct SectionEntry {
-    pub section: Section,
+    pub section: StoredSection,
     /// Words, each with a space behind it. What counts more is there more often.
     pub text: String,
     /// What it is about.
@@ -198,7 +198,7 @@ pub enum Label {
 
 /// What to look for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct SectionQuery<'a> {
     pub words: &'a [String],
     /// Words that should stand one behind the other; none where there are too few to matter.
     pub phrase: &'a [String],
@@ -211,7 +211,7 @@ pub struct Asked<'a> {
 
 /// Sections that were found, by each way of looking, the best first.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct SectionHits {
     pub by_words: Vec<Ranked>,
     pub by_phrase: Vec<Ranked>,
     pub by_meaning: Vec<Ranked>,
@@ -220,7 +220,7 @@ pub struct Found {
 /// A section in a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranked {
-    pub place: Place,
+    pub place: SectionAddress,
     /// Puts those that match equally well into an order, whenever they were indexed.
     pub key: u64,
     pub score: f32,

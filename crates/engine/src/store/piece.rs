@@ -1,14 +1,14 @@
 //! A piece as the store keeps it: what must be known of it to rank it and to find its text in its file again.
 
-use docent_core::chunk::Kind;
+use docent_core::chunk::ChunkKind;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A part of a file that can be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct StoredChunk {
     pub path: String,
     pub language: String,
-    pub kind: Kind,
+    pub kind: ChunkKind,
     /// The name with those it stands inside of, `""` for what has none.
     pub scope: String,
     /// How many bytes at the end of `scope` are the name.
@@ -24,12 +24,12 @@ pub struct Piece {
     pub hash: u64,
 }
 
-impl Default for Piece {
+impl Default for StoredChunk {
     fn default() -> Self {
         Self {
             path: String::new(),
             language: String::new(),
-            kind: Kind::Block,
+            kind: ChunkKind::Block,
             scope: String::new(),
             name_length: 0,
             first_line: 1,
@@ -42,7 +42,7 @@ impl Default for Piece {
     }
 }
 
-impl Piece {
+impl StoredChunk {
     pub fn name(&self) -> &str {
         &self.scope[self.scope.len() - self.name_length..]
     }
@@ -60,7 +60,7 @@ impl Piece {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let strings = [&self.path, &self.language, &self.scope];
         let mut bytes = Vec::with_capacity(38 + strings.iter().map(|text| text.len() + 4).sum::<usize>());
-        let kind = Kind::ALL
+        let kind = ChunkKind::ALL
             .iter()
             .position(|kind| *kind == self.kind)
             .unwrap_or_default();
@@ -105,7 +105,7 @@ impl Piece {
         Some(Self {
             path,
             language,
-            kind: *Kind::ALL.get(usize::from(kind))?,
+            kind: *ChunkKind::ALL.get(usize::from(kind))?,
             scope,
             name_length,
             first_line,
@@ -134,10 +134,10 @@ mod tests {
 
     #[test]
     fn a_piece_is_read_as_it_was_written() {
-        let piece = Piece {
+        let piece = StoredChunk {
             path: "src/bücher.rs".into(),
             language: "rust".into(),
-            kind: Kind::Method,
+            kind: ChunkKind::Method,
             scope: "Library.lend".into(),
             name_length: 4,
             first_line: 3,
@@ -148,10 +148,10 @@ mod tests {
             hash: 7,
         };
         let bytes = piece.to_bytes();
-        assert_eq!(Piece::from_bytes(&bytes), Some(piece.clone()));
+        assert_eq!(StoredChunk::from_bytes(&bytes), Some(piece.clone()));
         assert_eq!((piece.name(), piece.outside()), ("lend", "Library"));
         for end in 0..bytes.len() {
-            assert_eq!(Piece::from_bytes(&bytes[..end]), None, "{end}");
+            assert_eq!(StoredChunk::from_bytes(&bytes[..end]), None, "{end}");
         }
     }
 }

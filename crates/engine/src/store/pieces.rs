@@ -3,26 +3,27 @@
 //! Both lie in one index, so that a file and what it says come and go together. Their words are in different fields: neither
 //! stands in the other's way, nor counts for how rare a word is there.
 
-use docent_core::chunk::Kind;
+use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
 use tantivy::collector::{Count, TopDocs};
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema};
 use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
 
-use super::embedded::{Embedded, Form, Stored, exactly, guarded, whole, words};
+use super::embedded::{EmbeddedStore, EntrySchema, Stored, exactly, guarded, whole, words};
 use super::{
-    CommitEntry, Entry, Hit, Note, NoteEntry, Piece, PieceEntry, Pieces, Sought, StoreError, Wanted,
+    ChunkHit, ChunkQuery, CommitEntry, DiscoveryQuery, Note, NoteEntry, PieceEntry, Pieces, StoreEntry,
+    StoreError, StoredChunk,
 };
 use crate::embed::{DIMENSIONS, Vector};
 
 /// Pieces in an inverted index.
-pub(crate) type EmbeddedPieces = Embedded<Fields>;
+pub(crate) type EmbeddedPieces = EmbeddedStore<ChunkFields>;
 
 const WHEN: &str = "when";
 
 #[derive(Clone, Copy)]
-pub(crate) struct Fields {
+pub(crate) struct ChunkFields {
     /// The file, as a whole; what its pieces are removed by.
     path: Field,
     kind: Field,
@@ -43,8 +44,8 @@ pub(crate) struct Fields {
     changed: Field,
 }
 
-impl Form for Fields {
-    type Entry = Entry;
+impl EntrySchema for ChunkFields {
+    type Entry = StoreEntry;
 
     const WRITERS: usize = 1;
 
@@ -73,11 +74,11 @@ impl Form for Fields {
         self.path
     }
 
-    fn document(&self, entry: &Entry) -> TantivyDocument {
+    fn document(&self, entry: &StoreEntry) -> TantivyDocument {
         let mut document = TantivyDocument::default();
         let entry = match entry {
-            Entry::Piece(entry) => entry,
-            Entry::Note(NoteEntry { key, note, text }) => {
+            StoreEntry::Chunk(entry) => entry,
+            StoreEntry::Note(NoteEntry { key, note, text }) => {
                 document.add_text(self.path, key);
                 document.add_text(self.module, &note.discovery.module);
                 document.add_text(self.r#type, note.discovery.kind.name());
@@ -86,7 +87,7 @@ impl Form for Fields {
                 document.add_u64(self.when, note.when());
                 return document;
             }
-            Entry::Commit(CommitEntry { key, paths, text }) => {
+            StoreEntry::Commit(CommitEntry { key, paths, text }) => {
                 document.add_text(self.path, key);
                 document.add_text(self.message, text);
                 document.add_bytes(self.changed, paths.join("\n").as_bytes());
@@ -105,7 +106,7 @@ impl Form for Fields {
 }
 
 impl EmbeddedPieces {
-    fn query(&self, wanted: &Wanted<'_>) -> BooleanQuery {
+    fn query(&self, wanted: &ChunkQuery<'_>) -> BooleanQuery {
         let fields = self.form;
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         let mut should = |field: Field, word: &str| clauses.push((Occur::Should, counted(field, word)));
@@ -140,11 +141,11 @@ fn stored(entry: &PieceEntry) -> Vec<u8> {
 }
 
 /// Nothing where the bytes are not what was stored.
-fn read(bytes: &[u8]) -> Option<(Piece, Option<Vector>)> {
+fn read(bytes: &[u8]) -> Option<(StoredChunk, Option<Vector>)> {
     let (numbers, piece) = bytes.split_first_chunk::<DIMENSIONS>()?;
     let vector = Vector(numbers.map(u8::cast_signed));
     let vector = vector.0.iter().any(|number| *number != 0).then_some(vector);
-    Some((Piece::from_bytes(piece)?, vector))
+    Some((StoredChunk::from_bytes(piece)?, vector))
 }
 
 /// What is counted for how rare a word is and how long a text: only documents of the same kind.
@@ -155,14 +156,14 @@ struct Among<'a> {
 
 impl<'a> Among<'a> {
     /// Those that have something stored in a field.
-    fn new(searcher: &'a Searcher, form: Fields, stored: Field) -> Self {
+    fn new(searcher: &'a Searcher, form: ChunkFields, stored: Field) -> Self {
         let count = |field: Field, values: &mut dyn Iterator<Item = &'static str>| -> u64 {
             let terms = values.map(|value| Term::from_field_text(field, value));
             terms
                 .map(|term| searcher.doc_freq(&term).unwrap_or_default())
                 .sum()
         };
-        let pieces = count(form.kind, &mut Kind::ALL.iter().map(|kind| kind.name()));
+        let pieces = count(form.kind, &mut ChunkKind::ALL.iter().map(|kind| kind.name()));
         let notes = count(
             form.r#type,
             &mut DiscoveryKind::ALL.iter().map(|kind| kind.name()),
@@ -197,7 +198,7 @@ impl Bm25StatisticsProvider for Among<'_> {
 
 /// What comes first.
 #[derive(Clone, Copy)]
-enum Order {
+enum HitOrder {
     Best,
     Newest,
 }
@@ -226,7 +227,7 @@ impl EmbeddedPieces {
         &self,
         query: &BooleanQuery,
         most: usize,
-        order: Order,
+        order: HitOrder,
         field: Field,
         read: impl Fn(&[u8]) -> Option<T>,
     ) -> Result<Vec<(T, f32)>, StoreError> {
@@ -234,11 +235,11 @@ impl EmbeddedPieces {
             let searcher = self.reader.searcher();
             let top = TopDocs::with_limit(most);
             let found: Vec<(f32, DocAddress)> = match order {
-                Order::Best => {
+                HitOrder::Best => {
                     let among = Among::new(&searcher, self.form, field);
                     searcher.search_with_statistics_provider(query, &top.order_by_score(), &among)?
                 }
-                Order::Newest => {
+                HitOrder::Newest => {
                     let newest = top.order_by_fast_field::<u64>(WHEN, tantivy::Order::Desc);
                     let found = searcher.search(query, &newest)?;
                     found.into_iter().map(|(_, address)| (0.0, address)).collect()
@@ -256,17 +257,17 @@ impl EmbeddedPieces {
 }
 
 impl Pieces for EmbeddedPieces {
-    fn search(&self, wanted: &Wanted<'_>) -> Result<Vec<Hit>, StoreError> {
+    fn search(&self, wanted: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
         if wanted.words.is_empty() && wanted.names.is_empty() {
             return Ok(Vec::new());
         }
         let query = self.query(wanted);
-        let found = self.top(&query, wanted.most, Order::Best, self.form.piece, read)?;
-        let hit = |((piece, vector), score): ((Piece, Option<Vector>), f32)| {
+        let found = self.top(&query, wanted.most, HitOrder::Best, self.form.piece, read)?;
+        let hit = |((piece, vector), score): ((StoredChunk, Option<Vector>), f32)| {
             let nearness = vector
                 .zip(wanted.vector)
                 .map(|(vector, asked)| vector.nearness(&asked));
-            Hit {
+            ChunkHit {
                 piece,
                 score,
                 nearness: nearness.unwrap_or_default(),
@@ -276,7 +277,9 @@ impl Pieces for EmbeddedPieces {
     }
 
     fn pieces(&self) -> Result<u64, StoreError> {
-        let kinds = Kind::ALL.iter().map(|kind| exactly(self.form.kind, kind.name()));
+        let kinds = ChunkKind::ALL
+            .iter()
+            .map(|kind| exactly(self.form.kind, kind.name()));
         let any = BooleanQuery::union(kinds.collect());
         guarded(|| Ok(self.reader.searcher().search(&any, &Count)? as u64))
     }
@@ -291,13 +294,13 @@ impl Pieces for EmbeddedPieces {
         self.top(
             &BooleanQuery::union(words),
             most,
-            Order::Best,
+            HitOrder::Best,
             self.form.changed,
             read,
         )
     }
 
-    fn notes(&self, sought: &Sought<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
+    fn notes(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
         if sought.words.is_empty() && sought.module.is_none() {
             return Ok(Vec::new());
         }
@@ -317,11 +320,11 @@ impl Pieces for EmbeddedPieces {
             filters.push(exactly(fields.module, module));
         }
         let (query, order) = if sought.words.is_empty() {
-            (BooleanQuery::intersection(filters), Order::Newest)
+            (BooleanQuery::intersection(filters), HitOrder::Newest)
         } else {
             (
                 filtered(BooleanQuery::union(words.collect()), filters),
-                Order::Best,
+                HitOrder::Best,
             )
         };
         self.top(&query, sought.most, order, fields.note, Note::from_bytes)
@@ -335,9 +338,9 @@ mod tests {
     #[test]
     fn a_piece_is_read_with_its_vector() {
         let mut entry = PieceEntry {
-            piece: Piece {
+            piece: StoredChunk {
                 path: "src/a.rs".into(),
-                ..Piece::default()
+                ..StoredChunk::default()
             },
             ..PieceEntry::default()
         };

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// A part of a page that can be found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Section {
+pub struct StoredSection {
     pub path: String,
     /// The name behind the `#`; `""` for a page that is one section.
     pub name: String,
@@ -22,7 +22,7 @@ pub struct Section {
     pub labels: Vec<(String, String)>,
 }
 
-impl Section {
+impl StoredSection {
     pub fn id(&self) -> String {
         page::id(&self.path, &self.name)
     }

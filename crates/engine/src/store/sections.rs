@@ -14,15 +14,18 @@ use tantivy::{DocAddress, Searcher, SegmentReader, TantivyDocument, TantivyError
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::embedded::{Embedded, Form, Stored, exactly, guarded, whole, words};
-use super::{Asked, Found, Label, Look, Place, Ranked, Section, SectionEntry, Sections, StoreError};
+use super::embedded::{EmbeddedStore, EntrySchema, Stored, exactly, guarded, whole, words};
+use super::{
+    Label, Look, Ranked, SectionAddress, SectionEntry, SectionHits, SectionQuery, Sections, StoreError,
+    StoredSection,
+};
 use crate::embed::{DIMENSIONS, Vector};
 
 /// Sections in an inverted index.
-pub(crate) type EmbeddedSections = Embedded<Fields>;
+pub(crate) type EmbeddedSections = EmbeddedStore<SectionFields>;
 
 #[derive(Clone)]
-pub(crate) struct Fields {
+pub(crate) struct SectionFields {
     /// The page, as a whole; what its sections are removed by.
     path: Field,
     label: Field,
@@ -43,7 +46,7 @@ const PARTS: usize = DIMENSIONS / PER_FIELD;
 /// Words of a phrase may have so many others between them.
 const SLOP: u32 = 2;
 
-impl Form for Fields {
+impl EntrySchema for SectionFields {
     type Entry = SectionEntry;
 
     const WRITERS: usize = 2;
@@ -140,14 +143,14 @@ impl Sections for EmbeddedSections {
 /// Sections at one moment.
 struct Now {
     searcher: Searcher,
-    form: Fields,
+    form: SectionFields,
 }
 
 impl Look for Now {
-    fn find(&self, asked: &Asked<'_>) -> Result<Found, StoreError> {
+    fn find(&self, asked: &SectionQuery<'_>) -> Result<SectionHits, StoreError> {
         guarded(|| {
             let find = |query: Box<dyn Query>| self.best(&*self.filtered(query, asked), asked.most);
-            Ok(Found {
+            Ok(SectionHits {
                 by_words: match asked.words {
                     [] => Vec::new(),
                     words => find(Box::new(self.by_words(words)))?,
@@ -164,12 +167,12 @@ impl Look for Now {
         })
     }
 
-    fn section(&self, Place(place): Place) -> Result<Section, StoreError> {
+    fn section(&self, SectionAddress(place): SectionAddress) -> Result<StoredSection, StoreError> {
         let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
         guarded(|| {
             let address = DocAddress::new(half(place >> 32), half(place));
             let Stored(bytes) = self.searcher.doc(address)?;
-            Section::from_bytes(&bytes)
+            StoredSection::from_bytes(&bytes)
                 .ok_or_else(|| TantivyError::InternalError("a section is not as it was written".into()))
         })
     }
@@ -194,7 +197,7 @@ impl Now {
     }
 
     /// The same query over those that have one label of each list.
-    fn filtered(&self, query: Box<dyn Query>, asked: &Asked<'_>) -> Box<dyn Query> {
+    fn filtered(&self, query: Box<dyn Query>, asked: &SectionQuery<'_>) -> Box<dyn Query> {
         match self.filter(asked) {
             None => query,
             Some(filter) => {
@@ -207,7 +210,7 @@ impl Now {
         }
     }
 
-    fn filter(&self, asked: &Asked<'_>) -> Option<Box<dyn Query>> {
+    fn filter(&self, asked: &SectionQuery<'_>) -> Option<Box<dyn Query>> {
         let any = |labels: &Vec<Label>| -> Box<dyn Query> {
             let labels = labels.iter().map(|label| exactly(self.form.label, &label.term()));
             Box::new(BooleanQuery::union(labels.collect()))
@@ -217,7 +220,7 @@ impl Now {
     }
 
     /// Sections whose vectors are nearest. All are looked at: there are few enough, and nothing is missed.
-    fn by_meaning(&self, vector: &Vector, asked: &Asked<'_>) -> tantivy::Result<Vec<Ranked>> {
+    fn by_meaning(&self, vector: &Vector, asked: &SectionQuery<'_>) -> tantivy::Result<Vec<Ranked>> {
         let searcher = &self.searcher;
         let filter = match self.filter(asked) {
             None => None,
@@ -274,7 +277,7 @@ impl Now {
         let mut ranked: Vec<Ranked> = found
             .into_iter()
             .map(|(score, address)| Ranked {
-                place: Place(u64::from(address.segment_ord) << 32 | u64::from(address.doc_id)),
+                place: SectionAddress(u64::from(address.segment_ord) << 32 | u64::from(address.doc_id)),
                 key: keys[address.segment_ord as usize].get_val(address.doc_id),
                 score,
             })

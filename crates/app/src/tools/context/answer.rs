@@ -1,7 +1,7 @@
 //! The answer of `context_search` on paper: markdown as one contract shows it, JSON as the other does, both within the
 //! size an answer may have.
 
-use super::found::Found;
+use super::found::SearchEntry;
 use super::search::Output;
 use crate::tools::markdown::{cut, fence, inline_to, length};
 use crate::tools::room::{fit, json_length, notice};
@@ -51,7 +51,7 @@ fn hidden(shown: usize, all: usize) -> Option<String> {
 }
 
 /// What stands before the code of a result.
-fn head(number: usize, found: &Found) -> String {
+fn head(number: usize, found: &SearchEntry) -> String {
     let score = found.score;
     let mut title = inline_to(&found.title(), 120);
     if title.is_empty() {
@@ -84,7 +84,7 @@ fn head(number: usize, found: &Found) -> String {
 }
 
 /// What stands behind it.
-fn tail(found: &Found) -> String {
+fn tail(found: &SearchEntry) -> String {
     let ranking = &found.ranking;
     let recency = match found.age {
         Some(age) if age <= docent_core::boost::DAY => "accessed <24h ago",
@@ -119,7 +119,7 @@ fn factor(number: f64) -> String {
 }
 
 /// The code between fences, cut after a line where there is no room for all of it, and then how to get the rest.
-fn code(found: &Found, room: usize) -> String {
+fn code(found: &SearchEntry, room: usize) -> String {
     let content = found.content.as_str();
     let (shown, more) = if length(content) <= room {
         (content.to_owned(), String::new())
@@ -153,7 +153,7 @@ fn code(found: &Found, room: usize) -> String {
     format!("\n{fence}{}\n{shown}\n{fence}\n{more}", found.language)
 }
 
-fn accessed(found: &Found) -> String {
+fn accessed(found: &SearchEntry) -> String {
     let Some(age) = found.age else {
         return "not in the last 7 days".to_owned();
     };

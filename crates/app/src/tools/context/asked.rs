@@ -5,20 +5,20 @@ use std::sync::Arc;
 use std::thread;
 
 use docent_core::boost::{DAY, Usage, WEEK};
-use docent_core::chunk::Kind as ChunkKind;
+use docent_core::chunk::ChunkKind;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::rank::Weights;
 use docent_engine::accesses::Accesses;
-use docent_engine::discoveries::{Noted, Request as Sought, discoveries};
-use docent_engine::index::{Corpus, Index, Patience, Standing, Unordered};
-use docent_engine::search::{Answer, Match, Place, Request, search};
+use docent_engine::discoveries::{DiscoveryRequest, Noted, discoveries};
+use docent_engine::index::{Corpus, Freshness, Index, Patience, RerankSkipped};
+use docent_engine::search::{FoundChunk, SearchRequest, SearchResult, SearchedProject, search};
 use docent_engine::store::StoreError;
 use jiff::{SignedDuration, Timestamp};
 
 use super::search::Args;
 use crate::tools::Call;
-use crate::tools::failure::{Failure, Kind};
+use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::linked::Neighbour;
 
 /// What a search looks at: this project, and those linked with it.
@@ -44,14 +44,14 @@ impl<'a> Searched<'a> {
     pub(super) fn search(&self, call: &Call<'_>, args: &Args) -> Result<Answered, Failure> {
         let kinds: Vec<ChunkKind> = args.chunk_type.iter().flatten().map(|kind| kind.kind()).collect();
         let weights = Weights::default();
-        let request = Request {
+        let request = SearchRequest {
             query: &args.query,
             kinds: &kinds,
             module: args.module.as_deref(),
             weights: &weights,
             deadline: call.deadline,
         };
-        let sought = Sought {
+        let sought = DiscoveryRequest {
             query: &args.query,
             kinds: args.discoveries(),
             module: args.module.as_deref(),
@@ -65,30 +65,30 @@ impl<'a> Searched<'a> {
         };
         // Now, because a file that was renamed takes its statistics along when it is indexed.
         let now = call.clock.now();
-        let used: Vec<Used> = self
+        let used: Vec<ProjectUsage> = self
             .accesses
             .iter()
-            .map(|accesses| Used::of(accesses, now))
+            .map(|accesses| ProjectUsage::of(accesses, now))
             .collect();
         // A new session most likely goes on where the last one was.
         let module = call.session.module().or_else(|| used[0].module.clone());
-        let places: Vec<Place<'_>> = self
+        let places: Vec<SearchedProject<'_>> = self
             .indexes
             .iter()
             .zip(&used)
             .enumerate()
-            .map(|(at, (index, used))| Place {
+            .map(|(at, (index, used))| SearchedProject {
                 index,
                 usage: &used.files,
                 module: module.as_deref().filter(|_| at == 0),
                 rules: call.search.boosts,
             })
             .collect();
-        let look = || -> Result<(Answer, Vec<Noted>), StoreError> {
+        let look = || -> Result<(SearchResult, Vec<Noted>), StoreError> {
             let pieces = if args.wants_code() {
                 search(&places, &request)?
             } else {
-                Answer::default()
+                SearchResult::default()
             };
             let noted = if args.wants_discoveries() {
                 discoveries(&places, &sought)?
@@ -105,7 +105,7 @@ impl<'a> Searched<'a> {
             found => found,
         };
         let (answer, noted) = found.map_err(|error| {
-            Failure::new(Kind::Internal, "The index cannot be searched")
+            Failure::new(FailureKind::Internal, "The index cannot be searched")
                 .details(error.to_string())
                 .hint("Use grep_codebase for text search")
         })?;
@@ -119,13 +119,13 @@ impl<'a> Searched<'a> {
     }
 
     /// How things stand with all of them together.
-    fn freshen(&self, call: &Call<'_>, corpus: Corpus) -> Standing {
-        let mut all = Standing {
+    fn freshen(&self, call: &Call<'_>, corpus: Corpus) -> Freshness {
+        let mut all = Freshness {
             was_complete: true,
-            ..Standing::default()
+            ..Freshness::default()
         };
         // All at once: each has its own keeper, and together they take no longer than one.
-        let standings: Vec<Standing> = thread::scope(|scope| {
+        let standings: Vec<Freshness> = thread::scope(|scope| {
             let (first, others) = self.indexes.split_first().expect("the project itself is one");
             let ask = |index: &Index| index.freshen(corpus, call.search.patience, call.deadline, call.report);
             let others: Vec<_> = others
@@ -150,24 +150,24 @@ impl<'a> Searched<'a> {
 
 /// What was found, and how things stood.
 pub(super) struct Answered {
-    pub(super) standing: Standing,
+    pub(super) standing: Freshness,
     /// With what commits tell.
-    pub(super) history: Standing,
-    pub(super) pieces: Vec<Match>,
+    pub(super) history: Freshness,
+    pub(super) pieces: Vec<FoundChunk>,
     pub(super) noted: Vec<Noted>,
     /// Why a model on a server had no say.
-    pub(super) unordered: Option<Unordered>,
+    pub(super) unordered: Option<RerankSkipped>,
 }
 
 /// How a project was worked on.
-struct Used {
+struct ProjectUsage {
     /// How files were read this week.
     files: HashMap<String, Usage>,
     /// The module of the one that was read last, in the last day.
     module: Option<String>,
 }
 
-impl Used {
+impl ProjectUsage {
     fn of(accesses: &Accesses, now: Timestamp) -> Self {
         let since = now - SignedDuration::from_secs(WEEK);
         // Without statistics there are no boosts, which is no reason not to answer.

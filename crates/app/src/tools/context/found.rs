@@ -7,8 +7,8 @@ use docent_core::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
 use docent_engine::discoveries::Noted;
 use docent_engine::files::Root;
-use docent_engine::search::{Match, Reader};
-use docent_engine::store::Piece;
+use docent_engine::search::{ChunkReader, FoundChunk};
+use docent_engine::store::StoredChunk;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::tools::linked::project_name;
 
 #[derive(Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Found {
+pub(super) struct SearchEntry {
     pub(super) id: String,
     pub(super) r#type: String,
     pub(super) content: String,
@@ -36,7 +36,7 @@ pub(super) struct Found {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) also_in: Vec<String>,
     #[serde(flatten)]
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<LineRange>,
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) project: String,
@@ -62,7 +62,7 @@ pub(super) struct Found {
 /// Lines of a file.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Place {
+pub(super) struct LineRange {
     pub(super) path: String,
     pub(super) start_line: u32,
     pub(super) end_line: u32,
@@ -79,14 +79,14 @@ pub(super) struct Ranking {
 
 /// Something that was found, before its text is read.
 pub(super) enum Candidate {
-    Piece(Match),
+    Chunk(FoundChunk),
     Note(Noted),
 }
 
 impl Candidate {
     pub(super) fn score(&self) -> f64 {
         match self {
-            Self::Piece(found) => found.score(),
+            Self::Chunk(found) => found.score(),
             Self::Note(found) => found.score(),
         }
     }
@@ -94,13 +94,13 @@ impl Candidate {
     /// Which of the projects it is in.
     pub(super) fn project(&self) -> usize {
         match self {
-            Self::Piece(found) => found.place,
+            Self::Chunk(found) => found.place,
             Self::Note(found) => found.place,
         }
     }
 }
 
-impl Found {
+impl SearchEntry {
     pub(super) fn is_discovery(&self) -> bool {
         self.origin.is_some()
     }
@@ -140,37 +140,37 @@ impl Found {
 
 /// A project whose files results are read from.
 pub(super) struct Shelf<'a> {
-    reader: Reader<'a>,
+    reader: ChunkReader<'a>,
     project: String,
 }
 
 impl<'a> Shelf<'a> {
     pub(super) fn new(root: &'a Root) -> Self {
         Self {
-            reader: Reader::new(root),
+            reader: ChunkReader::new(root),
             project: project_name(root.path()),
         }
     }
 
     /// The result with its text as it is now; nothing where that is gone.
-    pub(super) fn read(&mut self, found: &Candidate, now: Timestamp) -> Option<Found> {
+    pub(super) fn read(&mut self, found: &Candidate, now: Timestamp) -> Option<SearchEntry> {
         match found {
-            Candidate::Piece(found) => self.piece(found, now),
+            Candidate::Chunk(found) => self.piece(found, now),
             Candidate::Note(found) => self.note(found, now),
         }
     }
 
-    fn piece(&mut self, found: &Match, now: Timestamp) -> Option<Found> {
+    fn piece(&mut self, found: &FoundChunk, now: Timestamp) -> Option<SearchEntry> {
         let (piece, text) = self.reader.read(&found.piece)?;
         let path = RepoPath::parse(&piece.path).ok()?;
-        Some(Found {
+        Some(SearchEntry {
             id: format!("{:016x}", piece.id),
             r#type: source(&piece).to_owned(),
             content: shown(text.trim_end_matches(['\n', '\r'])),
             module: shown(module_of(&path)),
             date: self.reader.modified(&piece.path).map(rfc3339),
             source: source(&piece).to_owned(),
-            place: Some(Place {
+            place: Some(LineRange {
                 path: shown(&piece.path),
                 start_line: piece.first_line,
                 end_line: piece.last_line,
@@ -184,16 +184,16 @@ impl<'a> Shelf<'a> {
         })
     }
 
-    fn note(&mut self, found: &Noted, now: Timestamp) -> Option<Found> {
+    fn note(&mut self, found: &Noted, now: Timestamp) -> Option<SearchEntry> {
         let note = self.reader.confirm(&found.note)?;
         let discovery = &note.discovery;
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
-        let place = discovery.lines.as_ref().map(|lines| Place {
+        let place = discovery.lines.as_ref().map(|lines| LineRange {
             path: shown(&note.place),
             start_line: number(*lines.start()),
             end_line: number(*lines.end()),
         });
-        Some(Found {
+        Some(SearchEntry {
             id: format!("{:016x}", note.id),
             r#type: discovery.kind.name().to_owned(),
             content: shown(&discovery.content),
@@ -215,10 +215,10 @@ impl<'a> Shelf<'a> {
     }
 
     /// What every result has: how it was ranked, and what is known of its file.
-    fn ranked(&self, relevance: f64, boosts: &Boosts, usage: Option<Usage>, now: Timestamp) -> Found {
+    fn ranked(&self, relevance: f64, boosts: &Boosts, usage: Option<Usage>, now: Timestamp) -> SearchEntry {
         let last = usage.map(|usage| now - SignedDuration::from_secs(usage.age));
         let final_score = relevance * boosts.product();
-        Found {
+        SearchEntry {
             score: rounded(final_score.tanh()),
             project: shown(&self.project),
             last_accessed: last.map(rfc3339),
@@ -231,7 +231,7 @@ impl<'a> Shelf<'a> {
                 r#final: rounded(final_score),
             },
             age: usage.map(|usage| usage.age),
-            ..Found::default()
+            ..SearchEntry::default()
         }
     }
 }
@@ -241,7 +241,7 @@ fn shown(text: &str) -> String {
 }
 
 /// What a piece is a part of.
-fn source(piece: &Piece) -> &'static str {
+fn source(piece: &StoredChunk) -> &'static str {
     match piece.language.as_str() {
         "markdown" | "mdx" | "restructuredtext" | "asciidoc" | "plaintext" => "docs",
         _ => "code",

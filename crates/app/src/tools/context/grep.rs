@@ -7,13 +7,13 @@ use std::io;
 use std::time::Duration;
 
 use docent_core::reveal::reveal_part;
-use docent_engine::grep::{self, Case, GrepError, Query};
+use docent_engine::grep::{self, Case, GrepError, GrepQuery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::Page;
-use crate::tools::failure::{Failure, Kind};
+use crate::cli::print::TerminalPage;
+use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::room::{json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
@@ -91,7 +91,7 @@ struct Context {
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let watch = call.clock.stopwatch();
-    let query = Query {
+    let query = GrepQuery {
         pattern: &args.pattern,
         file_pattern: args.file_pattern.as_deref(),
         case: if args.case_sensitive {
@@ -150,10 +150,10 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 
 fn refused(error: GrepError, args: &Args) -> Failure {
     match error {
-        GrepError::Pattern(reason) => Failure::new(Kind::Invalid, "Invalid regex pattern")
+        GrepError::Pattern(reason) => Failure::new(FailureKind::Invalid, "Invalid regex pattern")
             .about("pattern", &args.pattern)
             .details(reason),
-        GrepError::FilePattern(reason) => Failure::new(Kind::Invalid, "Invalid file pattern")
+        GrepError::FilePattern(reason) => Failure::new(FailureKind::Invalid, "Invalid file pattern")
             .about("filePattern", args.file_pattern.as_deref().unwrap_or_default())
             .details(reason),
         GrepError::Expired(expired) => expired.into(),
@@ -161,7 +161,7 @@ fn refused(error: GrepError, args: &Args) -> Failure {
 }
 
 /// As many of the first matches as the answer has room for.
-fn fitting(found: Vec<grep::Match>, room: usize) -> Vec<Match> {
+fn fitting(found: Vec<grep::MatchedLine>, room: usize) -> Vec<Match> {
     let mut left = room.saturating_sub(FRAME);
     found
         .into_iter()
@@ -173,8 +173,8 @@ fn fitting(found: Vec<grep::Match>, room: usize) -> Vec<Match> {
         .collect()
 }
 
-impl From<grep::Match> for Match {
-    fn from(found: grep::Match) -> Self {
+impl From<grep::MatchedLine> for Match {
+    fn from(found: grep::MatchedLine) -> Self {
         let mut revealed = false;
         let mut plain = |text: &str| {
             let shown = reveal_part(text);
@@ -207,7 +207,7 @@ impl Match {
 }
 
 /// For people: matches under the name of their file, as ripgrep shows them.
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let output = Output::deserialize(answer).expect("it was written by `run`");
     let mut file = "";
     let mut last = 0;

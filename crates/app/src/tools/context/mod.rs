@@ -9,18 +9,18 @@ pub(super) mod search;
 
 use docent_core::path::{PathError, RepoPath};
 
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, FailureKind};
 
 /// Reads the path a caller wrote.
 fn path(text: &str) -> Result<RepoPath, Failure> {
     RepoPath::parse(text).map_err(|error| {
         match error {
-            PathError::Absolute => Failure::new(Kind::Denied, "Absolute paths not allowed")
+            PathError::Absolute => Failure::new(FailureKind::Denied, "Absolute paths not allowed")
                 .hint("Name the file relative to the project root"),
-            PathError::Traversal => Failure::new(Kind::Denied, "Path traversal not allowed")
+            PathError::Traversal => Failure::new(FailureKind::Denied, "Path traversal not allowed")
                 .hint("Name the file relative to the project root"),
             PathError::Empty | PathError::Control => {
-                Failure::new(Kind::Invalid, "Invalid path").details(error.to_string())
+                Failure::new(FailureKind::Invalid, "Invalid path").details(error.to_string())
             }
         }
         .about("path", text)

@@ -11,17 +11,17 @@ use docent_core::language::language_in;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::reveal::{reveal, reveal_part};
-use docent_core::role::Role;
+use docent_core::role::FileRole;
 use docent_engine::clock::rfc3339_of;
 use docent_engine::dependencies::{Dependencies, DependencyError};
 use docent_engine::files::FileError;
-use docent_engine::sessions::Used;
+use docent_engine::sessions::SessionUse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::Page;
-use crate::tools::failure::{Failure, Kind};
+use crate::cli::print::TerminalPage;
+use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::reading::{MOST_BYTES, refused, text};
 use crate::tools::room::{fit, json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
@@ -71,7 +71,7 @@ fn one() -> u8 {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Output {
-    file: File,
+    file: ShownFile,
     /// The project files this one imports
     dependencies: Vec<Dependency>,
     metadata: Metadata,
@@ -82,7 +82,7 @@ struct Output {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct File {
+struct ShownFile {
     path: String,
     content: String,
     /// Of the whole file, in bytes
@@ -137,7 +137,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         .map_err(|error| refused(&error, &args.path, "Permission denied"))?;
     let size = content.bytes.len() as u64;
     let text = text(content.bytes).ok_or_else(|| {
-        Failure::new(Kind::Invalid, "Not a text file")
+        Failure::new(FailureKind::Invalid, "Not a text file")
             .about("path", &args.path)
             .details("the file is binary or not UTF-8")
             .hint("Use read_repo_file with encoding base64")
@@ -154,7 +154,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         Vec::new()
     };
     let mut output = Output {
-        file: File {
+        file: ShownFile {
             path: path.to_string(),
             content: String::new(),
             size,
@@ -166,7 +166,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         dependencies,
         metadata: Metadata {
             module: module_of(&path).to_owned(),
-            role: Role::of(&path).name().to_owned(),
+            role: FileRole::of(&path).name().to_owned(),
             last_modified: rfc3339_of(content.modified),
         },
         notice: None,
@@ -215,7 +215,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     call.session.works_in(&output.metadata.module);
     let accessed: Vec<&RepoPath> = [&path].into_iter().chain(&read).collect();
     for path in &accessed {
-        call.session.used(Used::File, path.as_str());
+        call.session.used(SessionUse::File, path.as_str());
     }
     if let Err(error) = call.accesses.record(&accessed) {
         // It only orders later answers.
@@ -237,7 +237,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 /// What a caller is told when the imports of a file give no answer.
 fn unreadable(error: &DependencyError, path: &str) -> Failure {
     match error {
-        DependencyError::Syntax(_) => Failure::new(Kind::Malformed, "Failed to parse imports")
+        DependencyError::Syntax(_) => Failure::new(FailureKind::Malformed, "Failed to parse imports")
             .about("path", path)
             .details(error.to_string())
             .hint("Read the file without includeDeps"),
@@ -324,7 +324,7 @@ fn range(args: &Args, lines: usize) -> Result<(usize, usize), Failure> {
         let end = args
             .end_line
             .map_or_else(|| "the end".to_owned(), |end| end.to_string());
-        return Err(Failure::new(Kind::Invalid, "Invalid line range")
+        return Err(Failure::new(FailureKind::Invalid, "Invalid line range")
             .about("path", &args.path)
             .details(format!(
                 "lines {first} to {end} were asked for and the file has {lines}"
@@ -346,7 +346,7 @@ fn part(text: &str, first: usize, last: usize) -> Range<usize> {
 }
 
 /// For people: numbered lines under a heading on a terminal, the bare content in a pipe.
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let Output {
         file,
         dependencies,

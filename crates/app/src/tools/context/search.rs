@@ -6,22 +6,22 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
-use docent_core::chunk::Kind as ChunkKind;
+use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
 use docent_core::path::RepoPath;
-use docent_core::tokens::Query;
+use docent_core::tokens::ParsedQuery;
 use docent_engine::git;
-use docent_engine::sessions::Used;
+use docent_engine::sessions::SessionUse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::answer;
 use super::asked::{Answered, Searched};
-use super::found::{Candidate, Found, Shelf};
-use crate::cli::print::Page;
-use crate::tools::arguments::Problem;
-use crate::tools::failure::{Failure, Kind};
+use super::found::{Candidate, SearchEntry, Shelf};
+use crate::cli::print::TerminalPage;
+use crate::tools::arguments::ArgumentProblem;
+use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::freshness::{told, told_of_history};
 use crate::tools::linked::project_name;
 use crate::tools::markdown::inline_to;
@@ -37,7 +37,7 @@ pub(crate) fn tool() -> Tool {
         .per_minute_paid(30)
         .slow_after(Duration::from_secs(2))
         .cli("search", &["query"], show)
-        .dialect(|given| (Form::of_object(given) == Form::Markdown).then_some(Group::Git))
+        .dialect(|given| (AnswerForm::of_object(given) == AnswerForm::Markdown).then_some(Group::Git))
         .refuses(refused)
 }
 
@@ -56,11 +56,11 @@ pub(super) struct Args {
     #[schemars(range(min = 1, max = 20))]
     limit: usize,
     /// Search current project only or all linked projects (default: current)
-    project_scope: Option<Scope>,
+    project_scope: Option<ProjectScope>,
     /// Filter by chunk types (default: all types)
     pub(super) chunk_type: Option<Vec<ChunkType>>,
     /// Default: markdown; JSON with type or module
-    format: Option<Form>,
+    format: Option<AnswerForm>,
 }
 
 fn five() -> usize {
@@ -79,7 +79,7 @@ enum Type {
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Scope {
+enum ProjectScope {
     Current,
     AllLinked,
 }
@@ -97,12 +97,12 @@ pub(super) enum ChunkType {
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Form {
+pub(super) enum AnswerForm {
     Markdown,
     Json,
 }
 
-impl Form {
+impl AnswerForm {
     /// As asked for; else the form of the contract whose arguments were given.
     fn of(asked: Option<Self>, older: bool, newer: bool) -> Self {
         asked.unwrap_or(if older && !newer {
@@ -135,7 +135,7 @@ impl Form {
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    pub(super) results: Vec<Found>,
+    pub(super) results: Vec<SearchEntry>,
     pub(super) query: String,
     pub(super) total_found: usize,
     /// In milliseconds
@@ -149,9 +149,9 @@ pub(super) struct Output {
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let watch = call.clock.stopwatch();
-    let form = Form::of_arguments(args);
+    let form = AnswerForm::of_arguments(args);
     let mut notices = Vec::new();
-    let neighbours = if args.project_scope == Some(Scope::AllLinked) {
+    let neighbours = if args.project_scope == Some(ProjectScope::AllLinked) {
         let (neighbours, missing) = call.linked.neighbours(call.root.path());
         notices.extend(missing);
         neighbours
@@ -159,10 +159,10 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         Vec::new()
     };
 
-    call.session.used(Used::Search, &args.query);
+    call.session.used(SessionUse::Search, &args.query);
     for neighbour in &neighbours {
         call.session
-            .used(Used::Project, &project_name(neighbour.root.path()));
+            .used(SessionUse::Project, &project_name(neighbour.root.path()));
     }
     let searched = Searched::new(call, &neighbours);
     let Answered {
@@ -187,13 +187,13 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     notices.extend(unordered.map(|why| why.to_string()));
 
     let total_found = pieces.len() + noted.len();
-    let mut candidates: Vec<Candidate> = pieces.into_iter().map(Candidate::Piece).collect();
+    let mut candidates: Vec<Candidate> = pieces.into_iter().map(Candidate::Chunk).collect();
     candidates.extend(noted.into_iter().map(Candidate::Note));
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()));
     let mut shelves: Vec<Shelf<'_>> = vec![Shelf::new(call.root)];
     shelves.extend(neighbours.iter().map(|one| Shelf::new(&one.root)));
     let mut left_out = 0;
-    let mut results: Vec<Found> = Vec::new();
+    let mut results: Vec<SearchEntry> = Vec::new();
     for candidate in candidates {
         if results.len() == args.limit {
             break;
@@ -225,8 +225,8 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         return Ok(Reply::json(&output));
     }
     Ok(Reply::Text(match form {
-        Form::Json => answer::json(output, notices, call.room),
-        Form::Markdown => answer::markdown(&output, notices, call.room),
+        AnswerForm::Json => answer::json(output, notices, call.room),
+        AnswerForm::Markdown => answer::markdown(&output, notices, call.room),
     }))
 }
 
@@ -273,9 +273,9 @@ impl ChunkType {
 
 /// Dates discoveries that do not say when they were made: by the last commit of their file, else by the file. What was
 /// checked out today is not of today.
-fn date(call: &Call<'_>, results: &mut [Found]) {
+fn date(call: &Call<'_>, results: &mut [SearchEntry]) {
     let mut known: HashMap<String, Option<String>> = HashMap::new();
-    let undated = |found: &&mut Found| found.is_discovery() && found.date.is_none();
+    let undated = |found: &&mut SearchEntry| found.is_discovery() && found.date.is_none();
     for found in results.iter_mut().filter(undated) {
         let path = found
             .place
@@ -294,17 +294,17 @@ fn date(call: &Call<'_>, results: &mut [Found]) {
 
 /// The day of the last commit that changed a file.
 fn last_commit(call: &Call<'_>, path: &str) -> Option<String> {
-    let query = git::Query {
+    let query = git::LogQuery {
         path: RepoPath::parse(path).ok(),
         count: 1,
-        ..git::Query::default()
+        ..git::LogQuery::default()
     };
     let log = call.git.log(&query, call.deadline).ok()?;
     Some(format!("{}T00:00:00Z", log.commits.first()?.date))
 }
 
 /// Whether what is before it says the same: a discovery is a part of its file, which is found as well.
-fn is_said(found: &Found, before: &[Found]) -> bool {
+fn is_said(found: &SearchEntry, before: &[SearchEntry]) -> bool {
     before
         .iter()
         .any(|other| found.is_discovery() != other.is_discovery() && found.overlaps(other))
@@ -326,7 +326,7 @@ fn nothing(args: &Args, is_complete: bool) -> String {
         return "No pattern matches; patterns are what .context/memory/best_practices.md says".to_owned();
     }
     match filters.as_slice() {
-        [] if Query::of(&args.query).words.is_empty() => "The query has no word to look for".to_owned(),
+        [] if ParsedQuery::of(&args.query).words.is_empty() => "The query has no word to look for".to_owned(),
         _ if !is_complete => "Nothing was found in what is indexed so far".to_owned(),
         [] => "Nothing in the project has any of these words; grep_codebase finds parts of words".to_owned(),
         filters => format!(
@@ -337,33 +337,34 @@ fn nothing(args: &Args, is_complete: bool) -> String {
 }
 
 /// The contract's words for a query that is too short.
-fn refused(problems: &[Problem]) -> Option<Failure> {
+fn refused(problems: &[ArgumentProblem]) -> Option<Failure> {
     match problems {
-        [problem] if problem.path == ["query"] && problem.message.contains("at least") => {
-            Some(Failure::new(Kind::Invalid, "Query must be at least 3 characters"))
-        }
+        [problem] if problem.path == ["query"] && problem.message.contains("at least") => Some(Failure::new(
+            FailureKind::Invalid,
+            "Query must be at least 3 characters",
+        )),
         _ => None,
     }
 }
 
-fn empty(form: Form) -> Failure {
+fn empty(form: AnswerForm) -> Failure {
     const INSTEAD: &str = "Use grep_codebase for text search";
     let failure = Failure::new(
-        Kind::Missing,
+        FailureKind::Missing,
         "No embeddings found. Run initial session to generate context.",
     );
     match form {
-        Form::Json => failure.about("fallback", INSTEAD),
-        Form::Markdown => failure.hint(INSTEAD),
+        AnswerForm::Json => failure.about("fallback", INSTEAD),
+        AnswerForm::Markdown => failure.hint(INSTEAD),
     }
 }
 
 /// For people: where it is, what it is and how well it fits, and the code with the words that were asked for.
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let Ok(output) = Output::deserialize(answer) else {
         return page.markdown(answer.as_str().unwrap_or_default());
     };
-    let query = Query::of(&output.query);
+    let query = ParsedQuery::of(&output.query);
     for (at, found) in output.results.iter().enumerate() {
         if at > 0 {
             page.line("")?;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Number, REPORT, refused};
-use crate::cli::print::Page;
+use crate::cli::print::TerminalPage;
 use crate::tools::failure::Failure;
 use crate::tools::room::json_length;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
@@ -58,15 +58,15 @@ struct Output {
 
 /// What people get.
 #[derive(Serialize, Deserialize)]
-struct Table {
+struct ComparisonTable {
     overall: i32,
-    files: Vec<Row>,
+    files: Vec<ChangedRow>,
     unchanged: usize,
 }
 
 /// A file that is not as it was.
 #[derive(Serialize, Deserialize)]
-struct Row {
+struct ChangedRow {
     tenths: i32,
     path: String,
     aside: String,
@@ -152,9 +152,9 @@ fn takes(file: &Changed) -> usize {
 }
 
 /// Files that are worse first, then those that are better; those that stayed the same are counted.
-fn table(comparison: Comparison) -> Table {
+fn table(comparison: Comparison) -> ComparisonTable {
     let all = comparison.files.len();
-    let mut files: Vec<Row> = comparison
+    let mut files: Vec<ChangedRow> = comparison
         .files
         .into_iter()
         .filter(Changed::is_change)
@@ -164,7 +164,7 @@ fn table(comparison: Comparison) -> Table {
                 Presence::New => "new",
                 Presence::Removed => "removed",
             };
-            Row {
+            ChangedRow {
                 tenths: file.change.tenths,
                 path: file.path,
                 aside: aside.to_owned(),
@@ -172,16 +172,16 @@ fn table(comparison: Comparison) -> Table {
         })
         .collect();
     files.sort_by(|a, b| (a.tenths, &a.path).cmp(&(b.tenths, &b.path)));
-    Table {
+    ComparisonTable {
         overall: comparison.overall.tenths,
         unchanged: all - files.len(),
         files,
     }
 }
 
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
-    let table = Table::deserialize(answer).expect("it was written by `run`");
-    for Row { tenths, path, aside } in &table.files {
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
+    let table = ComparisonTable::deserialize(answer).expect("it was written by `run`");
+    for ChangedRow { tenths, path, aside } in &table.files {
         page.change(Percent { tenths: *tenths }, path, aside)?;
     }
     match table.unchanged {

@@ -5,15 +5,15 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use docent_core::coverage::{Ambiguous, Lines};
+use docent_core::coverage::{Ambiguous, LineHits};
 use docent_core::reveal::reveal_part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Number, REPORT, Row, fraction_width, load};
-use crate::cli::print::Page;
-use crate::tools::failure::{Failure, Kind, brief};
+use super::{CoverageRow, Number, REPORT, fraction_width, load};
+use crate::cli::print::TerminalPage;
+use crate::tools::failure::{Failure, FailureKind, brief};
 use crate::tools::room::json_length;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
@@ -52,7 +52,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let takes = |path: &String| json_length(path) + FIELDS;
     if args.file_paths.iter().map(takes).sum::<usize>() > call.room {
         return Err(Failure::new(
-            Kind::TooLarge,
+            FailureKind::TooLarge,
             format!(
                 "The answer would have over {} characters; ask for fewer files",
                 call.room
@@ -65,11 +65,11 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         call.deadline.check()?;
         let file = loaded.find(path).map_err(|error| ambiguous(path, &error))?;
         // A file no test has loaded is missing from the report. The contract wants 0 for it, not an error.
-        let lines = file.map_or_else(Lines::default, |file| file.lines);
+        let lines = file.map_or_else(LineHits::default, |file| file.lines);
         files.insert(path.clone(), json!(Number(lines.percent())));
         rows.push(match file {
-            Some(_) => Row::new(path, lines),
-            None => Row::new(&format!("{path} (not in the report)"), lines),
+            Some(_) => CoverageRow::new(path, lines),
+            None => CoverageRow::new(&format!("{path} (not in the report)"), lines),
         });
     }
     if call.audience == Audience::Person {
@@ -90,13 +90,13 @@ fn ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure {
     };
     let (path, named) = (brief(path), named.join(", "));
     Failure::new(
-        Kind::Invalid,
+        FailureKind::Invalid,
         format!("Ambiguous file path {path}: the report has {named}{more}"),
     )
 }
 
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
-    let rows = Vec::<Row>::deserialize(answer).expect("it was written by `run`");
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
+    let rows = Vec::<CoverageRow>::deserialize(answer).expect("it was written by `run`");
     let width = fraction_width(&rows);
     for row in &rows {
         page.share(row.percent(), &row.fraction(width), &row.path)?;

@@ -7,13 +7,13 @@ pub(super) mod file;
 pub(super) mod overall;
 pub(super) mod start;
 
-use docent_core::coverage::{Lines, Percent, USUAL_PLACES};
+use docent_core::coverage::{LineHits, Percent, USUAL_PLACES};
 use docent_engine::coverage::{CoverageError, Loaded};
 use docent_engine::files::FileError;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::dispatch::Project;
-use super::failure::{Failure, Kind, brief};
+use super::failure::{Failure, FailureKind, brief};
 use super::{Call, LeftOut, Object};
 
 /// A percentage in an answer: `85.4`, and `90` where there is no decimal to tell.
@@ -31,14 +31,14 @@ impl Serialize for Number {
 
 /// A file as a person sees it: a row of a table.
 #[derive(Serialize, Deserialize)]
-struct Row {
+struct CoverageRow {
     path: String,
     hit: u64,
     found: u64,
 }
 
-impl Row {
-    fn new(path: &str, lines: Lines) -> Self {
+impl CoverageRow {
+    fn new(path: &str, lines: LineHits) -> Self {
         Self {
             path: path.to_owned(),
             hit: lines.hit,
@@ -48,7 +48,7 @@ impl Row {
 
     fn percent(&self) -> Percent {
         let Self { hit, found, .. } = *self;
-        Lines { found, hit }.percent()
+        LineHits { found, hit }.percent()
     }
 
     /// `14/21`, as wide as the widest of a table.
@@ -58,7 +58,7 @@ impl Row {
 }
 
 /// The width that the widest `14/21` of a table takes.
-fn fraction_width<'a>(rows: impl IntoIterator<Item = &'a Row>) -> usize {
+fn fraction_width<'a>(rows: impl IntoIterator<Item = &'a CoverageRow>) -> usize {
     rows.into_iter()
         .map(|row| row.fraction(0).len())
         .max()
@@ -76,11 +76,12 @@ fn find_report(project: &Project, arguments: &mut Object) -> Result<Option<Strin
         return Ok(None);
     }
     let Some(path) = project.coverage.usual() else {
-        return Err(
-            Failure::new(Kind::Missing, "There is no LCOV report in the usual places")
-                .details(USUAL_PLACES.join(", "))
-                .hint("Let a test run write one, or name it with --lcov-path"),
-        );
+        return Err(Failure::new(
+            FailureKind::Missing,
+            "There is no LCOV report in the usual places",
+        )
+        .details(USUAL_PLACES.join(", "))
+        .hint("Let a test run write one, or name it with --lcov-path"));
     };
     arguments.insert("lcovPath".into(), path.into());
     Ok(Some(format!("Report: {path}")))
@@ -97,28 +98,36 @@ fn load(call: &Call<'_>, path: &str) -> Result<Loaded, Failure> {
 fn refused(error: CoverageError, path: &str) -> Failure {
     let (kind, message) = match error {
         CoverageError::Missing => (
-            Kind::Missing,
+            FailureKind::Missing,
             format!("LCOV file not found at path {}", brief(path)),
         ),
-        CoverageError::Path(_) => (Kind::Invalid, format!("Cannot read LCOV file: {error}")),
+        CoverageError::Path(_) => (FailureKind::Invalid, format!("Cannot read LCOV file: {error}")),
         CoverageError::Outside => (
-            Kind::Denied,
+            FailureKind::Denied,
             format!("Cannot read LCOV file: {error}, which is not allowed over HTTP"),
         ),
-        CoverageError::Changing => (Kind::Internal, format!("Cannot read LCOV file: {error}")),
+        CoverageError::Changing => (FailureKind::Internal, format!("Cannot read LCOV file: {error}")),
         CoverageError::Unreadable(error) => {
             let reason = match &error {
                 FileError::Denied => "permission denied".to_owned(),
                 error => error.to_string(),
             };
-            (Kind::of(&error), format!("Cannot read LCOV file: {reason}"))
+            (
+                FailureKind::of(&error),
+                format!("Cannot read LCOV file: {reason}"),
+            )
         }
-        CoverageError::Malformed(error) => (Kind::Malformed, format!("Failed to parse LCOV file: {error}")),
+        CoverageError::Malformed(error) => (
+            FailureKind::Malformed,
+            format!("Failed to parse LCOV file: {error}"),
+        ),
         CoverageError::NoSnapshot(id) => (
-            Kind::Missing,
+            FailureKind::Missing,
             format!("Snapshot not found with ID {}", brief(&id)),
         ),
-        CoverageError::Storage(reason) => (Kind::Internal, format!("Cannot create snapshot: {reason}")),
+        CoverageError::Storage(reason) => {
+            (FailureKind::Internal, format!("Cannot create snapshot: {reason}"))
+        }
         CoverageError::Expired(expired) => return expired.into(),
     };
     Failure::new(kind, message)

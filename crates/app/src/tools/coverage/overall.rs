@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Number, REPORT, Row, fraction_width, load};
-use crate::cli::print::Page;
+use super::{CoverageRow, Number, REPORT, fraction_width, load};
+use crate::cli::print::TerminalPage;
 use crate::tools::failure::Failure;
 use crate::tools::{Audience, Call, Group, Reply, Tool};
 
@@ -43,9 +43,9 @@ struct Output {
 
 /// What people get.
 #[derive(Serialize, Deserialize)]
-struct Table {
-    total: Row,
-    worst: Vec<Row>,
+struct OverallTable {
+    total: CoverageRow,
+    worst: Vec<CoverageRow>,
     /// Files that are not in the table, because they are covered no worse.
     better: usize,
 }
@@ -59,7 +59,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     Ok(Reply::json(&Output { overall }))
 }
 
-fn table(report: &Report) -> Table {
+fn table(report: &Report) -> OverallTable {
     let mut files: Vec<_> = report
         .files()
         .iter()
@@ -70,19 +70,20 @@ fn table(report: &Report) -> Table {
         let missed = file.lines.found - file.lines.hit;
         (file.lines.percent(), Reverse(missed), file.path.as_str())
     });
-    Table {
-        total: Row::new("all files", report.total()),
+    OverallTable {
+        total: CoverageRow::new("all files", report.total()),
         better: files.len().saturating_sub(ROWS),
         worst: files
             .into_iter()
             .take(ROWS)
-            .map(|file| Row::new(&file.path, file.lines))
+            .map(|file| CoverageRow::new(&file.path, file.lines))
             .collect(),
     }
 }
 
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
-    let Table { total, worst, better } = Table::deserialize(answer).expect("it was written by `run`");
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
+    let OverallTable { total, worst, better } =
+        OverallTable::deserialize(answer).expect("it was written by `run`");
     let width = fraction_width(worst.iter().chain([&total]));
     for row in &worst {
         page.share(row.percent(), &row.fraction(width), &row.path)?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{REPORT, refused};
-use crate::cli::print::Page;
+use crate::cli::print::TerminalPage;
 use crate::tools::failure::Failure;
 use crate::tools::{Call, Group, Reply, Tool};
 
@@ -57,7 +57,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }))
 }
 
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let output = Output::deserialize(answer).expect("it was written by `run`");
     page.line(&output.snapshot_id)?;
     page.note(&format!(

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::{freshen, unsearchable};
 use crate::tools::arguments::some;
-use crate::tools::failure::{Failure, Kind, brief};
+use crate::tools::failure::{Failure, FailureKind, brief};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Retrieve the full content of a specific documentation chunk using its chunk_id. You can optionally \
@@ -52,7 +52,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     };
     let doc = doc.map_err(|error| match error {
         ReadError::Missing if standing.pending > 0 || standing.unknown => Failure::new(
-            Kind::Missing,
+            FailureKind::Missing,
             format!(
                 "Chunk ID '{}' is not known yet: the documentation is being indexed",
                 brief(&args.chunk_id)
@@ -69,15 +69,15 @@ fn refused(error: &ReadError, id: &str) -> Failure {
     match error {
         ReadError::Index(error) => unsearchable(error),
         ReadError::Malformed => Failure::new(
-            Kind::Invalid,
+            FailureKind::Invalid,
             format!("Chunk ID '{id}' has an invalid format; it must be {{filepath}} or {{filepath}}#{{heading-path}}"),
         )
         .hint("Use search_docs to discover valid chunk IDs."),
-        ReadError::Missing => Failure::new(Kind::Missing, format!("Chunk ID '{id}' not found"))
+        ReadError::Missing => Failure::new(FailureKind::Missing, format!("Chunk ID '{id}' not found"))
             .hint("Use search_docs to discover valid chunk IDs."),
-        ReadError::Ambiguous(ids) => Failure::new(Kind::Invalid, format!("Chunk ID '{id}' fits more than one chunk"))
+        ReadError::Ambiguous(ids) => Failure::new(FailureKind::Invalid, format!("Chunk ID '{id}' fits more than one chunk"))
             .hint(format!("Use one of: {}", some(&ids.iter().map(String::as_str).collect::<Vec<_>>()))),
-        ReadError::File(error) => Failure::new(Kind::of(error), format!("Chunk ID '{id}' cannot be read"))
+        ReadError::File(error) => Failure::new(FailureKind::of(error), format!("Chunk ID '{id}' cannot be read"))
             .details(error.to_string())
             .hint("Use search_docs to find another."),
     }

@@ -5,24 +5,24 @@ pub(crate) mod search;
 
 use std::time::Duration;
 
-use docent_engine::index::{Corpus, Standing};
+use docent_engine::index::{Corpus, Freshness};
 use docent_engine::store::StoreError;
 
 use super::Call;
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, FailureKind};
 
 /// How long a list of tools or prompts waits until the documentation of a new project is indexed. Its labels are filters of
 /// `search_docs`, and some clients read the list once and ignore `list_changed`.
 pub(crate) const MAX_LIST_WAIT: Duration = Duration::from_secs(1);
 
 /// Brings the documentation up to date as far as there is time.
-fn freshen(call: &Call<'_>) -> Standing {
+fn freshen(call: &Call<'_>) -> Freshness {
     call.index
         .freshen(Corpus::Docs, call.search.patience, call.deadline, call.report)
 }
 
 fn unsearchable(error: &StoreError) -> Failure {
-    Failure::new(Kind::Internal, "The documentation cannot be searched")
+    Failure::new(FailureKind::Internal, "The documentation cannot be searched")
         .details(error.to_string())
         .hint("Use grep_codebase for text search.")
 }

@@ -11,19 +11,19 @@ use std::time::Duration;
 
 use docent_core::docs::cursor;
 use docent_core::docs::manifest::Labels;
-use docent_core::docs::taxonomy::Key;
+use docent_core::docs::taxonomy::LabelKey;
 use docent_core::reveal::reveal_part;
-use docent_engine::docs::{Advice, Hit, Request, Ways, advice, search};
-use docent_engine::index::{Standing, View};
+use docent_engine::docs::{Advice, SectionHit, SectionRequest, Ways, advice, search};
+use docent_engine::index::{Freshness, View};
 use docent_engine::store::StoreError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{freshen, unsearchable};
-use crate::cli::print::Page;
+use crate::cli::print::TerminalPage;
 use crate::tools::dispatch::Project;
-use crate::tools::failure::{Failure, Kind};
+use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::freshness::told;
 use crate::tools::markdown::inline_to;
 use crate::tools::{Call, Group, Object, Reply, Shape, Tool, room};
@@ -68,16 +68,16 @@ fn ten() -> usize {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Output {
-    hits: Vec<Found>,
+    hits: Vec<DocsHit>,
     next_cursor: Option<String>,
-    hint: Option<Hint>,
+    hint: Option<SearchHint>,
     /// What the answer cannot know of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
-struct Found {
+struct DocsHit {
     chunk_id: String,
     score: f64,
     heading: String,
@@ -88,7 +88,7 @@ struct Found {
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
-struct Hint {
+struct SearchHint {
     message: String,
     suggested_filters: BTreeMap<String, Vec<String>>,
 }
@@ -118,7 +118,7 @@ const DESCRIPTION_CHARS: usize = 100;
 /// Each label as an argument, as far as there is room: the longest lists of values go first, then labels. What is not listed
 /// is known all the same, and results show it.
 fn facets(view: &View, room: usize) -> Object {
-    let describe = |name: &String, key: &Key| {
+    let describe = |name: &String, key: &LabelKey| {
         let about = key.description.as_deref();
         about.map_or_else(
             || format!("Filter results by {name}."),
@@ -138,7 +138,7 @@ fn facets(view: &View, room: usize) -> Object {
     if takes(&facets) <= room {
         return facets;
     }
-    let mut longest: Vec<(&String, &Key)> = view.taxonomy.keys.iter().collect();
+    let mut longest: Vec<(&String, &LabelKey)> = view.taxonomy.keys.iter().collect();
     longest.sort_by_key(|(_, key)| Reverse(key.values.iter().map(String::len).sum::<usize>()));
     for (name, key) in longest {
         let about = format!("{} {} values.", describe(name, key), key.values.len());
@@ -158,7 +158,7 @@ fn facets(view: &View, room: usize) -> Object {
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     if args.query.trim().is_empty() || args.query.chars().count() > LONGEST_QUERY {
         return Err(Failure::new(
-            Kind::Invalid,
+            FailureKind::Invalid,
             format!("query must have between 1 and {LONGEST_QUERY} characters"),
         )
         .hint("Say what you look for in a few words."));
@@ -167,27 +167,27 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let mut standing = call.docs.clone().unwrap_or_default();
     let view = call.index.docs(Duration::ZERO);
     // A list that a model on a server has ordered is another one, and so is its state.
-    let asked = |by_server: bool| cursor::Search {
+    let asked = |by_server: bool| cursor::CursorScope {
         query: &args.query,
         filters: &args.filters,
         generation: view.generation.wrapping_add(u64::from(by_server)),
     };
     let refused = |why: &dyn std::fmt::Display| {
-        Failure::new(Kind::Invalid, format!("The cursor {why}"))
+        Failure::new(FailureKind::Invalid, format!("The cursor {why}"))
             .hint("Search again without it to start from the first page.")
     };
     let (after, was_by_server) = match args.cursor.as_deref() {
         None => (0, None),
         Some(cursor) => match asked(false).resume(cursor) {
             Ok(after) => (after, Some(false)),
-            Err(cursor::Refused::Stale) => {
+            Err(cursor::CursorRefused::Stale) => {
                 let after = asked(true).resume(cursor).map_err(|why| refused(&why))?;
                 (after, Some(true))
             }
             Err(why) => return Err(refused(&why)),
         },
     };
-    let request = Request {
+    let request = SectionRequest {
         query: &args.query,
         filters: &args.filters,
         view: &view,
@@ -269,10 +269,10 @@ fn length(output: &Output) -> usize {
     serde_json::to_string_pretty(output).map_or(0, |text| text.chars().count())
 }
 
-fn found(hit: Hit) -> Found {
+fn found(hit: SectionHit) -> DocsHit {
     let shown = |text: &str| reveal_part(text).into_owned();
     let breadcrumb = hit.section.breadcrumb();
-    Found {
+    DocsHit {
         chunk_id: shown(&hit.section.id()),
         score: (hit.score * 1e4).round() / 1e4,
         heading: shown(&hit.section.heading),
@@ -284,7 +284,7 @@ fn found(hit: Hit) -> Found {
 }
 
 /// What to do where nothing was found.
-fn hint(call: &Call<'_>, request: &Request<'_>, standing: &Standing) -> Result<Hint, Failure> {
+fn hint(call: &Call<'_>, request: &SectionRequest<'_>, standing: &Freshness) -> Result<SearchHint, Failure> {
     let quoted = inline_to(request.query, 80);
     if request.view.pages == 0 {
         let message = if standing.pending > 0 || standing.unknown {
@@ -292,7 +292,7 @@ fn hint(call: &Call<'_>, request: &Request<'_>, standing: &Standing) -> Result<H
         } else {
             "The project has no documentation: no .md, .mdx or .markdown file. context_search searches its code."
         };
-        return Ok(Hint {
+        return Ok(SearchHint {
             message: message.to_owned(),
             suggested_filters: BTreeMap::new(),
         });
@@ -335,14 +335,14 @@ fn hint(call: &Call<'_>, request: &Request<'_>, standing: &Standing) -> Result<H
     if !without && words.is_empty() && headings.is_empty() {
         message += " No section has any of these words; try others, or context_search for code.";
     }
-    Ok(Hint {
+    Ok(SearchHint {
         message,
         suggested_filters: filters,
     })
 }
 
 /// For people: what to ask `docent doc` for, where it stands, and what it says.
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let output = Output::deserialize(answer).expect("it was written by `run`");
     for (at, found) in output.hits.iter().enumerate() {
         if at > 0 {

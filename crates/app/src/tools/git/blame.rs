@@ -7,12 +7,12 @@ use std::time::Duration;
 use docent_core::language::language_of;
 use docent_core::path::RepoPath;
 use docent_core::reveal::reveal_part;
-use docent_engine::git::{Attribution, Blame, Line, Lines};
+use docent_engine::git::{Attribution, Blame, BlameRange, BlamedLine};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{path, refused};
-use crate::tools::failure::{Failure, Kind};
+use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::markdown::{cut, fence, inline, inline_to, length, note, whole};
 use crate::tools::{Call, Group, Reply, Tool};
 
@@ -47,11 +47,12 @@ const LONGEST_LINE: usize = 1_000;
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let path = path(Some(&args.file_path))?.ok_or_else(|| {
-        Failure::new(Kind::Invalid, "Invalid file path: it is empty").hint("Name a file of the project")
+        Failure::new(FailureKind::Invalid, "Invalid file path: it is empty")
+            .hint("Name a file of the project")
     })?;
     let shown = inline(path.as_str());
     let room = call.room.saturating_sub(FRAME + length(&shown));
-    let wanted = Lines {
+    let wanted = BlameRange {
         start: args.start_line,
         end: args.end_line,
         room,
@@ -134,7 +135,7 @@ fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
 }
 
 /// `15  abc1234 (John Doe    2025-10-09) the line`
-fn row(line: &Line, commit: &Attribution, digits: usize, width: usize) -> String {
+fn row(line: &BlamedLine, commit: &Attribution, digits: usize, width: usize) -> String {
     let text = cut(&reveal_part(&line.text), LONGEST_LINE, "… (line cut)");
     let row = format!(
         "{:>digits$}  {} ({:<width$}  {}) {text}",

@@ -8,7 +8,7 @@ use std::time::Duration;
 use docent_core::language::language_of;
 use docent_core::path::RepoPath;
 use docent_core::reveal::reveal_part;
-use docent_engine::git::{Detail, Diff, MOST_LINES, Patched, Sides, Status};
+use docent_engine::git::{ChangeStatus, Detail, Diff, MOST_LINES, Patched, Sides};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -222,7 +222,8 @@ fn heading(file: &Patched) -> String {
         );
     }
     let (old, new) = (&file.change.old_mode, &file.change.new_mode);
-    if file.change.status != Status::Added && file.change.status != Status::Deleted && old != new {
+    if file.change.status != ChangeStatus::Added && file.change.status != ChangeStatus::Deleted && old != new
+    {
         text += &format!("**Mode**: {old} to {new}\n");
     }
     text
@@ -242,7 +243,7 @@ fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
     if lines.is_empty() {
         return (String::new(), 0);
     }
-    let is_new = file.change.status == Status::Added && file.change.new_mode != "120000";
+    let is_new = file.change.status == ChangeStatus::Added && file.change.new_mode != "120000";
     let mut kept = String::new();
     let mut used = 20;
     let mut shown = 0;
@@ -293,11 +294,14 @@ fn summary(title: &str, diff: &Diff, room: usize) -> String {
     let mut used = 0;
     let mut listed = 0;
     for (heading, statuses) in [
-        ("Modified", &[Status::Modified, Status::TypeChanged][..]),
-        ("Added", &[Status::Added, Status::Copied]),
-        ("Deleted", &[Status::Deleted]),
-        ("Renamed", &[Status::Renamed]),
-        ("Conflicted", &[Status::Unmerged]),
+        (
+            "Modified",
+            &[ChangeStatus::Modified, ChangeStatus::TypeChanged][..],
+        ),
+        ("Added", &[ChangeStatus::Added, ChangeStatus::Copied]),
+        ("Deleted", &[ChangeStatus::Deleted]),
+        ("Renamed", &[ChangeStatus::Renamed]),
+        ("Conflicted", &[ChangeStatus::Unmerged]),
     ] {
         let files: Vec<&Patched> = diff
             .files
@@ -341,8 +345,8 @@ fn row(file: &Patched) -> String {
     let (inserted, deleted) = (count(file.insertions), count(file.deletions));
     let numbers = match file.change.status {
         _ if file.binary => "binary".to_owned(),
-        Status::Added => format!("+{inserted}"),
-        Status::Deleted => format!("-{deleted}"),
+        ChangeStatus::Added => format!("+{inserted}"),
+        ChangeStatus::Deleted => format!("-{deleted}"),
         _ => format!("+{inserted} -{deleted}"),
     };
     match &file.change.from {

@@ -5,12 +5,12 @@
 use std::time::Duration;
 
 use docent_core::path::RepoPath;
-use docent_engine::git::{Change, Commit, Log, Query, Status};
+use docent_engine::git::{ChangeStatus, ChangedFile, Commit, CommitLog, LogQuery};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{changed, given, path, refused};
-use crate::tools::failure::{Failure, Kind};
+use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::markdown::{inline, inline_to, length, note, whole};
 use crate::tools::{Audience, Call, Group, Reply, Tool};
 
@@ -58,7 +58,7 @@ const MOST_PARENTS: usize = 8;
 const NOTES: usize = 600;
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let query = Query {
+    let query = LogQuery {
         path: path(args.file_path.as_deref())?,
         since: given(args.since.as_deref()).map(str::to_owned),
         until: given(args.until.as_deref()).map(str::to_owned),
@@ -160,7 +160,7 @@ fn author(text: Option<&str>) -> Result<Option<String>, Failure> {
     let text = given(text);
     if text.is_some_and(|text| text.contains(char::is_control)) {
         return Err(
-            Failure::new(Kind::Invalid, "Invalid author: it has control characters")
+            Failure::new(FailureKind::Invalid, "Invalid author: it has control characters")
                 .hint("Give part of a name or an email address"),
         );
     }
@@ -168,14 +168,14 @@ fn author(text: Option<&str>) -> Result<Option<String>, Failure> {
 }
 
 /// Why there is nothing to show.
-fn nothing(call: &Call<'_>, query: &Query, log: &Log) -> Result<String, Failure> {
+fn nothing(call: &Call<'_>, query: &LogQuery, log: &CommitLog) -> Result<String, Failure> {
     if log.unborn {
         return Ok("nothing has been committed yet.".into());
     }
-    let without_filters = Query {
+    let without_filters = LogQuery {
         path: query.path.clone(),
         count: 1,
-        ..Query::default()
+        ..LogQuery::default()
     };
     let any = call
         .git
@@ -212,13 +212,13 @@ fn nothing(call: &Call<'_>, query: &Query, log: &Log) -> Result<String, Failure>
 }
 
 /// What may lie behind the last commit shown.
-fn end_of_history(query: &Query, log: &Log) -> Option<String> {
+fn end_of_history(query: &LogQuery, log: &CommitLog) -> Option<String> {
     let last = log.commits.last()?;
     if log.shallow && query.since.is_none() {
         return Some("This is a shallow clone; earlier commits are not here".into());
     }
     let path = query.path.as_ref().map(RepoPath::as_str)?;
-    let renamed = |file: &&Change| file.status == Status::Renamed && file.path == path;
+    let renamed = |file: &&ChangedFile| file.status == ChangeStatus::Renamed && file.path == path;
     let before = last.files.iter().find(renamed)?.from.as_deref()?;
     let before = inline(before);
     Some(format!(

@@ -5,9 +5,9 @@ pub(super) mod diff;
 pub(super) mod log;
 
 use docent_core::path::RepoPath;
-use docent_engine::git::{Change, GitError};
+use docent_engine::git::{ChangedFile, GitError};
 
-use super::failure::{Failure, Kind, brief};
+use super::failure::{Failure, FailureKind, brief};
 use crate::tools::markdown::inline;
 
 /// Reads the path a caller wrote. An empty one is none.
@@ -15,9 +15,12 @@ fn path(text: Option<&str>) -> Result<Option<RepoPath>, Failure> {
     given(text)
         .map(|text| {
             RepoPath::parse(text).map_err(|error| {
-                Failure::new(Kind::Invalid, format!("Invalid file path: {}", brief(text)))
-                    .details(error.to_string())
-                    .hint("Name the file relative to the project root, such as src/main.rs")
+                Failure::new(
+                    FailureKind::Invalid,
+                    format!("Invalid file path: {}", brief(text)),
+                )
+                .details(error.to_string())
+                .hint("Name the file relative to the project root, such as src/main.rs")
             })
         })
         .transpose()
@@ -29,7 +32,7 @@ fn given(text: Option<&str>) -> Option<&str> {
 }
 
 /// `src/new.rs (renamed from src/old.rs)`
-fn changed(file: &Change) -> String {
+fn changed(file: &ChangedFile) -> String {
     let (path, status) = (inline(&file.path), file.status.name());
     match &file.from {
         Some(from) => format!("{path} ({status} from {})", inline(from)),
@@ -41,58 +44,58 @@ fn changed(file: &Change) -> String {
 fn refused(error: GitError, reference: &str) -> Failure {
     let invalid = |name: &str| format!("Invalid {reference}: {}", brief(name));
     match error {
-        GitError::NotInstalled => Failure::new(Kind::NoRepository, "git is not installed")
+        GitError::NotInstalled => Failure::new(FailureKind::NoRepository, "git is not installed")
             .hint("Install git and make sure it is on the PATH that docent is started with"),
         GitError::TooOld(version) => Failure::new(
-            Kind::NoRepository,
+            FailureKind::NoRepository,
             format!("git {version} is too old to be run safely"),
         )
         .hint("Install git 2.31 or newer"),
-        GitError::NotARepository => Failure::new(Kind::NoRepository, "This project is not a git repository")
+        GitError::NotARepository => Failure::new(FailureKind::NoRepository, "This project is not a git repository")
             .hint("Run git init in the project root, or start docent in a repository"),
-        GitError::Refused(reason) => Failure::new(Kind::Denied, "Cannot access git repository")
+        GitError::Refused(reason) => Failure::new(FailureKind::Denied, "Cannot access git repository")
             .details(reason)
             .hint("docent follows .git only to a repository that names this project as its own"),
-        GitError::Denied => Failure::new(Kind::Denied, "Cannot access git repository")
+        GitError::Denied => Failure::new(FailureKind::Denied, "Cannot access git repository")
             .hint("Let the user who runs docent read the project and its .git directory"),
-        GitError::Bare => Failure::new(Kind::Invalid, "This repository is bare: it has no working directory")
+        GitError::Bare => Failure::new(FailureKind::Invalid, "This repository is bare: it has no working directory")
             .hint("Give two references, ref1 and ref2"),
-        GitError::UnknownReference(name) => Failure::new(Kind::Missing, invalid(&name)).hint(
+        GitError::UnknownReference(name) => Failure::new(FailureKind::Missing, invalid(&name)).hint(
             "Name a commit, branch or tag that exists here, such as HEAD~2 or main; of a range, give the ends as ref1 and ref2",
         ),
-        GitError::UnknownMoment(name) => Failure::new(Kind::Missing, invalid(&name)).hint(
+        GitError::UnknownMoment(name) => Failure::new(FailureKind::Missing, invalid(&name)).hint(
             "Give a date (2025-01-31, 30 days ago, yesterday), or a tag, branch or commit that exists here",
         ),
-        GitError::MalformedReference(name) => Failure::new(Kind::Invalid, invalid(&name))
+        GitError::MalformedReference(name) => Failure::new(FailureKind::Invalid, invalid(&name))
             .hint("A reference does not begin with - and has no control characters"),
         GitError::Untracked(path) => {
-            Failure::new(Kind::Missing, format!("File not tracked by git: {}", brief(&path)))
+            Failure::new(FailureKind::Missing, format!("File not tracked by git: {}", brief(&path)))
                 .hint("Name a file that is in the last commit; what is untracked, ignored or only staged has no history yet")
         }
-        GitError::Incomplete => Failure::new(Kind::Internal, "This clone does not have the content of the file")
+        GitError::Incomplete => Failure::new(FailureKind::Internal, "This clone does not have the content of the file")
             .hint("A partial clone fetches content when it is needed, which docent does not do; git fetch --refetch gets all of it"),
         GitError::LineRange { start, end, lines } => {
-            Failure::new(Kind::Invalid, format!("Invalid line range: {start}-{end}"))
+            Failure::new(FailureKind::Invalid, format!("Invalid line range: {start}-{end}"))
                 .details(format!("the file has {lines} lines"))
                 .hint("Count lines from 1, and end no earlier than you start")
         }
-        GitError::Blocked(path) => Failure::new(Kind::Denied, format!("Cannot read file: {}", brief(&path)))
+        GitError::Blocked(path) => Failure::new(FailureKind::Denied, format!("Cannot read file: {}", brief(&path)))
             .details("the path is blocked because it may hold secrets or machinery, or leads outside the project")
             .hint("git_log shows when and by whom it was changed"),
-        GitError::Binary(path) => Failure::new(Kind::Invalid, format!("Binary file: {}", brief(&path)))
+        GitError::Binary(path) => Failure::new(FailureKind::Invalid, format!("Binary file: {}", brief(&path)))
             .hint("Lines have authors in text files only; git_log shows the file's commits"),
-        GitError::TooLarge(path) => Failure::new(Kind::TooLarge, format!("File too large: {}", brief(&path)))
+        GitError::TooLarge(path) => Failure::new(FailureKind::TooLarge, format!("File too large: {}", brief(&path)))
             .hint("git_log shows the file's commits"),
-        GitError::TooManyFiles => Failure::new(Kind::TooLarge, "More files differ than docent counts")
+        GitError::TooManyFiles => Failure::new(FailureKind::TooLarge, "More files differ than docent counts")
             .hint("Name a directory with filePath, or references that are closer"),
         GitError::Expired(expired) => expired.into(),
         GitError::Failed(reason) => {
-            Failure::new(Kind::Internal, format!("git cannot answer from this repository: {reason}"))
+            Failure::new(FailureKind::Internal, format!("git cannot answer from this repository: {reason}"))
                 .hint("Try the same with git on the command line; git fsck finds broken objects")
         }
-        GitError::BrokenOff => Failure::new(Kind::Internal, "git stopped in the middle of its answer")
+        GitError::BrokenOff => Failure::new(FailureKind::Internal, "git stopped in the middle of its answer")
             .hint("Try again; git fsck finds broken objects"),
-        GitError::Pipe(error) => Failure::new(Kind::Internal, format!("git cannot be run: {error}"))
+        GitError::Pipe(error) => Failure::new(FailureKind::Internal, format!("git cannot be run: {error}"))
             .hint("Try again; if it stays, run git on the command line"),
     }
 }

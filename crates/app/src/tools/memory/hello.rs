@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::Page;
+use crate::cli::print::TerminalPage;
 use crate::tools::failure::Failure;
 use crate::tools::{Call, Group, Reply, Tool};
 
@@ -52,6 +52,6 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }))
 }
 
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     page.line(answer["message"].as_str().unwrap_or_default())
 }

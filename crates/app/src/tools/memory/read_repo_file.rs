@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::Page;
-use crate::tools::failure::{Failure, Kind};
+use crate::cli::print::TerminalPage;
+use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::reading::{MOST_BYTES, refused, text};
 use crate::tools::room::{fit, notice};
 use crate::tools::{Call, Group, Reply, Tool};
@@ -68,7 +68,7 @@ struct Output {
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let path = RepoPath::parse(&args.path).map_err(|error| {
-        Failure::new(Kind::Denied, "Access denied")
+        Failure::new(FailureKind::Denied, "Access denied")
             .about("path", &args.path)
             .details(error.to_string())
     })?;
@@ -79,7 +79,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let size = file.bytes.len() as u64;
 
     let room = call.room.saturating_sub(FRAME);
-    let invalid = |message: &str| Failure::new(Kind::Invalid, message).about("path", &args.path);
+    let invalid = |message: &str| Failure::new(FailureKind::Invalid, message).about("path", &args.path);
     let (kept, content, revealed) = match args.encoding {
         Encoding::Utf8 => {
             let text = text(file.bytes)
@@ -122,7 +122,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }))
 }
 
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     page.verbatim(answer["content"].as_str().unwrap_or_default())?;
     answer["notice"]
         .as_str()

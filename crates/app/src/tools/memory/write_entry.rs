@@ -4,7 +4,7 @@
 
 use std::io;
 
-use docent_core::memory::{Entry, EntryError, MOST_BYTES, MemoryFile};
+use docent_core::memory::{EntryError, MOST_BYTES, MemoryEntry, MemoryFile};
 use docent_core::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Expired;
@@ -13,10 +13,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::Page;
-use crate::tools::arguments::Problem;
+use crate::cli::print::TerminalPage;
+use crate::tools::arguments::ArgumentProblem;
 use crate::tools::consent::{Consent, Question, Verdict};
-use crate::tools::failure::{Failure, Kind};
+use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::{Approval, Call, Group, Reply, Tool};
 
 const ABOUT: &str =
@@ -33,14 +33,14 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 struct Args {
     /// Target memory file
-    file: Target,
+    file: MemoryTarget,
     /// For .jsonl one JSON object on one line, e.g. {"decision": "…", "why": "…", "module": "…"}; for .md markdown
     #[schemars(length(max = MOST_BYTES))]
     entry: String,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
-enum Target {
+enum MemoryTarget {
     #[serde(rename = "progress_log.jsonl")]
     ProgressLog,
     #[serde(rename = "decisions.jsonl")]
@@ -63,7 +63,7 @@ struct Output {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let entry = Entry::new(args.file.file(), &args.entry).map_err(|error| refused(&error))?;
+    let entry = MemoryEntry::new(args.file.file(), &args.entry).map_err(|error| refused(&error))?;
     let key = format!("{}\n{}", entry.file.name(), entry.text());
     if call.approval == Approval::Never {
         return append(call, &entry);
@@ -76,7 +76,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             Verdict::Declined => {
                 call.memory.settle(&entry);
                 Err(Failure::new(
-                    Kind::Denied,
+                    FailureKind::Denied,
                     "The user declined the entry; nothing was written",
                 ))
             }
@@ -95,7 +95,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 }
 
 /// The entry as the user sees it: every line marked, so that nothing in it passes for something docent says.
-fn question(entry: &Entry) -> String {
+fn question(entry: &MemoryEntry) -> String {
     let (path, bytes) = (entry.file.path(), entry.text().len());
     let mut message = format!("Append these {bytes} bytes to {path}?\n\n");
     for line in reveal_part(entry.text()).lines() {
@@ -104,7 +104,7 @@ fn question(entry: &Entry) -> String {
     message
 }
 
-fn append(call: &Call<'_>, entry: &Entry) -> Result<Reply, Failure> {
+fn append(call: &Call<'_>, entry: &MemoryEntry) -> Result<Reply, Failure> {
     let appended = match call.memory.append(entry, &call.session.author(), call.deadline) {
         Ok(appended) => appended,
         Err(MemoryError::Busy | MemoryError::Expired(Expired::TimedOut)) => {
@@ -123,14 +123,14 @@ fn append(call: &Call<'_>, entry: &Entry) -> Result<Reply, Failure> {
 }
 
 /// Nothing is lost because nobody was there to be asked.
-fn queue(call: &Call<'_>, entry: &Entry, why: &str) -> Result<Reply, Failure> {
+fn queue(call: &Call<'_>, entry: &MemoryEntry, why: &str) -> Result<Reply, Failure> {
     let id = call
         .memory
         .queue(entry, &call.session.author())
         .map_err(|error| {
             let kind = match error {
-                PendingError::TooMany(_) => Kind::RateLimited,
-                _ => Kind::Internal,
+                PendingError::TooMany(_) => FailureKind::RateLimited,
+                _ => FailureKind::Internal,
             };
             Failure::new(kind, "The entry cannot wait for approval")
                 .details(error.to_string())
@@ -151,9 +151,9 @@ fn queue(call: &Call<'_>, entry: &Entry, why: &str) -> Result<Reply, Failure> {
 /// Why an entry cannot be one.
 fn refused(error: &EntryError) -> Failure {
     let kind = match error {
-        EntryError::TooLarge(_) => Kind::TooLarge,
-        EntryError::Secret(_) => Kind::Denied,
-        _ => Kind::Invalid,
+        EntryError::TooLarge(_) => FailureKind::TooLarge,
+        EntryError::Secret(_) => FailureKind::Denied,
+        _ => FailureKind::Invalid,
     };
     let failure = Failure::new(kind, "The entry was refused").details(error.to_string());
     match error {
@@ -167,17 +167,18 @@ fn refused(error: &EntryError) -> Failure {
 }
 
 /// The schema counts characters; of those there are never more than bytes.
-fn too_long(problems: &[Problem]) -> Option<Failure> {
-    let is_length = |problem: &Problem| problem.path == ["entry"] && problem.message.contains("at most");
+fn too_long(problems: &[ArgumentProblem]) -> Option<Failure> {
+    let is_length =
+        |problem: &ArgumentProblem| problem.path == ["entry"] && problem.message.contains("at most");
     let problem = problems.iter().find(|problem| is_length(problem))?;
-    Some(Failure::new(Kind::TooLarge, "The entry was refused").details(problem.message.clone()))
+    Some(Failure::new(FailureKind::TooLarge, "The entry was refused").details(problem.message.clone()))
 }
 
 /// Why an entry was not written.
 fn failed(error: &MemoryError, file: MemoryFile) -> Failure {
     let kind = match error {
-        MemoryError::File(error) => Kind::of(error),
-        MemoryError::Busy | MemoryError::Io(_) => Kind::Internal,
+        MemoryError::File(error) => FailureKind::of(error),
+        MemoryError::Busy | MemoryError::Io(_) => FailureKind::Internal,
         MemoryError::Expired(expired) => return (*expired).into(),
     };
     Failure::new(kind, "The entry was not written")
@@ -185,7 +186,7 @@ fn failed(error: &MemoryError, file: MemoryFile) -> Failure {
         .details(error.to_string())
 }
 
-impl Target {
+impl MemoryTarget {
     fn file(self) -> MemoryFile {
         match self {
             Self::ProgressLog => MemoryFile::ProgressLog,
@@ -195,7 +196,7 @@ impl Target {
     }
 }
 
-fn show(answer: &Value, page: &mut Page) -> io::Result<()> {
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let output = Output::deserialize(answer).expect("it was written by `run`");
     match output.notice {
         Some(notice) => page.line(&notice),

@@ -81,7 +81,7 @@ fn layout() -> impl Strategy<Value = (bool, Vec<&'static str>, &'static str, &'s
 }
 
 /// A JSON file, its form, and how many servers it has, if it has a key for them. With an entry, if there are any to choose from.
-fn json(entries: &'static [&'static str]) -> impl Strategy<Value = (String, Form, Option<usize>)> {
+fn json(entries: &'static [&'static str]) -> impl Strategy<Value = (String, FileFormat, Option<usize>)> {
     let members = |most| prop::collection::vec(select(JSON_VALUES), 0..most);
     let entry = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
     let servers = (proptest::option::of(members(3)), entry);
@@ -126,7 +126,11 @@ fn json(entries: &'static [&'static str]) -> impl Strategy<Value = (String, Form
                 let text = object(&members, &mut gaps, line, end);
                 // Entries come with comments and commas of their own.
                 let is_strict = !has_comments && entries.is_empty();
-                let form = if is_strict { Form::Json } else { Form::Jsonc };
+                let form = if is_strict {
+                    FileFormat::Json
+                } else {
+                    FileFormat::Jsonc
+                };
                 let text = match edge {
                     "\n" => text + edge,
                     _ => edge.to_owned() + &text,
@@ -249,7 +253,7 @@ fn comments(text: &str) -> usize {
 }
 
 /// Puts an entry into a text without one, and takes it out again.
-fn check_round_trip(text: &str, place: &Place, is_exact: bool) -> Result<(), TestCaseError> {
+fn check_round_trip(text: &str, place: &EntryLocation, is_exact: bool) -> Result<(), TestCaseError> {
     prop_assert_eq!(find(text, place), Ok(None));
     let with = changed(put(text, place, &entry()));
     prop_assert_eq!(comments(&with), comments(text), "{}", with);
@@ -264,13 +268,13 @@ fn check_round_trip(text: &str, place: &Place, is_exact: bool) -> Result<(), Tes
 }
 
 /// Changes an entry, and takes it out.
-fn check_entry(text: &str, place: &Place) -> Result<(), TestCaseError> {
+fn check_entry(text: &str, place: &EntryLocation) -> Result<(), TestCaseError> {
     match put(text, place, &entry()) {
         Ok(Some(with)) => {
             prop_assert_eq!(comments(&with), comments(text), "{}", with);
             prop_assert_eq!(put(&with, place, &entry()), Ok(None), "{}", with);
         }
-        Ok(None) | Err(Refused::WrongKind { .. }) => {}
+        Ok(None) | Err(EditRefused::WrongKind { .. }) => {}
         Err(other) => prop_assert!(false, "{}", other),
     }
     let without = changed(take_out(text, place, None));
@@ -303,13 +307,13 @@ fn damaged() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn json_comes_back_as_it_was((text, form, servers) in json(&[])) {
-        let place = Place { form, ..JSON };
+        let place = EntryLocation { form, ..JSON };
         check_round_trip(&text, &place, servers.is_some_and(|servers| servers > 0))?;
     }
 
     #[test]
     fn an_entry_in_json_is_changed_and_taken_out((text, form, _) in json(JSON_ENTRIES)) {
-        check_entry(&text, &Place { form, ..JSON })?;
+        check_entry(&text, &EntryLocation { form, ..JSON })?;
     }
 
     #[test]
@@ -335,8 +339,8 @@ proptest! {
         for place in [JSON, JSONC, TOML] {
             let found = find(&text, &place);
             let put = put(&text, &place, &entry());
-            prop_assert_ne!(&put, &Err(Refused::Unproven));
-            prop_assert_ne!(take_out(&text, &place, Some(&before)), Err(Refused::Unproven));
+            prop_assert_ne!(&put, &Err(EditRefused::Unproven));
+            prop_assert_ne!(take_out(&text, &place, Some(&before)), Err(EditRefused::Unproven));
             if let (Ok(None), Ok(_)) = (found, &put) {
                 check_round_trip(&text, &place, false)?;
             }
@@ -355,7 +359,7 @@ proptest! {
             (format!("{}3", texts[0]), Value::Flag(flag)),
         ];
         for place in [JSON, JSONC, TOML] {
-            let place = Place { name: &name, ..place };
+            let place = EntryLocation { name: &name, ..place };
             let with = changed(put("", &place, &entry));
             prop_assert_eq!(find(&with, &place), Ok(Some(entry.clone())));
         }

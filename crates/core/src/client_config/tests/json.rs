@@ -63,7 +63,7 @@ fn a_text_without_content_becomes_a_file() {
 
 #[test]
 fn keys_that_are_missing_are_written_and_go_with_the_entry() {
-    let place = Place {
+    let place = EntryLocation {
         keys: &["mcp", "servers"],
         ..JSON
     };
@@ -277,7 +277,7 @@ fn what_is_in_the_way_is_refused_with_its_place() {
     let twice = "{\"mcpServers\": {\"docent\": {\"args\": [], \"args\": []}}}";
     assert!(matches!(
         put(twice, &JSON, &entry()),
-        Err(Refused::Duplicate { .. })
+        Err(EditRefused::Duplicate { .. })
     ));
     // What is twice elsewhere is not ours to judge.
     let elsewhere = "{\"x\": 1, \"x\": 2, \"mcpServers\": {\"docent\": {}}}";

@@ -6,17 +6,17 @@ mod toml;
 
 use super::*;
 
-const JSON: Place = Place {
-    form: Form::Json,
+const JSON: EntryLocation = EntryLocation {
+    form: FileFormat::Json,
     keys: &["mcpServers"],
     name: "docent",
 };
-const JSONC: Place = Place {
-    form: Form::Jsonc,
+const JSONC: EntryLocation = EntryLocation {
+    form: FileFormat::Jsonc,
     ..JSON
 };
-const TOML: Place = Place {
-    form: Form::Toml,
+const TOML: EntryLocation = EntryLocation {
+    form: FileFormat::Toml,
     keys: &["mcp_servers"],
     name: "docent",
 };
@@ -31,7 +31,7 @@ fn entry() -> Entry {
     ]
 }
 
-fn changed(edited: Result<Option<String>, Refused>) -> String {
+fn changed(edited: Result<Option<String>, EditRefused>) -> String {
     match edited {
         Ok(Some(text)) => text,
         other => panic!("{other:?}"),
@@ -39,7 +39,7 @@ fn changed(edited: Result<Option<String>, Refused>) -> String {
 }
 
 /// Puts the entry in where there was none, and takes it out again.
-fn check_new(text: &str, place: &Place, expected: &str) {
+fn check_new(text: &str, place: &EntryLocation, expected: &str) {
     let with = changed(put(text, place, &entry()));
     assert_eq!(with, expected, "put into {text:?}");
     assert_eq!(find(text, place), Ok(None));
@@ -53,25 +53,25 @@ fn check_new(text: &str, place: &Place, expected: &str) {
 }
 
 /// As above, and what was before need not be known to restore it.
-fn check_exact(text: &str, place: &Place, expected: &str) {
+fn check_exact(text: &str, place: &EntryLocation, expected: &str) {
     check_new(text, place, expected);
     assert_eq!(changed(take_out(expected, place, None)), text, "taken out again");
 }
 
 /// Puts the entry in where there was one.
-fn check_update(text: &str, place: &Place, expected: &str) {
+fn check_update(text: &str, place: &EntryLocation, expected: &str) {
     let with = changed(put(text, place, &entry()));
     assert_eq!(with, expected, "put into {text:?}");
     assert_eq!(put(&with, place, &entry()), Ok(None), "twice");
 }
 
-fn check_taken_out(text: &str, place: &Place, expected: &str) {
+fn check_taken_out(text: &str, place: &EntryLocation, expected: &str) {
     assert_eq!(changed(take_out(text, place, None)), expected, "{text:?}");
     assert_eq!(take_out(expected, place, None), Ok(None));
 }
 
 /// None of the three functions touches the text, and all say why.
-fn check_refused(text: &str, place: &Place, reason: &str) {
+fn check_refused(text: &str, place: &EntryLocation, reason: &str) {
     let refusals = [
         find(text, place).map(|_| ()),
         put(text, place, &entry()).map(|_| ()),

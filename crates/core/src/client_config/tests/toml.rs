@@ -66,7 +66,7 @@ fn inline_tables_and_dotted_keys_are_followed() {
         &TOML,
         "  mcp_servers . notes.command = \"n\" # c\n  mcp_servers.docent.command = \"docent\"\n  mcp_servers.docent.args = [\"serve\", \"-v\"]\nmodel = 1\n\n[tui]\n",
     );
-    let deep = Place {
+    let deep = EntryLocation {
         keys: &["a", "b"],
         name: "my server",
         ..TOML
@@ -179,5 +179,8 @@ fn what_is_not_toml_or_in_the_way_is_refused_with_its_place() {
         "line 1, column 1: \"mcp_servers.docent.command\" is not a value"
     );
     let deep = format!("a = {}{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert!(matches!(put(&deep, &TOML, &entry()), Err(Refused::Syntax { .. })));
+    assert!(matches!(
+        put(&deep, &TOML, &entry()),
+        Err(EditRefused::Syntax { .. })
+    ));
 }

@@ -4,14 +4,14 @@ use proptest::{prop_assert, prop_assert_eq, proptest};
 
 use super::*;
 
-fn strategy(by: Level, most: usize, least: usize) -> Rules {
-    Rules {
+fn strategy(by: HeadingLevel, most: usize, least: usize) -> PageRules {
+    PageRules {
         strategy: Strategy { by, most, least },
         labels: Labels::new(),
     }
 }
 
-fn page(text: &str, rules: Rules) -> Page {
+fn page(text: &str, rules: PageRules) -> Page {
     let page = Page::of(text, rules);
     let joined: String = page
         .sections
@@ -28,7 +28,7 @@ fn page(text: &str, rules: Rules) -> Page {
     page
 }
 
-fn names_by(by: Level, text: &str) -> Vec<String> {
+fn names_by(by: HeadingLevel, text: &str) -> Vec<String> {
     names(&page(text, strategy(by, 20_000, 0)))
 }
 
@@ -40,17 +40,17 @@ fn names(page: &Page) -> Vec<String> {
 fn sections_are_named_by_the_headings_above_them() {
     let text = "# Retries\nIntro.\n\n## Backoff Strategy\nText.\n\n### Jitter\nText.\n\n## Limits\nText.\n";
     assert_eq!(
-        names_by(Level::H2, text),
+        names_by(HeadingLevel::H2, text),
         ["_preamble", "retries/backoff-strategy", "retries/limits"]
     );
     assert_eq!(
-        names_by(Level::H3, text),
+        names_by(HeadingLevel::H3, text),
         ["_preamble", "retries/backoff-strategy/jitter"]
     );
-    assert_eq!(names_by(Level::H1, text), ["retries"]);
-    assert_eq!(names_by(Level::File, text), [""]);
-    let page = page(text, Rules::default());
-    let crumbs: Vec<String> = page.sections.iter().map(Section::breadcrumb).collect();
+    assert_eq!(names_by(HeadingLevel::H1, text), ["retries"]);
+    assert_eq!(names_by(HeadingLevel::File, text), [""]);
+    let page = page(text, PageRules::default());
+    let crumbs: Vec<String> = page.sections.iter().map(PageSection::breadcrumb).collect();
     assert_eq!(
         crumbs,
         ["Retries", "Retries > Backoff Strategy", "Retries > Limits"]
@@ -62,7 +62,7 @@ fn sections_are_named_by_the_headings_above_them() {
 #[test]
 fn headings_that_are_the_same_are_counted() {
     let text = "## A\nx\n## A\ny\n## A 2\nz\n# B\n## A\nw\n";
-    assert_eq!(names_by(Level::H2, text), ["a", "a-2", "a-2-2", "b/a"]);
+    assert_eq!(names_by(HeadingLevel::H2, text), ["a", "a-2", "a-2-2", "b/a"]);
 }
 
 #[test]
@@ -80,9 +80,12 @@ fn slugs_keep_letters_of_any_script() {
 #[test]
 fn only_real_headings_cut() {
     let text = "Title\n=====\n\n```md\n## not one\n```\n\n<div>\n## nor this\n</div>\n\n> ## quoted\n\n- ## listed\n\nSet\n---\n\n    ## code\n\n##no space\n\n## Yes ##\n";
-    assert_eq!(names_by(Level::H2, text), ["_preamble", "title/set", "title/yes"]);
+    assert_eq!(
+        names_by(HeadingLevel::H2, text),
+        ["_preamble", "title/set", "title/yes"]
+    );
     let html = "## New <span class=\"v\">v5</span>\n";
-    let page = page(html, Rules::default());
+    let page = page(html, PageRules::default());
     assert_eq!(page.sections[0].heading, "New v5");
     assert_eq!(page.sections[0].name, "new-span-classvv5span");
 }
@@ -92,7 +95,7 @@ fn what_is_endless_is_cut_and_what_has_an_anchor_loses_it() {
     let long = "word ".repeat(5_000);
     let text =
         format!("---\ntitle: \"a\\n{long}\"\n---\n## {long}\n\n## {long}\n\n## Settings {{#settings}}\n");
-    let page = page(&text, Rules::default());
+    let page = page(&text, PageRules::default());
     for section in &page.sections {
         assert!(section.heading.chars().count() <= 201 && section.name.len() <= 302);
         assert!(!section.breadcrumb().contains('\n'));
@@ -104,26 +107,29 @@ fn what_is_endless_is_cut_and_what_has_an_anchor_loses_it() {
 #[test]
 fn front_matter_belongs_to_the_first_section_and_gives_the_title() {
     let text = "---\ntitle: Islands\n---\n\nIntro.\n\n## One\nx\n";
-    let page = page(text, Rules::default());
+    let page = page(text, PageRules::default());
     assert_eq!(names(&page), ["_preamble", "one"]);
     assert_eq!(page.sections[0].heading, "Islands");
     assert_eq!(&page.plain[page.sections[0].plain.clone()], "Intro.\n");
     assert_eq!(page.sections[1].breadcrumb(), "Islands > One");
-    assert_eq!(names_by(Level::H2, "---\ntitle: x\n---\n\n## One\nx\n"), ["one"]);
+    assert_eq!(
+        names_by(HeadingLevel::H2, "---\ntitle: x\n---\n\n## One\nx\n"),
+        ["one"]
+    );
 }
 
 #[test]
 fn pages_without_text_are_one_section() {
-    assert_eq!(names_by(Level::H2, ""), ["_preamble"]);
-    assert_eq!(names_by(Level::H2, " \n\n"), ["_preamble"]);
-    assert_eq!(names_by(Level::H2, "---\na: b\n---\n"), ["_preamble"]);
+    assert_eq!(names_by(HeadingLevel::H2, ""), ["_preamble"]);
+    assert_eq!(names_by(HeadingLevel::H2, " \n\n"), ["_preamble"]);
+    assert_eq!(names_by(HeadingLevel::H2, "---\na: b\n---\n"), ["_preamble"]);
 }
 
 #[test]
 fn what_is_too_long_is_cut_at_finer_headings_first() {
     let long = "word ".repeat(30);
     let text = format!("# T\n\n## A\n\n{long}\n\n### One\n\n{long}\n\n### Two\n\n{long}\n\n## B\n\nshort\n");
-    let page = page(&text, strategy(Level::H2, 200, 0));
+    let page = page(&text, strategy(HeadingLevel::H2, 200, 0));
     assert_eq!(names(&page), ["_preamble", "t/a", "t/a/one", "t/a/two", "t/b"]);
     assert_eq!(page.sections[2].breadcrumb(), "T > A > One");
 }
@@ -132,17 +138,20 @@ fn what_is_too_long_is_cut_at_finer_headings_first() {
 fn what_has_no_finer_headings_is_cut_between_blocks() {
     let long = "word ".repeat(30);
     let text = format!("## A\n\n{long}\n\n{long}\n\n{long}\n");
-    let cut = page(&text, strategy(Level::H2, 200, 0));
+    let cut = page(&text, strategy(HeadingLevel::H2, 200, 0));
     assert_eq!(names(&cut), ["a", "a-part-2", "a-part-3"]);
-    let file = page(&text, strategy(Level::File, 200, 0));
+    let file = page(&text, strategy(HeadingLevel::File, 200, 0));
     assert_eq!(names(&file), ["a", "a-part-2", "a-part-3"]);
-    let plain = page(&format!("{long}\n\n{long}\n"), strategy(Level::File, 200, 0));
+    let plain = page(
+        &format!("{long}\n\n{long}\n"),
+        strategy(HeadingLevel::File, 200, 0),
+    );
     assert_eq!(names(&plain), ["", "_part-2"]);
-    let preamble = page(&format!("{long}\n\n{long}\n"), strategy(Level::H2, 200, 0));
+    let preamble = page(&format!("{long}\n\n{long}\n"), strategy(HeadingLevel::H2, 200, 0));
     assert_eq!(names(&preamble), ["_preamble", "_preamble-part-2"]);
     let merged = page(
         &format!("## A\n\n{long}\n\n{long}\n\nend\n"),
-        strategy(Level::H2, 157, 100),
+        strategy(HeadingLevel::H2, 157, 100),
     );
     assert_eq!(names(&merged), ["a", "a-part-2"]);
 }
@@ -154,7 +163,7 @@ fn rows_items_and_code_stay_whole() {
     let items = repeated(|at| format!("- item {at}\n\n  ```\n  code of {at}\n\n  more\n  ```\n\n"));
     let code = repeated(|at| format!("line {at}\n\n"));
     let text = format!("## T\n\n| a | b |\n|---|---|\n{rows}\n\n{items}\n\n```\n{code}```\n\n## End\n");
-    let page = page(&text, strategy(Level::H2, 1_000, 0));
+    let page = page(&text, strategy(HeadingLevel::H2, 1_000, 0));
     assert!(page.sections.len() > 10);
     for section in &page.sections {
         let own = &text[section.bytes.clone()];
@@ -181,7 +190,7 @@ fn rows_items_and_code_stay_whole() {
 #[test]
 fn two_megabytes_in_one_section_are_cut() {
     let text = format!("# Log\n\n{}", "one more line of the log\n".repeat(85_000));
-    let page = page(&text, Rules::default());
+    let page = page(&text, PageRules::default());
     assert!(page.sections.len() > 100);
     assert!(page.sections.iter().all(|section| section.bytes.len() <= 20_001));
 }
@@ -189,23 +198,23 @@ fn two_megabytes_in_one_section_are_cut() {
 #[test]
 fn a_name_may_be_shortened_to_a_tail_that_is_unique() {
     let text = "# A\n## X\n### Deep\n## Y\n# B\n## X\n";
-    let page = page(text, Rules::default());
+    let page = page(text, PageRules::default());
     assert_eq!(names(&page), ["_preamble", "a/x", "a/y", "b/x"]);
-    assert_eq!(page.find("a/y"), Found::One(2));
-    assert_eq!(page.find("y"), Found::One(2));
-    assert_eq!(page.find("x"), Found::Several(vec![1, 3]));
-    assert_eq!(page.find("z"), Found::None);
-    assert_eq!(page.find(""), Found::Several(vec![0, 1, 2, 3]));
+    assert_eq!(page.find("a/y"), PageTarget::One(2));
+    assert_eq!(page.find("y"), PageTarget::One(2));
+    assert_eq!(page.find("x"), PageTarget::Several(vec![1, 3]));
+    assert_eq!(page.find("z"), PageTarget::None);
+    assert_eq!(page.find(""), PageTarget::Several(vec![0, 1, 2, 3]));
 }
 
 #[test]
 fn what_a_reader_does_not_see_is_a_preamble_as_well() {
     assert_eq!(
-        names_by(Level::H2, "[//]: # (title: Packages)\n\n## Imports\n"),
+        names_by(HeadingLevel::H2, "[//]: # (title: Packages)\n\n## Imports\n"),
         ["_preamble", "imports"]
     );
     assert_eq!(
-        names_by(Level::H2, "## Foot[^1] ~~note~~\n\n[^1]: There.\n"),
+        names_by(HeadingLevel::H2, "## Foot[^1] ~~note~~\n\n[^1]: There.\n"),
         ["foot-note"]
     );
 }
@@ -213,13 +222,16 @@ fn what_a_reader_does_not_see_is_a_preamble_as_well() {
 #[test]
 fn mdx_is_read_as_far_as_it_is_markdown() {
     let text = "import X from './x';\n\nexport const a = 1;\n\n# T\n\n<Tabs>\n  <Tab>\n\n## Inside\n\n</Tab>\n</Tabs>\n\n{/* c */}\n\n## After\n";
-    assert_eq!(names_by(Level::H2, text), ["_preamble", "t/inside", "t/after"]);
+    assert_eq!(
+        names_by(HeadingLevel::H2, text),
+        ["_preamble", "t/inside", "t/after"]
+    );
 }
 
 proptest! {
     #[test]
     fn any_page_is_its_sections(text in "(# |## |### |---\n|a|b \n|\n|```\n|\\| x \\|\n|- |> |<p>\n|=+\n|é|\r\n|\t){0,60}", most in 1_usize..80, by in 0_usize..4) {
-        let by = [Level::H1, Level::H2, Level::H3, Level::File][by];
+        let by = [HeadingLevel::H1, HeadingLevel::H2, HeadingLevel::H3, HeadingLevel::File][by];
         let page = page(&text, strategy(by, most, most / 3));
         let mut names = names(&page);
         let count = names.len();

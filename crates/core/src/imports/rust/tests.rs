@@ -103,10 +103,10 @@ fn modules_written_out_in_a_file_are_no_files() {
     };
     assert_eq!(
         resolve("super::*", 4),
-        super::super::Target::Itself,
+        super::super::ImportTarget::Itself,
         "the file itself"
     );
-    let f = super::super::Target::Files(vec!["src/f.rs".to_owned()]);
+    let f = super::super::ImportTarget::Files(vec!["src/f.rs".to_owned()]);
     assert_eq!(resolve("super::super::super::f", 6), f);
     assert_eq!(resolve("super::f", 9), f);
 }
