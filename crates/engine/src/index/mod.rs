@@ -22,7 +22,7 @@ mod writing;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(crate) use build::hash;
 use docent_core::docs::manifest::PageRules;
@@ -380,7 +380,7 @@ impl Index {
         }
         shared.start(&mut state);
         shared.changed.notify_all();
-        let (mut seen, mut moved) = ((0, 0, 0), Instant::now());
+        let (mut seen, mut since_progress) = ((0, 0, 0), waited);
         loop {
             let (answered, standing) = match corpus {
                 Corpus::Docs => (state.answered_docs, &state.docs),
@@ -395,10 +395,10 @@ impl Index {
             }
             let state_now = (answered, standing.pending, self.progress().done);
             if state_now != seen {
-                (seen, moved) = (state_now, Instant::now());
+                (seen, since_progress) = (state_now, shared.options.clock.stopwatch());
             }
             let left = match patience {
-                Patience::UntilDone if moved.elapsed() > STANDSTILL => Duration::ZERO,
+                Patience::UntilDone if since_progress.elapsed() > STANDSTILL => Duration::ZERO,
                 Patience::UntilDone => STEP,
                 Patience::Moment => {
                     let most = match standing {

@@ -50,6 +50,10 @@ impl Shared {
         if !watcher.fence() || watcher.last_change().is_some() {
             return None;
         }
+        // Watches are set by path. A project directory that was replaced before its watch was set is not heard of.
+        if !self.root.is_still_there() {
+            return None;
+        }
         let is_current = self.seen().is_some_and(|seen| self.is_current(&seen.opened));
         let elsewhere = self.elsewhere();
         let state = self.lock();
