@@ -31,7 +31,7 @@ pub(crate) enum Stderr {
 }
 
 /// Lines that wait to be written; more of them are lost.
-const WAITING_LINES: usize = 1_000;
+const MAX_WAITING_LINES: usize = 1_000;
 
 /// Starts logging. Libraries are only heard when something is wrong: their lines may repeat what clients sent.
 pub(crate) fn start(log: &LogSettings, purpose: Stderr) -> anyhow::Result<()> {
@@ -88,7 +88,7 @@ struct StderrLines(SyncSender<Vec<u8>>);
 
 impl StderrLines {
     fn start() -> Self {
-        let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING_LINES);
+        let (sender, receiver) = sync_channel::<Vec<u8>>(MAX_WAITING_LINES);
         thread::spawn(move || {
             for line in receiver {
                 // Without a stderr there is nobody to tell.

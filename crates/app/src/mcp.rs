@@ -184,7 +184,7 @@ type Caller = (Option<IpAddr>, String);
 struct PassersBy(Mutex<VecDeque<(Caller, Arc<Session>)>>);
 
 impl PassersBy {
-    const MOST: usize = 1_000;
+    const MAX_CANDIDATE_VALUES: usize = 1_000;
 
     fn session(&self, caller: Caller, log: &Arc<Sessions>) -> Arc<Session> {
         let mut seen = self.0.lock().expect("nothing panics while it holds the sessions");
@@ -194,7 +194,7 @@ impl PassersBy {
             .and_then(|at| seen.remove(at));
         let (caller, session) = known.unwrap_or_else(|| (caller, Arc::new(Session::new(log.clone()))));
         seen.push_front((caller, session.clone()));
-        seen.truncate(Self::MOST);
+        seen.truncate(Self::MAX_CANDIDATE_VALUES);
         session
     }
 }
@@ -352,7 +352,7 @@ impl ServerHandler for ClientView {
         accepted.resources_list_changed = None;
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| resources::is_known(uri));
-            uris.truncate(telling::MOST);
+            uris.truncate(telling::MAX_SUBSCRIPTIONS);
         }
         Some(accepted)
     }

@@ -277,12 +277,12 @@ fn shares(languages: &[(String, usize)]) -> String {
 
 /// What the readme says first, below its title.
 pub(crate) fn introduction(root: &Root, overview: &Overview) -> Option<String> {
-    const MOST_BYTES: u64 = 1 << 20;
+    const MAX_README_BYTES: u64 = 1 << 20;
     let readme = overview
         .key_files
         .iter()
         .find(|path| path.to_ascii_lowercase().starts_with("readme"))?;
-    let content = root.read(&RepoPath::parse(readme).ok()?, MOST_BYTES).ok()?;
+    let content = root.read(&RepoPath::parse(readme).ok()?, MAX_README_BYTES).ok()?;
     let text = String::from_utf8(content.bytes).ok()?;
     // Badges, pictures, markup and headings say nothing; nor does a paragraph that begins with one of them.
     let is_mark = |c: char| "#<[!|>=-*`.:\"~_+".contains(c);

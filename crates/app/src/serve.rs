@@ -14,10 +14,10 @@ use crate::http;
 use crate::mcp::ClientView;
 use crate::settings::Http;
 use crate::stdio::StdioTransport;
-use crate::tools::dispatch::{Dispatch, MOST_CALLS};
+use crate::tools::dispatch::{Dispatch, MAX_CONCURRENT_CALLS};
 
 /// How long answers under way may take after stdin has ended. Whoever closed it waits for the process to go.
-const GRACE: Duration = Duration::from_millis(25);
+const EXIT_GRACE: Duration = Duration::from_millis(25);
 
 /// Threads beside those that calls may take: where stdin and stdout are no pipes, each is read and written by one.
 const SPARE_THREADS: usize = 4;
@@ -38,7 +38,7 @@ pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<()> {
         };
         let grace = async {
             closed.cancelled().await;
-            tokio::time::sleep(GRACE).await;
+            tokio::time::sleep(EXIT_GRACE).await;
         };
         let outcome = tokio::select! {
             outcome = serving => outcome,
@@ -66,7 +66,7 @@ pub(crate) fn http(dispatch: Dispatch, address: &str, settings: Http) -> anyhow:
 fn runtime() -> anyhow::Result<Runtime> {
     Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(MOST_CALLS + SPARE_THREADS)
+        .max_blocking_threads(MAX_CONCURRENT_CALLS + SPARE_THREADS)
         .build()
         .context("no async runtime")
 }

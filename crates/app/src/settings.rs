@@ -393,10 +393,10 @@ fn flatten(prefix: &str, table: toml::Table, values: &mut BTreeMap<String, Value
 }
 
 fn read_project(root: &Root) -> anyhow::Result<Option<FlatSettings>> {
-    const MOST_BYTES: u64 = 65_536;
+    const MAX_FILE_BYTES: u64 = 65_536;
     let path = RepoPath::parse(PROJECT_FILE).expect("a literal path");
     let shown = root.path().join(PROJECT_FILE);
-    match root.read(&path, MOST_BYTES) {
+    match root.read(&path, MAX_FILE_BYTES) {
         Err(FileError::Missing) => Ok(None),
         Err(error) => Err(error).with_context(|| shown.display().to_string()),
         Ok(content) => {

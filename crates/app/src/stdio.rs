@@ -22,7 +22,7 @@ use tokio_util::codec::{Decoder, Encoder};
 use tokio_util::sync::CancellationToken;
 
 /// The longest line that is read; the same as the largest body over HTTP.
-const LONGEST_LINE: usize = 4 << 20;
+const MAX_LINE_BYTES: usize = 4 << 20;
 
 /// The two streams as a transport.
 pub(crate) struct StdioTransport {
@@ -43,7 +43,7 @@ pub(crate) struct StdioTransport {
 }
 
 /// Complaints that may wait. A client that sends nonsense and reads nothing is not listened to further.
-const MOST_COMPLAINTS: usize = 64;
+const MAX_WAITING_COMPLAINTS: usize = 64;
 
 impl StdioTransport {
     /// Takes the process's streams. `closed` is cancelled when stdin ends.
@@ -57,7 +57,7 @@ impl StdioTransport {
             skipping: false,
             begun: false,
             closed,
-            room: Arc::new(Semaphore::new(MOST_COMPLAINTS)),
+            room: Arc::new(Semaphore::new(MAX_WAITING_COMPLAINTS)),
             place: None,
         }
     }
@@ -77,7 +77,7 @@ impl StdioTransport {
                 return Some(InputLine::Whole(line));
             }
             self.scanned = self.pending.len();
-            if self.skipping || self.scanned > LONGEST_LINE {
+            if self.skipping || self.scanned > MAX_LINE_BYTES {
                 // The buffer is given back: one long line should not be paid for ever after.
                 self.pending = BytesMut::new();
                 self.scanned = 0;
@@ -143,7 +143,7 @@ impl Transport<RoleServer> for StdioTransport {
                     return None;
                 }
                 Some(InputLine::TooLong) => {
-                    let message = format!("Parse error: the line is longer than {LONGEST_LINE} bytes");
+                    let message = format!("Parse error: the line is longer than {MAX_LINE_BYTES} bytes");
                     self.complain(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), None);
                     continue;
                 }

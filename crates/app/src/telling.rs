@@ -17,23 +17,23 @@ use crate::tools::dispatch::Dispatch;
 use crate::tools::limit::Session;
 
 /// How often it is looked whether a client is still there.
-const LEFT: Duration = Duration::from_secs(30);
+const LIVENESS_CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// What follows within this time is told together.
-const PAUSE: Duration = Duration::from_millis(250);
+const UPDATE_DEBOUNCE: Duration = Duration::from_millis(250);
 
 /// The resources a client wants to hear of, each with what tells its last text from another.
 #[derive(Clone, Default)]
 pub(crate) struct Subscribed(Arc<Mutex<BTreeMap<String, u64>>>);
 
 /// More would only be read through with every change.
-pub(crate) const MOST: usize = 50;
+pub(crate) const MAX_SUBSCRIPTIONS: usize = 50;
 
 impl Subscribed {
     /// False where there are too many already.
     pub(crate) fn add(&self, uri: &str, text: &str) -> bool {
         let mut known = self.known();
-        if known.len() >= MOST && !known.contains_key(uri) {
+        if known.len() >= MAX_SUBSCRIPTIONS && !known.contains_key(uri) {
             return false;
         }
         known.insert(uri.to_owned(), mark(text));
@@ -146,7 +146,7 @@ pub(crate) async fn tell(
                 return;
             },
             // Who has left is not waited for until something changes.
-            () = tokio::time::sleep(LEFT) => {}
+            () = tokio::time::sleep(LIVENESS_CHECK_INTERVAL) => {}
         }
         if listener.is_gone() {
             return;
@@ -170,7 +170,7 @@ pub(crate) async fn tell(
         if subscribed.known().is_empty() {
             continue;
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(UPDATE_DEBOUNCE).await;
         let looked = {
             let (dispatch, session, subscribed) = (dispatch.clone(), session.clone(), subscribed.clone());
             tokio::task::spawn_blocking(move || subscribed.changed(&dispatch, &session)).await

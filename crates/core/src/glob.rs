@@ -2,14 +2,15 @@
 //! wildcard, so a pattern from a hostile project or caller is looked at first.
 
 /// Bytes a pattern may have.
-const LONGEST: usize = 1_000;
+const MAX_PATTERN_BYTES: usize = 1_000;
 
 /// Groups of alternatives a pattern may open.
-const MOST_GROUPS: usize = 50;
+const MAX_PATTERN_GROUPS: usize = 50;
 
 /// True for patterns of a size that people write.
 pub fn is_reasonable(pattern: &str) -> bool {
-    pattern.len() <= LONGEST && pattern.bytes().filter(|byte| *byte == b'{').count() <= MOST_GROUPS
+    pattern.len() <= MAX_PATTERN_BYTES
+        && pattern.bytes().filter(|byte| *byte == b'{').count() <= MAX_PATTERN_GROUPS
 }
 
 #[cfg(test)]

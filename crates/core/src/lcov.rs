@@ -49,10 +49,10 @@ pub enum LcovError {
 }
 
 /// How long a line of a report can be. Names of functions, which are passed over, can be very long.
-const LONGEST_LINE: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// Memory for one report: enough for half a million files, or a hundred million lines of code.
-const MOST_HELD: usize = 256 << 20;
+const MAX_HELD_BYTES: usize = 256 << 20;
 
 /// What a file costs beside its lines and its name: its entry in a table that has just grown.
 const FILE_COST: usize = 400;
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
 
     /// Keeps the beginning of a line.
     fn begin(&mut self, bytes: &[u8]) -> Result<(), LcovError> {
-        if self.begun.len() + bytes.len() > LONGEST_LINE {
+        if self.begun.len() + bytes.len() > MAX_LINE_BYTES {
             self.line += 1;
             return self.malformed("it is longer than a megabyte");
         }
@@ -170,7 +170,8 @@ impl<'a> Parser<'a> {
             (name, Gathered::default())
         });
         self.held = self.held.saturating_sub(gathered.held());
-        gathered.room = MOST_HELD.checked_sub(self.held).ok_or(LcovError::TooMuch)? / size_of::<LineWord>();
+        gathered.room =
+            MAX_HELD_BYTES.checked_sub(self.held).ok_or(LcovError::TooMuch)? / size_of::<LineWord>();
         self.section = Some((name, gathered));
         Ok(())
     }

@@ -20,7 +20,7 @@ use crate::reveal::hidden_in;
 pub const DIRECTORY: &str = ".context/memory";
 
 /// An entry may have so many bytes.
-pub const MOST_BYTES: usize = 10_240;
+pub const MAX_ENTRY_BYTES: usize = 10_240;
 
 /// Objects and lists may stand inside each other so deep.
 const DEEPEST: usize = 32;
@@ -88,7 +88,7 @@ pub struct MemoryEntry {
 pub enum EntryError {
     #[error("the entry is empty")]
     Empty,
-    #[error("the entry has {0} bytes, over the limit of {MOST_BYTES}")]
+    #[error("the entry has {0} bytes, over the limit of {MAX_ENTRY_BYTES}")]
     TooLarge(usize),
     #[error("the entry has more than one line, and each line of {0} is an entry")]
     ManyLines(&'static str),
@@ -109,7 +109,7 @@ pub enum EntryError {
 impl MemoryEntry {
     /// Looks at what should be added; space around it does not count.
     pub fn new(file: MemoryFile, text: &str) -> Result<Self, EntryError> {
-        if text.len() > MOST_BYTES {
+        if text.len() > MAX_ENTRY_BYTES {
             return Err(EntryError::TooLarge(text.len()));
         }
         let text = text.trim_matches([' ', '\t', '\r', '\n']);
@@ -365,13 +365,13 @@ mod tests {
 
     #[test]
     fn bytes_are_counted_and_not_characters() {
-        let fits = "é".repeat(MOST_BYTES / 2);
+        let fits = "é".repeat(MAX_ENTRY_BYTES / 2);
         assert!(MemoryEntry::new(MemoryFile::BestPractices, &fits).is_ok());
         let more = format!("{fits}x");
         check(
             MemoryFile::BestPractices,
             &more,
-            Err(EntryError::TooLarge(MOST_BYTES + 1)),
+            Err(EntryError::TooLarge(MAX_ENTRY_BYTES + 1)),
         );
     }
 

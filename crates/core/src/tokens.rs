@@ -102,7 +102,7 @@ const ASKING: &[&str] = &[
 ];
 
 /// Parts beyond this are data, and identifiers beyond it are found by their parts only.
-const LONGEST: usize = 64;
+const MAX_PART_BYTES: usize = 64;
 
 /// Appends the words of `text`, a space behind each.
 pub fn words_into(text: &str, into: &mut String) {
@@ -171,7 +171,7 @@ fn identifier(text: &str, into: &mut String) {
         parts += 1;
         start = end;
     }
-    if parts > 1 && name.len() <= LONGEST {
+    if parts > 1 && name.len() <= MAX_PART_BYTES {
         let before = into.len();
         for piece in text.split('_') {
             into.push_str(piece);
@@ -204,7 +204,7 @@ fn part_end(name: &[u8], start: usize) -> usize {
 }
 
 fn part(letters: &str, into: &mut String) {
-    if !(2..=LONGEST).contains(&letters.len())
+    if !(2..=MAX_PART_BYTES).contains(&letters.len())
         || (letters.len() > 6 && letters.bytes().all(|byte| byte.is_ascii_digit()))
     {
         return;
@@ -228,7 +228,7 @@ fn other_script(run: &str, into: &mut String) {
     let end = |word: &mut String, into: &mut String| {
         if word.is_ascii() {
             identifier(word, into);
-        } else if !word.is_empty() && word.len() <= LONGEST {
+        } else if !word.is_empty() && word.len() <= MAX_PART_BYTES {
             into.extend(word.chars().filter(|&c| c != '_').flat_map(char::to_lowercase));
             into.push(' ');
         }

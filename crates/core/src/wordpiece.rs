@@ -19,7 +19,7 @@ pub struct Vocabulary<'a> {
 const GOES_ON: &str = "##";
 
 /// Longer words are data.
-const LONGEST: usize = 64;
+const MAX_WORD_CHARS: usize = 64;
 
 impl<'a> Vocabulary<'a> {
     /// Of pieces, one a line, of which each line has its end.
@@ -70,11 +70,11 @@ impl<'a> Vocabulary<'a> {
 
     /// Appends the numbers of a word's pieces. What follows a part that is not known is left out.
     pub fn pieces_into(&self, word: &str, into: &mut Vec<u32>) {
-        if word.len() > LONGEST {
+        if word.len() > MAX_WORD_CHARS {
             return;
         }
         // The mark stands before the word, so that a piece that goes on is a part of the same bytes.
-        let mut bytes = [0_u8; GOES_ON.len() + LONGEST];
+        let mut bytes = [0_u8; GOES_ON.len() + MAX_WORD_CHARS];
         bytes[..GOES_ON.len()].copy_from_slice(GOES_ON.as_bytes());
         let end = GOES_ON.len() + word.len();
         bytes[GOES_ON.len()..end].copy_from_slice(word.as_bytes());

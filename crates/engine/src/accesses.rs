@@ -40,7 +40,7 @@ pub enum AccessError {
 }
 
 /// How long an access is remembered, in seconds.
-const KEPT: i64 = 30 * 24 * 60 * 60;
+const RETENTION_SECONDS: i64 = 30 * 24 * 60 * 60;
 
 const SCHEMA: &str = "
     PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA max_page_count = 20000;
@@ -61,7 +61,7 @@ impl Accesses {
         let now = self.clock.now().as_second();
         self.with(|connection| {
             let transaction = connection.transaction()?;
-            transaction.execute("DELETE FROM access WHERE at < ?1", [now - KEPT])?;
+            transaction.execute("DELETE FROM access WHERE at < ?1", [now - RETENTION_SECONDS])?;
             for path in paths {
                 transaction
                     .prepare_cached("INSERT INTO access (path, at) VALUES (?1, ?2)")?

@@ -87,13 +87,13 @@ pub enum CoverageError {
 }
 
 /// Bytes of reports kept.
-const KEPT: u64 = 16 << 20;
+const MAX_CACHED_BYTES: u64 = 16 << 20;
 
 /// Bytes read at once.
 const PIECE: usize = 128 << 10;
 
 /// Bytes of a snapshot; more than the largest report that is read can make.
-const LARGEST_SNAPSHOT: u64 = 256 << 20;
+const MAX_SNAPSHOT_BYTES: u64 = 256 << 20;
 
 /// Where a report is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -129,7 +129,7 @@ impl Coverage {
             reach,
             clock,
             temporary,
-            kept: Cache::with_weighter(20, KEPT, ReportWeight),
+            kept: Cache::with_weighter(20, MAX_CACHED_BYTES, ReportWeight),
             reading: Mutex::default(),
         }
     }
@@ -300,7 +300,7 @@ impl Coverage {
         if !opened.is_own()? {
             return Err(FileError::Denied);
         }
-        let content = opened.read(LARGEST_SNAPSHOT)?;
+        let content = opened.read(MAX_SNAPSHOT_BYTES)?;
         String::from_utf8(content.bytes).map_err(|_| FileError::Special)
     }
 }

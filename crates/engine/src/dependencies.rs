@@ -31,7 +31,7 @@ pub enum DependencyError {
 }
 
 /// Bytes of a file that an import leads to settings in.
-const LARGEST: u64 = 1 << 20;
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 impl Dependencies {
     /// What `text`, the content of the file at `path`, imports.
@@ -118,7 +118,7 @@ impl ProjectFiles for Files<'_> {
 
     fn read(&self, path: &str) -> Option<String> {
         let path = RepoPath::parse(path).ok()?;
-        let content = self.root.read(&path, LARGEST).ok()?;
+        let content = self.root.read(&path, MAX_SETTINGS_BYTES).ok()?;
         String::from_utf8(content.bytes).ok()
     }
 

@@ -89,7 +89,7 @@ pub enum FileError {
 }
 
 /// Links followed before a path counts as a loop; what Linux allows.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 impl Root {
     pub fn open(path: &Path, access: Access) -> Result<Self, RootError> {
@@ -330,7 +330,7 @@ impl Root {
             let kind = here.symlink_metadata(&name)?.file_type();
             if kind.is_symlink() {
                 links += 1;
-                if links > MOST_LINKS {
+                if links > MAX_LINKS {
                     return Err(FileError::Missing);
                 }
                 let target = here.read_link_contents(&name)?;

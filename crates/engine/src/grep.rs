@@ -30,15 +30,15 @@ pub const EXCLUDED: &[&str] = &["node_modules", ".git", "dist", "build", ".next"
 const CONTEXT: usize = 2;
 
 /// The longest line shown whole, in bytes; a longer one is cut around its match.
-const LONGEST_LINE: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 /// The longest line the engine reads, and the largest file. What is longer is passed over and named.
 const HEAP_LIMIT: usize = 64 << 20;
-const LARGEST_FILE: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// Files up to this size are read at once, which takes one system call where the engine's own reading takes three. It
 /// is as far as the engine looks for NUL bytes in text it is handed whole.
-const SMALL: usize = 64 << 10;
+const MAX_SMALL_FILE_BYTES: usize = 64 << 10;
 
 /// What to look for.
 #[derive(Clone, Debug)]
@@ -181,7 +181,7 @@ impl Bench {
     fn new(searcher: Searcher) -> Self {
         Self {
             searcher,
-            small: vec![0; SMALL],
+            small: vec![0; MAX_SMALL_FILE_BYTES],
         }
     }
 }
@@ -194,7 +194,7 @@ impl GrepRun<'_> {
         sink: S,
     ) -> io::Result<()> {
         let OpenedFile { file, size, .. } = self.root.listed(listed).map_err(io::Error::other)?;
-        if size > LARGEST_FILE {
+        if size > MAX_FILE_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut source = BoundedFile {
@@ -202,7 +202,7 @@ impl GrepRun<'_> {
             left: size,
             deadline: self.deadline,
         };
-        if size > SMALL as u64 {
+        if size > MAX_SMALL_FILE_BYTES as u64 {
             return bench.searcher.search_reader(&self.matcher, source, sink);
         }
         let mut filled = 0;
@@ -445,12 +445,14 @@ fn characters(bytes: &[u8]) -> usize {
 
 /// The line as text; around byte `at` where it is too long to show whole.
 fn excerpt(line: &[u8], at: usize) -> String {
-    if line.len() <= LONGEST_LINE {
+    if line.len() <= MAX_LINE_BYTES {
         return String::from_utf8_lossy(line).into_owned();
     }
-    let wanted = at.saturating_sub(LONGEST_LINE / 4).min(line.len() - LONGEST_LINE);
+    let wanted = at
+        .saturating_sub(MAX_LINE_BYTES / 4)
+        .min(line.len() - MAX_LINE_BYTES);
     let start = boundary(line, wanted);
-    let end = boundary(line, (wanted + LONGEST_LINE).min(line.len()));
+    let end = boundary(line, (wanted + MAX_LINE_BYTES).min(line.len()));
     let open = if start > 0 { "…" } else { "" };
     let close = if end < line.len() { "…" } else { "" };
     format!("{open}{}{close}", String::from_utf8_lossy(&line[start..end]))
@@ -479,7 +481,7 @@ mod tests {
             let shown = excerpt(line.as_bytes(), at);
             let inner = shown.trim_matches('…');
             prop_assert!(line.contains(inner));
-            prop_assert!(inner.len() <= LONGEST_LINE + 3);
+            prop_assert!(inner.len() <= MAX_LINE_BYTES + 3);
             if let Some(there) = line[at..].chars().next() {
                 prop_assert!(inner.contains(there));
             }
@@ -488,7 +490,7 @@ mod tests {
         #[test]
         fn any_bytes_have_an_excerpt(line in proptest::collection::vec(any::<u8>(), 0..1_500), at in 0_usize..1_500) {
             let shown = excerpt(&line, at.min(line.len()));
-            prop_assert!(shown.chars().count() <= LONGEST_LINE + 5);
+            prop_assert!(shown.chars().count() <= MAX_LINE_BYTES + 5);
         }
     }
 }

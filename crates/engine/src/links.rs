@@ -30,7 +30,7 @@ pub enum LinkError {
 }
 
 /// Projects that are looked into at the most, however they are linked.
-const MOST: usize = 32;
+const MAX_LINKED_PROJECTS: usize = 32;
 
 type Table = BTreeMap<String, Vec<String>>;
 
@@ -50,7 +50,7 @@ impl Links {
         let table = self.read()?;
         let mut found = vec![key(root)];
         let mut next = 0;
-        while next < found.len() && found.len() <= MOST {
+        while next < found.len() && found.len() <= MAX_LINKED_PROJECTS {
             for linked in table.get(&found[next]).into_iter().flatten() {
                 if !found.contains(linked) {
                     found.push(linked.clone());
@@ -58,7 +58,7 @@ impl Links {
             }
             next += 1;
         }
-        found.truncate(MOST + 1);
+        found.truncate(MAX_LINKED_PROJECTS + 1);
         Ok(found.into_iter().skip(1).map(PathBuf::from).collect())
     }
 

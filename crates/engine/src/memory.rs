@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use docent_core::memory::{DIRECTORY, MOST_BYTES, MemoryEntry, MemoryFile};
+use docent_core::memory::{DIRECTORY, MAX_ENTRY_BYTES, MemoryEntry, MemoryFile};
 use docent_core::path::RepoPath;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -86,11 +86,11 @@ pub(crate) const ORIGINS: &str = "origins.jsonl";
 pub(crate) const JOURNAL: &str = ".journal";
 
 /// How long a process waits for others that append, and how long it pauses before it tries again.
-const LONGEST: Duration = Duration::from_secs(10);
-const STEP: Duration = Duration::from_micros(500);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_micros(500);
 
 /// Journals beyond this are not ours.
-const LARGEST_JOURNAL: u64 = 64 << 10;
+const MAX_JOURNAL_BYTES: u64 = 64 << 10;
 
 impl Memory {
     pub fn new(root: Root, clock: Clock, waiting: Option<PathBuf>) -> Self {
@@ -124,7 +124,7 @@ impl Memory {
 
     /// What a file holds.
     pub fn read(&self, file: MemoryFile) -> Result<String, FileError> {
-        match self.root.read(&file.path(), LARGEST_FILE) {
+        match self.root.read(&file.path(), MAX_FILE_BYTES) {
             Ok(content) => Ok(crate::files::lossy_text(content.bytes)),
             Err(FileError::Missing) => Ok(String::new()),
             Err(error) => Err(error),
@@ -133,7 +133,7 @@ impl Memory {
 }
 
 /// Memory files are read up to this size.
-pub(crate) const LARGEST_FILE: u64 = 32 << 20;
+pub(crate) const MAX_FILE_BYTES: u64 = 32 << 20;
 
 /// Knows an entry by its text.
 pub(crate) fn key(text: &str) -> String {
@@ -160,7 +160,7 @@ struct Plan {
 impl<'a> Journal<'a> {
     /// Waits for those who append, but not for ever: one of them may have been stopped.
     fn take(folder: &'a OpenFolder, deadline: &Deadline) -> Result<Self, MemoryError> {
-        let until = Instant::now() + LONGEST;
+        let until = Instant::now() + LOCK_TIMEOUT;
         loop {
             deadline.check()?;
             let file = folder.open(JOURNAL)?;
@@ -176,7 +176,7 @@ impl<'a> Journal<'a> {
                 Ok(()) => {}
                 Err(TryLockError::Error(error)) => return Err(error.into()),
                 Err(TryLockError::WouldBlock) if Instant::now() > until => return Err(MemoryError::Busy),
-                Err(TryLockError::WouldBlock) => thread::park_timeout(STEP),
+                Err(TryLockError::WouldBlock) => thread::park_timeout(LOCK_POLL_INTERVAL),
             }
         }
     }
@@ -184,7 +184,7 @@ impl<'a> Journal<'a> {
     /// Takes back what a process that was killed had half appended.
     fn recover(&mut self) -> Result<(), MemoryError> {
         let mut bytes = Vec::new();
-        (&self.file).take(LARGEST_JOURNAL).read_to_end(&mut bytes)?;
+        (&self.file).take(MAX_JOURNAL_BYTES).read_to_end(&mut bytes)?;
         let Some((plan, planned)) = plan(&bytes) else {
             return Ok(());
         };
@@ -196,7 +196,7 @@ impl<'a> Journal<'a> {
     /// Appends, or leaves everything as it was.
     fn append(&mut self, entry: &MemoryEntry, origin: &EntryOrigin) -> Result<u64, MemoryError> {
         let name = entry.file.name();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let mut file = self.folder.open_to_append(name)?;
             let length = file.metadata()?.len();
             let text = format!("{}{}\n", entry.file.gap(&end(&mut file, length)?), entry.text());
@@ -292,7 +292,7 @@ enum Landed {
 }
 
 /// How often it is tried, where others write at the same time.
-const TRIES: usize = 20;
+const MAX_TRIES: usize = 20;
 
 /// Takes half an entry out of a file again. Whatever else is behind what was there before was written by others and stays.
 fn take_back(file: &mut File, plan: &Plan, planned: &[u8]) -> io::Result<()> {
@@ -324,7 +324,7 @@ fn plan(journal: &[u8]) -> Option<(Plan, &[u8])> {
     let head = journal.iter().position(|byte| *byte == b'\n')?;
     let plan: Plan = serde_json::from_slice(&journal[..head]).ok()?;
     let bytes = &journal[head + 1..];
-    (bytes.len() as u64 == plan.bytes && bytes.len() <= MOST_BYTES + 3).then_some((plan, bytes))
+    (bytes.len() as u64 == plan.bytes && bytes.len() <= MAX_ENTRY_BYTES + 3).then_some((plan, bytes))
 }
 
 #[cfg(test)]

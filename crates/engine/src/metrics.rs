@@ -10,7 +10,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 /// Times are kept between a microsecond and ten minutes.
-const LONGEST: u64 = 600_000_000;
+const MAX_MICROSECONDS: u64 = 600_000_000;
 
 /// What has been measured since the process started.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl Metrics {
         let measured = tools.entry(tool).or_insert_with(Measured::new);
         measured
             .times
-            .saturating_record(u64::try_from(time.as_micros()).unwrap_or(LONGEST).max(1));
+            .saturating_record(u64::try_from(time.as_micros()).unwrap_or(MAX_MICROSECONDS).max(1));
         if let Some(kind) = error {
             *measured.errors.entry(kind).or_default() += 1;
         }
@@ -66,7 +66,7 @@ impl Metrics {
 
 impl Measured {
     fn new() -> Self {
-        let times = Histogram::new_with_bounds(1, LONGEST, 2).expect("the bounds are valid");
+        let times = Histogram::new_with_bounds(1, MAX_MICROSECONDS, 2).expect("the bounds are valid");
         Self {
             times,
             errors: BTreeMap::new(),

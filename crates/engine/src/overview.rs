@@ -48,7 +48,7 @@ const DATA: [&str; 8] = [
 const MARKUP: [&str; 5] = ["css", "scss", "less", "html", "json"];
 
 /// Paths of each list that are kept.
-const MOST_PATHS: usize = 20;
+const MAX_PATHS: usize = 20;
 
 /// Files at the top that say what a project is, in the order in which they are read.
 const KEY_FILES: [&str; 22] = [
@@ -122,9 +122,9 @@ impl Overview {
         overview
             .entries
             .sort_by_key(|path| (path.matches('/').count(), path.clone()));
-        overview.entries.truncate(MOST_PATHS);
+        overview.entries.truncate(MAX_PATHS);
         keys.sort();
-        overview.key_files = keys.into_iter().take(MOST_PATHS).map(|(_, path)| path).collect();
+        overview.key_files = keys.into_iter().take(MAX_PATHS).map(|(_, path)| path).collect();
         overview.languages = sorted(languages.into_iter());
         for ((module, language), count) in of_modules {
             if let Some(module) = overview.modules.get_mut(module) {
@@ -139,7 +139,7 @@ impl Overview {
 }
 
 fn push(list: &mut Vec<String>, path: &RepoPath) {
-    if list.len() < MOST_PATHS {
+    if list.len() < MAX_PATHS {
         list.push(path.as_str().to_owned());
     }
 }

@@ -233,7 +233,7 @@ struct ReadFile {
 }
 
 /// Larger files were not indexed, whatever was configured.
-const LARGEST: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 impl<'a> ChunkReader<'a> {
     pub fn new(root: &'a Root) -> Self {
@@ -254,7 +254,7 @@ impl<'a> ChunkReader<'a> {
     fn text(&mut self, path: &RepoPath) -> Option<&str> {
         let root = self.root;
         let file = self.files.entry(path.as_str().to_owned()).or_insert_with(|| {
-            let content = root.read(path, LARGEST).ok()?;
+            let content = root.read(path, MAX_FILE_BYTES).ok()?;
             Some(ReadFile {
                 text: lossy_text(content.bytes),
                 modified: content.modified,

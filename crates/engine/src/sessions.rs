@@ -84,14 +84,14 @@ enum Event {
 }
 
 /// Sessions that are remembered, and for how long, in seconds.
-const MOST_SESSIONS: i64 = 500;
-const KEPT: i64 = 90 * 24 * 60 * 60;
+const MAX_SESSIONS: i64 = 500;
+const RETENTION_SECONDS: i64 = 90 * 24 * 60 * 60;
 
 /// Different names of each kind that are remembered of a session.
-const MOST_NAMES: i64 = 200;
+const MAX_NAMES: i64 = 200;
 
 /// Whoever waits for what was written waits no longer.
-const PATIENCE: Duration = Duration::from_millis(300);
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(300);
 
 const SCHEMA: &str = "
     PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA max_page_count = 20000;
@@ -149,8 +149,8 @@ impl Sessions {
         if writer.send(Event::Flush(done)).is_ok() {
             let waited = self.clock.stopwatch();
             // An event that takes longer is written later, or lost with the process.
-            while written.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                if waited.elapsed() >= PATIENCE {
+            while written.recv_timeout(FLUSH_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
+                if waited.elapsed() >= FLUSH_TIMEOUT {
                     break;
                 }
             }
@@ -298,7 +298,7 @@ fn write_batch(connection: &mut Connection, batch: &[Event]) -> rusqlite::Result
                         *how as i64,
                         name,
                         at.as_millisecond(),
-                        MOST_NAMES
+                        MAX_NAMES
                     ])?;
             }
             Event::Ended { session, at } => {
@@ -320,7 +320,7 @@ fn trim(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute(
         "DELETE FROM session WHERE last < (SELECT max(last) FROM session) - ?1 * 1000 OR id NOT IN
          (SELECT id FROM session ORDER BY last DESC LIMIT ?2)",
-        [KEPT, MOST_SESSIONS],
+        [RETENTION_SECONDS, MAX_SESSIONS],
     )?;
     connection.execute(
         "DELETE FROM used WHERE session NOT IN (SELECT id FROM session)",
@@ -408,16 +408,16 @@ mod tests {
     fn what_is_remembered_is_bounded() {
         let folder = tempfile::tempdir().unwrap();
         let sessions = at(0, folder.path());
-        for number in 0..MOST_NAMES + 50 {
+        for number in 0..MAX_NAMES + 50 {
             used(&sessions, "long", SessionUse::File, &format!("{number}.rs"));
         }
         used(&sessions, "long", SessionUse::File, "0.rs");
         let long = sessions.session("long").unwrap().unwrap();
-        assert_eq!(i64::try_from(long.files.len()).unwrap(), MOST_NAMES);
+        assert_eq!(i64::try_from(long.files.len()).unwrap(), MAX_NAMES);
         assert_eq!(long.files[0], ("0.rs".into(), 2));
         drop(sessions);
         // A long time later.
-        let sessions = at(KEPT + 1, folder.path());
+        let sessions = at(RETENTION_SECONDS + 1, folder.path());
         used(&sessions, "new", SessionUse::Tool, "hello");
         let ids: Vec<String> = sessions
             .recent(10)

@@ -52,8 +52,8 @@ const OWN_IGNORE_FILE: &str = ".docentignore";
 const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
 /// Ignore files beyond this are no ignore files.
-const LARGEST_IGNORE_FILE: u64 = 256 << 10;
-const MOST_IGNORE_LINES: usize = 10_000;
+const MAX_IGNORE_FILE_BYTES: u64 = 256 << 10;
+const MAX_IGNORE_LINES: usize = 10_000;
 
 impl WalkedFile {
     pub fn path(&self) -> &RepoPath {
@@ -309,7 +309,7 @@ pub(crate) fn steers(file: &Path) -> bool {
 /// Whether the project's own ignore file takes back that what builds make is left out.
 fn asks_for_built(root: &Root) -> bool {
     let path = RepoPath::parse(OWN_IGNORE_FILE).expect("a literal path");
-    let Ok(Some(bytes)) = root.steering(&path, LARGEST_IGNORE_FILE) else {
+    let Ok(Some(bytes)) = root.steering(&path, MAX_IGNORE_FILE_BYTES) else {
         return false;
     };
     let text = String::from_utf8_lossy(&bytes);
@@ -392,7 +392,7 @@ impl Steward {
 fn exclude(root: &Root) -> Gitignore {
     let mut builder = GitignoreBuilder::new(root.path());
     let path = RepoPath::parse(".git/info/exclude").expect("a literal path");
-    if let Ok(Some(bytes)) = root.steering(&path, LARGEST_IGNORE_FILE)
+    if let Ok(Some(bytes)) = root.steering(&path, MAX_IGNORE_FILE_BYTES)
         && is_reasonable_ignore_file(&bytes)
     {
         for line in String::from_utf8_lossy(&bytes).lines() {
@@ -405,7 +405,7 @@ fn exclude(root: &Root) -> Gitignore {
 
 /// True unless something stands at `path` that the library should not open as an ignore file.
 fn is_harmless(root: &Root, path: &str) -> bool {
-    RepoPath::parse(path).is_ok_and(|path| match root.steering(&path, LARGEST_IGNORE_FILE) {
+    RepoPath::parse(path).is_ok_and(|path| match root.steering(&path, MAX_IGNORE_FILE_BYTES) {
         Ok(Some(bytes)) => is_reasonable_ignore_file(&bytes),
         Ok(None) => true,
         Err(_) => false,
@@ -414,7 +414,7 @@ fn is_harmless(root: &Root, path: &str) -> bool {
 
 fn is_reasonable_ignore_file(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
-    text.lines().count() <= MOST_IGNORE_LINES && text.lines().all(is_reasonable)
+    text.lines().count() <= MAX_IGNORE_LINES && text.lines().all(is_reasonable)
 }
 
 /// The path below the root, where it can be written as one. The walk joins names to the root's path, so text is

@@ -263,7 +263,7 @@ fn write(
 
 /// Languages by how many files they have: bars where a person looks, else all of them on a line.
 fn languages(status: &IndexStatus, width: usize, page: &mut TerminalPage) -> std::io::Result<()> {
-    const SHOWN: usize = 8;
+    const MAX_SHOWN_LANGUAGES: usize = 8;
     if !page.is_terminal() {
         let all: Vec<String> = status
             .languages
@@ -272,7 +272,7 @@ fn languages(status: &IndexStatus, width: usize, page: &mut TerminalPage) -> std
             .collect();
         return page.row("languages", width, &all.join(", "), "");
     }
-    let shown = &status.languages[..status.languages.len().min(SHOWN)];
+    let shown = &status.languages[..status.languages.len().min(MAX_SHOWN_LANGUAGES)];
     let most = shown.first().map_or(0, |(_, files)| *files);
     for (name, files) in shown {
         page.bar(name, 16, *files, most)?;

@@ -21,7 +21,7 @@ const COMMITS: usize = 5;
 
 /// Weeks that are looked back, and commits that are counted.
 const WEEKS: usize = 26;
-const MOST_COMMITS: usize = 5_000;
+const MAX_COMMITS: usize = 5_000;
 
 /// `docent overview` on a terminal.
 pub(super) fn show(project: &Project, page: &mut TerminalPage) -> io::Result<()> {
@@ -98,7 +98,7 @@ fn activity(project: &Project, deadline: &Deadline, page: &mut TerminalPage) -> 
     let since = day(now - SignedDuration::from_hours(24 * days));
     let query = LogQuery {
         since: Some(since.to_string()),
-        count: MOST_COMMITS,
+        count: MAX_COMMITS,
         ..LogQuery::default()
     };
     let recent = project.git.log(&query, deadline).unwrap_or_default().commits;
@@ -134,7 +134,7 @@ fn activity(project: &Project, deadline: &Deadline, page: &mut TerminalPage) -> 
     }
     page.line("")?;
     page.heading("Commits")?;
-    let more = if recent.len() == MOST_COMMITS {
+    let more = if recent.len() == MAX_COMMITS {
         " or more"
     } else {
         ""

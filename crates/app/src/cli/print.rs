@@ -50,7 +50,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// Characters of a bar, of a longest one among others, and of a line of prose.
 const BAR: i32 = 20;
 const BAR_CELLS: usize = 30;
-const LONGEST_LINE: usize = 100;
+const MAX_LINE_CHARS: usize = 100;
 
 impl Colour {
     pub(crate) fn parse(text: &str) -> Self {
@@ -243,7 +243,7 @@ impl TerminalPage {
         let mut at = 0;
         for word in text.split_whitespace() {
             let length = word.chars().count();
-            if at > 0 && at + 1 + length > LONGEST_LINE {
+            if at > 0 && at + 1 + length > MAX_LINE_CHARS {
                 writeln!(self.out)?;
                 at = 0;
             }

@@ -32,10 +32,10 @@ use crate::tools::dispatch::Dispatch;
 use gate::Gate;
 
 /// Connections open at once; more of them wait.
-const MOST_CONNECTIONS: usize = 1_000;
+const MAX_CONNECTIONS: usize = 1_000;
 
 /// Sessions of the older protocol era kept at once.
-const MOST_SESSIONS: usize = 1_000;
+const MAX_SESSIONS: usize = 1_000;
 
 /// A session of the older era is forgotten after this long without a request.
 const SESSION_IDLE: Duration = Duration::from_hours(1);
@@ -85,7 +85,7 @@ fn router(dispatch: Arc<Dispatch>, local: SocketAddr, settings: Http, ended: &Ca
         counted
             .sessions
             .try_read()
-            .is_ok_and(|open| open.len() > MOST_SESSIONS)
+            .is_ok_and(|open| open.len() > MAX_SESSIONS)
     };
     let guide = ClientView::new(dispatch.clone(), Arc::new(full));
     let mcp = StreamableHttpService::new(move || Ok(guide.for_another()), sessions, config);
@@ -111,7 +111,7 @@ async fn health() -> Json<Value> {
 }
 
 async fn accept(listener: &TcpListener, router: &Router) {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let place = room
             .clone()

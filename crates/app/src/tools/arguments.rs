@@ -43,7 +43,7 @@ pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
     let mut schema = schema::<T>();
     let mut always = schema.shift_remove("required").unwrap_or_default();
     if let Some(names) = always.as_array_mut() {
-        names.truncate(MOST_NAMED);
+        names.truncate(MAX_NAMED_FIELDS);
     }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.retain(|name, _| {
@@ -209,7 +209,7 @@ fn complaint(property: &Value, value: &Value) -> Option<String> {
 const LONGEST: u64 = 4_096;
 
 /// Fields of an answer that its schema names; the answer itself shows the rest.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED_FIELDS: usize = 3;
 
 /// Choices that are named.
 const NAMED: usize = 50;

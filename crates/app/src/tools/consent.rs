@@ -52,14 +52,14 @@ pub(crate) struct Questions(Mutex<VecDeque<(String, String)>>);
 
 impl Questions {
     /// Who asks more does not wait for answers.
-    const MOST: usize = 1_000;
+    const MAX_OPEN_QUESTIONS: usize = 1_000;
 
     /// A word for the question that nobody can guess.
     pub(crate) fn ask(&self, question: &Question) -> String {
         let word = uuid::Uuid::new_v4().simple().to_string();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.push_back((word.clone(), question.key.clone()));
-        if open.len() > Self::MOST {
+        if open.len() > Self::MAX_OPEN_QUESTIONS {
             open.pop_front();
         }
         word
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(questions.take(&one).as_deref(), Some("a"));
         assert_eq!(questions.take(&one), None);
         assert_eq!(questions.take("made up"), None);
-        for _ in 0..Questions::MOST {
+        for _ in 0..Questions::MAX_OPEN_QUESTIONS {
             questions.ask(&question("b"));
         }
         assert_eq!(questions.take(&two), None);

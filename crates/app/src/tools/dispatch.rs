@@ -78,7 +78,7 @@ pub(crate) struct CallContext<'a> {
 }
 
 /// Calls that run at once.
-pub(crate) const MOST_CALLS: usize = 16;
+pub(crate) const MAX_CONCURRENT_CALLS: usize = 16;
 
 /// What a call may cost.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ pub(crate) struct ToolAnswer {
 
 impl Dispatch {
     pub(crate) fn new(tools: Vec<Tool>, project: Project, limits: Limits) -> Self {
-        let places = Arc::new(Semaphore::new(MOST_CALLS));
+        let places = Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS));
         let changed = watch::Sender::new(ChangeCounts::default());
         let of_index = changed.clone();
         project.index.on_change(Box::new(move || {

@@ -6,7 +6,7 @@ use docent_engine::files::FileError;
 use super::failure::{Failure, FailureKind};
 
 /// Larger files are refused.
-pub(crate) const MOST_BYTES: u64 = 1_048_576;
+pub(crate) const MAX_FILE_BYTES: u64 = 1_048_576;
 
 /// The bytes as text; nothing for binary files. A NUL is valid UTF-8 and never text.
 pub(crate) fn text(bytes: Vec<u8>) -> Option<String> {

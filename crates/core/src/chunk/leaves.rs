@@ -9,14 +9,14 @@ use super::outline::{Definition, Outline};
 use super::{Chunk, ChunkKind, Rows, lines};
 
 /// A container of up to so many rows is one chunk.
-const SMALL_CONTAINER: usize = 30;
+const MAX_WHOLE_CONTAINER_ROWS: usize = 30;
 
 /// A definition inside a function stands alone from so many rows on.
-const LARGE_INNER: usize = 10;
+const MIN_INNER_CHUNK_ROWS: usize = 10;
 
 /// Rows and bytes a chunk has at the most, where it can be cut.
-const LONGEST: usize = 120;
-const LARGEST: usize = 8_000;
+const MAX_CHUNK_ROWS: usize = 120;
+const MAX_CHUNK_BYTES: usize = 8_000;
 
 /// Cuts a file by its outline.
 pub(super) fn leaves(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
@@ -80,7 +80,7 @@ impl LeafCut<'_> {
     fn stands_alone(&self, inner: &Definition, owner: Option<usize>) -> bool {
         let length = inner.end + 1 - inner.lead;
         if owner.is_some_and(|owner| self.is_function(owner)) {
-            return length >= LARGE_INNER;
+            return length >= MIN_INNER_CHUNK_ROWS;
         }
         // A declaration says little alone, and headers have thousands.
         let is_declaration = inner.kind.is_function() && !inner.has_body;
@@ -97,8 +97,8 @@ impl LeafCut<'_> {
         let length = definition.end + 1 - definition.lead;
         let is_small = match definition.kind {
             ChunkKind::Module => false,
-            ChunkKind::Function | ChunkKind::Method => length < LARGE_INNER,
-            _ => length <= SMALL_CONTAINER,
+            ChunkKind::Function | ChunkKind::Method => length < MIN_INNER_CHUNK_ROWS,
+            _ => length <= MAX_WHOLE_CONTAINER_ROWS,
         };
         !is_small
             && self.children[index]
@@ -185,7 +185,7 @@ impl LeafCut<'_> {
         let (mut start, end) = region.into_inner();
         let mut parts = Vec::new();
         let is_long = |first: usize, last: usize| {
-            last + 1 - first > LONGEST || self.rows.text(first..=last).len() > LARGEST
+            last + 1 - first > MAX_CHUNK_ROWS || self.rows.text(first..=last).len() > MAX_CHUNK_BYTES
         };
         while is_long(start, end) {
             let mut last = start;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{Chunk, Rows};
 
 /// Lines a block has at the most, and the fewest before it may end at a blank line.
-const LONGEST: usize = 60;
+const MAX_BLOCK_LINES: usize = 60;
 const SHORTEST: usize = 30;
 
 /// All of a text in blocks.
@@ -27,7 +27,7 @@ pub(super) fn cut(
             return None;
         }
         let first = start;
-        let last = (first + LONGEST - 1).min(end);
+        let last = (first + MAX_BLOCK_LINES - 1).min(end);
         let cut = if last == end {
             end
         } else {

@@ -75,7 +75,7 @@ pub enum Unread {
 }
 
 /// Larger files are cut by lines.
-const LARGEST: usize = 1 << 20;
+const MAX_PARSED_BYTES: usize = 1 << 20;
 
 /// Cuts a file. `language` is its identifier, as [`crate::language::language_in`] gives it.
 pub fn chunk(language: &str, text: &str) -> Chunked {
@@ -115,7 +115,7 @@ pub fn parse_only(language: &str, text: &str) -> bool {
 impl Unread {
     /// What can be seen without parsing.
     fn of(text: &str) -> Option<Self> {
-        if text.len() > LARGEST {
+        if text.len() > MAX_PARSED_BYTES {
             Some(Self::TooLarge)
         } else if lines::is_minified(text) {
             Some(Self::Minified)

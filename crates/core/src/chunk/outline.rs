@@ -55,7 +55,7 @@ pub struct Statement {
 }
 
 /// Bytes of an import statement.
-const LONGEST_IMPORT: usize = 10_000;
+const MAX_IMPORT_BYTES: usize = 10_000;
 
 /// Bodies with more rows have their joints noted.
 const LONG_BODY: usize = 40;
@@ -66,7 +66,7 @@ const SLACK: u8 = 2;
 /// Definitions inside more others than this are passed over, and longer paths lose their beginning: nobody writes such,
 /// and memory would grow by the square.
 const DEEPEST: usize = 32;
-const LONGEST_PATH: usize = 400;
+const MAX_PATH_BYTES: usize = 400;
 
 impl Outline {
     /// The outline of a text; nothing for a language without a grammar.
@@ -222,7 +222,7 @@ impl<'a> OutlineWalk<'a> {
 
     /// Parses the text and walks its tree.
     fn over(&mut self, language: &str, stop: &dyn Fn() -> bool) -> Result<(), Unread> {
-        if self.text.len() > super::LARGEST {
+        if self.text.len() > super::MAX_PARSED_BYTES {
             return Err(Unread::TooLarge);
         }
         let scripts = match language {
@@ -366,7 +366,7 @@ impl<'a> OutlineWalk<'a> {
 
     fn import(&mut self, node: Node<'_>) {
         let text = &self.text[node.byte_range()];
-        if text.len() <= LONGEST_IMPORT {
+        if text.len() <= MAX_IMPORT_BYTES {
             self.imports.push(Statement {
                 line: node.start_position().row + 1,
                 text: text.to_owned(),
@@ -379,7 +379,7 @@ impl<'a> OutlineWalk<'a> {
     fn note_error(&mut self, node: Node<'_>) {
         let text = self.text[node.byte_range()].trim_start();
         let line = text.lines().next().unwrap_or_default();
-        if line.starts_with("import ") && line.len() <= LONGEST_IMPORT {
+        if line.starts_with("import ") && line.len() <= MAX_IMPORT_BYTES {
             self.imports.push(Statement {
                 line: node.start_position().row + 1,
                 text: line.to_owned(),
@@ -451,7 +451,7 @@ impl<'a> OutlineWalk<'a> {
             path += &format!("{scope}.");
         }
         path += &name_text;
-        if let Some((start, _)) = path.char_indices().rev().nth(LONGEST_PATH) {
+        if let Some((start, _)) = path.char_indices().rev().nth(MAX_PATH_BYTES) {
             path.drain(..start);
         }
 

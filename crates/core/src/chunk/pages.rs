@@ -3,14 +3,14 @@
 use tree_sitter::Point;
 
 /// Scripts of a page.
-const MOST_SCRIPTS: usize = 100;
+const MAX_SCRIPTS: usize = 100;
 
 /// The parts of a page that are script.
 pub(super) fn scripts(text: &str) -> Vec<tree_sitter::Range> {
     let mut parts = Vec::new();
     let mut from = 0;
     let mut here = (0, Point { row: 0, column: 0 });
-    while parts.len() < MOST_SCRIPTS
+    while parts.len() < MAX_SCRIPTS
         && let Some(open) = text[from..].find("<script").map(|at| from + at)
     {
         let Some(start) = text[open..].find('>').map(|at| open + at + 1) else {

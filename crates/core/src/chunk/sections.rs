@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use super::{Chunk, Rows, lines};
 
 /// Sections that have fewer rows together are put together.
-const SMALL: usize = 12;
+const MIN_SECTION_ROWS: usize = 12;
 
 /// Cuts a text of a language that has sections; nothing for any other.
 pub(super) fn sections(language: &str, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
@@ -133,7 +133,8 @@ fn cut_at(rows: &Rows<'_>, small: Small, titles: &[Title]) -> Vec<Chunk> {
         let title = &titles[at];
         let mut last = at;
         // Small ones that follow each other, as long as all of them together are.
-        while small == Small::Join && last + 1 < titles.len() && end(last + 1) - title.row < SMALL {
+        while small == Small::Join && last + 1 < titles.len() && end(last + 1) - title.row < MIN_SECTION_ROWS
+        {
             last += 1;
         }
         above.retain(|other| other.depth < title.depth);

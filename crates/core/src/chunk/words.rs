@@ -1,9 +1,9 @@
 //! Names, signatures and documentation as they are shown: without the marks of a language, on one line, of bounded length.
 
 /// Characters of a signature, a name and a documentation.
-const LONGEST_SIGNATURE: usize = 300;
-const LONGEST_NAME: usize = 120;
-const LONGEST_DOC: usize = 1_000;
+const MAX_SIGNATURE_CHARS: usize = 300;
+const MAX_NAME_CHARS: usize = 120;
+const MAX_DOC_CHARS: usize = 1_000;
 
 /// A name without what may be attached to it: type parameters, pointers, quotes.
 pub(super) fn plain(name: &str) -> String {
@@ -15,7 +15,7 @@ pub(super) fn plain(name: &str) -> String {
             *c == '(' && angles <= 0
         });
         let end = end.map_or(operator.len(), |(at, _)| at);
-        return on_one_line(&name[.."operator".len() + end], LONGEST_NAME);
+        return on_one_line(&name[.."operator".len() + end], MAX_NAME_CHARS);
     }
     // `&'a mut dyn Sink` is about `Sink`.
     let mut name = name.trim_start();
@@ -44,7 +44,7 @@ pub(super) fn plain(name: &str) -> String {
         .find(['<', '[', '(', '{'])
         .filter(|end| *end > 0)
         .unwrap_or(name.len());
-    on_one_line(name[..end].trim_end(), LONGEST_NAME).replace("::", ".")
+    on_one_line(name[..end].trim_end(), MAX_NAME_CHARS).replace("::", ".")
 }
 
 /// A definition up to its body, without comments that stand in between.
@@ -59,7 +59,7 @@ pub(super) fn signature(text: &str) -> String {
         .into_iter()
         .chain(rest.lines().filter(|line| !is_comment(line)))
         .collect();
-    on_one_line(&lines.join(" "), LONGEST_SIGNATURE)
+    on_one_line(&lines.join(" "), MAX_SIGNATURE_CHARS)
 }
 
 /// Text on one line, cut after so many characters.
@@ -102,5 +102,5 @@ pub(super) fn documentation(comment: &str) -> String {
         })
         .filter(|line| !line.is_empty())
         .collect();
-    on_one_line(&words.join(" "), LONGEST_DOC)
+    on_one_line(&words.join(" "), MAX_DOC_CHARS)
 }

@@ -20,7 +20,7 @@ const NOT_CODE: [&str; 11] = [
 ];
 
 /// Lines of one comment that are read.
-const MOST_LINES: usize = 8;
+const MAX_COMMENT_LINES: usize = 8;
 
 /// What begins a comment that goes to the end of its line, or inside of one that does not.
 fn openers(language: &str) -> &'static [&'static str] {
@@ -57,7 +57,7 @@ pub(super) fn read(language: &str, text: &str) -> Vec<Discovery> {
         };
         let mut said = said.to_owned();
         // What stands behind code ends with its line.
-        while is_whole && at < lines.len() && at - first < MOST_LINES && !closes(lines[at - 1]) {
+        while is_whole && at < lines.len() && at - first < MAX_COMMENT_LINES && !closes(lines[at - 1]) {
             let Some(more) = comment(lines[at], openers) else {
                 break;
             };

@@ -149,7 +149,7 @@ const FAULTS: [&str; 38] = [
 ];
 
 /// Characters of a body that are read.
-const MOST_BODY: usize = 4_000;
+const MAX_BODY_CHARS: usize = 4_000;
 
 /// What comes after a list of the commits that were squashed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,7 +164,7 @@ enum Squashed {
 fn prose(body: &str, squashed: Squashed) -> Vec<String> {
     let end = body
         .char_indices()
-        .nth(MOST_BODY)
+        .nth(MAX_BODY_CHARS)
         .map_or(body.len(), |(end, _)| end);
     let mut paragraphs: Vec<String> = vec![String::new()];
     let mut is_code = false;

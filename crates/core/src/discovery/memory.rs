@@ -220,7 +220,7 @@ fn practices(text: &str, origins: &Origins) -> Vec<Discovery> {
 /// at with those that follow it.
 fn known_entries<'a>(text: &str, origins: &'a Origins) -> Vec<(Range<usize>, &'a Origin)> {
     /// Blank lines an entry may have.
-    const MOST_GAPS: usize = 12;
+    const MAX_BLANK_LINES: usize = 12;
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
     for (end, gap) in text.match_indices("\n\n") {
@@ -232,10 +232,14 @@ fn known_entries<'a>(text: &str, origins: &'a Origins) -> Vec<(Range<usize>, &'a
     let mut known = Vec::new();
     let mut rest = blocks.as_slice();
     while let Some(first) = rest.first() {
-        let entry = rest.iter().take(MOST_GAPS).zip(1..).find_map(|(last, length)| {
-            let bytes = first.start..last.end;
-            Some((length, origins.of(&text[bytes.clone()])?, bytes))
-        });
+        let entry = rest
+            .iter()
+            .take(MAX_BLANK_LINES)
+            .zip(1..)
+            .find_map(|(last, length)| {
+                let bytes = first.start..last.end;
+                Some((length, origins.of(&text[bytes.clone()])?, bytes))
+            });
         let length = entry.map_or(1, |(length, origin, bytes)| {
             known.push((bytes, origin));
             length

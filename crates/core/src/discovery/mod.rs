@@ -100,7 +100,7 @@ impl DiscoverySource {
 }
 
 /// Characters of a discovery that are kept.
-const MOST_CHARS: usize = 1_200;
+const MAX_DISCOVERY_CHARS: usize = 1_200;
 
 /// What a file of the project holds.
 pub fn in_file(path: &RepoPath, language: &str, text: &str, origins: &Origins) -> Vec<Discovery> {
@@ -122,7 +122,7 @@ pub fn in_file(path: &RepoPath, language: &str, text: &str, origins: &Origins) -
             module.clone_into(&mut one.module);
         }
     }
-    found.truncate(MOST_OF_FILE);
+    found.truncate(MAX_PER_FILE);
     merge(&mut found);
     found
 }
@@ -143,7 +143,7 @@ fn is_ours(path: &RepoPath) -> bool {
 }
 
 /// Discoveries of one file that are kept: more were not written by people. Of the memory, all are.
-const MOST_OF_FILE: usize = 1_000;
+const MAX_PER_FILE: usize = 1_000;
 
 /// Takes out what says almost the same as one before it.
 pub fn merge(found: &mut Vec<Discovery>) {
@@ -161,7 +161,7 @@ pub fn merge(found: &mut Vec<Discovery>) {
         rarest.truncate(rarest.len() / 5 + 1);
         let seen = rarest.iter().filter_map(|word| kept.get(word));
         let is_new = !seen
-            .flat_map(|others| others.iter().rev().take(MOST_COMPARED))
+            .flat_map(|others| others.iter().rev().take(MAX_COMPARED))
             .any(|other| one.is_near(&words[*other]));
         if is_new {
             for word in rarest {
@@ -175,7 +175,7 @@ pub fn merge(found: &mut Vec<Discovery>) {
 }
 
 /// Of those that share a rare word, so many are looked at.
-const MOST_COMPARED: usize = 50;
+const MAX_COMPARED: usize = 50;
 
 /// The words of a discovery, to tell whether another says the same.
 #[derive(Clone, Debug)]
@@ -244,7 +244,7 @@ fn is_day(bytes: &[u8]) -> bool {
 /// At most so much of a text, cut at a word.
 fn cut(text: &str) -> String {
     let text = text.trim();
-    let Some((end, _)) = text.char_indices().nth(MOST_CHARS) else {
+    let Some((end, _)) = text.char_indices().nth(MAX_DISCOVERY_CHARS) else {
         return text.to_owned();
     };
     let cut = &text[..end];

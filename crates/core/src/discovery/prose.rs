@@ -19,8 +19,8 @@ pub(super) struct Unit {
 }
 
 /// Bytes of a heading, or of what announces a list, that say what it is about; and of a paragraph that anybody would read.
-const LONGEST_HEADING: usize = 300;
-const LONGEST_UNIT: usize = 6_000;
+const MAX_HEADING_BYTES: usize = 300;
+const MAX_UNIT_BYTES: usize = 6_000;
 
 /// Everything that is said outside of code, tables and quotes.
 pub(super) fn units(text: &str) -> Vec<Unit> {
@@ -52,7 +52,7 @@ impl ProseReader {
             Event::Start(Tag::Heading { level, .. }) => self.heading = Some((level, String::new())),
             Event::End(TagEnd::Heading(_)) => {
                 if let Some((level, mut title)) = self.heading.take() {
-                    title.truncate(title.floor_char_boundary(LONGEST_HEADING));
+                    title.truncate(title.floor_char_boundary(MAX_HEADING_BYTES));
                     self.headings.retain(|(other, _)| *other < level);
                     self.headings.push((level, title));
                 }
@@ -72,7 +72,7 @@ impl ProseReader {
                     .last()
                     .filter(|unit| unit.text.trim_end().ends_with(':'));
                 let lead = before
-                    .filter(|unit| follows(unit, bytes.start) && unit.text.len() <= LONGEST_HEADING)
+                    .filter(|unit| follows(unit, bytes.start) && unit.text.len() <= MAX_HEADING_BYTES)
                     .map(|unit| unit.text.trim().to_owned());
                 self.leads.push(lead.unwrap_or_default());
             }
@@ -107,13 +107,13 @@ impl ProseReader {
 
     fn say(&mut self, said: &str, bytes: &Range<usize>) {
         if let Some((_, title)) = &mut self.heading {
-            if title.len() < LONGEST_HEADING {
+            if title.len() < MAX_HEADING_BYTES {
                 title.push_str(said);
             }
         } else if let Some(unit) = self.unit.as_mut().filter(|_| self.silent == 0) {
-            if unit.text.len() < LONGEST_UNIT {
+            if unit.text.len() < MAX_UNIT_BYTES {
                 unit.text
-                    .push_str(&said[..said.floor_char_boundary(LONGEST_UNIT)]);
+                    .push_str(&said[..said.floor_char_boundary(MAX_UNIT_BYTES)]);
             }
             unit.bytes.end = bytes.end;
         }
@@ -136,7 +136,7 @@ fn follows(unit: &Unit, list: usize) -> bool {
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     const SHORT: [&str; 8] = ["e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "resp"];
     /// More bytes than any of them has.
-    const LONGEST_SHORT: usize = 10;
+    const MAX_ABBREVIATION_BYTES: usize = 10;
     let mut sentences = Vec::new();
     let mut start = 0;
     for (at, mark) in text.match_indices(['.', '!', '?', ';']) {
@@ -148,7 +148,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
         if !may_end {
             continue;
         }
-        let near = text[start..at].len().saturating_sub(LONGEST_SHORT);
+        let near = text[start..at].len().saturating_sub(MAX_ABBREVIATION_BYTES);
         let near = &text[text.ceil_char_boundary(start + near)..at];
         let before = near.rsplit([' ', '(']).next().unwrap_or_default();
         let ends = rest.is_empty() || !SHORT.contains(&before.to_ascii_lowercase().as_str());

@@ -3,7 +3,7 @@
 //! Headings are read as markdown, `reStructuredText` and `AsciiDoc` write them. A page in the same directory without a decision in
 //! it (an index, a template) is no record.
 
-use super::{Discovery, DiscoveryKind, DiscoverySource, MOST_CHARS, cut, is_day, module_named};
+use super::{Discovery, DiscoveryKind, DiscoverySource, MAX_DISCOVERY_CHARS, cut, is_day, module_named};
 use crate::path::RepoPath;
 
 /// Directories that hold records.
@@ -156,7 +156,7 @@ fn telling(decision: &str) -> &str {
     let mut at = 0;
     for line in decision.split_inclusive('\n') {
         if tells(line) {
-            return if at > MOST_CHARS / 2 {
+            return if at > MAX_DISCOVERY_CHARS / 2 {
                 &decision[at..]
             } else {
                 decision

@@ -46,7 +46,7 @@ enum ChunkingHint {
 }
 
 /// Longer blocks are no front matter.
-const LONGEST: usize = 64 << 10;
+const MAX_FRONT_MATTER_BYTES: usize = 64 << 10;
 
 impl Front {
     /// Reads what `text` says about itself.
@@ -157,7 +157,7 @@ pub(super) fn block(text: &str) -> Option<(&str, usize)> {
             return Some((&text[start..at], at + line.len()));
         }
         at += line.len();
-        if at - start > LONGEST {
+        if at - start > MAX_FRONT_MATTER_BYTES {
             break;
         }
     }
@@ -165,7 +165,7 @@ pub(super) fn block(text: &str) -> Option<(&str, usize)> {
 }
 
 /// Characters of a hint.
-const LONGEST_HINT: usize = 1_000;
+const MAX_HINT_CHARS: usize = 1_000;
 
 /// A strategy in a comment: `<!-- mcp_chunking_hint: {"chunk_by": "h3"} -->`.
 fn hint(text: &str, problems: &mut Vec<Problem>) -> Option<WrittenStrategy> {
@@ -173,11 +173,11 @@ fn hint(text: &str, problems: &mut Vec<Problem>) -> Option<WrittenStrategy> {
     let written = memchr::memmem::find_iter(text.as_bytes(), NAME).filter_map(|at| {
         // Only what is near is looked at: the text may be made of nothing else.
         let near = |from: usize| text.floor_char_boundary(from);
-        text[near(at.saturating_sub(LONGEST_HINT))..at]
+        text[near(at.saturating_sub(MAX_HINT_CHARS))..at]
             .trim_end()
             .strip_suffix("<!--")?;
         let start = at + NAME.len();
-        let json = text[start..near(start + LONGEST_HINT)].split_once("-->")?.0;
+        let json = text[start..near(start + MAX_HINT_CHARS)].split_once("-->")?.0;
         Some((at, json.trim()))
     });
     let mut written = written.peekable();

@@ -80,13 +80,13 @@ pub struct PageRules {
 }
 
 /// Labels beyond this are no labels.
-pub const MOST_KEYS: usize = 64;
-pub const MOST_VALUES: usize = 512;
-const LONGEST_KEY: usize = 64;
-const LONGEST_VALUE: usize = 128;
+pub const MAX_LABEL_KEYS: usize = 64;
+pub const MAX_LABEL_VALUES: usize = 512;
+const MAX_KEY_CHARS: usize = 64;
+const MAX_VALUE_CHARS: usize = 128;
 
 /// Overrides of one manifest.
-const MOST_OVERRIDES: usize = 1_000;
+const MAX_OVERRIDES: usize = 1_000;
 
 impl Default for Strategy {
     fn default() -> Self {
@@ -145,11 +145,8 @@ impl DocsManifest {
                 format!("version must be \"1\", not {}", brief(&written.version)),
             ));
         }
-        if written.overrides.len() > MOST_OVERRIDES {
-            return Err(wrong(
-                "overrides",
-                format!("more than {MOST_OVERRIDES} overrides"),
-            ));
+        if written.overrides.len() > MAX_OVERRIDES {
+            return Err(wrong("overrides", format!("more than {MAX_OVERRIDES} overrides")));
         }
         let all = written.overrides.iter().map(|one| &one.metadata);
         for labels in all.chain([&written.metadata]) {
@@ -240,8 +237,8 @@ impl WrittenStrategy {
 
 /// Says what is wrong with labels.
 pub(super) fn check_labels(labels: &Labels) -> Result<(), String> {
-    if labels.len() > MOST_KEYS {
-        return Err(format!("more than {MOST_KEYS} keys of metadata"));
+    if labels.len() > MAX_LABEL_KEYS {
+        return Err(format!("more than {MAX_LABEL_KEYS} keys of metadata"));
     }
     for (key, value) in labels {
         if key.trim().is_empty() || value.trim().is_empty() {
@@ -257,15 +254,15 @@ pub(super) fn check_labels(labels: &Labels) -> Result<(), String> {
             key.chars()
                 .all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
         };
-        if !is_name(key.trim()) || key.len() > LONGEST_KEY {
+        if !is_name(key.trim()) || key.len() > MAX_KEY_CHARS {
             return Err(format!(
-                "metadata {}: a key has at most {LONGEST_KEY} letters, digits, `_`, `.` and `-`",
+                "metadata {}: a key has at most {MAX_KEY_CHARS} letters, digits, `_`, `.` and `-`",
                 brief(key)
             ));
         }
-        if value.chars().count() > LONGEST_VALUE {
+        if value.chars().count() > MAX_VALUE_CHARS {
             return Err(format!(
-                "metadata {key:?} has a value of more than {LONGEST_VALUE} characters"
+                "metadata {key:?} has a value of more than {MAX_VALUE_CHARS} characters"
             ));
         }
         if value.chars().any(char::is_control) || reveal(value) != *value {

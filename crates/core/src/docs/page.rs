@@ -163,7 +163,7 @@ enum BlockKind {
 }
 
 /// Headings of a level that cut a page.
-const MOST_SECTIONS: usize = 10_000;
+const MAX_SECTIONS: usize = 10_000;
 
 struct PageCut<'a> {
     text: &'a str,
@@ -193,7 +193,7 @@ impl PageCut<'_> {
             HeadingLevel::H3 => 3,
         };
         let headings = self.blocks.iter().filter_map(|block| block.heading.as_ref());
-        if headings.filter(|heading| heading.level == level).count() > MOST_SECTIONS {
+        if headings.filter(|heading| heading.level == level).count() > MAX_SECTIONS {
             // Data that looks like headings: it is cut by its length alone.
             let mut pieces = Vec::new();
             self.between_blocks(&whole(BlockKind::File, ""), self.blocks, &mut pieces);
@@ -294,7 +294,7 @@ impl PageCut<'_> {
         let found = (piece.level + 1..=6)
             .map(|level| (level, at_level(level)))
             .find(|(_, headings)| !headings.is_empty())
-            .filter(|(_, headings)| headings.len() <= MOST_SECTIONS);
+            .filter(|(_, headings)| headings.len() <= MAX_SECTIONS);
         let Some((level, headings)) = found else {
             return self.between_blocks(&piece, inside, into);
         };

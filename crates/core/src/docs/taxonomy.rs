@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::manifest::{Facet, Labels, MOST_KEYS, MOST_VALUES};
+use super::manifest::{Facet, Labels, MAX_LABEL_KEYS, MAX_LABEL_VALUES};
 
 /// Every key with its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,19 +52,19 @@ impl Taxonomy {
         }
         let mut left_out: Vec<String> = Vec::new();
         keys.retain(|name, key| {
-            let few = key.values.len() <= MOST_VALUES;
+            let few = key.values.len() <= MAX_LABEL_VALUES;
             if !few {
                 left_out.push(format!(
-                    "{name} has {} values, more than {MOST_VALUES}",
+                    "{name} has {} values, more than {MAX_LABEL_VALUES}",
                     key.values.len()
                 ));
             }
             few
         });
-        while keys.len() > MOST_KEYS
+        while keys.len() > MAX_LABEL_KEYS
             && let Some((name, _)) = keys.pop_last()
         {
-            left_out.push(format!("{name} is beyond the first {MOST_KEYS} keys"));
+            left_out.push(format!("{name} is beyond the first {MAX_LABEL_KEYS} keys"));
         }
         Self { keys, left_out }
     }

@@ -3,7 +3,7 @@
 //! A package is looked for as a directory below every source root of the project. Files that lie elsewhere than their
 //! package says are left out, but for a common start that a whole Kotlin source root leaves away.
 //!
-//! Invariant: source roots are searched in at most [`MOST_VISITS`] directories.
+//! Invariant: source roots are searched in at most [`MAX_VISITS`] directories.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
@@ -13,7 +13,7 @@ use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::members::NEVER;
 use super::place::{extension, inside, name, parent, upward};
 use super::survey::{Memo, ProjectSurvey};
-use super::{Import, MOST_FILES, MOST_IMPORTS};
+use super::{Import, MAX_FILES_PER_IMPORT, MAX_IMPORTS_PER_STATEMENT};
 
 static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['`', '"'],
@@ -21,11 +21,11 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-const MOST_VISITS: usize = 5_000;
+const MAX_VISITS: usize = 5_000;
 /// Modules of a build lie no deeper than this.
 const DEEPEST: usize = 6;
 /// No declaration is looked for in more files than this.
-const MOST_READ: usize = 200;
+const MAX_READ_FILES: usize = 200;
 const EXTENSIONS: &[&str] = &["java", "kt", "scala", "groovy"];
 const SOURCES: &[&str] = &["java", "kotlin", "scala", "groovy"];
 /// Words before the name of what a file declares at its top, in languages whose files hold more than one thing.
@@ -49,7 +49,7 @@ pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
     let mut imports = Vec::new();
     for declaration in tokens.split(|token| token.is_word("import")).skip(1) {
         clauses(declaration, &mut imports);
-        if imports.len() >= MOST_IMPORTS {
+        if imports.len() >= MAX_IMPORTS_PER_STATEMENT {
             break;
         }
     }
@@ -75,7 +75,7 @@ fn clauses(tokens: &[Token<'_>], imports: &mut Vec<Import>) {
                     group = None;
                 }
                 path.truncate(group.unwrap_or(0));
-                if imports.len() >= MOST_IMPORTS {
+                if imports.len() >= MAX_IMPORTS_PER_STATEMENT {
                     return;
                 }
             }
@@ -151,7 +151,7 @@ impl Roots {
                 let files = packages
                     .iter()
                     .flat_map(|package| survey.files(package, is_source));
-                let files: Vec<String> = files.take(MOST_FILES + 1).collect();
+                let files: Vec<String> = files.take(MAX_FILES_PER_IMPORT + 1).collect();
                 if files.is_empty() {
                     class(survey, &roots, package)
                 } else {
@@ -167,7 +167,7 @@ impl Roots {
         self.known.get("", || {
             let mut roots = vec!["src".to_owned(), "app".to_owned()];
             let mut waiting = VecDeque::from([(String::new(), 0)]);
-            for _ in 0..MOST_VISITS {
+            for _ in 0..MAX_VISITS {
                 let Some((directory, depth)) = waiting.pop_front() else {
                     break;
                 };
@@ -216,7 +216,7 @@ fn sources(survey: &ProjectSurvey<'_>, source: &str) -> Vec<String> {
             .filter(|name| SOURCES.contains(&name.as_str()))
             .map(move |name| inside(&set, &name))
     });
-    let mut found: Vec<String> = languages.take(MOST_FILES).collect();
+    let mut found: Vec<String> = languages.take(MAX_FILES_PER_IMPORT).collect();
     // What ships comes before what tests it.
     found.sort_by_key(|root| (!root.contains("/main/") && !root.contains("Main/"), root.clone()));
     found
@@ -260,7 +260,7 @@ fn declaring(survey: &ProjectSurvey<'_>, roots: &[&str], package: &[&str], name:
         let text = survey.read(file);
         text.as_deref().is_some_and(|text| declares(text, name))
     };
-    files.take(MOST_READ).filter(declares).collect()
+    files.take(MAX_READ_FILES).filter(declares).collect()
 }
 
 /// How many directories two paths have in common.

@@ -2,14 +2,14 @@
 //!
 //! Of patterns, `*` inside a name, `**` for any directories and a leading `!` are known, as package managers use them.
 //!
-//! Invariant: at most [`MOST_VISITS`] directories are looked at, however the patterns and the project are made.
+//! Invariant: at most [`MAX_VISITS`] directories are looked at, however the patterns and the project are made.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use super::place::{inside, join};
 use super::survey::ProjectSurvey;
 
-const MOST_VISITS: usize = 5_000;
+const MAX_VISITS: usize = 5_000;
 
 /// Directories below which no member is looked for by a wildcard.
 pub(super) const NEVER: &[&str] = &[
@@ -56,7 +56,7 @@ fn matches(survey: &ProjectSurvey<'_>, base: &str, pattern: &str, visits: &mut u
     let mut steps = VecDeque::from([(base.to_owned(), 0)]);
     while let Some((directory, passed)) = steps.pop_front() {
         *visits += 1;
-        if *visits > MOST_VISITS {
+        if *visits > MAX_VISITS {
             break;
         }
         let Some(&name) = names.get(passed) else {

@@ -4,7 +4,7 @@
 //! hands in the text of one import statement at a time. Left out on purpose: build systems. No macro is expanded, no
 //! build file is run and no installed package is looked into, so an import that needs one of these is external.
 //!
-//! Invariant: a [`ImportTarget::Files`] names at least one file and at most `MOST_FILES`, each of which the project says
+//! Invariant: a [`ImportTarget::Files`] names at least one file and at most `MAX_FILES_PER_IMPORT`, each of which the project says
 //! is there, sorted, each once, and never the importing file itself. No text makes this module panic or run long.
 
 mod c;
@@ -31,13 +31,13 @@ use std::collections::BTreeSet;
 use survey::ProjectSurvey;
 
 /// No import lists more files than this: a wildcard over a generated package would drown everything else.
-const MOST_FILES: usize = 500;
+const MAX_FILES_PER_IMPORT: usize = 500;
 
 /// No statement is read for more imports than this.
-const MOST_IMPORTS: usize = 500;
+const MAX_IMPORTS_PER_STATEMENT: usize = 500;
 
 /// No more of a statement is read than this many bytes: what is longer was generated, and its imports come first.
-const LONGEST: usize = 64 * 1024;
+const MAX_STATEMENT_BYTES: usize = 64 * 1024;
 
 /// One thing a statement imports, as the language writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ enum Family {
 
 /// Reads what one import statement says. `statement` is the whole text of its node and begins at `line`.
 pub fn read(language: &str, statement: &str, line: usize) -> Vec<Import> {
-    let statement = &statement[..statement.floor_char_boundary(LONGEST)];
+    let statement = &statement[..statement.floor_char_boundary(MAX_STATEMENT_BYTES)];
     let mut imports = match family(language) {
         Some(Family::C) => c::read(statement, line),
         Some(Family::Go) => go::read(statement, line),
@@ -106,7 +106,7 @@ pub fn read(language: &str, statement: &str, line: usize) -> Vec<Import> {
         Some(Family::Zig) => plain::read_zig(statement, line),
         None => Vec::new(),
     };
-    imports.truncate(MOST_IMPORTS);
+    imports.truncate(MAX_IMPORTS_PER_STATEMENT);
     imports
 }
 
@@ -158,7 +158,7 @@ impl<'a> Resolver<'a> {
                 ImportTarget::External
             };
         }
-        ImportTarget::Files(files.into_iter().take(MOST_FILES).collect())
+        ImportTarget::Files(files.into_iter().take(MAX_FILES_PER_IMPORT).collect())
     }
 }
 
@@ -214,11 +214,11 @@ mod tests {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let sample = Sample::of(&names).with("go.mod", "module m");
         match sample.target("go", "main.go", "m/p") {
-            ImportTarget::Files(files) => assert_eq!(files.len(), MOST_FILES),
+            ImportTarget::Files(files) => assert_eq!(files.len(), MAX_FILES_PER_IMPORT),
             other => panic!("the package is in the project: {other:?}"),
         }
         let statement = format!("import {}", vec!["a"; 3_000].join(", "));
-        assert_eq!(read("python", &statement, 1).len(), MOST_IMPORTS);
+        assert_eq!(read("python", &statement, 1).len(), MAX_IMPORTS_PER_STATEMENT);
     }
 
     const LANGUAGES: &str = "c cpp csharp elixir go haskell java javascript kotlin lua objective-c php python ruby rust \
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn long_statements_end_soon() {
         let deep = format!("use {};", "a::{b, ".repeat(50_000));
-        assert!(read("rust", &deep, 1).len() <= MOST_IMPORTS);
+        assert!(read("rust", &deep, 1).len() <= MAX_IMPORTS_PER_STATEMENT);
         let sample = Sample::of(&["src/lib.rs"]).with("Cargo.toml", "[package]\nname = \"a\"");
         for (language, separator) in [
             ("rust", "::"),

@@ -18,7 +18,7 @@ use super::survey::{Memo, ProjectSurvey};
 const COMPILED: &[&str] = &["dist", "lib", "build", "out", "es", "esm", "cjs"];
 const COMPILED_ENDS: &[&str] = &[".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs"];
 /// No manifest is asked for more files than this.
-const MOST_TARGETS: usize = 40;
+const MAX_TARGETS: usize = 40;
 
 /// Directories of packages by name, for each directory where a workspace begins.
 #[derive(Default)]
@@ -173,7 +173,7 @@ fn targets(value: &Value, star: &str) -> Vec<String> {
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
         match value {
-            Value::String(path) if found.len() < MOST_TARGETS => found.push(path.replacen('*', star, 1)),
+            Value::String(path) if found.len() < MAX_TARGETS => found.push(path.replacen('*', star, 1)),
             Value::Array(list) => waiting.extend(list.iter().rev()),
             Value::Object(table) => waiting.extend(table.values().rev()),
             _ => {}

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::place::{inside, join, parent, upward};
 use super::survey::ProjectSurvey;
-use super::{Import, MOST_IMPORTS};
+use super::{Import, MAX_IMPORTS_PER_STATEMENT};
 
 static STYLE: LexicalStyle = LexicalStyle {
     line_comments: &["//", "#"],
@@ -58,7 +58,7 @@ fn names(tokens: &[Token<'_>]) -> Vec<Import> {
                         line: token.line,
                     });
                 }
-                if imports.len() == MOST_IMPORTS {
+                if imports.len() == MAX_IMPORTS_PER_STATEMENT {
                     break;
                 }
             }

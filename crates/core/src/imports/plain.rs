@@ -9,7 +9,7 @@
 use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::place::{extension, join, parent};
 use super::survey::ProjectSurvey;
-use super::{Import, MOST_IMPORTS};
+use super::{Import, MAX_IMPORTS_PER_STATEMENT};
 
 static STYLE: LexicalStyle = LexicalStyle {
     word_signs: &['@'],
@@ -113,7 +113,7 @@ fn modules(tokens: &[Token<'_>]) -> Vec<Import> {
         .take_while(|token| !token.is_sign("}"))
         .filter(|token| token.kind == TokenKind::Word);
     inner
-        .take(MOST_IMPORTS)
+        .take(MAX_IMPORTS_PER_STATEMENT)
         .map(|token| Import {
             written: format!("{}{}", first.text, token.text),
             line: token.line,

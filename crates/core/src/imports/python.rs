@@ -40,7 +40,7 @@ pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
             }
             _ => {}
         }
-        if imports.len() >= super::MOST_IMPORTS {
+        if imports.len() >= super::MAX_IMPORTS_PER_STATEMENT {
             break;
         }
     }

@@ -13,7 +13,7 @@ use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use super::members::members;
 use super::place::{below, inside, join, name, parent, stem, upward};
 use super::survey::{Memo, ProjectSurvey};
-use super::{Import, MOST_IMPORTS};
+use super::{Import, MAX_IMPORTS_PER_STATEMENT};
 
 static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['"'],
@@ -43,7 +43,7 @@ fn macro_items(statement: &str) -> Option<impl Iterator<Item = (usize, &str)>> {
     let mut at = open + 1;
     Some(
         body.split_inclusive(';')
-            .take(MOST_IMPORTS)
+            .take(MAX_IMPORTS_PER_STATEMENT)
             .filter_map(move |piece| {
                 let place = at;
                 at += piece.len();
@@ -122,7 +122,7 @@ fn leaves(tokens: &[Token<'_>]) -> Vec<Import> {
                     groups.pop();
                 }
                 path.truncate(groups.last().copied().unwrap_or(0));
-                if token.text == ";" || imports.len() == MOST_IMPORTS {
+                if token.text == ";" || imports.len() == MAX_IMPORTS_PER_STATEMENT {
                     return imports;
                 }
             }

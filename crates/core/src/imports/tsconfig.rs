@@ -3,7 +3,7 @@
 //! Only `baseUrl`, `paths`, `extends` and `references` are read. Which files a configuration includes is not: every
 //! configuration above a file is tried, the nearest first, because a place counts only where a file is.
 //!
-//! Invariant: at most [`MOST_FILES`] configurations are read for one, so `extends` may go in circles.
+//! Invariant: at most [`MAX_EXTENDED_FILES`] configurations are read for one, so `extends` may go in circles.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::npm::Workspaces;
 use super::place::{inside, join, parent, upward};
 use super::survey::{Memo, ProjectSurvey};
 
-const MOST_FILES: usize = 40;
+const MAX_EXTENDED_FILES: usize = 40;
 const NAMES: &[&str] = &["tsconfig.json", "jsconfig.json"];
 
 /// What one configuration says, with all it extends.
@@ -121,7 +121,11 @@ impl Reading<'_, '_> {
         let mut options = CompilerOptions::default();
         self.read += 1;
         let document = self.survey.json(path);
-        let Some(document) = document.as_ref().as_ref().filter(|_| self.read <= MOST_FILES) else {
+        let Some(document) = document
+            .as_ref()
+            .as_ref()
+            .filter(|_| self.read <= MAX_EXTENDED_FILES)
+        else {
             return options;
         };
         let directory = parent(path);

@@ -191,7 +191,7 @@ fn a_line_without_end_is_refused_before_it_fills_the_memory() {
     let mut parser = Parser::new(&names);
     let piece = vec![b'x'; 1 << 16];
     let fed = (0..1_000).take_while(|_| parser.feed(&piece).is_ok()).count();
-    assert_eq!(fed, LONGEST_LINE / piece.len());
+    assert_eq!(fed, MAX_LINE_BYTES / piece.len());
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn code_that_does_not_fit_into_memory_is_refused() {
     let names = Names::default();
     let mut parser = Parser::new(&names);
     parser.feed(b"SF:a\nend_of_record\n").unwrap();
-    parser.held = MOST_HELD - 3 * size_of::<LineWord>() - FILE_COST - 1;
+    parser.held = MAX_HELD_BYTES - 3 * size_of::<LineWord>() - FILE_COST - 1;
     parser.feed(b"SF:b\nDA:1,1\nDA:100,1\nDA:200,1\n").unwrap();
     assert_eq!(parser.feed(b"DA:300,1\n"), Err(LcovError::TooMuch));
 }

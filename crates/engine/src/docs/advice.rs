@@ -23,13 +23,13 @@ pub struct Advice {
 }
 
 /// Values, words and headings that are named at most.
-const MOST_VALUES: usize = 20;
-const MOST_WORDS: usize = 3;
+const MAX_NAMED_VALUES: usize = 20;
+const MAX_NAMED_WORDS: usize = 3;
 
 /// Words of a question that are looked for among similar ones.
-const MOST_ASKED: usize = 12;
+const MAX_CHECKED_WORDS: usize = 12;
 
-const MOST_HEADINGS: usize = 3;
+const MAX_NAMED_HEADINGS: usize = 3;
 
 /// Looks for what a search that found nothing could have meant.
 pub fn advice(index: &Index, request: &SectionRequest<'_>) -> Result<Advice, StoreError> {
@@ -60,7 +60,7 @@ pub fn advice(index: &Index, request: &SectionRequest<'_>) -> Result<Advice, Sto
     }
     // Words that are not there, each with one that is written almost like it.
     let mut similar: Vec<(&str, String)> = Vec::new();
-    for written in request.query.split_whitespace().take(MOST_ASKED) {
+    for written in request.query.split_whitespace().take(MAX_CHECKED_WORDS) {
         for stem in words(written) {
             let other = index.similar(&stem, 1)?.into_iter().next();
             if let Some(other) = other.filter(|other| *other != stem) {
@@ -72,7 +72,9 @@ pub fn advice(index: &Index, request: &SectionRequest<'_>) -> Result<Advice, Sto
     let stems: Vec<String> = similar.iter().map(|(_, stem)| stem.clone()).collect();
     for section in by_words(index, &stems, &[])? {
         let heading = section.heading;
-        if !heading.is_empty() && !advice.headings.contains(&heading) && advice.headings.len() < MOST_HEADINGS
+        if !heading.is_empty()
+            && !advice.headings.contains(&heading)
+            && advice.headings.len() < MAX_NAMED_HEADINGS
         {
             advice.headings.push(heading);
         }
@@ -83,7 +85,7 @@ pub fn advice(index: &Index, request: &SectionRequest<'_>) -> Result<Advice, Sto
         .iter()
         .flat_map(|heading| heading.split_whitespace())
         .collect();
-    for (written, stem) in similar.into_iter().take(MOST_WORDS) {
+    for (written, stem) in similar.into_iter().take(MAX_NAMED_WORDS) {
         let whole = headings.iter().find(|word| words(word).contains(&stem));
         let shown = whole.map_or(stem.as_str(), |word| {
             word.trim_matches(|c: char| !c.is_alphanumeric())
@@ -107,7 +109,7 @@ fn values(
         let labels = request.view.labels_of(&section.path, &section.labels);
         if let Some(value) = labels.get(key)
             && !values.contains(value)
-            && values.len() < MOST_VALUES
+            && values.len() < MAX_NAMED_VALUES
         {
             values.push(value.clone());
         }

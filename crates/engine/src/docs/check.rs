@@ -10,7 +10,7 @@ use docent_core::path::RepoPath;
 use super::{page, prompts};
 use crate::deadline::Deadline;
 use crate::files::{Root, lossy_text};
-use crate::index::{LARGEST_MANIFEST, Manifests};
+use crate::index::{MAX_MANIFEST_BYTES, Manifests};
 use crate::walk::{self, WalkExtent};
 
 /// Something that is not as it should be, with the file and the line.
@@ -46,7 +46,7 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<DocsFinding>, usize)
     let manifests = Manifests::among(root, files.iter().map(|(path, _)| path));
     for (path, part) in &files {
         match part {
-            DocsFileKind::Manifest => match root.read(path, LARGEST_MANIFEST) {
+            DocsFileKind::Manifest => match root.read(path, MAX_MANIFEST_BYTES) {
                 Err(error) => add(path, Problem::at_top(error.to_string())),
                 Ok(content) => {
                     let text = lossy_text(content.bytes);

@@ -19,14 +19,14 @@ use docent_core::docs::page::Page;
 use docent_core::path::RepoPath;
 
 use crate::files::{FileError, Root, lossy_text};
-use crate::index::LARGEST_MANIFEST;
+use crate::index::MAX_MANIFEST_BYTES;
 
 /// Larger pages were not indexed, whatever was configured.
-const LARGEST_PAGE: u64 = 256 << 20;
+const MAX_PAGE_BYTES: u64 = 256 << 20;
 
 /// The text of a page as it is now.
 fn text(root: &Root, path: &RepoPath) -> Result<String, FileError> {
-    Ok(lossy_text(root.read(path, LARGEST_PAGE)?.bytes))
+    Ok(lossy_text(root.read(path, MAX_PAGE_BYTES)?.bytes))
 }
 
 /// A page as it is now, cut by these rules, and its text.
@@ -44,7 +44,9 @@ pub fn instructions(root: &Root) -> Option<String> {
         format!("documentation/{FILE}"),
     ];
     places.iter().find_map(|place| {
-        let content = root.read(&RepoPath::parse(place).ok()?, LARGEST_MANIFEST).ok()?;
+        let content = root
+            .read(&RepoPath::parse(place).ok()?, MAX_MANIFEST_BYTES)
+            .ok()?;
         DocsManifest::parse(&lossy_text(content.bytes)).ok()?.instructions
     })
 }

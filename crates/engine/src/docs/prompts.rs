@@ -16,18 +16,18 @@ pub struct Prompts {
 }
 
 /// Templates that are looked at, and the size of one.
-const MOST: usize = 1_000;
-const LARGEST: u64 = 64 << 10;
+const MAX_TEMPLATES: usize = 1_000;
+const MAX_TEMPLATE_BYTES: u64 = 64 << 10;
 
 /// Reads templates. Of two with the same name the YAML one counts.
 pub fn prompts(root: &Root, templates: &[RepoPath]) -> Prompts {
     let mut prompts = Prompts::default();
-    for path in templates.iter().take(MOST) {
+    for path in templates.iter().take(MAX_TEMPLATES) {
         let Some(name) = name_of(path.as_str()) else {
             continue;
         };
         let read = root
-            .read(path, LARGEST)
+            .read(path, MAX_TEMPLATE_BYTES)
             .map_err(|error| Problem::at_top(error.to_string()))
             .and_then(|content| Prompt::parse(path.as_str(), &lossy_text(content.bytes)));
         match read {

@@ -82,7 +82,7 @@ const BY_MEANING: f64 = 0.1;
 const BY_SERVER: f64 = 1.0;
 
 /// What is further away is about something else.
-const LEAST_NEARNESS: f32 = 0.3;
+const MIN_SIMILARITY: f32 = 0.3;
 
 /// Sections that each way of looking gives.
 const CANDIDATES: usize = 200;
@@ -91,7 +91,7 @@ const CANDIDATES: usize = 200;
 const LOOKED_AT: usize = 60_000;
 
 /// Phrases of more words are questions.
-const LONGEST_PHRASE: usize = 6;
+const MAX_PHRASE_WORDS: usize = 6;
 
 /// Sections that answer a question, the best first.
 pub fn search(
@@ -102,7 +102,7 @@ pub fn search(
 ) -> Result<Results, StoreError> {
     let query = ParsedQuery::of(request.query);
     let filters = request.view.filters(request.filters);
-    let phrase: &[String] = if query.words.len() <= LONGEST_PHRASE {
+    let phrase: &[String] = if query.words.len() <= MAX_PHRASE_WORDS {
         &query.words
     } else {
         &[]
@@ -129,7 +129,7 @@ pub fn search(
         // What nothing here is called, and what means nothing, is near to something all the same.
         found.by_meaning.clear();
     }
-    found.by_meaning.retain(|ranked| ranked.score >= LEAST_NEARNESS);
+    found.by_meaning.retain(|ranked| ranked.score >= MIN_SIMILARITY);
     let (by_server, unordered) = match request.ways {
         Ways::All => index.told(ask_server(index, &*sections, request, deadline, &found))?,
         Ways::Words | Ways::Meaning => (Vec::new(), None),

@@ -5,7 +5,7 @@
 pub struct Direction(Box<[i8]>);
 
 /// More numbers than any model gives.
-const MOST: usize = 1 << 14;
+const MAX_DIMENSIONS: usize = 1 << 14;
 
 impl Direction {
     /// Nothing where the numbers point nowhere.
@@ -15,7 +15,7 @@ impl Direction {
         // The largest becomes 127, so that it fits; how long the whole is says nothing.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let rounded = |number: &f32| (number / largest * 127.0).round() as i8;
-        (is_sound && numbers.len() <= MOST).then(|| Self(numbers.iter().map(rounded).collect()))
+        (is_sound && numbers.len() <= MAX_DIMENSIONS).then(|| Self(numbers.iter().map(rounded).collect()))
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {

@@ -92,9 +92,9 @@ pub(super) struct EmbeddingAnswer {
 }
 
 /// Bytes of an answer that are read.
-const LONGEST_ANSWER: u64 = 128 << 20;
+const MAX_ANSWER_BYTES: u64 = 128 << 20;
 /// Characters of what the server says went wrong.
-const LONGEST_REASON: usize = 160;
+const MAX_REASON_CHARS: usize = 160;
 
 #[derive(Deserialize)]
 struct EmbeddingList {
@@ -226,7 +226,7 @@ impl EmbeddingClient {
         let body = response
             .body_mut()
             .with_config()
-            .limit(LONGEST_ANSWER)
+            .limit(MAX_ANSWER_BYTES)
             .read_to_string()
             .map_err(of_transport)?;
         if status != StatusCode::OK {
@@ -260,7 +260,7 @@ impl EmbeddingClient {
 
 /// A file that holds a key and nothing else. A pipe would be waited for, and might never end.
 fn read_key(path: &Path) -> io::Result<String> {
-    const LONGEST: u64 = 64 << 10;
+    const MAX_KEY_BYTES: u64 = 64 << 10;
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
     }
@@ -270,7 +270,7 @@ fn read_key(path: &Path) -> io::Result<String> {
     )]
     let file = fs::File::open(path)?;
     let mut key = String::new();
-    file.take(LONGEST).read_to_string(&mut key)?;
+    file.take(MAX_KEY_BYTES).read_to_string(&mut key)?;
     Ok(key)
 }
 
@@ -317,7 +317,7 @@ fn brief(text: &str, key: Option<&str>) -> String {
         Some(key) => line.replace(key, "…"),
         None => line,
     };
-    redact(&line).chars().take(LONGEST_REASON).collect()
+    redact(&line).chars().take(MAX_REASON_CHARS).collect()
 }
 
 #[cfg(test)]

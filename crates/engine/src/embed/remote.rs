@@ -81,27 +81,27 @@ pub(crate) struct Text {
 }
 
 /// How long a question waits for its vector, and a batch for its.
-const PATIENCE: Duration = Duration::from_millis(1_500);
-const LONGEST: Duration = Duration::from_mins(1);
+const QUERY_TIMEOUT: Duration = Duration::from_millis(1_500);
+const BATCH_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long questions go on without a server that took longer.
-const UNASKED: Duration = Duration::from_secs(10);
+const SLOW_SERVER_PAUSE: Duration = Duration::from_secs(10);
 
 /// Batches that are under way at a time.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_BATCHES: usize = 4;
 
 /// How long the server is left alone after it failed once; twice as long after each further time.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+const MAX_PAUSE: Duration = Duration::from_mins(5);
 /// What does not go away by itself is tried again now and then: the user may have mended it.
 const LONG_PAUSE: Duration = Duration::from_mins(10);
 /// No server may ask for more.
-const MOST_WAIT: Duration = Duration::from_hours(1);
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 
 /// What every server takes: where it does not, it takes nothing.
-const HARMLESS: &str = "docent";
+const PROBE_TEXT: &str = "docent";
 
 /// Changes with what is sent of a text, so that older vectors are not taken for it.
-const FORM: u32 = 1;
+const TEXT_FORM_VERSION: u32 = 1;
 
 impl Remote {
     pub fn new(r#use: Use) -> Self {
@@ -122,7 +122,7 @@ impl Remote {
             .collect();
         // Whatever changes the vector of a text makes another file.
         let sort = format!(
-            "{FORM}\0{}\0{}\0{:?}\0{before_text}",
+            "{TEXT_FORM_VERSION}\0{}\0{}\0{:?}\0{before_text}",
             server.url, server.model, server.dimensions
         );
         let file = folder.map(|folder| folder.join(format!("{name}-{:016x}.db", xxh3_64(sort.as_bytes()))));
@@ -138,7 +138,7 @@ impl Remote {
             under_way: Mutex::default(),
             set_aside: Mutex::default(),
             batch: AtomicUsize::new(batch),
-            at_once: AtomicUsize::new(AT_ONCE),
+            at_once: AtomicUsize::new(MAX_CONCURRENT_BATCHES),
         }
     }
 
@@ -166,7 +166,7 @@ impl Remote {
 
     /// Asks for one vector, for who wants to know whether it works; says how many numbers it has.
     pub fn probe(&self) -> Result<usize, Trouble> {
-        let answer = self.caller.embed(&[HARMLESS], LONGEST)?;
+        let answer = self.caller.embed(&[PROBE_TEXT], BATCH_TIMEOUT)?;
         Ok(answer.vectors.first().map_or(0, Direction::dimensions))
     }
 
@@ -201,7 +201,7 @@ impl Remote {
             let remote = self.clone();
             let ask = move || {
                 let started = Instant::now();
-                let asked = remote.caller.embed(&[&text.text], LONGEST);
+                let asked = remote.caller.embed(&[&text.text], BATCH_TIMEOUT);
                 let outcome =
                     asked.and_then(|answer| remote.take(std::slice::from_ref(&text), answer, started));
                 if let Err(trouble) = outcome {
@@ -221,8 +221,8 @@ impl Remote {
                 let trouble = || self.trouble().map_or(Trouble::Slow, |(trouble, _)| trouble);
                 return known()?.ok_or_else(trouble);
             }
-            if waited.elapsed() > PATIENCE || deadline.check().is_err() {
-                lock(&self.health).unasked = Some(Instant::now() + UNASKED);
+            if waited.elapsed() > QUERY_TIMEOUT || deadline.check().is_err() {
+                lock(&self.health).unasked = Some(Instant::now() + SLOW_SERVER_PAUSE);
                 return Err(Trouble::Slow);
             }
         }
@@ -343,7 +343,7 @@ impl Remote {
     fn ask_in_parts(&self, texts: &[Text], takes_others: bool) -> Result<(), Trouble> {
         let started = Instant::now();
         let plain: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
-        let trouble = match self.caller.embed(&plain, LONGEST) {
+        let trouble = match self.caller.embed(&plain, BATCH_TIMEOUT) {
             Ok(answer) => return self.take(texts, answer, started),
             Err(trouble) => trouble,
         };
@@ -401,9 +401,9 @@ impl Remote {
         }
         let step = FIRST_PAUSE
             .saturating_mul(1 << (health.failures - 1).min(12))
-            .min(LONGEST_PAUSE);
+            .min(MAX_PAUSE);
         let pause = match trouble {
-            Trouble::Limited(Some(wait)) => (*wait).min(MOST_WAIT).max(step),
+            Trouble::Limited(Some(wait)) => (*wait).min(MAX_RETRY_AFTER).max(step),
             trouble if trouble.is_passing() => step,
             _ => LONG_PAUSE,
         };

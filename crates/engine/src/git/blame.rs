@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use super::command::{output, stream};
-use super::objects::{LARGEST_CONTENT, ResolvedObject};
+use super::objects::{MAX_OBJECT_BYTES, ResolvedObject};
 use super::place::GitFileStamp;
 use super::raw::{FieldEnd, until};
 use super::{Git, GitError, Repository};
@@ -106,10 +106,10 @@ impl BlamedFile {
 }
 
 /// Subjects and names beyond this are cut.
-const LONGEST_HEADER: usize = 32 << 10;
+const MAX_HEADER_BYTES: usize = 32 << 10;
 
 /// Characters of a line that are shown at most, whoever shows it.
-const MOST_CHARACTERS: usize = 1_000;
+const MAX_LINE_CHARS: usize = 1_000;
 
 /// Characters that stand before a line of the file.
 const MARGIN: usize = 30;
@@ -175,12 +175,12 @@ impl Git {
         committed: &ResolvedObject,
         deadline: &Deadline,
     ) -> Result<BlamedFile, GitError> {
-        if committed.size > LARGEST_CONTENT {
+        if committed.size > MAX_OBJECT_BYTES {
             return Err(GitError::TooLarge(path.to_string()));
         }
         let content = match repository.runner.place().work_tree {
             None => None,
-            Some(_) => match self.root.read(path, LARGEST_CONTENT) {
+            Some(_) => match self.root.read(path, MAX_OBJECT_BYTES) {
                 Ok(content) => Some(content.bytes),
                 Err(FileError::Missing | FileError::Directory | FileError::Special) => None,
                 Err(FileError::TooLarge { .. }) => return Err(GitError::TooLarge(path.to_string())),
@@ -281,7 +281,7 @@ impl Repository {
         stream(command, input, deadline, |out| {
             let mut line = Vec::new();
             let mut current = None;
-            while until(out, b'\n', LONGEST_HEADER, &mut line)? != FieldEnd::Nothing {
+            while until(out, b'\n', MAX_HEADER_BYTES, &mut line)? != FieldEnd::Nothing {
                 if line.first() == Some(&b'\t') {
                     continue;
                 }
@@ -424,7 +424,7 @@ fn fitting(lines: &[&[u8]], room: usize) -> usize {
     let mut used = 0_usize;
     let fits = |line: &&&[u8]| {
         let is_first = used == 0;
-        used = used.saturating_add(MARGIN + line.len().min(MOST_CHARACTERS) / 4);
+        used = used.saturating_add(MARGIN + line.len().min(MAX_LINE_CHARS) / 4);
         is_first || used <= room
     };
     lines.iter().take_while(fits).count()

@@ -13,7 +13,7 @@ use docent_core::path::RepoPath;
 use super::command::stream;
 use super::patch::{next_line, quoted, read_numbers, read_patches};
 use super::place::{self, GitFileStamp};
-use super::raw::{ChangeStatus, ChangedFile, MOST_CHANGES, change, peek};
+use super::raw::{ChangeStatus, ChangedFile, MAX_CHANGES, change, peek};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 
@@ -73,10 +73,10 @@ pub(super) struct Between {
 }
 
 /// Patches with more changed lines than this are summed up.
-pub const MOST_LINES: u64 = 1_000;
+pub const MAX_CHANGED_LINES: u64 = 1_000;
 
 /// Files in conflict whose versions are shown.
-const MOST_CONFLICTS: usize = 50;
+const MAX_SHOWN_CONFLICTS: usize = 50;
 
 /// How files are compared, whoever asks; what the repository's configuration says about it does not count.
 const COMPARE: &[&str] = &[
@@ -205,7 +205,7 @@ impl Repository {
         stream(command, None, deadline, |out| {
             let mut files = Vec::new();
             while peek(out)? == Some(b':') {
-                if files.len() == MOST_CHANGES {
+                if files.len() == MAX_CHANGES {
                     return Err(GitError::TooManyFiles);
                 }
                 files.push(self.patched(change(out)?, is_here, access)?);
@@ -332,21 +332,21 @@ impl Repository {
                 || (file.change.status == ChangeStatus::Unmerged && listed.insert(path.clone()))
         });
         let is_shown = |file: &&mut Patched| file.change.status == ChangeStatus::Unmerged && !file.withheld;
-        for file in diff.files.iter_mut().filter(is_shown).take(MOST_CONFLICTS) {
+        for file in diff.files.iter_mut().filter(is_shown).take(MAX_SHOWN_CONFLICTS) {
             self.add_conflict(file, deadline)?;
             if !with_patches {
                 file.patch.clear();
             }
         }
         diff.sum();
-        if diff.detail == Detail::Patches && diff.insertions + diff.deletions > MOST_LINES {
+        if diff.detail == Detail::Patches && diff.insertions + diff.deletions > MAX_CHANGED_LINES {
             diff.drop_patches();
         }
         Ok(())
     }
 
     fn add_conflict(&self, file: &mut Patched, deadline: &Deadline) -> Result<(), GitError> {
-        const MOST_BYTES: usize = 100_000;
+        const MAX_PATCH_BYTES: usize = 100_000;
         let path = self.runner.place().in_repository(&file.change.path);
         let mut command = self.runner.command("diff");
         command.args(COMPARE.iter().filter(|option| **option != "--raw"));
@@ -371,7 +371,7 @@ impl Repository {
                     file.insertions += u64::from(sides.contains('+'));
                     file.deletions += u64::from(sides.contains('-'));
                 }
-                if file.patch.len() < MOST_BYTES {
+                if file.patch.len() < MAX_PATCH_BYTES {
                     file.patch.push_str(&text);
                     file.patch.push('\n');
                 }

@@ -12,12 +12,12 @@ use super::{Commit, GitError};
 use crate::deadline::Deadline;
 
 /// Commits written at once, or fewer that change so many files together.
-const MOST_COMMITS: usize = 2_000;
-const MOST_FILES: usize = 100_000;
-const MOST_MERGES: usize = 200;
+const MAX_BATCH_COMMITS: usize = 2_000;
+const MAX_BATCH_FILES: usize = 100_000;
+const MAX_BATCH_MERGES: usize = 200;
 
 /// Files that may differ in one comparison of a batch; a history with more is left to git.
-const MOST_FOUND: usize = 500_000;
+const MAX_DIFFERING_FILES: usize = 500_000;
 
 /// What the table keeps beyond a commit.
 const MORE: &str = "%an%x00%ae%x00%ct%x00";
@@ -63,7 +63,11 @@ pub(super) fn fill(
                     .last()
                     .is_some_and(|row: &CommitRow| row.commit.parents.len() > 1),
             );
-            if is_last || batch.len() >= MOST_COMMITS || merges >= MOST_MERGES || files >= MOST_FILES {
+            if is_last
+                || batch.len() >= MAX_BATCH_COMMITS
+                || merges >= MAX_BATCH_MERGES
+                || files >= MAX_BATCH_FILES
+            {
                 find_renames(
                     runner,
                     batch.iter_mut().map(|row: &mut CommitRow| &mut row.commit),
@@ -165,7 +169,7 @@ fn compare<'a>(
             let id = field(out)?;
             let (files, unlisted) = changes(out)?;
             total += files.len();
-            if unlisted > 0 || total > MOST_FOUND {
+            if unlisted > 0 || total > MAX_DIFFERING_FILES {
                 return Err(GitError::TooManyFiles);
             }
             if let Some(at) = places.get(id.as_str()) {

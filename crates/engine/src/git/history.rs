@@ -64,13 +64,13 @@ struct Identity {
 }
 
 /// Histories beyond this are left to git.
-const MOST_COMMITS: u64 = 400_000;
+const MAX_COMMITS: u64 = 400_000;
 
 /// Beyond this the worker gives up.
-const LONGEST_WORK: Duration = Duration::from_hours(1);
+const MAX_FILL_TIME: Duration = Duration::from_hours(1);
 
 /// So many commits that the commit graph does not have are no reason to write it anew.
-const MOST_OUTSIDE_GRAPH: usize = 1_000;
+const MAX_COMMITS_OUTSIDE_GRAPH: usize = 1_000;
 
 impl CommitHistory {
     pub(super) fn new(folder: PathBuf) -> Self {
@@ -138,7 +138,7 @@ impl CommitHistory {
     }
 
     fn catch_up(&self, repository: &Repository) -> Result<(), TableError> {
-        let deadline = Deadline::after(LONGEST_WORK);
+        let deadline = Deadline::after(MAX_FILL_TIME);
         let Some(head) = repository.head(&deadline)? else {
             return Ok(());
         };
@@ -160,7 +160,7 @@ impl CommitHistory {
         if lock.is_some() {
             table.extend(&mut graph)?;
             let filled = match count(&repository.runner, &head, &deadline)? {
-                0..=MOST_COMMITS => fill(&mut table, &repository.runner, &head, &graph, &deadline),
+                0..=MAX_COMMITS => fill(&mut table, &repository.runner, &head, &graph, &deadline),
                 _ => Err(TableError::TooMany),
             };
             if let Err(error) = filled {
@@ -178,7 +178,7 @@ impl CommitHistory {
             graph,
             names: Mutex::default(),
         }));
-        let is_old = self.commit_graph().is_none() || commits > in_commit_graph + MOST_OUTSIDE_GRAPH;
+        let is_old = self.commit_graph().is_none() || commits > in_commit_graph + MAX_COMMITS_OUTSIDE_GRAPH;
         if lock.is_some() && is_old && repository.runner.place().is_listable() {
             self.write_commit_graph(&repository.runner, &deadline)?;
             CommitTable::open(&self.folder)?.set_in_commit_graph(commits)?;

@@ -18,7 +18,7 @@ pub struct Heads(Option<GitFileStamp>);
 const MORE: &str = "%aI%x00%b%x00";
 
 /// Bytes of a list of commits, of which each takes 41 or 65.
-const LONGEST_LIST: u64 = 8 << 20;
+const MAX_LIST_BYTES: u64 = 8 << 20;
 
 impl Git {
     /// What is checked out, at the price of a few looks at files.
@@ -39,7 +39,7 @@ impl Git {
         let mut command = repository.runner.command("rev-list");
         command.args(["--no-merges", &format!("--max-count={most}"), &head, "--"]);
         command.args(repository.limit(None));
-        let ids = text(command, LONGEST_LIST, deadline)?;
+        let ids = text(command, MAX_LIST_BYTES, deadline)?;
         Ok(ids.lines().map(str::to_owned).collect())
     }
 

@@ -32,7 +32,7 @@ use crate::files::Root;
 
 pub use blame::{Attribution, Blame, BlameRange, BlamedLine};
 pub use command::{Surroundings, end_children};
-pub use diff::{Detail, Diff, MOST_LINES, Patched, Sides};
+pub use diff::{Detail, Diff, MAX_CHANGED_LINES, Patched, Sides};
 pub use log::{Commit, CommitLog, LogQuery};
 pub use messages::Heads;
 pub use raw::{ChangeStatus, ChangedFile};
@@ -135,10 +135,10 @@ pub enum GitError {
 const OLDEST: (u32, u32) = (2, 31);
 
 /// Bytes of answers that are kept, of each kind.
-const KEPT: u64 = 8 << 20;
+const MAX_CACHED_BYTES: u64 = 8 << 20;
 
 /// Configuration beyond this is no configuration.
-const LARGEST_CONFIGURATION: u64 = 4 << 20;
+const MAX_CONFIG_BYTES: u64 = 4 << 20;
 
 impl Git {
     /// `folder` is where a server keeps what it learns; without one, every question goes to git.
@@ -152,8 +152,8 @@ impl Git {
             is_recent: OnceLock::new(),
             open: Mutex::default(),
             history: folder.map(|folder| Arc::new(CommitHistory::new(folder))),
-            blamed: Cache::with_weighter(200, KEPT, AnswerWeight),
-            compared: Cache::with_weighter(200, KEPT, AnswerWeight),
+            blamed: Cache::with_weighter(200, MAX_CACHED_BYTES, AnswerWeight),
+            compared: Cache::with_weighter(200, MAX_CACHED_BYTES, AnswerWeight),
             contents: Cache::new(1_000),
         }
     }
@@ -192,7 +192,7 @@ impl Repository {
         let before = place.configuration();
         let mut list = runner.command("config");
         list.args(["--list", "-z", "--includes"]);
-        let bytes = command::whole(list, LARGEST_CONFIGURATION, deadline)?;
+        let bytes = command::whole(list, MAX_CONFIG_BYTES, deadline)?;
         let configuration = Configuration::read(&bytes)?;
         configuration.names(place)?;
         place.has_no_links_out()?;

@@ -44,7 +44,7 @@ enum WantedObject {
 }
 
 /// Objects larger than this are not asked for.
-pub(super) const LARGEST_CONTENT: u64 = 16 << 20;
+pub(super) const MAX_OBJECT_BYTES: u64 = 16 << 20;
 
 impl Objects {
     pub(super) fn new(runner: Runner) -> Self {

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::io::BufRead;
 
 use super::GitError;
-use super::diff::{Detail, Diff, MOST_LINES, Patched};
+use super::diff::{Detail, Diff, MAX_CHANGED_LINES, Patched};
 use super::raw::{ChangeStatus, FieldEnd, field, peek, until};
 
 /// Longer lines are cut.
-const LONGEST_LINE: usize = 4_000;
+const MAX_LINE_BYTES: usize = 4_000;
 
 /// `INSERTED\tDELETED\tPATH\0` for each file, `-` for binary ones; renames have an empty path and two more fields.
 pub(super) fn read_numbers(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
@@ -97,7 +97,7 @@ pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
         if diff.detail == Detail::Patches && !file.withheld {
             file.patch.push_str(&String::from_utf8_lossy(&line));
             file.patch.push('\n');
-            if changed > MOST_LINES {
+            if changed > MAX_CHANGED_LINES {
                 diff.drop_patches();
             }
         }
@@ -145,7 +145,7 @@ fn hunk(line: &[u8]) -> Option<(u64, u64)> {
 
 /// Reads a line without its end, cut where it is too long to be shown; false when there is none.
 pub(super) fn next_line(out: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool, GitError> {
-    let end = until(out, b'\n', LONGEST_LINE, line)?;
+    let end = until(out, b'\n', MAX_LINE_BYTES, line)?;
     if end == FieldEnd::Cut {
         line.extend_from_slice(" … (line cut)".as_bytes());
     }
@@ -159,7 +159,7 @@ fn has_header(file: &Patched, line: &[u8]) -> bool {
     let header = format!("diff --git {} {}", quoted(old), quoted(new));
     // Headers of very long names are cut, and then tell nothing.
     file.change.status != ChangeStatus::Unmerged
-        && header.len() <= LONGEST_LINE
+        && header.len() <= MAX_LINE_BYTES
         && String::from_utf8_lossy(line) == header
 }
 

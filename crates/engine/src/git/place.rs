@@ -39,10 +39,10 @@ pub(super) const STRANGER: GitError =
     GitError::Refused("its .git file leads to a directory that does not belong to it");
 
 /// References and logs that are looked at.
-const MOST_ENTRIES: u32 = 200_000;
+const MAX_REF_ENTRIES: u32 = 200_000;
 
 /// Files that name a directory are short; anything longer is not one.
-const LONGEST_POINTER: u64 = 8_192;
+const MAX_POINTER_BYTES: u64 = 8_192;
 
 impl RepoLocation {
     /// The repository around `root`, a canonical path.
@@ -146,7 +146,7 @@ impl RepoLocation {
 
     /// Parts of the repository that are links to other places show another repository just as well.
     pub(super) fn has_no_links_out(&self) -> Result<(), GitError> {
-        let mut left = MOST_ENTRIES;
+        let mut left = MAX_REF_ENTRIES;
         for directory in [&self.git_dir, &self.common] {
             self.no_links_in(directory, 1, &mut left)?;
         }
@@ -357,7 +357,7 @@ fn pointer(path: &Path) -> Result<String, GitError> {
     }
     let mut text = String::new();
     open(path)
-        .and_then(|file| file.take(LONGEST_POINTER).read_to_string(&mut text))
+        .and_then(|file| file.take(MAX_POINTER_BYTES).read_to_string(&mut text))
         .map_err(|error| match error.kind() {
             ErrorKind::PermissionDenied => GitError::Denied,
             _ => UNREADABLE,

@@ -147,7 +147,7 @@ pub(super) fn content(mode: &str, id: &str) -> u64 {
 }
 
 /// Of more files than this only the number is kept.
-pub(super) const MOST_CHANGES: usize = 300_000;
+pub(super) const MAX_CHANGES: usize = 300_000;
 
 /// Reads changes for as long as there are any, and how many there are beyond those kept.
 pub(super) fn changes(out: &mut dyn BufRead) -> Result<(Vec<ChangedFile>, usize), GitError> {
@@ -155,7 +155,7 @@ pub(super) fn changes(out: &mut dyn BufRead) -> Result<(Vec<ChangedFile>, usize)
     let mut unlisted = 0;
     while skip_between(out)? && peek(out)? == Some(b':') {
         let change = change(out)?;
-        if changes.len() < MOST_CHANGES {
+        if changes.len() < MAX_CHANGES {
             changes.push(change);
         } else {
             unlisted += 1;
@@ -178,7 +178,7 @@ pub(super) fn skip_between(out: &mut dyn BufRead) -> Result<bool, GitError> {
 /// Reads up to the next NUL.
 pub(super) fn field(out: &mut dyn BufRead) -> Result<String, GitError> {
     let mut bytes = Vec::new();
-    let end = until(out, 0, LONGEST_FIELD, &mut bytes)?;
+    let end = until(out, 0, MAX_FIELD_BYTES, &mut bytes)?;
     if end == FieldEnd::Nothing {
         return Err(GitError::BrokenOff);
     }
@@ -194,7 +194,7 @@ pub(super) enum FieldEnd {
 }
 
 /// Fields beyond this are cut: whoever wrote them did not mean them to be read.
-const LONGEST_FIELD: usize = 32 << 10;
+const MAX_FIELD_BYTES: usize = 32 << 10;
 
 /// Reads up to the next `end`, which is passed over, and keeps at most `most` bytes of it.
 pub(super) fn until(

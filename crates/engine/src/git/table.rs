@@ -87,7 +87,7 @@ const SCHEMA: &str = "
 ";
 
 /// More paths than this below a directory, and git answers sooner.
-const MOST_PATHS: i64 = 2_000;
+const MAX_PATHS: i64 = 2_000;
 
 impl CommitTable {
     /// Opens the table in `folder`, or makes it.
@@ -185,10 +185,10 @@ impl CommitTable {
     pub(super) fn touched(&self, path: &str, commits: usize) -> Result<Option<Touched>, TableError> {
         const BELOW: &str = "path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0')";
         let mut count = self.connection.prepare_cached(&format!(
-            "SELECT count(*) FROM (SELECT 1 FROM paths WHERE {BELOW} LIMIT {MOST_PATHS})"
+            "SELECT count(*) FROM (SELECT 1 FROM paths WHERE {BELOW} LIMIT {MAX_PATHS})"
         ))?;
         let paths: i64 = count.query_row([path], |row| row.get(0))?;
-        if paths == MOST_PATHS {
+        if paths == MAX_PATHS {
             return Ok(None);
         }
         let mut exact = self

@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::table::IndexedFile;
 use crate::embed::{Embedder, Text};
 use crate::files::{FileError, Root, lossy_text};
-use crate::memory::{LARGEST_FILE, ORIGINS, key};
+use crate::memory::{MAX_FILE_BYTES, ORIGINS, key};
 use crate::stamp::Stamp;
 use crate::store::{
     Label, Note, NoteEntry, PieceEntry, SectionEntry, StoreEntry, StoredChunk, StoredSection,
@@ -273,13 +273,13 @@ impl<'a> Public<'a> {
 }
 
 /// Bytes of a text that are sent: what models for the purpose read, which is 512 tokens for many.
-const LONGEST_SENT: usize = 1_500;
+const MAX_SENT_BYTES: usize = 1_500;
 
 /// Where something is, what it is called, and its beginning.
 fn sent(path: &RepoPath, name: &str, shown: &str) -> String {
     format!(
         "{path}\n{name}\n{}",
-        &shown[..shown.floor_char_boundary(LONGEST_SENT)]
+        &shown[..shown.floor_char_boundary(MAX_SENT_BYTES)]
     )
 }
 
@@ -322,7 +322,7 @@ fn notes(job: &Job<'_>, language: &str, text: &str) -> Vec<StoreEntry> {
 /// Who wrote what of the memory.
 fn origins(root: &Root) -> Origins {
     let path = RepoPath::parse(&format!("{DIRECTORY}/{ORIGINS}")).expect("a literal path");
-    match root.read(&path, LARGEST_FILE) {
+    match root.read(&path, MAX_FILE_BYTES) {
         Ok(content) => Origins::read(&lossy_text(content.bytes), key),
         Err(_) => Origins::default(),
     }

@@ -32,10 +32,10 @@ struct Unfilled {
 }
 
 /// A server that does not know more than one in so many of what was found yet has no say.
-const LEAST_PARTS: usize = 10;
+const MIN_KNOWN_PARTS: usize = 10;
 
 /// Tries without any progress, after which who waits is told.
-const TRIES: u32 = 4;
+const MAX_TRIES: u32 = 4;
 
 impl Index {
     /// Whether a model on a server has a say.
@@ -65,7 +65,7 @@ impl Index {
             trouble,
         })?;
         let known: Vec<f32> = near.iter().flatten().copied().collect();
-        if unknown * LEAST_PARTS > near.len() {
+        if unknown * MIN_KNOWN_PARTS > near.len() {
             // It may have turned out only now that all must be asked for anew.
             self.shared.changed.notify_all();
             return Err(RerankSkipped::Unknown {
@@ -114,7 +114,7 @@ impl Index {
                 // All may have had to be asked for anew.
                 Ok(()) if known == before || self.shared.unfilled(remote)?.0.is_empty() => return Ok(()),
                 Ok(()) => {}
-                Err(trouble) if !trouble.is_passing() || tries >= TRIES => return Err(trouble),
+                Err(trouble) if !trouble.is_passing() || tries >= MAX_TRIES => return Err(trouble),
                 // A thread may wake up before its time.
                 Err(_) => {
                     while let Some((_, left)) = remote.trouble() {
@@ -128,8 +128,8 @@ impl Index {
 
 /// Runs until the index is dropped.
 pub(super) fn keep_filling(shared: &Arc<Shared>, remote: &Remote) {
-    const LONGEST: Duration = Duration::from_mins(10);
-    const LEAST: Duration = Duration::from_secs(1);
+    const MAX_PAUSE: Duration = Duration::from_mins(10);
+    const MIN_PAUSE: Duration = Duration::from_secs(1);
     let mut done = (0, 0);
     let mut rests = false;
     loop {
@@ -140,11 +140,11 @@ pub(super) fn keep_filling(shared: &Arc<Shared>, remote: &Remote) {
                 return;
             }
             let pause = remote.trouble().map(|(_, left)| left);
-            let pause = pause.or(std::mem::take(&mut rests).then_some(LEAST));
+            let pause = pause.or(std::mem::take(&mut rests).then_some(MIN_PAUSE));
             if pause.is_none() && (state.written, epoch) != done {
                 break;
             }
-            state = shared.wait(state, pause.unwrap_or(LONGEST));
+            state = shared.wait(state, pause.unwrap_or(MAX_PAUSE));
             if pause.is_none() {
                 break;
             }

@@ -48,14 +48,14 @@ type Answer<T> = Mutex<Receiver<Result<T, GitError>>>;
 
 /// Messages read at a time, and written at once where nobody waits.
 const BATCH: usize = 200;
-const MOST_AT_ONCE: usize = 4_000;
+const MAX_BATCH_COMMITS: usize = 4_000;
 
 /// Time for one question, and until the next try where one fails.
-const LONGEST: Duration = Duration::from_mins(1);
-const LATER: Duration = Duration::from_secs(30);
+const GIT_TIMEOUT: Duration = Duration::from_mins(1);
+const HISTORY_RETRY: Duration = Duration::from_secs(30);
 
 /// How often it is looked whether somebody wants something else.
-const STEP: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Known {
     /// Indexes what is not, until all is or somebody asks for something else. True where nothing more can be done now.
@@ -82,7 +82,7 @@ impl Known {
             if self.history.retry.is_some() {
                 break true;
             }
-            if self.history.told.len() >= MOST_AT_ONCE || shared.is_wanted() {
+            if self.history.told.len() >= MAX_BATCH_COMMITS || shared.is_wanted() {
                 break false;
             }
         };
@@ -94,7 +94,7 @@ impl Known {
     fn question(&self, git: &Arc<Git>, commits: usize) -> Option<GitRequest> {
         let heads = &self.elsewhere.heads;
         if self.history.listed.as_ref() != Some(heads) {
-            let list = move |git: &Git| git.recent(commits, &Deadline::after(LONGEST));
+            let list = move |git: &Git| git.recent(commits, &Deadline::after(GIT_TIMEOUT));
             return Some(GitRequest::Commits(heads.clone(), beside(git, list)));
         }
         let told: HashSet<&RepoPath> = self.history.told.iter().map(|(id, _)| id).collect();
@@ -114,7 +114,7 @@ impl Known {
             .collect();
         let read = move |git: &Git| {
             let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-            messages(git, &wanted, &Deadline::after(LONGEST))
+            messages(git, &wanted, &Deadline::after(GIT_TIMEOUT))
         };
         Some(GitRequest::Messages(next, beside(git, read)))
     }
@@ -150,7 +150,11 @@ impl Known {
             },
         };
         self.history.trouble = failed.map(|error| format!("The history cannot be read ({error})"));
-        self.history.retry = self.history.trouble.as_ref().map(|_| Instant::now() + LATER);
+        self.history.retry = self
+            .history
+            .trouble
+            .as_ref()
+            .map(|_| Instant::now() + HISTORY_RETRY);
         Ok(())
     }
 
@@ -200,7 +204,7 @@ impl Known {
     /// It could not be written. Another try is made later.
     pub(super) fn history_failed(&mut self, error: &StoreError) {
         self.history.trouble = Some(format!("What commits tell cannot be indexed ({error})"));
-        self.history.retry = Some(Instant::now() + LATER);
+        self.history.retry = Some(Instant::now() + HISTORY_RETRY);
     }
 }
 
@@ -224,7 +228,7 @@ fn beside<T: Send + 'static>(
 fn wait<T>(answer: &Answer<T>, shared: &Shared) -> Option<Result<T, GitError>> {
     loop {
         let answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
-        match answer.recv_timeout(STEP) {
+        match answer.recv_timeout(POLL_INTERVAL) {
             Ok(answer) => return Some(answer),
             Err(RecvTimeoutError::Disconnected) => return Some(Err(GitError::BrokenOff)),
             Err(RecvTimeoutError::Timeout) if shared.is_wanted() => return None,
@@ -259,14 +263,14 @@ fn messages(git: &Git, ids: &[&str], deadline: &Deadline) -> Result<Vec<CommitMe
 
 /// Bytes of a message that say what it is about, and files that it can be about.
 const TELLING: usize = 400;
-const MOST_PATHS: usize = 20;
+const MAX_PATHS: usize = 20;
 
 /// What the index keeps of a commit: what it tells, and which files it spoke of.
 fn entries(message: &CommitMessage, key: &str) -> Vec<StoreEntry> {
     let told = in_commit(message).map(|told| note_entry(&message.id, key, told, 0));
     let mut entries = Vec::from_iter(told);
     // What changed everything says nothing of any of it.
-    if (1..=MOST_PATHS).contains(&message.paths.len()) {
+    if (1..=MAX_PATHS).contains(&message.paths.len()) {
         let mut text = String::new();
         words_into(&message.subject, &mut text);
         words_into(

@@ -1,4 +1,4 @@
-//! The keeper: looks at the files, compares them with what is indexed, and writes the difference.
+//! The index worker: one thread per process that scans, compares and writes until the index matches the disk.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,17 +13,17 @@ use super::watch::Watcher;
 use super::{Corpus, Keeper, Shared};
 use crate::store::StoreError;
 
-/// Changes are written when nothing more has come for so long, unless a search asks for them.
-const QUIET: Duration = Duration::from_millis(400);
+/// File changes are indexed after this much silence, or at once when a search is waiting.
+const DEBOUNCE: Duration = Duration::from_millis(400);
 
-/// What nobody has asked for waits, so that it does not stand in the way of the first answers.
-const UNASKED: Duration = Duration::from_millis(200);
+/// Delay before the first background scan, so that it does not compete with the first request for CPU.
+const IDLE_START_DELAY: Duration = Duration::from_millis(200);
 
-/// How long until another try, where another process writes and where nothing can be written.
-const SOON: Duration = Duration::from_millis(40);
-const LATER: Duration = Duration::from_secs(5);
+/// Delays until the next try: while another process holds the lock, and while nothing can be written.
+const LOCK_RETRY: Duration = Duration::from_millis(40);
+const WRITE_RETRY: Duration = Duration::from_secs(5);
 
-/// Says that there is no keeper, however it ended: the next search starts another.
+/// Marks the worker as stopped when its thread ends, panics included, so that the next search starts a new one.
 struct WorkerExitGuard<'a>(&'a Shared);
 
 impl Drop for WorkerExitGuard<'_> {
@@ -51,7 +51,7 @@ pub(super) fn keep(shared: &Arc<Shared>) {
     let _gone = WorkerExitGuard(shared);
     let mut known = Known::default();
     // A search that comes first is answered by the first look.
-    let mut next = Some(Instant::now() + UNASKED);
+    let mut next = Some(Instant::now() + IDLE_START_DELAY);
     let mut watch: Option<Instant> = None;
     let mut told = 0;
     known.recall(shared);
@@ -64,9 +64,9 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             let quiet = shared
                 .watcher()
                 .and_then(Watcher::last_change)
-                .map(|last| last + QUIET);
+                .map(|last| last + DEBOUNCE);
             let due = [next, quiet].into_iter().flatten().min();
-            // Whoever asks without a pause gains most from it.
+            // Start the watcher even under a steady stream of searches: they profit from it most.
             if watch.take_if(|watch| *watch <= Instant::now()).is_some() {
                 known.watched = known.watch(shared);
             }
@@ -117,15 +117,15 @@ pub(super) fn keep(shared: &Arc<Shared>) {
         next = match outcome {
             Outcome::Complete => known.history.retry,
             Outcome::Again => Some(Instant::now()),
-            Outcome::Busy => Some(Instant::now() + SOON),
-            Outcome::Stuck => Some(Instant::now() + LATER),
+            Outcome::Busy => Some(Instant::now() + LOCK_RETRY),
+            Outcome::Stuck => Some(Instant::now() + WRITE_RETRY),
         };
         if matches!(outcome, Outcome::Complete) {
             // Told once, with the answer that it concerned.
             known.troubles.clear();
         }
         if matches!(outcome, Outcome::Complete) && shared.options.watch && !known.watched && watch.is_none() {
-            watch = Some(Instant::now() + UNASKED);
+            watch = Some(Instant::now() + IDLE_START_DELAY);
         }
     }
 }
@@ -136,7 +136,7 @@ impl Known {
         match self.try_round(shared, renew, damage) {
             Ok(outcome) => outcome,
             Err(StoreError::Busy) => Outcome::Busy,
-            // Told once more in a row, it is not the files that change.
+            // A second damage report in a row cannot be a race with a writer. Give up until the next start.
             Err(StoreError::Damaged(what)) if damage.is_some() => {
                 self.obstacle = Some(format!("The index cannot be used ({what})"));
                 Outcome::Stuck
@@ -189,7 +189,7 @@ impl Known {
             .into_iter()
             .any(|corpus| self.pending(corpus).iter().any(gone))
         {
-            // A file that came after we looked, and that another has indexed already, would be taken for one that is gone.
+            // Another process may have indexed a file created after our scan. Without a new scan we would delete it as missing.
             self.look(shared);
         }
         opened.sweep(&lock);
@@ -288,7 +288,7 @@ impl Known {
             return Outcome::Stuck;
         }
         self.obstacle = Some(format!("{reason}; it is kept in memory until this process ends"));
-        self.retry = Some(Instant::now() + LATER);
+        self.retry = Some(Instant::now() + WRITE_RETRY);
         let in_memory = match in_use {
             Some(opened) if !opened.is_on_disk() => Ok(opened),
             _ => OpenIndex::in_memory().map(Arc::new),
@@ -305,7 +305,7 @@ impl Known {
         if self.retry.is_none_or(|retry| Instant::now() < retry) {
             return;
         }
-        self.retry = Some(Instant::now() + LATER);
+        self.retry = Some(Instant::now() + WRITE_RETRY);
         if shared.place.hindrance().is_none()
             && let Ok(opened) = shared.place.open()
         {

@@ -29,7 +29,7 @@ use docent_core::docs::manifest::PageRules;
 use docent_core::path::RepoPath;
 use elsewhere::Elsewhere;
 pub use filling::RerankSkipped;
-pub(crate) use pages::{LARGEST_MANIFEST, Manifests};
+pub(crate) use pages::{MAX_MANIFEST_BYTES, Manifests};
 use place::{CacheDir, Mark, OpenIndex, of_table};
 pub use view::View;
 pub use watch::Unwatched;
@@ -366,7 +366,7 @@ impl Index {
         deadline: &Deadline,
         report: &dyn Fn(Progress),
     ) -> Freshness {
-        const STEP: Duration = Duration::from_millis(100);
+        const POLL_INTERVAL: Duration = Duration::from_millis(100);
         let shared = &self.shared;
         if let Some(standing) = shared.known_fresh(corpus) {
             return standing;
@@ -398,14 +398,16 @@ impl Index {
                 (seen, since_progress) = (state_now, shared.options.clock.stopwatch());
             }
             let left = match patience {
-                Patience::UntilDone if since_progress.elapsed() > STANDSTILL => Duration::ZERO,
-                Patience::UntilDone => STEP,
+                Patience::UntilDone if since_progress.elapsed() > STALL_TIMEOUT => Duration::ZERO,
+                Patience::UntilDone => POLL_INTERVAL,
                 Patience::Moment => {
                     let most = match standing {
-                        standing if standing.was_complete => LATER,
+                        standing if standing.was_complete => UPDATE_WAIT,
                         // Nothing is worth less than something, and a part less than all of it.
-                        standing if standing.pending == standing.files || self.is_half_done() => LONGER,
-                        _ => FIRST,
+                        standing if standing.pending == standing.files || self.is_half_done() => {
+                            NEARLY_DONE_WAIT
+                        }
+                        _ => FIRST_BUILD_WAIT,
                     };
                     most.saturating_sub(waited.elapsed())
                 }
@@ -416,7 +418,7 @@ impl Index {
                     ..standing.clone()
                 };
             }
-            state = shared.wait(state, left.min(STEP));
+            state = shared.wait(state, left.min(POLL_INTERVAL));
             report(self.progress());
         }
     }
@@ -548,13 +550,14 @@ impl Index {
     }
 }
 
-/// Who waits until all is in goes on without, when nothing has moved for so long.
-const STANDSTILL: Duration = Duration::from_secs(20);
+/// A caller that waits for a complete index gives up after this long without progress.
+const STALL_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a search waits for a first build, for one that has nothing yet or is soon done, and for changes after it.
-const FIRST: Duration = Duration::from_millis(900);
-const LONGER: Duration = Duration::from_secs(2);
-const LATER: Duration = Duration::from_millis(1_500);
+/// How long a search waits for the index: during a first build, if that build has nothing yet or is nearly done, and for updates
+/// of a complete index.
+const FIRST_BUILD_WAIT: Duration = Duration::from_millis(900);
+const NEARLY_DONE_WAIT: Duration = Duration::from_secs(2);
+const UPDATE_WAIT: Duration = Duration::from_millis(1_500);
 
 impl Drop for Index {
     fn drop(&mut self) {

@@ -35,7 +35,7 @@ struct Governing {
 }
 
 /// Larger manifests are no manifests.
-pub(crate) const LARGEST_MANIFEST: u64 = 1 << 20;
+pub(crate) const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 impl Pages {
     /// Sorts out the files once more, after something has changed. Only pages in `directories` count; all, where there is none.
@@ -159,7 +159,7 @@ impl Manifests {
 impl Governing {
     fn read(root: &Root, path: &RepoPath, stamp: Stamp) -> Self {
         let content = root
-            .read(path, LARGEST_MANIFEST)
+            .read(path, MAX_MANIFEST_BYTES)
             .map_err(|error| Problem::at_top(error.to_string()));
         let text = content.map(|content| lossy_text(content.bytes));
         let (hash, read) = match text {

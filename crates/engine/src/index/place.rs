@@ -232,12 +232,12 @@ impl CacheDir {
 
     /// Waits for the lock, but not for ever: who holds it may have been stopped.
     pub(super) fn lock(&self) -> Result<Lock, StoreError> {
-        const LONGEST: Duration = Duration::from_secs(10);
-        const STEP: Duration = Duration::from_millis(20);
-        let until = Instant::now() + LONGEST;
+        const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+        const POLL_INTERVAL: Duration = Duration::from_millis(20);
+        let until = Instant::now() + LOCK_TIMEOUT;
         loop {
             match self.try_lock() {
-                Err(StoreError::Busy) if Instant::now() < until => thread::park_timeout(STEP),
+                Err(StoreError::Busy) if Instant::now() < until => thread::park_timeout(POLL_INTERVAL),
                 outcome => return outcome,
             }
         }

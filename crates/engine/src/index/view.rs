@@ -29,8 +29,8 @@ pub struct View {
 const SECTION: &str = "section";
 
 /// As many different directories make a choice that helps.
-const FEWEST: usize = 2;
-const MOST: usize = 40;
+const MIN_DIRECTORIES: usize = 2;
+const MAX_DIRECTORIES: usize = 40;
 
 impl View {
     pub(super) fn of(pages: &Pages, indexed: &BTreeMap<RepoPath, IndexedFile>) -> Self {
@@ -86,7 +86,7 @@ impl View {
             .filter_map(|directory| first_below(directory, &above))
             .map(str::to_owned)
             .collect();
-        if (FEWEST..=MOST).contains(&values.len()) {
+        if (MIN_DIRECTORIES..=MAX_DIRECTORIES).contains(&values.len()) {
             let key = LabelKey {
                 description: Some("Only pages below this directory.".into()),
                 values,

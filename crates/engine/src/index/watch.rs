@@ -39,7 +39,7 @@ pub(super) struct PendingChanges {
 
 impl PendingChanges {
     /// With more than this, looking at everything is cheaper.
-    const MOST: usize = 4_000;
+    const MAX_PENDING_PATHS: usize = 4_000;
 
     pub(super) fn is_empty(&self) -> bool {
         self.paths.is_empty() && !self.everything
@@ -90,7 +90,7 @@ impl Seen {
                     return;
                 }
                 inside.changes.paths.extend(paths);
-                if inside.changes.paths.len() > PendingChanges::MOST {
+                if inside.changes.paths.len() > PendingChanges::MAX_PENDING_PATHS {
                     inside.changes.paths.clear();
                     inside.changes.everything = true;
                 }
@@ -195,12 +195,12 @@ impl Watcher {
 
     /// Waits until everything that has happened so far was told. False where that cannot be known.
     pub(super) fn fence(&self) -> bool {
-        const LONGEST: Duration = Duration::from_millis(150);
+        const FENCE_TIMEOUT: Duration = Duration::from_millis(150);
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let file = self.fences.join(format!("{}-{number}", std::process::id()));
         self.seen.lock().fences.insert(file.clone(), false);
         let written = fs::write(&file, "").is_ok();
-        let until = Instant::now() + LONGEST;
+        let until = Instant::now() + FENCE_TIMEOUT;
         let mut inside = self.seen.lock();
         let told = loop {
             let left = until.saturating_duration_since(Instant::now());

@@ -13,7 +13,7 @@ use super::known::Known;
 use super::place::{OpenIndex, of_table};
 use super::table::{IndexedFile, TableChange};
 use super::{Corpus, Progress, Shared};
-use crate::memory::LARGEST_FILE;
+use crate::memory::MAX_FILE_BYTES;
 use crate::stamp::Stamp;
 use crate::store::{Store, StoreChange, StoreError};
 
@@ -23,10 +23,10 @@ const BATCH_FILES: usize = 300;
 const BATCH_BYTES: u64 = 2 << 20;
 
 /// When the first part of a long build is committed; each further one takes twice as long as the one before.
-const FIRST_COMMIT: Duration = Duration::from_millis(300);
+const FIRST_COMMIT_INTERVAL: Duration = Duration::from_millis(300);
 /// Pages are soon done, and a commit costs what could have been them; who asks meanwhile waits a little longer than this.
-const FIRST_COMMIT_OF_DOCS: Duration = Duration::from_millis(750);
-const LONGEST_COMMIT: Duration = Duration::from_secs(20);
+const FIRST_DOCS_COMMIT_INTERVAL: Duration = Duration::from_millis(750);
+const MAX_COMMIT_INTERVAL: Duration = Duration::from_secs(20);
 
 impl Known {
     pub(super) fn write_pages(&mut self, shared: &Shared, opened: &OpenIndex) -> Result<(), StoreError> {
@@ -87,8 +87,8 @@ impl Known {
         let mut commit = store.committed()?;
         let mut written: Vec<TableChange> = Vec::new();
         let (mut interval, mut files) = match corpus {
-            Corpus::Docs => (FIRST_COMMIT_OF_DOCS, BATCH_FILES),
-            Corpus::Code | Corpus::History => (FIRST_COMMIT, FIRST_BATCH_FILES),
+            Corpus::Docs => (FIRST_DOCS_COMMIT_INTERVAL, BATCH_FILES),
+            Corpus::Code | Corpus::History => (FIRST_COMMIT_INTERVAL, FIRST_BATCH_FILES),
         };
         let mut committed = Instant::now();
         let mut rest = pending;
@@ -139,7 +139,7 @@ impl Known {
                 if rest.is_empty() && corpus == Corpus::Code && !self.was_complete[Corpus::Code as usize] {
                     opened.table().set_fact("complete", "1").map_err(of_table)?;
                 }
-                interval = (interval * 2).min(LONGEST_COMMIT);
+                interval = (interval * 2).min(MAX_COMMIT_INTERVAL);
                 committed = Instant::now();
             }
             if glances {
@@ -262,7 +262,7 @@ fn job<'a>(
         rules: 0,
         // What is remembered is found, however much it is.
         largest: match MemoryFile::at(path.as_str()) {
-            Some(_) => LARGEST_FILE,
+            Some(_) => MAX_FILE_BYTES,
             None => shared.options.largest_file,
         },
     }

@@ -48,7 +48,7 @@ pub enum PendingError {
 }
 
 /// More than anybody would read through.
-const MOST: usize = 1_000;
+const MAX_PENDING: usize = 1_000;
 
 impl Memory {
     /// Has an entry wait for the user, and says what it is called there.
@@ -62,7 +62,7 @@ impl Memory {
         let file = folder.join(file_name(&id));
         if !file.exists() {
             let count = self.pending()?.len();
-            if count >= MOST {
+            if count >= MAX_PENDING {
                 return Err(PendingError::TooMany(count));
             }
             let pending = Pending {
@@ -142,12 +142,12 @@ impl Memory {
         let folder = self.waiting()?;
         make_private(folder)?;
         let lock = fs::File::create(folder.join("lock"))?;
-        let until = Instant::now() + LONGEST;
+        let until = Instant::now() + LOCK_TIMEOUT;
         while let Err(error) = lock.try_lock() {
             match error {
                 TryLockError::Error(error) => return Err(error.into()),
                 TryLockError::WouldBlock if Instant::now() > until => return Err(PendingError::Busy),
-                TryLockError::WouldBlock => thread::park_timeout(STEP),
+                TryLockError::WouldBlock => thread::park_timeout(LOCK_POLL_INTERVAL),
             }
         }
         self.finish_taken(folder)?;
@@ -211,8 +211,8 @@ const TAKEN: &str = ".taken";
 const SHORT: usize = 10;
 
 /// How long it is waited for somebody else who decides, and how long between two looks.
-const LONGEST: Duration = Duration::from_secs(5);
-const STEP: Duration = Duration::from_millis(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// What an entry is called while it waits.
 fn id(entry: &MemoryEntry, digits: usize) -> String {

@@ -53,14 +53,14 @@ pub(crate) trait EntrySchema: Clone + Send + Sync + 'static {
 }
 
 /// Memory for words that are not yet on disk: what the library needs, and what a large project can use.
-const LEAST_BUFFER: usize = 15_000_000;
-const MOST_BUFFER: usize = 96 << 20;
+const MIN_BUFFER_BYTES: usize = 15_000_000;
+const MAX_BUFFER_BYTES: usize = 96 << 20;
 
 /// A change of more bytes is worth more than one writer.
-const LARGE: usize = 4 << 20;
+const MIN_PARALLEL_BYTES: usize = 4 << 20;
 
 /// Segments of more pieces are left as they are: merging them would hold up the next change.
-const LARGEST_MERGED: usize = 40_000;
+const MAX_MERGED_CHUNKS: usize = 40_000;
 
 impl<F: EntrySchema> EmbeddedStore<F> {
     /// Opens the index in a directory.
@@ -148,8 +148,10 @@ impl<F: EntrySchema> Store<F::Entry> for EmbeddedStore<F> {
     fn change(&self, bytes: u64) -> Result<Box<dyn StoreChange<F::Entry> + '_>, StoreError> {
         // Words take about as much memory as the text they were in; a buffer that is too large is not free.
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let writers = if bytes > LARGE { F::WRITERS } else { 1 };
-        let buffer = bytes.saturating_mul(2).clamp(LEAST_BUFFER * writers, MOST_BUFFER);
+        let writers = if bytes > MIN_PARALLEL_BYTES { F::WRITERS } else { 1 };
+        let buffer = bytes
+            .saturating_mul(2)
+            .clamp(MIN_BUFFER_BYTES * writers, MAX_BUFFER_BYTES);
         let writer = guarded(|| {
             // Opened for the change: the library keeps a list of the files it may remove, and another process may have added some.
             let index = match &self.directory {
@@ -221,14 +223,15 @@ impl<F: EntrySchema> StoreChange<F::Entry> for Changing<F> {
         guarded(|| {
             let mut writer = self.writer;
             let mut policy = LogMergePolicy::default();
-            policy.set_max_docs_before_merge(LARGEST_MERGED);
-            policy.set_del_docs_ratio_before_merge(MOST_GONE);
+            policy.set_max_docs_before_merge(MAX_MERGED_CHUNKS);
+            policy.set_del_docs_ratio_before_merge(MAX_DELETED_RATIO);
             writer.set_merge_policy(Box::new(policy));
             let segments = writer.index().searchable_segment_metas()?;
             let hollow = |segment: &SegmentMeta| {
-                f64::from(segment.num_deleted_docs()) > f64::from(MOST_GONE) * f64::from(segment.max_doc())
+                f64::from(segment.num_deleted_docs())
+                    > f64::from(MAX_DELETED_RATIO) * f64::from(segment.max_doc())
             };
-            if segments.len() >= MANY_SEGMENTS || segments.iter().any(hollow) {
+            if segments.len() >= MIN_MERGE_SEGMENTS || segments.iter().any(hollow) {
                 // A commit is what makes the library look for merges.
                 let number = writer.index().load_metas()?.payload.unwrap_or_default();
                 commit(&mut writer, &number)?;
@@ -245,10 +248,10 @@ fn commit(writer: &mut IndexWriter, number: &str) -> tantivy::Result<()> {
 }
 
 /// A segment of which more is gone is written anew: what is gone still counts for how rare a word is.
-const MOST_GONE: f32 = 0.3;
+const MAX_DELETED_RATIO: f32 = 0.3;
 
 /// As many segments as make a merge worth looking for.
-const MANY_SEGMENTS: usize = 8;
+const MIN_MERGE_SEGMENTS: usize = 8;
 
 /// For what is looked for as a whole.
 pub(super) fn whole() -> TextOptions {

@@ -312,7 +312,7 @@ impl Vectors {
         let vectors: Arc<[Vector]> = vectors.into();
         let mut known = lock();
         // Segments come and go; what is gone is put together again if it is not.
-        if known.len() >= MOST_SEGMENTS {
+        if known.len() >= MAX_CACHED_SEGMENTS {
             known.clear();
         }
         known.insert(segment.segment_id(), vectors.clone());
@@ -321,4 +321,4 @@ impl Vectors {
 }
 
 /// Segments whose vectors are kept.
-const MOST_SEGMENTS: usize = 32;
+const MAX_CACHED_SEGMENTS: usize = 32;

@@ -11,7 +11,7 @@ const FRAME: usize = 600;
 const FENCES: usize = 110;
 
 /// Characters of code that are worth showing; with less room, fewer results are shown.
-const LEAST: usize = 160;
+const MIN_SHOWN_CODE_CHARS: usize = 160;
 
 /// The answer in markdown.
 pub(super) fn markdown(output: &Output, mut notices: Vec<String>, room: usize) -> String {
@@ -26,7 +26,7 @@ pub(super) fn markdown(output: &Output, mut notices: Vec<String>, room: usize) -
         let share = left / (output.results.len() - at);
         let (head, tail) = (head(at + 1, found), tail(found));
         let frame = length(&head) + length(&tail) + FENCES;
-        if share < frame + LEAST && at > 0 {
+        if share < frame + MIN_SHOWN_CODE_CHARS && at > 0 {
             break;
         }
         let section = head + &code(found, share.saturating_sub(frame)) + &tail;
@@ -195,7 +195,7 @@ pub(super) fn json(mut output: Output, mut notices: Vec<String>, room: usize) ->
     let mut shortened = 0;
     for (at, content) in contents.iter().enumerate() {
         let share = left / (contents.len() - at);
-        if share < fields[at] + LEAST && at > 0 {
+        if share < fields[at] + MIN_SHOWN_CODE_CHARS && at > 0 {
             break;
         }
         let (kept, text) = fit(content, share.saturating_sub(fields[at] + 2), Into::into);

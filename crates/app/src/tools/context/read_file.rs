@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use crate::cli::print::TerminalPage;
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::reading::{MOST_BYTES, refused, text};
+use crate::tools::reading::{MAX_FILE_BYTES, refused, text};
 use crate::tools::room::{fit, json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
@@ -133,7 +133,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let path = super::path(&args.path)?;
     let content = call
         .root
-        .read(&path, MOST_BYTES)
+        .read(&path, MAX_FILE_BYTES)
         .map_err(|error| refused(&error, &args.path, "Permission denied"))?;
     let size = content.bytes.len() as u64;
     let text = text(content.bytes).ok_or_else(|| {
@@ -287,7 +287,7 @@ fn add_contents(
     for dependency in dependencies {
         let Some(file) = &dependency.file else { continue };
         // No character takes more than four bytes; what cannot fit is not read.
-        let most = (room as u64).saturating_mul(4).min(MOST_BYTES);
+        let most = (room as u64).saturating_mul(4).min(MAX_FILE_BYTES);
         match call.root.read(file, most).map(|content| text(content.bytes)) {
             Ok(Some(content)) => {
                 let shown = reveal(&content);
@@ -300,7 +300,7 @@ fn add_contents(
                 dependency.content = Some(shown.into_owned());
                 read.push(file.clone());
             }
-            Err(FileError::TooLarge { size, .. }) if size <= MOST_BYTES => too_long += 1,
+            Err(FileError::TooLarge { size, .. }) if size <= MAX_FILE_BYTES => too_long += 1,
             _ => unreadable += 1,
         }
     }

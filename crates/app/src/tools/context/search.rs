@@ -380,12 +380,15 @@ fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
             Some(place) if !found.is_discovery() => place.start_line,
             _ => 1,
         };
-        for (number, line) in (u64::from(first)..).zip(found.content.lines()).take(MOST_LINES) {
+        for (number, line) in (u64::from(first)..)
+            .zip(found.content.lines())
+            .take(MAX_SHOWN_LINES)
+        {
             page.marked(number, line, &query.words)?;
         }
         let lines = found.content.lines().count();
-        if lines > MOST_LINES {
-            page.dim(&format!("       … {} more lines", lines - MOST_LINES))?;
+        if lines > MAX_SHOWN_LINES {
+            page.dim(&format!("       … {} more lines", lines - MAX_SHOWN_LINES))?;
         }
     }
     if let Some(message) = &output.message {
@@ -401,4 +404,4 @@ fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
 }
 
 /// Lines of a result that people see.
-const MOST_LINES: usize = 24;
+const MAX_SHOWN_LINES: usize = 24;

@@ -23,7 +23,7 @@ const ABOUT: &str = "Line coverage of files in percent, from an LCOV report; 0 f
 const FIELDS: usize = 8;
 
 /// Files that an error names.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED_FILES: usize = 10;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("get_file_coverage", Group::Coverage, ABOUT, run)
@@ -81,7 +81,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 fn ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure {
     let named: Vec<String> = candidates
         .iter()
-        .take(MOST_NAMED)
+        .take(MAX_NAMED_FILES)
         .map(|candidate| brief(&reveal_part(candidate)))
         .collect();
     let more = match candidates.len() - named.len() {

@@ -60,7 +60,7 @@ struct Args {
 }
 
 /// Longer ones are no questions.
-const LONGEST_QUERY: usize = 1_000;
+const MAX_QUERY_CHARS: usize = 1_000;
 
 fn ten() -> usize {
     10
@@ -100,7 +100,11 @@ fn shape(project: &Project, shape: &mut Shape) {
     let Some(Value::Object(properties)) = shape.input.get_mut("properties") else {
         return;
     };
-    let room = if shape.is_listed { MOST_BYTES } else { usize::MAX };
+    let room = if shape.is_listed {
+        MAX_LABEL_BYTES
+    } else {
+        usize::MAX
+    };
     let facets = facets(&view, room);
     let all = facets.len() == view.taxonomy.keys.len();
     properties.extend(facets);
@@ -112,7 +116,7 @@ fn shape(project: &Project, shape: &mut Shape) {
 }
 
 /// Bytes that labels may take in the list of tools, and those of a description.
-const MOST_BYTES: usize = 500;
+const MAX_LABEL_BYTES: usize = 500;
 const DESCRIPTION_CHARS: usize = 100;
 
 /// Each label as an argument, as far as there is room: the longest lists of values go first, then labels. What is not listed
@@ -156,10 +160,10 @@ fn facets(view: &View, room: usize) -> Object {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    if args.query.trim().is_empty() || args.query.chars().count() > LONGEST_QUERY {
+    if args.query.trim().is_empty() || args.query.chars().count() > MAX_QUERY_CHARS {
         return Err(Failure::new(
             FailureKind::Invalid,
-            format!("query must have between 1 and {LONGEST_QUERY} characters"),
+            format!("query must have between 1 and {MAX_QUERY_CHARS} characters"),
         )
         .hint("Say what you look for in a few words."));
     }

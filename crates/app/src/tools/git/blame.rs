@@ -42,8 +42,8 @@ struct Args {
 const FRAME: usize = 500;
 
 /// Names are cut to this many characters, lines to that many.
-const LONGEST_NAME: usize = 30;
-const LONGEST_LINE: usize = 1_000;
+const MAX_NAME_CHARS: usize = 30;
+const MAX_LINE_CHARS: usize = 1_000;
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let path = path(Some(&args.file_path))?.ok_or_else(|| {
@@ -93,7 +93,7 @@ fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
         .map(|line| fence(&line.text).len())
         .max()
         .unwrap_or(3);
-    let mut used = 2 * fences.min(LONGEST_LINE + 1);
+    let mut used = 2 * fences.min(MAX_LINE_CHARS + 1);
     let mut last = 0;
     for line in &blame.lines {
         let commit = &blame.commits[line.commit];
@@ -136,7 +136,7 @@ fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
 
 /// `15  abc1234 (John Doe    2025-10-09) the line`
 fn row(line: &BlamedLine, commit: &Attribution, digits: usize, width: usize) -> String {
-    let text = cut(&reveal_part(&line.text), LONGEST_LINE, "… (line cut)");
+    let text = cut(&reveal_part(&line.text), MAX_LINE_CHARS, "… (line cut)");
     let row = format!(
         "{:>digits$}  {} ({:<width$}  {}) {text}",
         line.number,
@@ -148,7 +148,7 @@ fn row(line: &BlamedLine, commit: &Attribution, digits: usize, width: usize) -> 
 }
 
 fn name(commit: &Attribution) -> String {
-    inline_to(&commit.author, LONGEST_NAME)
+    inline_to(&commit.author, MAX_NAME_CHARS)
 }
 
 fn section(commit: &Attribution) -> String {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use docent_core::language::language_of;
 use docent_core::path::RepoPath;
 use docent_core::reveal::reveal_part;
-use docent_engine::git::{ChangeStatus, Detail, Diff, MOST_LINES, Patched, Sides};
+use docent_engine::git::{ChangeStatus, Detail, Diff, MAX_CHANGED_LINES, Patched, Sides};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -45,11 +45,11 @@ struct Args {
 }
 
 /// More files than this are not all listed, but so many.
-const MOST_FILES: usize = 500;
+const MAX_LISTED_FILES: usize = 500;
 const FIRST_FILES: usize = 50;
 
 /// Characters of a line.
-const LONGEST_LINE: usize = 4_000;
+const MAX_LINE_CHARS: usize = 4_000;
 
 /// Room kept for what ends an answer.
 const FRAME: usize = 600;
@@ -75,7 +75,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             call.room,
         )));
     }
-    let is_long = diff.files.len() > MOST_FILES || diff.detail != Detail::Patches;
+    let is_long = diff.files.len() > MAX_LISTED_FILES || diff.detail != Detail::Patches;
     let text = if args.summary || is_long {
         let mut text = summary(&title, &diff, call.room);
         if !args.summary {
@@ -122,10 +122,15 @@ fn title(from: Option<&str>, to: Option<&str>) -> String {
 fn switched(diff: &Diff, path: Option<&RepoPath>) -> String {
     let reason = match diff.detail {
         Detail::OddNames => "A file's name has a line end in it".to_owned(),
-        _ if diff.files.len() > MOST_FILES => format!("{} files changed", count(diff.files.len() as u64)),
+        _ if diff.files.len() > MAX_LISTED_FILES => {
+            format!("{} files changed", count(diff.files.len() as u64))
+        }
         _ => {
             let lines = count(diff.insertions + diff.deletions);
-            format!("{lines} lines changed, over the limit of {}", count(MOST_LINES))
+            format!(
+                "{lines} lines changed, over the limit of {}",
+                count(MAX_CHANGED_LINES)
+            )
         }
     };
     let narrower = match path {
@@ -258,7 +263,7 @@ fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
         if let Some(text) = text {
             let text = cut_to(
                 &reveal_part(text),
-                LONGEST_LINE.min(room / 3).max(80),
+                MAX_LINE_CHARS.min(room / 3).max(80),
                 " … (line cut)",
             );
             used += length(&text) + 1;
@@ -286,7 +291,7 @@ fn language(file: &Patched, text: &str) -> &'static str {
 fn summary(title: &str, diff: &Diff, room: usize) -> String {
     let mut text = format!("# Git Diff Summary: {title}\n\n{}", totals(diff));
     let room = room.saturating_sub(length(&text) + FRAME);
-    let most = if diff.files.len() > MOST_FILES {
+    let most = if diff.files.len() > MAX_LISTED_FILES {
         FIRST_FILES
     } else {
         usize::MAX

@@ -49,10 +49,10 @@ fn ten() -> usize {
 }
 
 /// Files listed per commit.
-const MOST_FILES: usize = 50;
+const MAX_LISTED_FILES: usize = 50;
 
 /// Parents listed of a merge.
-const MOST_PARENTS: usize = 8;
+const MAX_LISTED_PARENTS: usize = 8;
 
 /// Room kept for notes.
 const NOTES: usize = 600;
@@ -82,7 +82,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         let separator = if shown == 0 { "\n" } else { "\n---\n\n" };
         let room = call.room.saturating_sub(used + separator.len());
         // The first one is shown, if only in short.
-        let forms = [(MOST_FILES, 500), (10, 300), (0, 60)];
+        let forms = [(MAX_LISTED_FILES, 500), (10, 300), (0, 60)];
         let Some(section) = forms[..if shown == 0 { 3 } else { 1 }]
             .iter()
             .map(|(files, text)| section(commit, *files, *text))
@@ -122,8 +122,13 @@ fn section(commit: &Commit, most: usize, characters: usize) -> String {
     let digits = commit.short.len();
     if commit.parents.len() > 1 {
         let short = |id: &String| id[..digits.min(id.len())].to_owned();
-        let mut parents: Vec<String> = commit.parents.iter().take(MOST_PARENTS).map(short).collect();
-        parents.extend((commit.parents.len() > MOST_PARENTS).then(|| "…".to_owned()));
+        let mut parents: Vec<String> = commit
+            .parents
+            .iter()
+            .take(MAX_LISTED_PARENTS)
+            .map(short)
+            .collect();
+        parents.extend((commit.parents.len() > MAX_LISTED_PARENTS).then(|| "…".to_owned()));
         text += &format!("**Merge**: {}  \n", parents.join(" "));
     }
     text += &format!(

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::cli::print::TerminalPage;
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::reading::{MOST_BYTES, refused, text};
+use crate::tools::reading::{MAX_FILE_BYTES, refused, text};
 use crate::tools::room::{fit, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
@@ -74,7 +74,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     })?;
     let file = call
         .root
-        .read(&path, MOST_BYTES)
+        .read(&path, MAX_FILE_BYTES)
         .map_err(|error| refused(&error, &args.path, "Access denied"))?;
     let size = file.bytes.len() as u64;
 

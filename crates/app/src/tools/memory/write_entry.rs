@@ -4,7 +4,7 @@
 
 use std::io;
 
-use docent_core::memory::{EntryError, MOST_BYTES, MemoryEntry, MemoryFile};
+use docent_core::memory::{EntryError, MAX_ENTRY_BYTES, MemoryEntry, MemoryFile};
 use docent_core::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Expired;
@@ -35,7 +35,7 @@ struct Args {
     /// Target memory file
     file: MemoryTarget,
     /// For .jsonl one JSON object on one line, e.g. {"decision": "…", "why": "…", "module": "…"}; for .md markdown
-    #[schemars(length(max = MOST_BYTES))]
+    #[schemars(length(max = MAX_ENTRY_BYTES))]
     entry: String,
 }
 

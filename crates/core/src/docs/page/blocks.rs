@@ -112,15 +112,15 @@ pub(super) fn blocks(text: &str, from: usize) -> (Vec<Block>, String) {
 }
 
 /// What is shown of a heading or a title at most.
-const LONGEST_HEADING: usize = 200;
+const MAX_HEADING_CHARS: usize = 200;
 
 /// Letters of a slug at most: names are handed around.
-const LONGEST_SLUG: usize = 300;
+const MAX_SLUG_CHARS: usize = 300;
 
 /// On one line, and not endless.
 pub(super) fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST_HEADING) {
+    match line.char_indices().nth(MAX_HEADING_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
@@ -151,7 +151,7 @@ pub fn slug(heading: &str) -> String {
     }
     let end = slug
         .char_indices()
-        .nth(LONGEST_SLUG)
+        .nth(MAX_SLUG_CHARS)
         .map_or(slug.len(), |(end, _)| end);
     let slug = slug[..end].trim_end_matches('-');
     if slug.is_empty() {
