@@ -3,6 +3,7 @@
 //! Waiting with a limit is measured with a [`Stopwatch`] too. Under a fixed clock such a wait ends with its event alone, so a
 //! test on a busy machine sees the same answer as on a quiet one.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
@@ -26,6 +27,15 @@ impl Clock {
         match self {
             Self::System => Timestamp::now(),
             Self::Fixed(time) => time,
+        }
+    }
+
+    /// A moment for comparing calls with each other, as a rate limit does. Under a fixed clock it is always the same one.
+    pub fn instant(self) -> Instant {
+        static FIXED: OnceLock<Instant> = OnceLock::new();
+        match self {
+            Self::System => Instant::now(),
+            Self::Fixed(_) => *FIXED.get_or_init(Instant::now),
         }
     }
 
@@ -76,6 +86,7 @@ mod tests {
     fn a_fixed_clock_stands_still() {
         let clock = Clock::Fixed(Timestamp::UNIX_EPOCH);
         assert_eq!(clock.now(), clock.now());
+        assert_eq!(clock.instant(), clock.instant());
         assert_eq!(clock.stopwatch().milliseconds(), 0);
     }
 }

@@ -156,7 +156,7 @@ impl Dispatch {
             _ => per_minute,
         };
         let outcome = session
-            .admit(tool.name, per_minute, started)
+            .admit(tool.name, per_minute, self.project.clock.instant())
             .map_err(|seconds| Failure::rate_limited(tool.name, seconds))
             .and_then(|()| {
                 let shape = tool.is_shaped().then(|| {
