@@ -95,7 +95,7 @@ pub fn find(text: &str, place: &EntryLocation) -> Result<Option<Entry>, EditRefu
     }
 }
 
-/// The text with an entry that says what `entry` says; nothing where it does already. Where there is one, only the fields that differ are changed, and others are kept.
+/// The text with an entry that has the fields of `entry`. `None` if it has them already. An existing entry keeps its other fields.
 ///
 /// A text without content becomes a whole file.
 pub fn put(text: &str, place: &EntryLocation, entry: &Entry) -> Result<Option<String>, EditRefused> {
@@ -105,7 +105,7 @@ pub fn put(text: &str, place: &EntryLocation, entry: &Entry) -> Result<Option<St
     })
 }
 
-/// The text without the entry, whatever it holds; nothing where there is none.
+/// The text without the entry. `None` if there is no entry.
 ///
 /// `before` is the text before [`put`]. With it, a table of servers that was not there before goes too when it is empty; and if
 /// nothing but the entry has changed since, the result is that text.

@@ -390,8 +390,8 @@ fn same_owner(_: &Path, _: &Path) -> Result<(), GitError> {
 }
 
 impl Surroundings {
-    /// A program, in the directories there are for them. Relative ones are passed over, and those in the project: what a
-    /// clone brings along is not run.
+    /// Finds a program on the `PATH`. Relative directories are skipped, and so are those inside the project: a clone must not
+    /// bring along what is run.
     pub fn program(&self, name: &str, root: &Path) -> Option<PathBuf> {
         let name = format!("{name}{}", if cfg!(windows) { ".exe" } else { "" });
         self.search
