@@ -16,7 +16,7 @@ use docent_engine::sessions::Past;
 use jiff::SignedDuration;
 
 use crate::tools::dispatch::Project;
-use crate::tools::freshness::{told, told_of_history};
+use crate::tools::freshness::{freshness_notices, history_notices};
 use crate::tools::linked::project_name;
 use crate::tools::markdown::{count, inline_to, note};
 
@@ -78,7 +78,7 @@ pub(crate) fn module(project: &Project, name: &str, deadline: &Deadline) -> Opti
     let history = project
         .index
         .freshen(Corpus::History, project.search.patience, deadline, &|_| {});
-    for sentence in told_of_history(&history, true) {
+    for sentence in history_notices(&history, true) {
         notes += &note(&sentence);
     }
     let module = overview.modules.get(name);
@@ -226,11 +226,14 @@ pub(crate) fn sessions(sessions: &[Past]) -> String {
 
 /// The project as it is now, and what could not be looked at.
 pub(crate) fn look(project: &Project, deadline: &Deadline) -> (Arc<Overview>, String) {
-    let standing = project
+    let freshness = project
         .index
         .freshen(Corpus::Code, project.search.patience, deadline, &|_| {});
     let overview = project.index.overview().unwrap_or_default();
-    let notes = told(&standing).iter().map(|sentence| note(sentence)).collect();
+    let notes = freshness_notices(&freshness)
+        .iter()
+        .map(|sentence| note(sentence))
+        .collect();
     (overview, notes)
 }
 

@@ -1,6 +1,6 @@
 //! The order of what was found: how well words match is where it begins, what code is decides.
 //!
-//! Words alone prefer short texts and uses over definitions, and do not know what means the same. Here a piece gains when it
+//! Words alone prefer short texts and uses over definitions, and do not know what means the same. Here a chunk gains when it
 //! defines what the query names, when its file is called what the query says, and when more of its file matches; tests,
 //! generated code and their kind stand behind what they are about, unless the query asks for them.
 //!
@@ -28,7 +28,7 @@ pub struct RankInput<'a> {
     /// How well its words match; only compared with that of other candidates.
     pub score: f32,
     /// How near it is to what is asked for, up to 1; compared with that of others too.
-    pub nearness: f32,
+    pub similarity: f32,
     /// How much commits about this spoke of its file, from 0 to 1.
     pub spoken: f32,
 }
@@ -45,23 +45,23 @@ pub struct Weights {
     pub near: f32,
     /// How much of what was found is in the same file.
     pub file: f32,
-    /// Of what is no function, among the pieces of a file, where the query is no name.
+    /// Of what is no function, among the chunks of a file, where the query is no name.
     pub outline: f32,
-    /// What is left of a second piece of the same file.
+    /// What is left of a second chunk of the same file.
     pub again: f32,
     /// What commits said about the file.
     pub history: f32,
     /// Words of the query in the file's name, and in the names of its directories.
     pub stem: f32,
     pub directory: f32,
-    /// Words of the query in what the piece is called.
+    /// Words of the query in what the chunk is called.
     pub name: f32,
-    /// The piece is called what the query names, alone or among other words.
+    /// The chunk is called what the query names, alone or among other words.
     pub defines: f32,
     pub mentions: f32,
     /// The file is called what the query names.
     pub called: f32,
-    /// What is left of a piece of a test, of generated code, of documents and settings, of examples and what is not ours.
+    /// What is left of a chunk of a test, of generated code, of documents and settings, of examples and what is not ours.
     pub test: f32,
     pub generated: f32,
     pub prose: f32,
@@ -102,7 +102,7 @@ pub fn relevance(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &We
         let file = files
             .entry((candidate.project, candidate.path))
             .or_insert_with(|| FileSignals::of(query, candidate.path, weights));
-        // Many pieces that hardly fit are not worth one that does.
+        // Many chunks that hardly fit are not worth one that does.
         file.sum += fit * fit;
         file.best = file.best.max(*fit);
     }
@@ -134,11 +134,11 @@ pub fn relevance(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &We
 fn fits(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) -> Vec<f32> {
     let most =
         |number: fn(&RankInput<'_>) -> f32| candidates.iter().map(number).fold(f32::MIN_POSITIVE, f32::max);
-    let (best, nearest) = (most(|one| one.score), most(|one| one.nearness));
+    let (best, nearest) = (most(|one| one.score), most(|one| one.similarity));
     // Who names something wants what is called so, and not what is like it.
     let meaning = weights.meaning * if query.is_name { weights.named } else { 1.0 };
     let fit = |one: &RankInput<'_>| {
-        let near = (one.nearness / nearest - weights.near) / (1.0 - weights.near);
+        let near = (one.similarity / nearest - weights.near) / (1.0 - weights.near);
         weights.words * one.score / best + meaning * near.max(0.0)
     };
     let fits: Vec<f32> = candidates.iter().map(fit).collect();
@@ -146,8 +146,8 @@ fn fits(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) ->
     fits.into_iter().map(|fit| fit / top).collect()
 }
 
-/// Which piece of a file comes first is another question than which file does: a class lists what is in it and so has the words of
-/// all its methods, but who asks how something is done wants the method. The fits of a file's pieces stay what they are, and are
+/// Which chunk of a file comes first is another question than which file does: a class lists what is in it and so has the words of
+/// all its methods, but who asks how something is done wants the method. The fits of a file's chunks stay what they are, and are
 /// dealt out anew.
 fn order_inside(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights, fits: &mut [f32]) {
     if query.is_name {
@@ -170,17 +170,17 @@ fn order_inside(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Wei
         let file = (candidate.project, candidate.path);
         files.entry(file).or_default().push(at);
     }
-    for mut pieces in files.into_values() {
-        let mut dealt: Vec<f32> = pieces.iter().map(|&at| fits[at]).collect();
+    for mut chunks in files.into_values() {
+        let mut dealt: Vec<f32> = chunks.iter().map(|&at| fits[at]).collect();
         dealt.sort_by(|a, b| b.total_cmp(a));
-        pieces.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
-        for (at, fit) in pieces.into_iter().zip(dealt) {
+        chunks.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
+        for (at, fit) in chunks.into_iter().zip(dealt) {
             fits[at] = fit;
         }
     }
 }
 
-/// What is known of a file for every piece of it.
+/// What is known of a file for every chunk of it.
 struct FileSignals {
     /// How well all of its candidates fit, and the best of them.
     sum: f32,
@@ -288,7 +288,7 @@ fn defines(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) ->
     gain * worth * fits.fold(0.0, f32::max)
 }
 
-/// What is left of a file's pieces because of what it is for.
+/// What is left of a file's chunks because of what it is for.
 fn factor(query: &ParsedQuery, path: &str, weights: &Weights) -> f32 {
     let Ok(parsed) = RepoPath::parse(path) else {
         return 1.0;
@@ -361,7 +361,7 @@ fn ratio(part: usize, whole: usize) -> f32 {
     number(part) / number(whole)
 }
 
-/// Lowers what would be a second piece of the same file, so that one of each comes before. `files` says which file each is of.
+/// Lowers what would be a second chunk of the same file, so that one of each comes before. `files` says which file each is of.
 pub fn spread<F: Copy + Eq + Hash>(files: &[F], relevance: &mut [f32], again: f32) {
     let mut sorted: Vec<usize> = (0..relevance.len()).collect();
     sorted.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
@@ -386,7 +386,7 @@ mod tests {
             outside: "",
             generated: false,
             score,
-            nearness: 0.0,
+            similarity: 0.0,
             spoken: 0.0,
         }
     }
@@ -479,11 +479,11 @@ mod tests {
         let near = |query: &str, [one, other]: [f32; 2]| {
             let list = [
                 RankInput {
-                    nearness: one,
+                    similarity: one,
                     ..candidate("src/a.py", 5.2)
                 },
                 RankInput {
-                    nearness: other,
+                    similarity: other,
                     ..candidate("src/b.py", 5.0)
                 },
             ];

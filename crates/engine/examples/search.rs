@@ -84,10 +84,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             let results: Vec<Value> = found
                 .matches
                 .iter()
-                .filter_map(|one| reader.read(&one.piece))
+                .filter_map(|one| reader.read(&one.chunk))
                 .take(10)
-                .map(|(piece, _)| {
-                    json!({ "path": piece.path, "start_line": piece.first_line, "end_line": piece.last_line })
+                .map(|(chunk, _)| {
+                    json!({ "path": chunk.path, "start_line": chunk.first_line, "end_line": chunk.last_line })
                 })
                 .collect();
             asked.push(started.elapsed());

@@ -7,7 +7,7 @@ use docent_core::tokens::{ParsedQuery, words};
 
 use crate::index::Index;
 use crate::search::SearchedProject;
-use crate::store::{DiscoveryQuery, Note, StoreError};
+use crate::store::{DiscoveryQuery, StoreError, StoredDiscovery};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +20,10 @@ pub struct DiscoveryRequest<'a> {
 
 /// A discovery that was found.
 #[derive(Clone, Debug)]
-pub struct Noted {
+pub struct DiscoveryCandidate {
     /// Which of the places it is in.
     pub place: usize,
-    pub note: Note,
+    pub note: StoredDiscovery,
     /// How relevant it is by itself, from 0 to 1.
     pub relevance: f64,
     pub boosts: Boosts,
@@ -32,7 +32,7 @@ pub struct Noted {
     pub also: Vec<String>,
 }
 
-impl Noted {
+impl DiscoveryCandidate {
     pub fn score(&self) -> f64 {
         self.relevance * self.boosts.product()
     }
@@ -45,7 +45,7 @@ const CANDIDATES: usize = 100;
 pub fn discoveries(
     places: &[SearchedProject<'_>],
     request: &DiscoveryRequest<'_>,
-) -> Result<Vec<Noted>, StoreError> {
+) -> Result<Vec<DiscoveryCandidate>, StoreError> {
     let query = ParsedQuery::of(request.query);
     let sought = DiscoveryQuery {
         words: &query.words,
@@ -53,9 +53,9 @@ pub fn discoveries(
         module: request.module,
         most: CANDIDATES,
     };
-    let mut found: Vec<(usize, Note, f32)> = Vec::new();
+    let mut found: Vec<(usize, StoredDiscovery, f32)> = Vec::new();
     for (at, place) in places.iter().enumerate() {
-        let notes = place.index.notes(&sought)?;
+        let notes = place.index.find_discoveries(&sought)?;
         found.extend(notes.into_iter().map(|(note, score)| (at, note, score)));
     }
     // Where words match equally well, the order in which they were indexed must not show.
@@ -70,14 +70,14 @@ pub fn discoveries(
         .map_or(1.0, |(_, _, score)| *score)
         .max(f32::MIN_POSITIVE);
     let asked = asked(&query, request.query);
-    let mut noted: Vec<Noted> = found
+    let mut discoveries: Vec<DiscoveryCandidate> = found
         .into_iter()
         .map(|(at, note, score)| {
             let place = &places[at];
             let usage = place.usage.get(&note.place).copied();
             let same_module = place.module.is_some_and(|module| note.discovery.module == module);
             let strength = f64::from(asked * strength(&query, &note.discovery, score / best));
-            Noted {
+            DiscoveryCandidate {
                 place: at,
                 boosts: place.rules.boosts(usage, same_module),
                 usage,
@@ -87,12 +87,12 @@ pub fn discoveries(
             }
         })
         .collect();
-    noted.sort_by(|a, b| b.score().total_cmp(&a.score()));
-    Ok(merged(noted))
+    discoveries.sort_by(|a, b| b.score().total_cmp(&a.score()));
+    Ok(merged(discoveries))
 }
 
 /// What is known of a module, the newest of each kind first; at most `most` of each.
-pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<Note>, StoreError> {
+pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<StoredDiscovery>, StoreError> {
     let mut known = Vec::new();
     for kind in DiscoveryKind::ALL {
         let sought = DiscoveryQuery {
@@ -101,7 +101,11 @@ pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<Note>, S
             module: Some(module),
             most,
         };
-        let mut notes: Vec<Note> = index.notes(&sought)?.into_iter().map(|(note, _)| note).collect();
+        let mut notes: Vec<StoredDiscovery> = index
+            .find_discoveries(&sought)?
+            .into_iter()
+            .map(|(note, _)| note)
+            .collect();
         notes.sort_by(|a, b| {
             b.discovery
                 .date
@@ -154,9 +158,9 @@ fn strength(query: &ParsedQuery, discovery: &Discovery, share_of_best: f32) -> f
 }
 
 /// Almost the same is said once, by the first, which names the others.
-fn merged(noted: Vec<Noted>) -> Vec<Noted> {
-    let mut kept: Vec<(Words, Noted)> = Vec::new();
-    for one in noted {
+fn merged(discoveries: Vec<DiscoveryCandidate>) -> Vec<DiscoveryCandidate> {
+    let mut kept: Vec<(Words, DiscoveryCandidate)> = Vec::new();
+    for one in discoveries {
         let words = Words::of(&one.note.discovery);
         match kept.iter_mut().find(|(other, _)| words.is_near(other)) {
             Some((_, first)) => first.also.push(one.note.place),

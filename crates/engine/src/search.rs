@@ -1,6 +1,6 @@
 //! A question, answered from the index: what matches, in the order that helps, with its text as it is now.
 //!
-//! Invariant: what is shown is what the file says. A piece whose lines have changed since it was indexed is looked for in the
+//! Invariant: what is shown is what the file says. A chunk whose lines have changed since it was indexed is looked for in the
 //! file again, and left out and counted where it is not found.
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use crate::deadline::Deadline;
 use crate::files::{Root, lossy_text};
 use crate::index::{Index, RerankSkipped, hash};
-use crate::store::{ChunkHit, ChunkQuery, Note, StoreError, StoredChunk};
+use crate::store::{ChunkHit, ChunkQuery, StoreError, StoredChunk, StoredDiscovery};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -53,12 +53,12 @@ pub struct SearchedProject<'a> {
     pub rules: BoostRules,
 }
 
-/// A piece that was found.
+/// A chunk that was found.
 #[derive(Clone, Debug)]
 pub struct FoundChunk {
     /// Which of the places it is in.
     pub place: usize,
-    pub piece: StoredChunk,
+    pub chunk: StoredChunk,
     /// How relevant it is by itself, from 0 to 1.
     pub relevance: f64,
     pub boosts: Boosts,
@@ -71,10 +71,10 @@ impl FoundChunk {
     }
 }
 
-/// How many pieces of a project are looked at for an answer.
+/// How many chunks of a project are looked at for an answer.
 const CANDIDATES: usize = 200;
 
-/// The pieces that answer a query.
+/// The chunks that answer a query.
 pub fn search(
     places: &[SearchedProject<'_>],
     request: &SearchRequest<'_>,
@@ -95,7 +95,7 @@ pub fn search(
     for (at, place) in places.iter().enumerate() {
         // Each project has vectors of its own embedder.
         let vector = place.index.embedder().embed(request.query);
-        let mut found = place.index.find(&ChunkQuery { vector, ..wanted })?;
+        let mut found = place.index.find_chunks(&ChunkQuery { vector, ..wanted })?;
         // Who names something is shown what is called so; no server need be asked for that.
         if !query.is_name
             && let Err(why) = ask_server(place.index, request, &mut found)
@@ -123,14 +123,14 @@ fn ask_server(
     if !index.has_server() {
         return Ok(());
     }
-    let mut written: Vec<&mut ChunkHit> = hits.iter_mut().filter(|hit| !hit.piece.generated).collect();
+    let mut written: Vec<&mut ChunkHit> = hits.iter_mut().filter(|hit| !hit.chunk.generated).collect();
     let keys: Vec<u64> = written
         .iter()
-        .map(|hit| StoredChunk::meaning(&hit.piece.path, &hit.piece.scope, hit.piece.hash))
+        .map(|hit| StoredChunk::meaning(&hit.chunk.path, &hit.chunk.scope, hit.chunk.hash))
         .collect();
-    if let Some(near) = index.nearness(request.query, &keys, request.deadline)? {
+    if let Some(near) = index.similarity(request.query, &keys, request.deadline)? {
         for (hit, near) in written.iter_mut().zip(near) {
-            hit.nearness = near;
+            hit.similarity = near;
         }
     }
     Ok(())
@@ -171,21 +171,21 @@ fn ranked(
     hits.sort_by(|(_, a), (_, b)| {
         b.score
             .total_cmp(&a.score)
-            .then_with(|| a.piece.path.cmp(&b.piece.path))
-            .then_with(|| a.piece.first_line.cmp(&b.piece.first_line))
+            .then_with(|| a.chunk.path.cmp(&b.chunk.path))
+            .then_with(|| a.chunk.first_line.cmp(&b.chunk.first_line))
     });
     let candidates: Vec<RankInput<'_>> = hits
         .iter()
         .map(|(project, hit)| RankInput {
             project: *project,
-            path: &hit.piece.path,
-            kind: hit.piece.kind,
-            name: hit.piece.name(),
-            outside: hit.piece.outside(),
-            generated: hit.piece.generated,
+            path: &hit.chunk.path,
+            kind: hit.chunk.kind,
+            name: hit.chunk.name(),
+            outside: hit.chunk.outside(),
+            generated: hit.chunk.generated,
             score: hit.score,
-            nearness: hit.nearness,
-            spoken: spoken[*project].get(&hit.piece.path).copied().unwrap_or_default(),
+            similarity: hit.similarity,
+            spoken: spoken[*project].get(&hit.chunk.path).copied().unwrap_or_default(),
         })
         .collect();
     let mut relevance = relevance(query, &candidates, weights);
@@ -197,15 +197,15 @@ fn ranked(
         .zip(relevance)
         .map(|((at, hit), relevance)| {
             let place = &places[at];
-            let usage = place.usage.get(&hit.piece.path).copied();
-            let module = place.module.is_some_and(|module| is_in(&hit.piece.path, module));
+            let usage = place.usage.get(&hit.chunk.path).copied();
+            let module = place.module.is_some_and(|module| is_in(&hit.chunk.path, module));
             let relevance = f64::from(relevance);
             FoundChunk {
                 place: at,
                 boosts: place.rules.boosts(usage, module),
                 usage,
                 relevance: relevance / (relevance + 1.0),
-                piece: hit.piece,
+                chunk: hit.chunk,
             }
         })
         .collect();
@@ -217,7 +217,7 @@ fn is_in(path: &str, module: &str) -> bool {
     RepoPath::parse(path).is_ok_and(|path| module_of(&path) == module)
 }
 
-/// Reads the text of pieces, each file once.
+/// Reads the text of chunks, each file once.
 #[derive(Debug)]
 pub struct ChunkReader<'a> {
     root: &'a Root,
@@ -264,7 +264,7 @@ impl<'a> ChunkReader<'a> {
     }
 
     /// A discovery with the lines it has now. Nothing where its file no longer says it.
-    pub fn confirm(&mut self, note: &Note) -> Option<Note> {
+    pub fn confirm(&mut self, note: &StoredDiscovery) -> Option<StoredDiscovery> {
         let Some(lines) = &note.discovery.lines else {
             return Some(note.clone());
         };
@@ -284,24 +284,24 @@ impl<'a> ChunkReader<'a> {
         Some(note)
     }
 
-    /// The piece with the lines it has now, and their text. Nothing where it is gone.
-    pub fn read(&mut self, piece: &StoredChunk) -> Option<(StoredChunk, String)> {
-        let path = RepoPath::parse(&piece.path).ok()?;
+    /// The chunk with the lines it has now, and their text. `None` if its file no longer has it.
+    pub fn read(&mut self, indexed: &StoredChunk) -> Option<(StoredChunk, String)> {
+        let path = RepoPath::parse(&indexed.path).ok()?;
         let text = self.text(&path)?;
         let rows = Rows::of(text);
-        let shown = rows.lines(piece.first_line as usize, piece.last_line as usize);
-        if hash(shown) == piece.hash {
-            return Some((piece.clone(), shown.to_owned()));
+        let shown = rows.lines(indexed.first_line as usize, indexed.last_line as usize);
+        if hash(shown) == indexed.hash {
+            return Some((indexed.clone(), shown.to_owned()));
         }
         let chunks = chunk(language_in(&path, text), text).chunks;
-        let moved = chunks.into_iter().find(|chunk| chunk.id == piece.id)?;
+        let moved = chunks.into_iter().find(|chunk| chunk.id == indexed.id)?;
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         let (first, last) = (*moved.lines.start(), *moved.lines.end());
-        let piece = StoredChunk {
+        let chunk = StoredChunk {
             first_line: number(first),
             last_line: number(last),
-            ..piece.clone()
+            ..indexed.clone()
         };
-        Some((piece, rows.lines(first, last).to_owned()))
+        Some((chunk, rows.lines(first, last).to_owned()))
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn run(
     let started = Instant::now();
     let index = fresh(settings, folder.path());
     let bar = Bar::default();
-    let standing = index.freshen(
+    let freshness = index.freshen(
         Corpus::Code,
         Patience::UntilDone,
         &Deadline::default(),
@@ -55,10 +55,10 @@ pub(super) fn run(
     );
     drop(bar);
     let built = started.elapsed();
-    if standing.files == 0 {
+    if freshness.files == 0 {
         bail!("there is nothing to index in {}", settings.root.path().display());
     }
-    let Progress { pieces, bytes, .. } = index.progress();
+    let Progress { chunks, bytes, .. } = index.progress();
     let on_disk = index.status().bytes_on_disk;
 
     let names = names(&index, most)?;
@@ -82,8 +82,8 @@ pub(super) fn run(
         .map(|program| timed(&names, |name| by_rg(program, settings.root.path(), name)));
 
     let seconds = built.as_secs_f64();
-    let files = count(standing.files as u64);
-    page.heading(&format!("{files} files, {} chunks", count(pieces)))?;
+    let files = count(freshness.files as u64);
+    page.heading(&format!("{files} files, {} chunks", count(chunks)))?;
     page.row(
         "index from nothing",
         WIDTH,
@@ -179,7 +179,7 @@ fn ask(index: &Index, settings: &Settings, query: &str) {
     let mut reader = ChunkReader::new(&settings.root);
     let found = search(&[place], &request).unwrap_or_default();
     for one in found.matches.iter().take(5) {
-        std::hint::black_box(reader.read(&one.piece));
+        std::hint::black_box(reader.read(&one.chunk));
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use docent_core::client_config::{Entry, Value};
 use docent_engine::clients::{Client, Machine, SettingsFile, SettingsScope};
-use docent_engine::index::{Index, Unwatched};
+use docent_engine::index::{Index, WatchError};
 use serde_json::json;
 
 use super::print::{self, Mark, TerminalPage};
@@ -180,8 +180,8 @@ fn configuration(settings: &Settings) -> Finding {
 
 fn of_index(index: &Index) -> Vec<Finding> {
     let status = index.status();
-    let standing = &status.standing;
-    let troubles = standing.troubles.join("; ");
+    let freshness = &status.freshness;
+    let troubles = freshness.troubles.join("; ");
     let mut findings = Vec::new();
     if status.is_unwritable {
         let advice = "make the cache directory writable, or set XDG_CACHE_HOME to one that is";
@@ -189,25 +189,25 @@ fn of_index(index: &Index) -> Vec<Finding> {
     } else {
         findings.push(good("cache", "can be written"));
     }
-    let files = count(standing.files as u64);
+    let files = count(freshness.files as u64);
     findings.push(if status.is_unreadable {
         Finding::bad("index", troubles, "`docent index --force` builds it anew")
             .mended_by(Remedy::Index { anew: true })
-    } else if standing.pending > 0 && status.pieces == 0 {
+    } else if freshness.pending > 0 && status.chunks == 0 {
         let said = format!("there is none yet of {files} files");
         Finding::note("index", said, "a search builds it, or `docent index`")
             .mended_by(Remedy::Index { anew: false })
-    } else if standing.pending > 0 {
+    } else if freshness.pending > 0 {
         let said = format!(
             "{} of {files} files have changed since",
-            count(standing.pending as u64)
+            count(freshness.pending as u64)
         );
         Finding::note("index", said, "the next search takes them in, or `docent index`")
             .mended_by(Remedy::Index { anew: false })
     } else {
         good(
             "index",
-            format!("{files} files, {} chunks, up to date", count(status.pieces)),
+            format!("{files} files, {} chunks, up to date", count(status.chunks)),
         )
     });
     findings
@@ -235,10 +235,10 @@ fn watches(index: &Index, settings: &Settings) -> Finding {
                 "cannot watch the project ({error}); every search looks at all files, which is slower"
             );
             let advice = match error {
-                Unwatched::Exhausted(_) => {
+                WatchError::Exhausted(_) => {
                     "raise the limit: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024"
                 }
-                Unwatched::Hindered(_) => {
+                WatchError::Hindered(_) => {
                     "make the cache directory writable: the watcher keeps a folder there"
                 }
             };

@@ -65,24 +65,24 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     let started = Instant::now();
     let bar = Bar::default();
     let report = |progress| bar.show(progress);
-    let standing = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &report);
+    let freshness = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &report);
     drop(bar);
     let Progress {
-        pieces, bytes, total, ..
+        chunks, bytes, total, ..
     } = index.progress();
     let seconds = started.elapsed().as_secs_f64();
-    let files = count(standing.files as u64);
+    let files = count(freshness.files as u64);
     print::announce(&if total == 0 {
         format!("{files} files are indexed; nothing has changed")
     } else {
-        let changed = if total == standing.files as u64 {
+        let changed = if total == freshness.files as u64 {
             String::new()
         } else {
             format!("; {} had changed", count(total))
         };
         format!(
             "{files} files are indexed{changed}: {} chunks in {seconds:.1} s, {}",
-            count(pieces),
+            count(chunks),
             rate(bytes, seconds)
         )
     });
@@ -98,14 +98,14 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
             count((history.files - history.pending) as u64)
         ));
     }
-    for trouble in &standing.troubles {
+    for trouble in &freshness.troubles {
         print::complain(trouble);
     }
     if let Err(trouble) = fill(&index, settings) {
         print::complain(&trouble);
         return ExitCode::FAILURE;
     }
-    if standing.pending == 0 && standing.troubles.is_empty() {
+    if freshness.pending == 0 && freshness.troubles.is_empty() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
@@ -171,19 +171,19 @@ fn write(
     page: &mut TerminalPage,
 ) -> std::io::Result<()> {
     const WIDTH: usize = 10;
-    let standing = &status.standing;
+    let freshness = &status.freshness;
     let number = |count_of: usize| count(count_of as u64);
     let root = settings.root.path().display().to_string();
     page.row("project", WIDTH, &root, "")?;
-    let of = format!("of {} in the project", number(standing.files));
+    let of = format!("of {} in the project", number(freshness.files));
     page.row("files", WIDTH, &number(status.indexed), &of)?;
-    page.row("chunks", WIDTH, &count(status.pieces), "")?;
+    page.row("chunks", WIDTH, &count(status.chunks), "")?;
     let sections = format!("with {} sections", count(status.sections));
     page.row("pages", WIDTH, &number(status.pages), &sections)?;
-    let fresh = match standing.pending {
-        0 if standing.files > 0 => "up to date".to_owned(),
+    let fresh = match freshness.pending {
+        0 if freshness.files > 0 => "up to date".to_owned(),
         0 => "there is nothing to index".to_owned(),
-        _ if !standing.was_complete && status.pieces == 0 => {
+        _ if !freshness.was_complete && status.chunks == 0 => {
             "not built yet; a search or `docent index` builds it".to_owned()
         }
         pending => format!(
@@ -247,15 +247,15 @@ fn write(
             "names that are not UTF-8 or cannot be written as a path",
         )?;
     }
-    if standing.missed > 0 {
-        page.row("unreadable", WIDTH, &count(standing.missed), "directories")?;
+    if freshness.missed > 0 {
+        page.row("unreadable", WIDTH, &count(freshness.missed), "directories")?;
     }
     for other in &status.others {
         page.note(&format!(
             "{other} is an index of another version or with other settings; it is left alone"
         ))?;
     }
-    standing
+    freshness
         .troubles
         .iter()
         .try_for_each(|trouble| page.note(trouble))
@@ -298,12 +298,12 @@ fn json(status: &IndexStatus, embedder: &str) -> serde_json::Value {
         .iter()
         .map(|(why, files, first)| json!({ "why": why, "files": files, "first": first }));
     json!({
-        "files": status.standing.files,
+        "files": status.freshness.files,
         "indexed": status.indexed,
-        "chunks": status.pieces,
+        "chunks": status.chunks,
         "pages": status.pages,
         "sections": status.sections,
-        "pending": status.standing.pending,
+        "pending": status.freshness.pending,
         "languages": status.languages.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
         "notes": notes.collect::<Vec<_>>(),
         "unnameable": status.unnameable,
@@ -312,7 +312,7 @@ fn json(status: &IndexStatus, embedder: &str) -> serde_json::Value {
         "writer": status.writer,
         "embedder": embedder,
         "others": status.others,
-        "troubles": status.standing.troubles,
+        "troubles": status.freshness.troubles,
     })
 }
 
@@ -352,13 +352,13 @@ impl Bar {
         let Progress {
             done,
             total,
-            pieces,
+            chunks,
             bytes,
         } = progress;
         let rate = rate(bytes, self.started.elapsed().as_secs_f64());
-        let message = match pieces {
+        let message = match chunks {
             0 => String::new(),
-            pieces => format!(" · {} chunks · {rate}", count(pieces)),
+            chunks => format!(" · {} chunks · {rate}", count(chunks)),
         };
         self.draw(done, total, &message);
     }

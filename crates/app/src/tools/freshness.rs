@@ -5,10 +5,10 @@ use docent_engine::index::Freshness;
 use super::markdown::count;
 
 /// What an answer cannot know of, in sentences.
-pub(crate) fn told(standing: &Freshness) -> Vec<String> {
-    let mut sentences = standing.troubles.clone();
+pub(crate) fn freshness_notices(freshness: &Freshness) -> Vec<String> {
+    let mut sentences = freshness.troubles.clone();
     let number = |count_of: usize| count(count_of as u64);
-    if standing.unknown {
+    if freshness.unknown {
         sentences.push(
             "The files could not be looked at in time, and may have changed; ask again in a moment"
                 .to_owned(),
@@ -16,45 +16,45 @@ pub(crate) fn told(standing: &Freshness) -> Vec<String> {
     }
     // Where something stands in the way, asking again does not help.
     let again = |when: &str| {
-        if standing.troubles.is_empty() {
+        if freshness.troubles.is_empty() {
             format!("; ask again {when}")
         } else {
             String::new()
         }
     };
-    if standing.pending > 0 {
-        let (pending, files) = (number(standing.pending), number(standing.files));
-        sentences.push(if standing.was_complete {
-            let whose = if standing.pending == 1 {
+    if freshness.pending > 0 {
+        let (pending, files) = (number(freshness.pending), number(freshness.files));
+        sentences.push(if freshness.was_complete {
+            let whose = if freshness.pending == 1 {
                 "file that has changed is not searched in its new form"
             } else {
                 "files that have changed are not searched in their new form"
             };
             format!("{pending} {whose} yet{}", again("in a moment"))
         } else {
-            let indexed = number(standing.files.saturating_sub(standing.pending));
+            let indexed = number(freshness.files.saturating_sub(freshness.pending));
             format!(
                 "The index is being built: {indexed} of {files} files can be found so far{}",
                 again("for the rest")
             )
         });
     }
-    if standing.missed > 0 {
-        let directories = if standing.missed == 1 {
+    if freshness.missed > 0 {
+        let directories = if freshness.missed == 1 {
             "directory"
         } else {
             "directories"
         };
         sentences.push(format!(
             "{} {directories} could not be looked into",
-            standing.missed
+            freshness.missed
         ));
     }
     sentences
 }
 
 /// What an answer cannot know of commits, in sentences; `is_asked` where it is about them.
-pub(crate) fn told_of_history(history: &Freshness, is_asked: bool) -> Vec<String> {
+pub(crate) fn history_notices(history: &Freshness, is_asked: bool) -> Vec<String> {
     let mut sentences = history.troubles.clone();
     let again = if sentences.is_empty() {
         "; ask again in a moment"

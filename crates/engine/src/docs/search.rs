@@ -115,7 +115,7 @@ pub fn search(
     let Some(sections) = index.sections() else {
         return Ok(Results::default());
     };
-    let mut found = index.told(sections.find(&SectionQuery {
+    let mut found = index.report_damage(sections.find(&SectionQuery {
         words: &query.words,
         phrase,
         vector,
@@ -131,12 +131,12 @@ pub fn search(
     }
     found.by_meaning.retain(|ranked| ranked.score >= MIN_SIMILARITY);
     let (by_server, unordered) = match request.ways {
-        Ways::All => index.told(ask_server(index, &*sections, request, deadline, &found))?,
+        Ways::All => index.report_damage(ask_server(index, &*sections, request, deadline, &found))?,
         Ways::Words | Ways::Meaning => (Vec::new(), None),
     };
     let is_by_server = !by_server.is_empty();
     let order = fused(found, by_server);
-    let (chosen, more) = index.told(choose(&*sections, order, request))?;
+    let (chosen, more) = index.report_damage(choose(&*sections, order, request))?;
     let mut results = Results {
         more,
         by_server: is_by_server,
@@ -213,7 +213,7 @@ fn ask_server(
         .iter()
         .map(|ranked| Ok(sections.section(ranked.place)?.meaning()))
         .collect::<Result<_, StoreError>>()?;
-    match index.nearness(request.query, &keys, deadline) {
+    match index.similarity(request.query, &keys, deadline) {
         Err(unordered) => Ok((Vec::new(), Some(unordered))),
         Ok(near) => {
             for (ranked, near) in all.iter_mut().zip(near.unwrap_or_default()) {
@@ -269,9 +269,9 @@ pub(super) fn by_words(
         filters,
         most: CANDIDATES,
     };
-    let found = index.told(sections.find(&asked))?;
+    let found = index.report_damage(sections.find(&asked))?;
     let read = found.by_words.iter().map(|ranked| sections.section(ranked.place));
-    index.told(read.collect())
+    index.report_damage(read.collect())
 }
 
 /// Keeps the best of sections that say the same for another language, or whatever their pages differ in.

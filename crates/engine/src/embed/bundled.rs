@@ -116,10 +116,10 @@ mod tests {
     #[test]
     fn what_means_the_same_is_near() {
         let vector = |text: &str| bundled().embed(text).unwrap();
-        let near = vector("delete a file").nearness(&vector("remove files from the directory"));
-        let far = vector("delete a file").nearness(&vector("matrix multiplication"));
+        let near = vector("delete a file").similarity(&vector("remove files from the directory"));
+        let far = vector("delete a file").similarity(&vector("matrix multiplication"));
         assert!(near > far + 0.2, "{near} {far}");
-        let same = vector("delete a file").nearness(&vector("Delete a File"));
+        let same = vector("delete a file").similarity(&vector("Delete a File"));
         assert!(same > 0.99, "{same}");
     }
 

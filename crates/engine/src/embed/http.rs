@@ -16,7 +16,7 @@ use serde_json::json;
 use ureq::Agent;
 use ureq::http::{HeaderMap, StatusCode};
 
-use super::direction::Direction;
+use super::quantized::QuantizedVector;
 
 /// Where the server is, and what it is asked for.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ pub enum Trouble {
 /// What the server said.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct EmbeddingAnswer {
-    pub(super) vectors: Vec<Direction>,
+    pub(super) vectors: Vec<QuantizedVector>,
     /// What it calls the model.
     pub(super) model: Option<String>,
 }
@@ -167,7 +167,7 @@ impl Server {
                 "vectors of {length} numbers, where embedder.dimensions is {asked}"
             )));
         }
-        let vectors = listed.data.iter().map(|one| Direction::of(&one.embedding));
+        let vectors = listed.data.iter().map(|one| QuantizedVector::of(&one.embedding));
         Ok(EmbeddingAnswer {
             vectors: vectors
                 .collect::<Option<_>>()
@@ -356,8 +356,8 @@ mod tests {
         let read = |body: &str| server("http://localhost").read(body, 2);
         let vectors = |body: &str| read(body).map(|answer| answer.vectors);
         let (x, y) = (
-            Direction::of(&[1.0, 0.0]).unwrap(),
-            Direction::of(&[0.0, 1.0]).unwrap(),
+            QuantizedVector::of(&[1.0, 0.0]).unwrap(),
+            QuantizedVector::of(&[0.0, 1.0]).unwrap(),
         );
         let given = r#"{"data":[{"index":1,"embedding":[0,1]},{"index":0,"embedding":[1,0]}]}"#;
         assert_eq!(vectors(given), Ok(vec![x.clone(), y.clone()]));

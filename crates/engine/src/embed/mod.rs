@@ -7,16 +7,16 @@
 //! vectors of a server in a file of their own for each model.
 
 mod bundled;
-mod direction;
 mod http;
-mod kept;
+mod quantized;
 mod remote;
+mod vector_cache;
 
 use std::fmt::Debug;
 
 pub use bundled::bundled;
-pub use direction::Direction;
 pub use http::{ApiKey, Server, Trouble};
+pub use quantized::QuantizedVector;
 pub(crate) use remote::Text;
 pub use remote::{Remote, Use};
 
@@ -60,7 +60,7 @@ impl Vector {
     }
 
     /// How near two are, from -1 to 1.
-    pub fn nearness(&self, other: &Self) -> f32 {
+    pub fn similarity(&self, other: &Self) -> f32 {
         let product: i32 = self
             .0
             .iter()

@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use docent_core::redact::redact;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::direction::Direction;
 use super::http::{EmbeddingAnswer, EmbeddingClient, Server, Trouble};
-use super::kept::{CachedVector, Others, Sort, VectorCache};
+use super::quantized::QuantizedVector;
+use super::vector_cache::{CachedVector, Others, Sort, VectorCache};
 use crate::clock::Clock;
 use crate::deadline::Deadline;
 
@@ -167,18 +167,22 @@ impl Remote {
     /// Asks for one vector, for who wants to know whether it works; says how many numbers it has.
     pub fn probe(&self) -> Result<usize, Trouble> {
         let answer = self.caller.embed(&[PROBE_TEXT], BATCH_TIMEOUT)?;
-        Ok(answer.vectors.first().map_or(0, Direction::dimensions))
+        Ok(answer.vectors.first().map_or(0, QuantizedVector::dimensions))
     }
 
     /// The vector of a question, within a moment. One that takes longer is kept for the next time.
-    pub(crate) fn query(self: &Arc<Self>, query: &str, deadline: &Deadline) -> Result<Direction, Trouble> {
+    pub(crate) fn query(
+        self: &Arc<Self>,
+        query: &str,
+        deadline: &Deadline,
+    ) -> Result<QuantizedVector, Trouble> {
         const STEP: Duration = Duration::from_millis(10);
         let text = Text {
             key: xxh3_64(format!("query\0{}\0{query}", self.before_query).as_bytes()),
             text: format!("{}{}", self.before_query, redact(query)),
         };
         let key = text.key;
-        let known = || -> Result<Option<Direction>, Trouble> {
+        let known = || -> Result<Option<QuantizedVector>, Trouble> {
             match self.read(|kept| kept.get(key))? {
                 Some(CachedVector::Vector(vector)) => Ok(Some(vector)),
                 Some(CachedVector::Refused) | None => Ok(None),
@@ -229,9 +233,9 @@ impl Remote {
     }
 
     /// How near each of these is to a vector, nothing where that is not known; and how many may be known later.
-    pub(crate) fn nearness(
+    pub(crate) fn similarity(
         &self,
-        to: &Direction,
+        to: &QuantizedVector,
         keys: &[u64],
     ) -> Result<(Vec<Option<f32>>, usize), Trouble> {
         self.read(|kept| {
@@ -239,7 +243,7 @@ impl Remote {
             let mut near = Vec::with_capacity(keys.len());
             for key in keys {
                 near.push(match kept.get(*key)? {
-                    Some(CachedVector::Vector(vector)) => vector.nearness(to),
+                    Some(CachedVector::Vector(vector)) => vector.similarity(to),
                     Some(CachedVector::Refused) => None,
                     None => {
                         unknown += 1;
@@ -372,7 +376,8 @@ impl Remote {
             dimensions: first.dimensions(),
             model: answer.model,
         };
-        let vectors: Vec<(u64, Direction)> = texts.iter().map(|text| text.key).zip(answer.vectors).collect();
+        let vectors: Vec<(u64, QuantizedVector)> =
+            texts.iter().map(|text| text.key).zip(answer.vectors).collect();
         // A server that was changed while docent was away has another model; one that changes now is out of order.
         let others = if lock(&self.health).has_answered {
             Others::Reject

@@ -24,7 +24,7 @@ use crate::files::{FileError, Root, lossy_text};
 use crate::memory::{MAX_FILE_BYTES, ORIGINS, key};
 use crate::stamp::Stamp;
 use crate::store::{
-    Label, Note, NoteEntry, PieceEntry, SectionEntry, StoreEntry, StoredChunk, StoredSection,
+    ChunkEntry, DiscoveryEntry, Label, SectionEntry, StoreEntry, StoredChunk, StoredDiscovery, StoredSection,
 };
 
 /// What became of a file.
@@ -55,7 +55,7 @@ pub(super) struct Job<'a> {
     pub(super) largest: u64,
 }
 
-/// Reads a file and cuts it into pieces.
+/// Reads a file and cuts it into chunks.
 pub(super) fn prepare(job: &Job<'_>, embedder: &dyn Embedder) -> Prepared<StoreEntry> {
     job.prepare(|row, text| {
         let language = language_in(job.path, text);
@@ -123,7 +123,7 @@ impl Job<'_> {
         }
         let hash = xxh3_64(&content);
         let same =
-            |before: &&IndexedFile| before.hash == hash && before.pieces > 0 && before.rules == self.rules;
+            |before: &&IndexedFile| before.hash == hash && before.chunks > 0 && before.rules == self.rules;
         if let Some(before) = self.before.filter(same) {
             return Prepared::Same(IndexedFile {
                 stamp,
@@ -139,7 +139,7 @@ impl Job<'_> {
             ..IndexedFile::default()
         };
         let entries = cut(&mut row, &text);
-        row.pieces = number(entries.len());
+        row.chunks = number(entries.len());
         Prepared::Changed { row, entries, bytes }
     }
 
@@ -185,7 +185,7 @@ fn entries(
         words_into(&chunk.name, &mut name);
         let outside = chunk.path.strip_suffix(chunk.name.as_str()).unwrap_or_default();
         words_into(outside, &mut words);
-        StoreEntry::Chunk(PieceEntry {
+        StoreEntry::Chunk(ChunkEntry {
             // What nobody wrote is about nothing that anybody asks for.
             vector: if generated {
                 None
@@ -196,7 +196,7 @@ fn entries(
             text: words,
             name,
             place: place.clone(),
-            piece: StoredChunk {
+            chunk: StoredChunk {
                 path: path.as_str().to_owned(),
                 language: language.to_owned(),
                 kind: chunk.kind,
@@ -214,8 +214,8 @@ fn entries(
     chunks.into_iter().map(entry).collect()
 }
 
-/// What a server is sent of a file's pieces.
-pub(super) fn piece_texts(job: &Job<'_>) -> Prepared<Text> {
+/// What a server is sent of a file's chunks.
+pub(super) fn chunk_texts(job: &Job<'_>) -> Prepared<Text> {
     job.prepare(|_, text| {
         let Chunked { chunks, unread } = chunk(language_in(job.path, text), text);
         if matches!(unread, Some(Unread::Generated | Unread::Minified)) {
@@ -283,11 +283,11 @@ fn sent(path: &RepoPath, name: &str, shown: &str) -> String {
     )
 }
 
-/// Bytes of a piece that say what it is about, and how often where it is counts beside them.
+/// Bytes of a chunk that say what it is about, and how often where it is counts beside them.
 const TELLING_CODE: usize = 800;
 const PLACE: usize = 3;
 
-/// What a piece of code is about: where it is, what it is called, and its beginning.
+/// What a chunk of code is about: where it is, what it is called, and its beginning.
 fn meaning(path: &RepoPath, chunk: &Chunk, shown: &str) -> String {
     let stem = stem(path);
     let shown = &shown[..shown.floor_char_boundary(TELLING_CODE)];
@@ -333,10 +333,10 @@ pub(super) fn note_entry(place: &str, key: &str, discovery: Discovery, hash_of_l
     let mut text = String::with_capacity(discovery.content.len() * 2);
     words_into(&discovery.content, &mut text);
     words_into(&discovery.title, &mut text);
-    StoreEntry::Note(NoteEntry {
+    StoreEntry::Discovery(DiscoveryEntry {
         key: key.to_owned(),
         text,
-        note: Note {
+        note: StoredDiscovery {
             id: hash(&format!("{place}\n{}", discovery.content)),
             place: place.to_owned(),
             discovery,
@@ -453,7 +453,7 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The same hash as a piece has of its text.
+/// The same hash as a chunk has of its text.
 pub(crate) fn hash(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }

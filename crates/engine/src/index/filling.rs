@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use docent_core::path::RepoPath;
 
-use super::build::{Job, Prepared, hash, page_texts, piece_texts};
+use super::build::{Job, Prepared, chunk_texts, hash, page_texts};
 use super::place::{VERSION, of_table};
 use super::table::IndexedFile;
 use super::{Corpus, Filled, Index, Shared};
 use crate::deadline::Deadline;
-use crate::embed::{Direction, Remote, Text, Trouble};
+use crate::embed::{QuantizedVector, Remote, Text, Trouble};
 
 /// Why results are in the order they have without a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +45,7 @@ impl Index {
 
     /// How near each of what was found is to a query, from 0 for the furthest to 1 for the nearest, by the model on the server.
     /// Nothing without a server. What it does not know stands in the middle.
-    pub(crate) fn nearness(
+    pub(crate) fn similarity(
         &self,
         query: &str,
         keys: &[u64],
@@ -59,7 +59,7 @@ impl Index {
         }
         let near = remote
             .query(query, deadline)
-            .and_then(|asked: Direction| remote.nearness(&asked, keys));
+            .and_then(|asked: QuantizedVector| remote.similarity(&asked, keys));
         let (near, unknown) = near.map_err(|trouble| RerankSkipped::Trouble {
             host: remote.server().host().to_owned(),
             trouble,
@@ -85,7 +85,7 @@ impl Index {
         let remote = self.shared.options.remote.as_ref()?;
         if self.shared.seen().is_none()
             && self.shared.place.current().is_some()
-            // What cannot be opened has no files, and is told of elsewhere.
+            // What cannot be opened has no files, and is reported there.
             && let Ok(opened) = self.shared.place.open()
         {
             self.shared.set(Arc::new(opened), None);
@@ -175,7 +175,7 @@ impl Shared {
         for corpus in Corpus::OF_FILES {
             let rows = seen.opened.table().files(corpus);
             let rows = rows.map_err(|error| Trouble::Unkept(of_table(error).to_string()))?;
-            for (path, row) in rows.into_iter().filter(|(_, row)| row.pieces > 0) {
+            for (path, row) in rows.into_iter().filter(|(_, row)| row.chunks > 0) {
                 files += 1;
                 if !known.contains(&file_key(corpus, &path, &row)) {
                     missing.push(Unfilled { corpus, path, row });
@@ -236,7 +236,7 @@ impl Shared {
                 let manifests = self.lock().manifests.clone();
                 page_texts(&job, || manifests.rules(&file.path))
             }
-            Corpus::Code | Corpus::History => piece_texts(&job),
+            Corpus::Code | Corpus::History => chunk_texts(&job),
         };
         match prepared {
             Prepared::Changed { row, entries, .. } => {

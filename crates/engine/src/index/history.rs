@@ -92,7 +92,7 @@ impl Known {
 
     /// What git should be asked next; nothing where all is known.
     fn question(&self, git: &Arc<Git>, commits: usize) -> Option<GitRequest> {
-        let heads = &self.elsewhere.heads;
+        let heads = &self.unwatched.heads;
         if self.history.listed.as_ref() != Some(heads) {
             let list = move |git: &Git| git.recent(commits, &Deadline::after(GIT_TIMEOUT));
             return Some(GitRequest::Commits(heads.clone(), beside(git, list)));
@@ -172,12 +172,12 @@ impl Known {
         self.read_table(&opened)?;
         // Another process may have been quicker.
         let pending: HashSet<RepoPath> = self.pending(Corpus::History).into_iter().collect();
-        let mut change = opened.pieces.change(0)?;
+        let mut change = opened.chunks.change(0)?;
         let mut written: Vec<TableChange> = Vec::new();
         for (id, entries) in self.history.told.iter().filter(|(id, _)| pending.contains(id)) {
             change.remove(&key(id));
             let row = IndexedFile {
-                pieces: u32::try_from(entries.len()).unwrap_or(u32::MAX),
+                chunks: u32::try_from(entries.len()).unwrap_or(u32::MAX),
                 ..IndexedFile::default()
             };
             for entry in entries {
@@ -189,13 +189,13 @@ impl Known {
                 TableChange::Gone(id.clone())
             });
         }
-        let number = opened.pieces.committed()? + 1;
+        let number = opened.chunks.committed()? + 1;
         change.commit(number)?;
         opened
             .table()
             .write(Corpus::History, &written, number)
             .map_err(of_table)?;
-        opened.pieces.reload()?;
+        opened.chunks.reload()?;
         self.history.told.clear();
         self.take_note(shared, Corpus::History, written);
         change.finish()

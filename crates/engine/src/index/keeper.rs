@@ -103,8 +103,8 @@ pub(super) fn keep(shared: &Arc<Shared>) {
             _ => Keeper::Idle,
         };
         state.trusted = known.trusted;
-        state.elsewhere = known.elsewhere.clone();
-        state.standing = known.standing(Corpus::Code);
+        state.unwatched = known.unwatched.clone();
+        state.freshness = known.freshness(Corpus::Code);
         drop(state);
         shared.changed.notify_all();
         let outcome = known.history_round(shared, outcome, asked);
@@ -200,7 +200,7 @@ impl Known {
         self.was_complete[Corpus::Docs as usize] = true;
         self.tell_docs(shared, shared.answering());
         self.has_glanced = false;
-        self.write_pieces(shared, &opened)?;
+        self.write_chunks(shared, &opened)?;
         if opened.is_on_disk() {
             self.obstacle = None;
         }
@@ -231,7 +231,7 @@ impl Known {
             is_done = matches!(outcome, Outcome::Stuck);
         }
         let mut state = shared.lock();
-        state.history = self.standing(Corpus::History);
+        state.history = self.freshness(Corpus::History);
         if is_done {
             state.answered_history = asked;
         }
@@ -283,7 +283,7 @@ impl Known {
             return Outcome::Again;
         }
         let reason = format!("The index cannot be written ({error})");
-        if on_disk.is_some_and(|opened| opened.pieces.count() > 0) {
+        if on_disk.is_some_and(|opened| opened.chunks.count() > 0) {
             self.obstacle = Some(format!("{reason}; what was indexed before is searched"));
             return Outcome::Stuck;
         }
@@ -355,7 +355,7 @@ impl Known {
     fn tell_docs(&self, shared: &Shared, asked: u64) {
         self.publish(shared);
         let mut state = shared.lock();
-        state.docs = self.standing(Corpus::Docs);
+        state.docs = self.freshness(Corpus::Docs);
         state.answered_docs = state.answered_docs.max(asked);
         drop(state);
         shared.changed.notify_all();
@@ -431,11 +431,11 @@ impl Shared {
         self.watcher
             .get()?
             .as_ref()
-            .filter(|_| !self.unwatched.load(Ordering::Relaxed))
+            .filter(|_| !self.watches_exhausted.load(Ordering::Relaxed))
     }
 
     /// Watches have run out: from now on every search looks for itself.
     pub(super) fn stop_watching(&self) {
-        self.unwatched.store(true, Ordering::Relaxed);
+        self.watches_exhausted.store(true, Ordering::Relaxed);
     }
 }

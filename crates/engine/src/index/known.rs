@@ -9,10 +9,10 @@ use std::time::Instant;
 use docent_core::memory::{DIRECTORY, MemoryFile};
 use docent_core::path::RepoPath;
 
-use super::elsewhere::Elsewhere;
 use super::history::HistoryState;
 use super::pages::Pages;
 use super::table::IndexedFile;
+use super::unwatched::UnwatchedState;
 use super::watch::{PendingChanges, Watcher};
 use super::{Corpus, Freshness, Shared};
 use crate::deadline::Deadline;
@@ -48,7 +48,7 @@ pub(super) struct Known {
     pub(super) retry: Option<Instant>,
     pub(super) watched: bool,
     /// What no watch covers, as it was before the last look.
-    pub(super) elsewhere: Elsewhere,
+    pub(super) unwatched: UnwatchedState,
     /// The directories that were handed to the watcher in the beginning.
     handed: BTreeMap<RepoPath, u64>,
     /// All was looked at since it is watched.
@@ -62,8 +62,8 @@ pub(super) struct Known {
 impl Known {
     /// Learns what has changed on disk.
     pub(super) fn look(&mut self, shared: &Shared) {
-        let before = std::mem::replace(&mut self.elsewhere, shared.elsewhere());
-        self.look_at_files(shared, self.elsewhere.rules != before.rules);
+        let before = std::mem::replace(&mut self.unwatched, shared.unwatched());
+        self.look_at_files(shared, self.unwatched.rules != before.rules);
         self.look_at_memory();
         self.pages
             .sort_out(&shared.root, &self.files, &shared.options.pages);
@@ -78,7 +78,7 @@ impl Known {
                 .and_then(|below| below.strip_prefix('/'));
             name.is_none_or(|name| MemoryFile::named(name).is_none() && ![ORIGINS, JOURNAL].contains(&name))
         });
-        self.files.extend(self.elsewhere.memory.iter().cloned());
+        self.files.extend(self.unwatched.memory.iter().cloned());
     }
 
     fn look_at_files(&mut self, shared: &Shared, other_rules: bool) {
@@ -234,7 +234,7 @@ impl Known {
         }
     }
 
-    pub(super) fn standing(&self, corpus: Corpus) -> Freshness {
+    pub(super) fn freshness(&self, corpus: Corpus) -> Freshness {
         let files = match corpus {
             Corpus::Docs => self.pages.known.len(),
             Corpus::Code => self.files.len(),

@@ -5,7 +5,6 @@
 //! same index: who finds something to write takes the lock, the others see what was written.
 
 mod build;
-mod elsewhere;
 mod filling;
 mod history;
 mod keeper;
@@ -15,6 +14,7 @@ mod place;
 mod shared;
 mod status;
 mod table;
+mod unwatched;
 mod view;
 mod watch;
 mod writing;
@@ -27,12 +27,12 @@ use std::time::Duration;
 pub(crate) use build::hash;
 use docent_core::docs::manifest::PageRules;
 use docent_core::path::RepoPath;
-use elsewhere::Elsewhere;
 pub use filling::RerankSkipped;
 pub(crate) use pages::{MAX_MANIFEST_BYTES, Manifests};
 use place::{CacheDir, Mark, OpenIndex, of_table};
+use unwatched::UnwatchedState;
 pub use view::View;
-pub use watch::Unwatched;
+pub use watch::WatchError;
 use watch::Watcher;
 
 use crate::accesses::Accesses;
@@ -42,7 +42,7 @@ use crate::embed::{Embedder, Remote, bundled};
 use crate::files::Root;
 use crate::git::{Git, Heads};
 use crate::overview::Overview;
-use crate::store::{ChunkHit, ChunkQuery, DiscoveryQuery, Look, Note, StoreError};
+use crate::store::{ChunkHit, ChunkQuery, DiscoveryQuery, Look, StoreError, StoredDiscovery};
 
 /// The index of one project, as this process sees it.
 pub struct Index {
@@ -60,7 +60,7 @@ pub struct IndexOptions {
     pub watch: bool,
     /// Where the documentation is; everywhere, where nothing is named.
     pub pages: Vec<RepoPath>,
-    /// What gives pieces and sections the vectors that are a part of the index.
+    /// What gives chunks and sections the vectors that are a part of the index.
     pub embedder: &'static dyn Embedder,
     /// A model on a server, which has a say in the order of what is found.
     pub remote: Option<Arc<Remote>>,
@@ -95,7 +95,7 @@ impl Default for IndexOptions {
 pub enum Corpus {
     /// Sections of pages. They are few and soon done, so they come first.
     Docs,
-    /// Pieces of every file, pages included.
+    /// Chunks of every file, pages included.
     Code,
     /// What commits tell. Nobody waits for it who has not asked for it, so it comes last.
     History,
@@ -146,7 +146,7 @@ pub struct Freshness {
 pub struct Progress {
     pub done: u64,
     pub total: u64,
-    pub pieces: u64,
+    pub chunks: u64,
     pub bytes: u64,
 }
 
@@ -161,9 +161,9 @@ pub struct Filled {
 /// Everything there is to say about an index.
 #[derive(Clone, Debug, Default)]
 pub struct IndexStatus {
-    pub standing: Freshness,
+    pub freshness: Freshness,
     pub indexed: usize,
-    pub pieces: u64,
+    pub chunks: u64,
     /// Pages of documentation, and their sections.
     pub pages: usize,
     pub sections: u64,
@@ -198,7 +198,7 @@ struct Shared {
     listener: OnceLock<Box<dyn Fn() + Send + Sync>>,
     watcher: OnceLock<Option<Watcher>>,
     /// Watches have run out.
-    unwatched: AtomicBool,
+    watches_exhausted: AtomicBool,
     counted: Counted,
 }
 
@@ -229,10 +229,10 @@ struct State {
     /// What is watched is all there is.
     trusted: bool,
     /// What no watch covers, as it was when the keeper looked.
-    elsewhere: Elsewhere,
+    unwatched: UnwatchedState,
     /// How often the index was seen to be another than before.
     written: u64,
-    standing: Freshness,
+    freshness: Freshness,
     docs: Freshness,
     history: Freshness,
     view: Option<Arc<View>>,
@@ -264,7 +264,7 @@ enum Keeper {
 struct Counted {
     done: AtomicU64,
     total: AtomicU64,
-    pieces: AtomicU64,
+    chunks: AtomicU64,
     bytes: AtomicU64,
 }
 
@@ -274,7 +274,7 @@ impl Counted {
         Progress {
             done: read(&self.done),
             total: read(&self.total),
-            pieces: read(&self.pieces),
+            chunks: read(&self.chunks),
             bytes: read(&self.bytes),
         }
     }
@@ -283,7 +283,7 @@ impl Counted {
         let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
         set(&self.done, progress.done);
         set(&self.total, progress.total);
-        set(&self.pieces, progress.pieces);
+        set(&self.chunks, progress.chunks);
         set(&self.bytes, progress.bytes);
     }
 }
@@ -315,7 +315,7 @@ impl Index {
                 opened: RwLock::default(),
                 listener: OnceLock::new(),
                 watcher: OnceLock::new(),
-                unwatched: AtomicBool::new(false),
+                watches_exhausted: AtomicBool::new(false),
                 counted: Counted::default(),
             }),
         }
@@ -368,8 +368,8 @@ impl Index {
     ) -> Freshness {
         const POLL_INTERVAL: Duration = Duration::from_millis(100);
         let shared = &self.shared;
-        if let Some(standing) = shared.known_fresh(corpus) {
-            return standing;
+        if let Some(freshness) = shared.known_fresh(corpus) {
+            return freshness;
         }
         let waited = shared.options.clock.stopwatch();
         let mut state = shared.lock();
@@ -382,18 +382,18 @@ impl Index {
         shared.changed.notify_all();
         let (mut seen, mut since_progress) = ((0, 0, 0), waited);
         loop {
-            let (answered, standing) = match corpus {
+            let (answered, freshness) = match corpus {
                 Corpus::Docs => (state.answered_docs, &state.docs),
-                Corpus::Code => (state.answered, &state.standing),
+                Corpus::Code => (state.answered, &state.freshness),
                 Corpus::History => (state.answered_history, &state.history),
             };
             let looked = answered >= ticket;
-            let is_stuck =
-                state.keeper == Keeper::Stuck || (corpus == Corpus::History && !standing.troubles.is_empty());
-            if looked && (standing.pending == 0 || is_stuck) {
-                return standing.clone();
+            let is_stuck = state.keeper == Keeper::Stuck
+                || (corpus == Corpus::History && !freshness.troubles.is_empty());
+            if looked && (freshness.pending == 0 || is_stuck) {
+                return freshness.clone();
             }
-            let state_now = (answered, standing.pending, self.progress().done);
+            let state_now = (answered, freshness.pending, self.progress().done);
             if state_now != seen {
                 (seen, since_progress) = (state_now, shared.options.clock.stopwatch());
             }
@@ -401,10 +401,10 @@ impl Index {
                 Patience::UntilDone if since_progress.elapsed() > STALL_TIMEOUT => Duration::ZERO,
                 Patience::UntilDone => POLL_INTERVAL,
                 Patience::Moment => {
-                    let most = match standing {
-                        standing if standing.was_complete => UPDATE_WAIT,
+                    let most = match freshness {
+                        freshness if freshness.was_complete => UPDATE_WAIT,
                         // Nothing is worth less than something, and a part less than all of it.
-                        standing if standing.pending == standing.files || self.is_half_done() => {
+                        freshness if freshness.pending == freshness.files || self.is_half_done() => {
                             NEARLY_DONE_WAIT
                         }
                         _ => FIRST_BUILD_WAIT,
@@ -414,8 +414,8 @@ impl Index {
             };
             if left.is_zero() || deadline.check().is_err() {
                 return Freshness {
-                    unknown: !looked && standing.pending == 0,
-                    ..standing.clone()
+                    unknown: !looked && freshness.pending == 0,
+                    ..freshness.clone()
                 };
             }
             state = shared.wait(state, left.min(POLL_INTERVAL));
@@ -424,34 +424,37 @@ impl Index {
     }
 
     /// How things stand with a corpus, as far as is known without a look.
-    pub fn standing(&self, corpus: Corpus) -> Freshness {
+    pub fn freshness(&self, corpus: Corpus) -> Freshness {
         let state = self.shared.lock();
         match corpus {
             Corpus::Docs => state.docs.clone(),
-            Corpus::Code => state.standing.clone(),
+            Corpus::Code => state.freshness.clone(),
             Corpus::History => Freshness {
                 // Nobody has looked yet, and there is something to look at.
                 unknown: state.answered_history == 0
                     && !state.history.was_complete
-                    && state.elsewhere.heads != Heads::default(),
+                    && state.unwatched.heads != Heads::default(),
                 ..state.history.clone()
             },
         }
     }
 
-    /// The pieces that match best. What is damaged is told to the keeper.
-    pub fn find(&self, wanted: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
-        self.ask(|opened| opened.pieces.search(wanted))
+    /// The chunks that match best. What is damaged is told to the keeper.
+    pub fn find_chunks(&self, wanted: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
+        self.ask(|opened| opened.chunks.search(wanted))
     }
 
     /// The files that commits changed whose messages match best.
     pub fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
-        self.ask(|opened| opened.pieces.changed(words, most))
+        self.ask(|opened| opened.chunks.changed(words, most))
     }
 
     /// The discoveries that match best.
-    pub fn notes(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
-        self.ask(|opened| opened.pieces.notes(sought))
+    pub fn find_discoveries(
+        &self,
+        sought: &DiscoveryQuery<'_>,
+    ) -> Result<Vec<(StoredDiscovery, f32)>, StoreError> {
+        self.ask(|opened| opened.chunks.discoveries(sought))
     }
 
     /// What the project consists of, as it was indexed last.
@@ -467,7 +470,7 @@ impl Index {
         {
             return Ok(overview.clone());
         }
-        let files = self.told(seen.opened.table().languages().map_err(of_table))?;
+        let files = self.report_damage(seen.opened.table().languages().map_err(of_table))?;
         let overview = Arc::new(Overview::of(&files));
         *known = Some((mark, overview.clone()));
         Ok(overview)
@@ -493,8 +496,10 @@ impl Index {
         &self,
         question: impl FnOnce(&OpenIndex) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.seen()
-            .map_or_else(|| Ok(T::default()), |seen| self.told(question(&seen.opened)))
+        self.seen().map_or_else(
+            || Ok(T::default()),
+            |seen| self.report_damage(question(&seen.opened)),
+        )
     }
 
     /// What is open of the index, with everything that was committed.
@@ -506,7 +511,7 @@ impl Index {
     }
 
     /// Tells the keeper of what is damaged.
-    pub(crate) fn told<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn report_damage<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
         outcome.inspect_err(|error| {
             if let StoreError::Damaged(what) = error {
                 self.shared.lock().damage = Some(what.clone());
@@ -540,7 +545,7 @@ impl Index {
     }
 
     /// Tries to watch all of the project, and says how many directories that are.
-    pub fn try_watching(&self) -> Result<usize, Unwatched> {
+    pub fn try_watching(&self) -> Result<usize, WatchError> {
         self.shared.try_watching()
     }
 

@@ -71,7 +71,7 @@ impl Pages {
         self.manifests = Arc::new(Manifests(manifests));
         let mut pages: BTreeMap<RepoPath, (Stamp, u64)> = BTreeMap::new();
         for (path, stamp) in found {
-            // A stamp that was taken within a tick of a change says only when the piece of the file was read, not the page.
+            // A stamp that was taken within a tick of a change says only when the chunk of the file was read, not the page.
             let stamp = match self.known.get(path) {
                 Some((known, _)) if stamp.is_unsettled() => *known,
                 _ => stamp,

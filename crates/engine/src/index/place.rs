@@ -18,10 +18,10 @@ use super::Corpus;
 use super::table::{self, FileTable};
 use crate::files::{UNFINISHED, make_private, replace};
 use crate::stamp::Stamp;
-use crate::store::{EmbeddedPieces, EmbeddedSections, Pieces, Sections, StoreError};
+use crate::store::{ChunkStore, EmbeddedChunks, EmbeddedSections, Sections, StoreError};
 
 /// The form of what is stored; another form is another folder.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 
 /// The folder of an index, or none where nothing can be kept.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(super) type Mark = [Stamp; 2];
 
 /// An index that is open.
 pub(super) struct OpenIndex {
-    pub(super) pieces: Box<dyn Pieces>,
+    pub(super) chunks: Box<dyn ChunkStore>,
     pub(super) sections: Box<dyn Sections>,
     table: Mutex<FileTable>,
     /// Which one it is; nothing for one in memory.
@@ -61,7 +61,7 @@ impl OpenIndex {
 
     pub(super) fn in_memory() -> Result<Self, StoreError> {
         Ok(Self {
-            pieces: Box::new(EmbeddedPieces::in_memory()?),
+            chunks: Box::new(EmbeddedChunks::in_memory()?),
             sections: Box::new(EmbeddedSections::in_memory()?),
             table: Mutex::new(FileTable::in_memory().map_err(of_table)?),
             generation: None,
@@ -71,9 +71,9 @@ impl OpenIndex {
 
     /// Opens a generation. Its table may lag behind the commits, and must not lead: then a commit was lost.
     fn in_directory(directory: &Path, generation: &str) -> Result<Self, StoreError> {
-        let pieces = EmbeddedPieces::open(directory)?;
+        let chunks = EmbeddedChunks::open(directory)?;
         let sections = EmbeddedSections::open(&directory.join(PAGES))?;
-        let opened = Self::with(pieces, sections, directory, generation)?;
+        let opened = Self::with(chunks, sections, directory, generation)?;
         for corpus in Corpus::ALL {
             let written = opened.table().commit(corpus).map_err(of_table)?;
             if opened.committed(corpus)? < written {
@@ -84,13 +84,13 @@ impl OpenIndex {
     }
 
     fn with(
-        pieces: EmbeddedPieces,
+        chunks: EmbeddedChunks,
         sections: EmbeddedSections,
         directory: &Path,
         generation: &str,
     ) -> Result<Self, StoreError> {
         Ok(Self {
-            pieces: Box::new(pieces),
+            chunks: Box::new(chunks),
             sections: Box::new(sections),
             table: Mutex::new(FileTable::open(&directory.join("files.db")).map_err(of_table)?),
             generation: Some(generation.to_owned()),
@@ -119,19 +119,19 @@ impl OpenIndex {
     fn committed(&self, corpus: Corpus) -> Result<u64, StoreError> {
         match corpus {
             Corpus::Docs => self.sections.committed(),
-            Corpus::Code | Corpus::History => self.pieces.committed(),
+            Corpus::Code | Corpus::History => self.chunks.committed(),
         }
     }
 
     /// Lets searches see what was committed.
     pub(super) fn reload(&self) -> Result<(), StoreError> {
-        self.pieces.reload()?;
+        self.chunks.reload()?;
         self.sections.reload()
     }
 
     /// Reads everything that is stored.
     pub(super) fn verify(&self) -> Result<(), StoreError> {
-        self.pieces.verify()?;
+        self.chunks.verify()?;
         self.sections.verify()
     }
 
@@ -204,8 +204,8 @@ impl CacheDir {
         let directory = folder.join(&generation);
         let pages = directory.join(PAGES);
         make_private(&pages).map_err(StoreError::Io)?;
-        let pieces = EmbeddedPieces::create(&directory)?;
-        let opened = OpenIndex::with(pieces, EmbeddedSections::create(&pages)?, &directory, &generation)?;
+        let chunks = EmbeddedChunks::create(&directory)?;
+        let opened = OpenIndex::with(chunks, EmbeddedSections::create(&pages)?, &directory, &generation)?;
         replace(&folder.join("current"), generation.as_bytes()).map_err(StoreError::Io)?;
         opened.sweep(lock);
         Ok(opened)

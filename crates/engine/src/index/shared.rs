@@ -55,23 +55,23 @@ impl Shared {
             return None;
         }
         let is_current = self.seen().is_some_and(|seen| self.is_current(&seen.opened));
-        let elsewhere = self.elsewhere();
+        let unwatched = self.unwatched();
         let state = self.lock();
         let idle = is_current
             && state.trusted
-            && state.elsewhere == elsewhere
+            && state.unwatched == unwatched
             && state.keeper == Keeper::Idle
             && state.asked == state.answered
             && (corpus != Corpus::History || state.answered == state.answered_history)
             && state.damage.is_none()
             && !state.renew;
-        let standing = match corpus {
+        let freshness = match corpus {
             Corpus::Docs => &state.docs,
-            Corpus::Code => &state.standing,
+            Corpus::Code => &state.freshness,
             Corpus::History => &state.history,
         };
-        (idle && standing.pending == 0 && standing.troubles.is_empty() && watcher.last_change().is_none())
-            .then(|| standing.clone())
+        (idle && freshness.pending == 0 && freshness.troubles.is_empty() && watcher.last_change().is_none())
+            .then(|| freshness.clone())
     }
 
     /// The index that searches use now.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::known::Known;
-use super::watch::{Unwatched, Watcher};
+use super::watch::{WatchError, Watcher};
 use super::{Corpus, IndexStatus, Shared};
 use crate::walk::WalkExtent;
 
@@ -32,7 +32,7 @@ impl Shared {
             if let Err(error) = read {
                 known.troubles.push(format!("The index cannot be read: {error}"));
             }
-            status.pieces = opened.pieces.pieces().unwrap_or_default();
+            status.chunks = opened.chunks.chunks().unwrap_or_default();
             status.sections = opened.sections.count();
             status.bytes_on_disk = opened.size();
             status.folder = opened.directory().map(Path::to_owned);
@@ -52,11 +52,11 @@ impl Shared {
                 .push(format!("The index was damaged ({damage}) and was built anew"));
         }
         status.pages = known.indexed_pages.len();
-        status.indexed = known.indexed.values().filter(|row| row.pieces > 0).count();
+        status.indexed = known.indexed.values().filter(|row| row.chunks > 0).count();
         let mut languages: BTreeMap<&str, usize> = BTreeMap::new();
         let mut notes: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
         for (path, row) in &known.indexed {
-            if row.pieces > 0 {
+            if row.chunks > 0 {
                 *languages.entry(&row.language).or_default() += 1;
             }
             if let Some(note) = &row.note {
@@ -87,12 +87,12 @@ impl Shared {
                 *stamp = row.stamp;
             }
         }
-        status.standing = known.standing(Corpus::Code);
+        status.freshness = known.freshness(Corpus::Code);
         status
     }
 
     /// Tries to watch all of the project, and says how many directories that are.
-    pub(super) fn try_watching(&self) -> Result<usize, Unwatched> {
+    pub(super) fn try_watching(&self) -> Result<usize, WatchError> {
         let mut known = Known::default();
         known.survey(self, &WalkExtent::Everything);
         let folder = self.place.project.clone().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What the index knows of each file: when it was read, what it held, how many pieces it was cut into, or why it was not.
+//! What the index knows of each file: when it was read, what it held, how many chunks it was cut into, or why it was not.
 //!
-//! Invariant: the table never leads the store. A file is written down here after its pieces were committed, so that a process
+//! Invariant: the table never leads the store. A file is written down here after its chunks were committed, so that a process
 //! killed in between leaves a file that is read once more.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(super) struct IndexedFile {
     pub(super) stamp: Stamp,
     /// Of its content.
     pub(super) hash: u64,
-    pub(super) pieces: u32,
+    pub(super) chunks: u32,
     pub(super) language: String,
     /// Why none of it can be found, or why it was cut by lines.
     pub(super) note: Option<String>,
@@ -47,7 +47,7 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS file (
         corpus TEXT NOT NULL, path TEXT NOT NULL,
         size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL,
-        hash INTEGER NOT NULL, pieces INTEGER NOT NULL, language TEXT NOT NULL, note TEXT,
+        hash INTEGER NOT NULL, chunks INTEGER NOT NULL, language TEXT NOT NULL, note TEXT,
         rules INTEGER NOT NULL, labels TEXT NOT NULL, PRIMARY KEY (corpus, path)
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
@@ -75,7 +75,7 @@ impl FileTable {
 
     pub(super) fn files(&self, corpus: Corpus) -> rusqlite::Result<BTreeMap<RepoPath, IndexedFile>> {
         let mut query = self.connection.prepare_cached(
-            "SELECT path, size, modified, changed, inode, hash, pieces, language, note, rules, labels
+            "SELECT path, size, modified, changed, inode, hash, chunks, language, note, rules, labels
              FROM file WHERE corpus = ?1",
         )?;
         let rows = query.query_map([corpus.name()], |row| Ok((row.get::<_, String>(0)?, read(row)?)))?;
@@ -121,7 +121,7 @@ impl FileTable {
         {
             let mut insert = transaction.prepare_cached(
                 "INSERT OR REPLACE INTO file
-                 (corpus, path, size, modified, changed, inode, hash, pieces, language, note, rules, labels)
+                 (corpus, path, size, modified, changed, inode, hash, chunks, language, note, rules, labels)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?;
             let mut delete =
@@ -136,7 +136,7 @@ impl FileTable {
                         row.stamp.changed,
                         row.stamp.inode.cast_signed(),
                         row.hash.cast_signed(),
-                        row.pieces,
+                        row.chunks,
                         row.language,
                         row.note,
                         row.rules.cast_signed(),
@@ -183,7 +183,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<IndexedFile> {
             inode: unsigned(4)?,
         },
         hash: unsigned(5)?,
-        pieces: row.get(6)?,
+        chunks: row.get(6)?,
         language: row.get(7)?,
         note: row.get(8)?,
         rules: unsigned(9)?,

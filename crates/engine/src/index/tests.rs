@@ -42,8 +42,8 @@ fn an_index_of_one_table_is_not_searched_with_vectors_of_another() {
             ..IndexOptions::default()
         };
         let index = Index::new(root, folder, accesses, options);
-        let standing = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &|_| {});
-        assert_eq!((standing.files, standing.pending), (1, 0));
+        let freshness = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &|_| {});
+        assert_eq!((freshness.files, freshness.pending), (1, 0));
         let wanted = ChunkQuery {
             words: &ParsedQuery::of("walrus").words,
             names: &[],
@@ -52,10 +52,10 @@ fn an_index_of_one_table_is_not_searched_with_vectors_of_another() {
             vector: index.embedder().embed("walrus"),
             most: 5,
         };
-        let found = index.find(&wanted).unwrap();
+        let found = index.find_chunks(&wanted).unwrap();
         // Vectors of two tables would be at right angles.
         assert_eq!(found.len(), 1);
-        assert!(found[0].nearness > 0.99, "{}", found[0].nearness);
+        assert!(found[0].similarity > 0.99, "{}", found[0].similarity);
     }
     #[expect(clippy::disallowed_methods, reason = "a folder of the cache")]
     let folders = std::fs::read_dir(cache.path().join("projects/a")).unwrap();

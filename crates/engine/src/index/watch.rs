@@ -105,7 +105,7 @@ impl Seen {
 
 /// Why a project cannot be watched.
 #[derive(Debug, thiserror::Error)]
-pub enum Unwatched {
+pub enum WatchError {
     /// The system has no more watches, or watchers, for this user.
     #[error("{0}")]
     Exhausted(notify::Error),
@@ -113,7 +113,7 @@ pub enum Unwatched {
     Hindered(notify::Error),
 }
 
-impl From<notify::Error> for Unwatched {
+impl From<notify::Error> for WatchError {
     fn from(error: notify::Error) -> Self {
         // EMFILE and ENOSPC.
         const NO_MORE: [i32; 2] = [24, 28];

@@ -45,7 +45,7 @@ impl Known {
         self.write(shared, opened, Corpus::Docs, &*opened.sections, &pending, prepare)
     }
 
-    pub(super) fn write_pieces(&mut self, shared: &Shared, opened: &OpenIndex) -> Result<(), StoreError> {
+    pub(super) fn write_chunks(&mut self, shared: &Shared, opened: &OpenIndex) -> Result<(), StoreError> {
         let pending = self.pending(Corpus::Code);
         let prepare = |known: &Self, path: &RepoPath| {
             let stamp = known.files.get(path)?;
@@ -54,7 +54,7 @@ impl Known {
                 shared.options.embedder,
             ))
         };
-        self.write(shared, opened, Corpus::Code, &*opened.pieces, &pending, prepare)
+        self.write(shared, opened, Corpus::Code, &*opened.chunks, &pending, prepare)
     }
 
     /// Reads, cuts and commits, in order and in batches. `prepare` says what becomes of a file; nothing where it is gone.
@@ -111,7 +111,7 @@ impl Known {
                     Prepared::Changed { row, entries, bytes } => {
                         let change = begun(&mut change, store, size)?;
                         change.remove(path.as_str());
-                        counted.pieces.fetch_add(entries.len() as u64, Ordering::Relaxed);
+                        counted.chunks.fetch_add(entries.len() as u64, Ordering::Relaxed);
                         counted.bytes.fetch_add(bytes, Ordering::Relaxed);
                         for entry in entries {
                             change.add(entry)?;
@@ -201,12 +201,12 @@ impl Known {
 
     /// Tells those who wait how things stand.
     fn say(&self, shared: &Shared, corpus: Corpus) {
-        let standing = self.standing(corpus);
+        let freshness = self.freshness(corpus);
         let mut state = shared.lock();
         match corpus {
-            Corpus::Docs => state.docs = standing,
-            Corpus::Code => state.standing = standing,
-            Corpus::History => state.history = standing,
+            Corpus::Docs => state.docs = freshness,
+            Corpus::Code => state.freshness = freshness,
+            Corpus::History => state.history = freshness,
         }
         drop(state);
         shared.changed.notify_all();

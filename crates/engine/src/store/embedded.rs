@@ -59,7 +59,7 @@ const MAX_BUFFER_BYTES: usize = 96 << 20;
 /// A change of more bytes is worth more than one writer.
 const MIN_PARALLEL_BYTES: usize = 4 << 20;
 
-/// Segments of more pieces are left as they are: merging them would hold up the next change.
+/// Segments of more chunks are left as they are: merging them would hold up the next change.
 const MAX_MERGED_CHUNKS: usize = 40_000;
 
 impl<F: EntrySchema> EmbeddedStore<F> {

@@ -1,19 +1,19 @@
 //! Where the parts of a project are kept so that they can be found: the seam between what is indexed and how.
 //!
 //! A store knows words and what they were found in. It knows no files, no grammar and no ranking beyond how well words match.
-//! There is one for pieces of files and one for sections of pages; both change in the same way.
+//! There is one for chunks of files and one for sections of pages; both change in the same way.
 
+mod chunk;
+mod chunks;
+mod discovery;
 mod embedded;
 mod folder;
-mod note;
-mod piece;
-mod pieces;
 mod section;
 mod sections;
 
-pub use note::Note;
-pub use piece::StoredChunk;
-pub(crate) use pieces::EmbeddedPieces;
+pub use chunk::StoredChunk;
+pub(crate) use chunks::EmbeddedChunks;
+pub use discovery::StoredDiscovery;
 pub use section::StoredSection;
 pub(crate) use sections::EmbeddedSections;
 
@@ -55,16 +55,16 @@ pub trait StoreChange<E> {
     fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// Finds pieces of files, and discoveries.
-pub trait Pieces: Store<StoreEntry> {
-    /// The pieces that match best, the best first.
+/// Finds chunks of files, and discoveries.
+pub trait ChunkStore: Store<StoreEntry> {
+    /// The chunks that match best, the best first.
     fn search(&self, wanted: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError>;
 
     /// The discoveries that match best, the best first.
-    fn notes(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(Note, f32)>, StoreError>;
+    fn discoveries(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(StoredDiscovery, f32)>, StoreError>;
 
-    /// How many of the entries are pieces of files.
-    fn pieces(&self) -> Result<u64, StoreError>;
+    /// How many of the entries are chunks of files.
+    fn chunks(&self) -> Result<u64, StoreError>;
 
     /// The files that commits changed whose messages match best, the best first.
     fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError>;
@@ -73,8 +73,8 @@ pub trait Pieces: Store<StoreEntry> {
 /// What is kept of a file, or of a commit.
 #[derive(Clone, Debug)]
 pub enum StoreEntry {
-    Chunk(PieceEntry),
-    Note(NoteEntry),
+    Chunk(ChunkEntry),
+    Discovery(DiscoveryEntry),
     Commit(CommitEntry),
 }
 
@@ -90,18 +90,18 @@ pub struct CommitEntry {
 
 /// A discovery with the words it is found by.
 #[derive(Clone, Debug, Default)]
-pub struct NoteEntry {
+pub struct DiscoveryEntry {
     /// What it is removed by.
     pub key: String,
-    pub note: Note,
+    pub note: StoredDiscovery,
     /// Words, each with a space behind it.
     pub text: String,
 }
 
-/// A piece with the words it is found by.
+/// A chunk with the words it is found by.
 #[derive(Clone, Debug, Default)]
-pub struct PieceEntry {
-    pub piece: StoredChunk,
+pub struct ChunkEntry {
+    pub chunk: StoredChunk,
     /// What it is about.
     pub vector: Option<Vector>,
     pub module: String,
@@ -115,13 +115,13 @@ pub struct PieceEntry {
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkQuery<'a> {
     pub words: &'a [String],
-    /// Names that a piece may be called, as a whole.
+    /// Names that a chunk may be called, as a whole.
     pub names: &'a [String],
-    /// Only pieces of these kinds; any, where there is none.
+    /// Only chunks of these kinds; any, where there is none.
     pub kinds: &'a [&'static str],
-    /// Only pieces of this module.
+    /// Only chunks of this module.
     pub module: Option<&'a str>,
-    /// What pieces should be about. It finds none, and says how near those are that words have found.
+    /// What chunks should be about. It finds none, and says how near those are that words have found.
     pub vector: Option<Vector>,
     pub most: usize,
 }
@@ -138,14 +138,14 @@ pub struct DiscoveryQuery<'a> {
     pub most: usize,
 }
 
-/// A piece that was found.
+/// A chunk that was found.
 #[derive(Clone, Debug)]
 pub struct ChunkHit {
-    pub piece: StoredChunk,
+    pub chunk: StoredChunk,
     /// How well its words match.
     pub score: f32,
     /// How near it is to what was asked for; 0 where that is not known.
-    pub nearness: f32,
+    pub similarity: f32,
 }
 
 /// Finds sections of pages.

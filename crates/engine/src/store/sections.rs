@@ -249,7 +249,7 @@ impl Now {
                 .zip(vectors.iter())
                 .filter(|(document, _)| is_wanted(*document))
             {
-                found.push((vector.nearness(other), DocAddress::new(number, document)));
+                found.push((vector.similarity(other), DocAddress::new(number, document)));
             }
         }
         let most = asked.most.min(found.len());

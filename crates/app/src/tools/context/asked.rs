@@ -10,7 +10,7 @@ use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::rank::Weights;
 use docent_engine::accesses::Accesses;
-use docent_engine::discoveries::{DiscoveryRequest, Noted, discoveries};
+use docent_engine::discoveries::{DiscoveryCandidate, DiscoveryRequest, discoveries};
 use docent_engine::index::{Corpus, Freshness, Index, Patience, RerankSkipped};
 use docent_engine::search::{FoundChunk, SearchRequest, SearchResult, SearchedProject, search};
 use docent_engine::store::StoreError;
@@ -56,10 +56,10 @@ impl<'a> Searched<'a> {
             kinds: args.discoveries(),
             module: args.module.as_deref(),
         };
-        let mut standing = self.freshen(call, Corpus::Code);
+        let mut freshness = self.freshen(call, Corpus::Code);
         // Who asks for everything does not wait for commits, unless there is nobody to wait for them later.
         let history = if args.wants_code() && call.search.patience == Patience::Moment {
-            call.index.standing(Corpus::History)
+            call.index.freshness(Corpus::History)
         } else {
             self.freshen(call, Corpus::History)
         };
@@ -84,36 +84,36 @@ impl<'a> Searched<'a> {
                 rules: call.search.boosts,
             })
             .collect();
-        let look = || -> Result<(SearchResult, Vec<Noted>), StoreError> {
-            let pieces = if args.wants_code() {
+        let look = || -> Result<(SearchResult, Vec<DiscoveryCandidate>), StoreError> {
+            let chunks = if args.wants_code() {
                 search(&places, &request)?
             } else {
                 SearchResult::default()
             };
-            let noted = if args.wants_discoveries() {
+            let discoveries = if args.wants_discoveries() {
                 discoveries(&places, &sought)?
             } else {
                 Vec::new()
             };
-            Ok((pieces, noted))
+            Ok((chunks, discoveries))
         };
         let found = match look() {
             Err(StoreError::Damaged(_)) => {
-                standing = self.freshen(call, Corpus::Code);
+                freshness = self.freshen(call, Corpus::Code);
                 look()
             }
             found => found,
         };
-        let (answer, noted) = found.map_err(|error| {
+        let (answer, discoveries) = found.map_err(|error| {
             Failure::new(FailureKind::Internal, "The index cannot be searched")
                 .details(error.to_string())
                 .hint("Use grep_codebase for text search")
         })?;
         Ok(Answered {
-            standing,
+            freshness,
             history,
-            pieces: answer.matches,
-            noted,
+            chunks: answer.matches,
+            discoveries,
             unordered: answer.unordered,
         })
     }
@@ -150,11 +150,11 @@ impl<'a> Searched<'a> {
 
 /// What was found, and how things stood.
 pub(super) struct Answered {
-    pub(super) standing: Freshness,
+    pub(super) freshness: Freshness,
     /// With what commits tell.
     pub(super) history: Freshness,
-    pub(super) pieces: Vec<FoundChunk>,
-    pub(super) noted: Vec<Noted>,
+    pub(super) chunks: Vec<FoundChunk>,
+    pub(super) discoveries: Vec<DiscoveryCandidate>,
     /// Why a model on a server had no say.
     pub(super) unordered: Option<RerankSkipped>,
 }

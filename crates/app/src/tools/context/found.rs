@@ -1,11 +1,11 @@
-//! A result of `context_search`: a piece of a file or a discovery, with its text as it is now.
+//! A result of `context_search`: a chunk of a file or a discovery, with its text as it is now.
 
 use docent_core::boost::{Boosts, Usage};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
-use docent_engine::discoveries::Noted;
+use docent_engine::discoveries::DiscoveryCandidate;
 use docent_engine::files::Root;
 use docent_engine::search::{ChunkReader, FoundChunk};
 use docent_engine::store::StoredChunk;
@@ -80,14 +80,14 @@ pub(super) struct Ranking {
 /// Something that was found, before its text is read.
 pub(super) enum Candidate {
     Chunk(FoundChunk),
-    Note(Noted),
+    Discovery(DiscoveryCandidate),
 }
 
 impl Candidate {
     pub(super) fn score(&self) -> f64 {
         match self {
             Self::Chunk(found) => found.score(),
-            Self::Note(found) => found.score(),
+            Self::Discovery(found) => found.score(),
         }
     }
 
@@ -95,7 +95,7 @@ impl Candidate {
     pub(super) fn project(&self) -> usize {
         match self {
             Self::Chunk(found) => found.place,
-            Self::Note(found) => found.place,
+            Self::Discovery(found) => found.place,
         }
     }
 }
@@ -155,36 +155,36 @@ impl<'a> Shelf<'a> {
     /// The result with its text as it is now; nothing where that is gone.
     pub(super) fn read(&mut self, found: &Candidate, now: Timestamp) -> Option<SearchEntry> {
         match found {
-            Candidate::Chunk(found) => self.piece(found, now),
-            Candidate::Note(found) => self.note(found, now),
+            Candidate::Chunk(found) => self.chunk(found, now),
+            Candidate::Discovery(found) => self.note(found, now),
         }
     }
 
-    fn piece(&mut self, found: &FoundChunk, now: Timestamp) -> Option<SearchEntry> {
-        let (piece, text) = self.reader.read(&found.piece)?;
-        let path = RepoPath::parse(&piece.path).ok()?;
+    fn chunk(&mut self, found: &FoundChunk, now: Timestamp) -> Option<SearchEntry> {
+        let (chunk, text) = self.reader.read(&found.chunk)?;
+        let path = RepoPath::parse(&chunk.path).ok()?;
         Some(SearchEntry {
-            id: format!("{:016x}", piece.id),
-            r#type: source(&piece).to_owned(),
+            id: format!("{:016x}", chunk.id),
+            r#type: source(&chunk).to_owned(),
             content: shown(text.trim_end_matches(['\n', '\r'])),
             module: shown(module_of(&path)),
-            date: self.reader.modified(&piece.path).map(rfc3339),
-            source: source(&piece).to_owned(),
+            date: self.reader.modified(&chunk.path).map(rfc3339),
+            source: source(&chunk).to_owned(),
             place: Some(LineRange {
-                path: shown(&piece.path),
-                start_line: piece.first_line,
-                end_line: piece.last_line,
+                path: shown(&chunk.path),
+                start_line: chunk.first_line,
+                end_line: chunk.last_line,
             }),
-            name: shown(&piece.scope),
-            kind: piece.kind.name().to_owned(),
-            language: piece.language.clone(),
-            generated: piece.generated,
+            name: shown(&chunk.scope),
+            kind: chunk.kind.name().to_owned(),
+            language: chunk.language.clone(),
+            generated: chunk.generated,
             is_linked: found.place > 0,
             ..self.ranked(found.relevance, &found.boosts, found.usage, now)
         })
     }
 
-    fn note(&mut self, found: &Noted, now: Timestamp) -> Option<SearchEntry> {
+    fn note(&mut self, found: &DiscoveryCandidate, now: Timestamp) -> Option<SearchEntry> {
         let note = self.reader.confirm(&found.note)?;
         let discovery = &note.discovery;
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
@@ -240,9 +240,9 @@ fn shown(text: &str) -> String {
     reveal_part(text).into_owned()
 }
 
-/// What a piece is a part of.
-fn source(piece: &StoredChunk) -> &'static str {
-    match piece.language.as_str() {
+/// What a chunk is a part of.
+fn source(chunk: &StoredChunk) -> &'static str {
+    match chunk.language.as_str() {
         "markdown" | "mdx" | "restructuredtext" | "asciidoc" | "plaintext" => "docs",
         _ => "code",
     }

@@ -22,7 +22,7 @@ use super::found::{Candidate, SearchEntry, Shelf};
 use crate::cli::print::TerminalPage;
 use crate::tools::arguments::ArgumentProblem;
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::freshness::{told, told_of_history};
+use crate::tools::freshness::{freshness_notices, history_notices};
 use crate::tools::linked::project_name;
 use crate::tools::markdown::inline_to;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
@@ -52,7 +52,7 @@ pub(super) struct Args {
     /// Filter by module name
     pub(super) module: Option<String>,
     /// Maximum number of results to return
-    #[serde(default = "five")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 20))]
     limit: usize,
     /// Search current project only or all linked projects (default: current)
@@ -63,7 +63,7 @@ pub(super) struct Args {
     format: Option<AnswerForm>,
 }
 
-fn five() -> usize {
+fn default_limit() -> usize {
     5
 }
 
@@ -166,29 +166,30 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }
     let searched = Searched::new(call, &neighbours);
     let Answered {
-        standing,
+        freshness,
         history,
-        pieces,
-        noted,
+        chunks,
+        discoveries,
         unordered,
     } = searched.search(call, args)?;
-    if standing.files == 0 && history.files == 0 && !standing.unknown && neighbours.is_empty() {
+    if freshness.files == 0 && history.files == 0 && !freshness.unknown && neighbours.is_empty() {
         return Err(empty(form));
     }
-    if let (Some(module), false) = (&args.module, pieces.is_empty()) {
+    if let (Some(module), false) = (&args.module, chunks.is_empty()) {
         call.session.works_in(module);
     }
-    let is_complete = standing.pending == 0 && !standing.unknown && history.pending == 0 && !history.unknown;
-    notices.extend(told(&standing));
-    notices.extend(told_of_history(
+    let is_complete =
+        freshness.pending == 0 && !freshness.unknown && history.pending == 0 && !history.unknown;
+    notices.extend(freshness_notices(&freshness));
+    notices.extend(history_notices(
         &history,
         args.wants_discoveries() && !args.wants_code(),
     ));
     notices.extend(unordered.map(|why| why.to_string()));
 
-    let total_found = pieces.len() + noted.len();
-    let mut candidates: Vec<Candidate> = pieces.into_iter().map(Candidate::Chunk).collect();
-    candidates.extend(noted.into_iter().map(Candidate::Note));
+    let total_found = chunks.len() + discoveries.len();
+    let mut candidates: Vec<Candidate> = chunks.into_iter().map(Candidate::Chunk).collect();
+    candidates.extend(discoveries.into_iter().map(Candidate::Discovery));
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()));
     let mut shelves: Vec<Shelf<'_>> = vec![Shelf::new(call.root)];
     shelves.extend(neighbours.iter().map(|one| Shelf::new(&one.root)));
@@ -200,7 +201,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         }
         match shelves[candidate.project()].read(&candidate, call.clock.now()) {
             None => left_out += 1,
-            Some(found) if is_said(&found, &results) => {}
+            Some(found) if is_duplicate_of_any(&found, &results) => {}
             Some(found) => results.push(found),
         }
     }
@@ -213,7 +214,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }
     date(call, &mut results);
     let mut output = Output {
-        message: (results.is_empty()).then(|| nothing(args, is_complete)),
+        message: (results.is_empty()).then(|| explain_no_results(args, is_complete)),
         results,
         query: args.query.clone(),
         total_found,
@@ -231,7 +232,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 }
 
 impl Args {
-    /// Pieces of files are asked for.
+    /// Whether chunks of files are asked for.
     pub(super) fn wants_code(&self) -> bool {
         self.discoveries().is_empty()
     }
@@ -304,14 +305,14 @@ fn last_commit(call: &Call<'_>, path: &str) -> Option<String> {
 }
 
 /// Whether what is before it says the same: a discovery is a part of its file, which is found as well.
-fn is_said(found: &SearchEntry, before: &[SearchEntry]) -> bool {
+fn is_duplicate_of_any(found: &SearchEntry, before: &[SearchEntry]) -> bool {
     before
         .iter()
         .any(|other| found.is_discovery() != other.is_discovery() && found.overlaps(other))
 }
 
 /// Says why there is no result.
-fn nothing(args: &Args, is_complete: bool) -> String {
+fn explain_no_results(args: &Args, is_complete: bool) -> String {
     let mut filters = Vec::new();
     if let Some([kind]) = args.r#type.map(Type::kinds) {
         filters.push(format!("type '{}'", kind.name()));

@@ -41,7 +41,7 @@ struct Args {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let standing = freshen(call);
+    let freshness = freshen(call);
     let read = || read(call.root, call.index, &args.chunk_id, args.context);
     let doc = match read() {
         Err(ReadError::Index(StoreError::Damaged(_))) => {
@@ -51,7 +51,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         doc => doc,
     };
     let doc = doc.map_err(|error| match error {
-        ReadError::Missing if standing.pending > 0 || standing.unknown => Failure::new(
+        ReadError::Missing if freshness.pending > 0 || freshness.unknown => Failure::new(
             FailureKind::Missing,
             format!(
                 "Chunk ID '{}' is not known yet: the documentation is being indexed",

@@ -24,7 +24,7 @@ use super::{freshen, unsearchable};
 use crate::cli::print::TerminalPage;
 use crate::tools::dispatch::Project;
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::freshness::told;
+use crate::tools::freshness::freshness_notices;
 use crate::tools::markdown::inline_to;
 use crate::tools::{Call, Group, Object, Reply, Shape, Tool, room};
 
@@ -168,7 +168,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         .hint("Say what you look for in a few words."));
     }
     // It was brought up to date before the arguments were looked at, which depend on it.
-    let mut standing = call.docs.clone().unwrap_or_default();
+    let mut freshness = call.docs.clone().unwrap_or_default();
     let view = call.index.docs(Duration::ZERO);
     // A list that a model on a server has ordered is another one, and so is its state.
     let asked = |by_server: bool| cursor::CursorScope {
@@ -201,7 +201,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     };
     let results = match search(call.root, call.index, &request, call.deadline) {
         Err(StoreError::Damaged(_)) => {
-            standing = freshen(call);
+            freshness = freshen(call);
             search(call.root, call.index, &request, call.deadline)
         }
         results => results,
@@ -214,7 +214,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }
     let asked = asked(results.by_server);
 
-    let mut notices = told(&standing);
+    let mut notices = freshness_notices(&freshness);
     notices.extend(unused(&view));
     notices.extend(
         view.taxonomy
@@ -232,7 +232,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let mut ends: Vec<usize> = results.hits.iter().map(|hit| hit.at).collect();
     let passed = ends.last().copied().unwrap_or(after + results.gone);
     let hint = if results.hits.is_empty() && after == 0 {
-        Some(hint(call, &request, &standing)?)
+        Some(hint(call, &request, &freshness)?)
     } else {
         None
     };
@@ -288,10 +288,10 @@ fn found(hit: SectionHit) -> DocsHit {
 }
 
 /// What to do where nothing was found.
-fn hint(call: &Call<'_>, request: &SectionRequest<'_>, standing: &Freshness) -> Result<SearchHint, Failure> {
+fn hint(call: &Call<'_>, request: &SectionRequest<'_>, freshness: &Freshness) -> Result<SearchHint, Failure> {
     let quoted = inline_to(request.query, 80);
     if request.view.pages == 0 {
-        let message = if standing.pending > 0 || standing.unknown {
+        let message = if freshness.pending > 0 || freshness.unknown {
             "The documentation is being indexed; ask again in a moment."
         } else {
             "The project has no documentation: no .md, .mdx or .markdown file. context_search searches its code."

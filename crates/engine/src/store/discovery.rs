@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A discovery that can be found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct StoredDiscovery {
     /// The file it is in, or the id of the commit.
     pub place: String,
     pub discovery: Discovery,
@@ -17,7 +17,7 @@ pub struct Note {
     pub hash: u64,
 }
 
-impl Note {
+impl StoredDiscovery {
     /// When it was made, in seconds since 1970; 0 where nobody says.
     pub(super) fn when(&self) -> u64 {
         let date = self.discovery.date.as_deref().unwrap_or_default();

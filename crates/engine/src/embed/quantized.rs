@@ -2,12 +2,12 @@
 
 /// Which way a text points.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Direction(Box<[i8]>);
+pub struct QuantizedVector(Box<[i8]>);
 
 /// More numbers than any model gives.
 const MAX_DIMENSIONS: usize = 1 << 14;
 
-impl Direction {
+impl QuantizedVector {
     /// Nothing where the numbers point nowhere.
     pub(super) fn of(numbers: &[f32]) -> Option<Self> {
         let largest = numbers.iter().map(|number| number.abs()).fold(0.0, f32::max);
@@ -31,7 +31,7 @@ impl Direction {
     }
 
     /// How near two are, from -1 to 1; nothing where they have different numbers of numbers.
-    pub fn nearness(&self, other: &Self) -> Option<f32> {
+    pub fn similarity(&self, other: &Self) -> Option<f32> {
         if self.0.len() != other.0.len() {
             return None;
         }
@@ -67,20 +67,24 @@ mod tests {
             let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
             dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
         };
-        let near = |a: &[f32], b: &[f32]| Direction::of(a).unwrap().nearness(&Direction::of(b).unwrap());
+        let near = |a: &[f32], b: &[f32]| {
+            QuantizedVector::of(a)
+                .unwrap()
+                .similarity(&QuantizedVector::of(b).unwrap())
+        };
         for (a, b) in [(&long, &long), (&long, &other)] {
             let (is, should) = (near(a, b).unwrap(), exact(a, b));
             assert!((is - should).abs() < 0.01, "{is} {should}");
         }
         assert_eq!(near(&long, &[1.0, 0.0]), None);
-        assert_eq!(Direction::of(&[0.0, 0.0]), None);
-        assert_eq!(Direction::of(&[f32::NAN, 1.0]), None);
-        assert_eq!(Direction::of(&[]), None);
+        assert_eq!(QuantizedVector::of(&[0.0, 0.0]), None);
+        assert_eq!(QuantizedVector::of(&[f32::NAN, 1.0]), None);
+        assert_eq!(QuantizedVector::of(&[]), None);
     }
 
     #[test]
     fn it_is_read_as_it_was_written() {
-        let direction = Direction::of(&[0.5, -1.0, 0.001]).unwrap();
-        assert_eq!(Direction::from_bytes(&direction.to_bytes()), direction);
+        let direction = QuantizedVector::of(&[0.5, -1.0, 0.001]).unwrap();
+        assert_eq!(QuantizedVector::from_bytes(&direction.to_bytes()), direction);
     }
 }

@@ -1,4 +1,4 @@
-//! A piece as the store keeps it: what must be known of it to rank it and to find its text in its file again.
+//! A chunk as the store keeps it: what must be known of it to rank it and to find its text in its file again.
 
 use docent_core::chunk::ChunkKind;
 use xxhash_rust::xxh3::xxh3_64;
@@ -18,7 +18,7 @@ pub struct StoredChunk {
     pub part: u32,
     /// Not written by people.
     pub generated: bool,
-    /// The same as long as the piece is called and written the same way.
+    /// The same as long as the chunk is called and written the same way.
     pub id: u64,
     /// Of the text of its lines.
     pub hash: u64,
@@ -47,7 +47,7 @@ impl StoredChunk {
         &self.scope[self.scope.len() - self.name_length..]
     }
 
-    /// What the piece stands inside of.
+    /// What the chunk stands inside of.
     pub fn outside(&self) -> &str {
         self.scope[..self.scope.len() - self.name_length].trim_end_matches('.')
     }
@@ -84,7 +84,7 @@ impl StoredChunk {
         bytes
     }
 
-    /// Nothing where the bytes are not those of a piece.
+    /// Nothing where the bytes are not those of a chunk.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let [kind, generated] = take::<2>(&mut bytes)?;
         let mut number = || take::<4>(&mut bytes).map(u32::from_le_bytes);
@@ -133,8 +133,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_is_read_as_it_was_written() {
-        let piece = StoredChunk {
+    fn a_chunk_is_read_as_it_was_written() {
+        let chunk = StoredChunk {
             path: "src/bücher.rs".into(),
             language: "rust".into(),
             kind: ChunkKind::Method,
@@ -147,9 +147,9 @@ mod tests {
             id: u64::MAX,
             hash: 7,
         };
-        let bytes = piece.to_bytes();
-        assert_eq!(StoredChunk::from_bytes(&bytes), Some(piece.clone()));
-        assert_eq!((piece.name(), piece.outside()), ("lend", "Library"));
+        let bytes = chunk.to_bytes();
+        assert_eq!(StoredChunk::from_bytes(&bytes), Some(chunk.clone()));
+        assert_eq!((chunk.name(), chunk.outside()), ("lend", "Library"));
         for end in 0..bytes.len() {
             assert_eq!(StoredChunk::from_bytes(&bytes[..end]), None, "{end}");
         }

@@ -1,4 +1,4 @@
-//! Pieces of files and discoveries, found by their words.
+//! Chunks of files and discoveries, found by their words.
 //!
 //! Both lie in one index, so that a file and what it says come and go together. Their words are in different fields: neither
 //! stands in the other's way, nor counts for how rare a word is there.
@@ -12,27 +12,27 @@ use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
 
 use super::embedded::{EmbeddedStore, EntrySchema, Stored, exactly, guarded, whole, words};
 use super::{
-    ChunkHit, ChunkQuery, CommitEntry, DiscoveryQuery, Note, NoteEntry, PieceEntry, Pieces, StoreEntry,
-    StoreError, StoredChunk,
+    ChunkEntry, ChunkHit, ChunkQuery, ChunkStore, CommitEntry, DiscoveryEntry, DiscoveryQuery, StoreEntry,
+    StoreError, StoredChunk, StoredDiscovery,
 };
 use crate::embed::{DIMENSIONS, Vector};
 
-/// Pieces in an inverted index.
-pub(crate) type EmbeddedPieces = EmbeddedStore<ChunkFields>;
+/// Chunks in an inverted index.
+pub(crate) type EmbeddedChunks = EmbeddedStore<ChunkFields>;
 
 const WHEN: &str = "when";
 
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkFields {
-    /// The file, as a whole; what its pieces are removed by.
+    /// The file, as a whole; what its chunks are removed by.
     path: Field,
     kind: Field,
     module: Field,
     text: Field,
     name: Field,
     place: Field,
-    /// The piece itself.
-    piece: Field,
+    /// The chunk itself.
+    chunk: Field,
     /// What a discovery is, what it says, and the discovery itself.
     r#type: Field,
     said: Field,
@@ -59,7 +59,7 @@ impl EntrySchema for ChunkFields {
             text: schema.add_text_field("text", counted.clone()),
             name: schema.add_text_field("name", counted.clone()),
             place: schema.add_text_field("place", counted.clone()),
-            piece: schema.add_bytes_field("piece", BytesOptions::default().set_stored()),
+            chunk: schema.add_bytes_field("chunk", BytesOptions::default().set_stored()),
             r#type: schema.add_text_field("type", whole()),
             said: schema.add_text_field("said", counted.clone()),
             note: schema.add_bytes_field("note", BytesOptions::default().set_stored()),
@@ -78,7 +78,7 @@ impl EntrySchema for ChunkFields {
         let mut document = TantivyDocument::default();
         let entry = match entry {
             StoreEntry::Chunk(entry) => entry,
-            StoreEntry::Note(NoteEntry { key, note, text }) => {
+            StoreEntry::Discovery(DiscoveryEntry { key, note, text }) => {
                 document.add_text(self.path, key);
                 document.add_text(self.module, &note.discovery.module);
                 document.add_text(self.r#type, note.discovery.kind.name());
@@ -94,18 +94,18 @@ impl EntrySchema for ChunkFields {
                 return document;
             }
         };
-        document.add_text(self.path, &entry.piece.path);
-        document.add_text(self.kind, entry.piece.kind.name());
+        document.add_text(self.path, &entry.chunk.path);
+        document.add_text(self.kind, entry.chunk.kind.name());
         document.add_text(self.module, &entry.module);
         document.add_text(self.text, &entry.text);
         document.add_text(self.name, &entry.name);
         document.add_text(self.place, &entry.place);
-        document.add_bytes(self.piece, &stored(entry));
+        document.add_bytes(self.chunk, &stored(entry));
         document
     }
 }
 
-impl EmbeddedPieces {
+impl EmbeddedChunks {
     fn query(&self, wanted: &ChunkQuery<'_>) -> BooleanQuery {
         let fields = self.form;
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
@@ -132,20 +132,20 @@ impl EmbeddedPieces {
     }
 }
 
-/// A piece with its vector before it; zeros where it has none.
-fn stored(entry: &PieceEntry) -> Vec<u8> {
+/// A chunk with its vector before it; zeros where it has none.
+fn stored(entry: &ChunkEntry) -> Vec<u8> {
     let vector = entry.vector.map_or([0; DIMENSIONS], |vector| vector.0);
     let mut bytes: Vec<u8> = vector.iter().map(|number| number.cast_unsigned()).collect();
-    bytes.extend(entry.piece.to_bytes());
+    bytes.extend(entry.chunk.to_bytes());
     bytes
 }
 
 /// Nothing where the bytes are not what was stored.
 fn read(bytes: &[u8]) -> Option<(StoredChunk, Option<Vector>)> {
-    let (numbers, piece) = bytes.split_first_chunk::<DIMENSIONS>()?;
+    let (numbers, chunk) = bytes.split_first_chunk::<DIMENSIONS>()?;
     let vector = Vector(numbers.map(u8::cast_signed));
     let vector = vector.0.iter().any(|number| *number != 0).then_some(vector);
-    Some((StoredChunk::from_bytes(piece)?, vector))
+    Some((StoredChunk::from_bytes(chunk)?, vector))
 }
 
 /// What is counted for how rare a word is and how long a text: only documents of the same kind.
@@ -163,15 +163,15 @@ impl<'a> Among<'a> {
                 .map(|term| searcher.doc_freq(&term).unwrap_or_default())
                 .sum()
         };
-        let pieces = count(form.kind, &mut ChunkKind::ALL.iter().map(|kind| kind.name()));
+        let chunks = count(form.kind, &mut ChunkKind::ALL.iter().map(|kind| kind.name()));
         let notes = count(
             form.r#type,
             &mut DiscoveryKind::ALL.iter().map(|kind| kind.name()),
         );
         let documents = match stored {
-            stored if stored == form.piece => pieces,
+            stored if stored == form.chunk => chunks,
             stored if stored == form.note => notes,
-            _ => searcher.num_docs().saturating_sub(pieces + notes),
+            _ => searcher.num_docs().saturating_sub(chunks + notes),
         };
         Self {
             searcher,
@@ -221,7 +221,7 @@ fn filtered(query: BooleanQuery, filters: Vec<Box<dyn Query>>) -> BooleanQuery {
     BooleanQuery::new(clauses)
 }
 
-impl EmbeddedPieces {
+impl EmbeddedChunks {
     /// What matches best, each read from what is stored in a field.
     fn top<T>(
         &self,
@@ -256,27 +256,27 @@ impl EmbeddedPieces {
     }
 }
 
-impl Pieces for EmbeddedPieces {
+impl ChunkStore for EmbeddedChunks {
     fn search(&self, wanted: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
         if wanted.words.is_empty() && wanted.names.is_empty() {
             return Ok(Vec::new());
         }
         let query = self.query(wanted);
-        let found = self.top(&query, wanted.most, HitOrder::Best, self.form.piece, read)?;
-        let hit = |((piece, vector), score): ((StoredChunk, Option<Vector>), f32)| {
-            let nearness = vector
+        let found = self.top(&query, wanted.most, HitOrder::Best, self.form.chunk, read)?;
+        let hit = |((chunk, vector), score): ((StoredChunk, Option<Vector>), f32)| {
+            let similarity = vector
                 .zip(wanted.vector)
-                .map(|(vector, asked)| vector.nearness(&asked));
+                .map(|(vector, asked)| vector.similarity(&asked));
             ChunkHit {
-                piece,
+                chunk,
                 score,
-                nearness: nearness.unwrap_or_default(),
+                similarity: similarity.unwrap_or_default(),
             }
         };
         Ok(found.into_iter().map(hit).collect())
     }
 
-    fn pieces(&self) -> Result<u64, StoreError> {
+    fn chunks(&self) -> Result<u64, StoreError> {
         let kinds = ChunkKind::ALL
             .iter()
             .map(|kind| exactly(self.form.kind, kind.name()));
@@ -300,7 +300,7 @@ impl Pieces for EmbeddedPieces {
         )
     }
 
-    fn notes(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(Note, f32)>, StoreError> {
+    fn discoveries(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(StoredDiscovery, f32)>, StoreError> {
         if sought.words.is_empty() && sought.module.is_none() {
             return Ok(Vec::new());
         }
@@ -327,7 +327,13 @@ impl Pieces for EmbeddedPieces {
                 HitOrder::Best,
             )
         };
-        self.top(&query, sought.most, order, fields.note, Note::from_bytes)
+        self.top(
+            &query,
+            sought.most,
+            order,
+            fields.note,
+            StoredDiscovery::from_bytes,
+        )
     }
 }
 
@@ -336,19 +342,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_is_read_with_its_vector() {
-        let mut entry = PieceEntry {
-            piece: StoredChunk {
+    fn a_chunk_is_read_with_its_vector() {
+        let mut entry = ChunkEntry {
+            chunk: StoredChunk {
                 path: "src/a.rs".into(),
                 ..StoredChunk::default()
             },
-            ..PieceEntry::default()
+            ..ChunkEntry::default()
         };
-        assert_eq!(read(&stored(&entry)), Some((entry.piece.clone(), None)));
+        assert_eq!(read(&stored(&entry)), Some((entry.chunk.clone(), None)));
         let mut numbers = [0; DIMENSIONS];
         (numbers[0], numbers[127]) = (-128, 127);
         entry.vector = Some(Vector(numbers));
-        assert_eq!(read(&stored(&entry)), Some((entry.piece.clone(), entry.vector)));
+        assert_eq!(read(&stored(&entry)), Some((entry.chunk.clone(), entry.vector)));
         assert_eq!(read(&[0; 20]), None);
     }
 }

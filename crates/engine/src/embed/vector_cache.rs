@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 
-use super::direction::Direction;
 use super::http::Trouble;
+use super::quantized::QuantizedVector;
 use crate::files::make_private;
 use crate::sqlite::is_broken;
 
@@ -32,7 +32,7 @@ const SCHEMA: &str = "
 /// What is known of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CachedVector {
-    Vector(Direction),
+    Vector(QuantizedVector),
     /// The server takes others and not this one.
     Refused,
 }
@@ -88,7 +88,7 @@ impl VectorCache {
             .optional()?;
         Ok(numbers.map(|numbers| match numbers.as_slice() {
             [] => CachedVector::Refused,
-            numbers => CachedVector::Vector(Direction::from_bytes(numbers)),
+            numbers => CachedVector::Vector(QuantizedVector::from_bytes(numbers)),
         }))
     }
 
@@ -153,7 +153,7 @@ impl VectorCache {
     /// Takes vectors in, all or none. False where others had to go for them.
     pub(super) fn add(
         &mut self,
-        vectors: &[(u64, Direction)],
+        vectors: &[(u64, QuantizedVector)],
         sort: &Sort,
         others: Others,
     ) -> Result<bool, Trouble> {
@@ -244,8 +244,8 @@ impl From<rusqlite::Error> for Trouble {
 mod tests {
     use super::*;
 
-    fn vector(numbers: &[f32]) -> Direction {
-        Direction::of(numbers).unwrap()
+    fn vector(numbers: &[f32]) -> QuantizedVector {
+        QuantizedVector::of(numbers).unwrap()
     }
 
     fn sort(dimensions: usize, model: &str) -> Sort {

@@ -11,7 +11,7 @@ use crate::walk;
 
 /// All of it, at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Elsewhere {
+pub(super) struct UnwatchedState {
     /// Of the user's own ignore file, the repository's private one, those above the project.
     pub(super) rules: Vec<Option<Stamp>>,
     /// The files of the memory that are there.
@@ -20,7 +20,7 @@ pub(super) struct Elsewhere {
 }
 
 impl Shared {
-    pub(super) fn elsewhere(&self) -> Elsewhere {
+    pub(super) fn unwatched(&self) -> UnwatchedState {
         let root = self.root.path();
         let mut files = vec![root.join(".git/info/exclude")];
         files.extend(ignore::gitignore::gitconfig_excludes_path());
@@ -37,7 +37,7 @@ impl Shared {
             let counts = metadata.is_file() && self.root.access().allows(&path);
             counts.then(|| (path, Stamp::of(&metadata)))
         });
-        Elsewhere {
+        UnwatchedState {
             rules: files.iter().map(|file| Stamp::at(file)).collect(),
             memory: memory.collect(),
             heads: self
