@@ -60,7 +60,7 @@ pub(super) fn open(settings: &Settings) -> (Index, Arc<Accesses>) {
 pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     let (index, _) = open(settings);
     if force {
-        index.renew();
+        index.rebuild();
     }
     let started = Instant::now();
     let bar = Bar::default();

@@ -1,4 +1,4 @@
-//! The documentation as searches and clients see it: which labels there are, and which state of the pages they are of.
+//! The documentation as searches and clients see it: labels, templates and problems, for one state of the pages.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,33 +7,33 @@ use docent_core::docs::taxonomy::{LabelKey, Taxonomy};
 use docent_core::path::RepoPath;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::pages::{Pages, directory_of};
-use super::table::IndexedFile;
+use super::disk::IndexedFile;
+use super::scan::{DocsFiles, directory_of};
 use crate::store::Label;
 
 /// The documentation at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// Tells this state of the pages from every other.
+    /// Hash of the indexed pages: another state of the pages has another.
     pub generation: u64,
     pub taxonomy: Taxonomy,
     pub templates: Vec<RepoPath>,
     pub pages: usize,
-    /// What is wrong with manifests, each with its file and line.
+    /// Problems in manifests, each with its file and line.
     pub problems: Vec<String>,
-    /// Where pages that no manifest governs are told apart by the directory they are in: the one above those.
+    /// Pages without labels are filtered by directory instead. This is the common parent of those directories.
     above: Option<String>,
 }
 
-/// The key that stands for the directory of a page, where there are no labels.
+/// The key of the filter by directory, for documentation without labels.
 const SECTION: &str = "section";
 
-/// As many different directories make a choice that helps.
+/// With fewer directories there is nothing to choose, and with more the list is too long to help.
 const MIN_DIRECTORIES: usize = 2;
 const MAX_DIRECTORIES: usize = 40;
 
 impl View {
-    pub(super) fn of(pages: &Pages, indexed: &BTreeMap<RepoPath, IndexedFile>) -> Self {
+    pub(super) fn new(docs: &DocsFiles, indexed: &BTreeMap<RepoPath, IndexedFile>) -> Self {
         let mut generation = Xxh3::new();
         let mut read: HashMap<&str, Labels> = HashMap::new();
         for (path, row) in indexed {
@@ -45,13 +45,13 @@ impl View {
                     .or_insert_with(|| serde_json::from_str(&row.labels).unwrap_or_default());
             }
         }
-        let facets = pages.manifests.read().flat_map(|manifest| &manifest.taxonomy);
+        let facets = docs.manifests.parsed().flat_map(|manifest| &manifest.taxonomy);
         let mut view = Self {
             generation: generation.digest(),
             taxonomy: Taxonomy::of(read.values(), facets),
-            templates: pages.templates.clone(),
+            templates: docs.templates.clone(),
             pages: indexed.len(),
-            problems: pages
+            problems: docs
                 .manifests
                 .problems()
                 .map(|(path, problem)| format!("{path}:{}: {}", problem.line, problem.message))
@@ -59,12 +59,12 @@ impl View {
             above: None,
         };
         if view.taxonomy.keys.is_empty() && view.taxonomy.left_out.is_empty() {
-            view.tell_apart_by_directory(indexed.keys());
+            view.filter_by_directory(indexed.keys());
         }
         view
     }
 
-    fn tell_apart_by_directory<'a>(&mut self, pages: impl Iterator<Item = &'a RepoPath>) {
+    fn filter_by_directory<'a>(&mut self, pages: impl Iterator<Item = &'a RepoPath>) {
         let directories: BTreeSet<&str> = pages
             .map(|page| directory_of(page.as_str()))
             .filter(|path| !path.is_empty())
@@ -72,7 +72,7 @@ impl View {
         let (Some(first), Some(last)) = (directories.first(), directories.last()) else {
             return;
         };
-        // What the first and the last of an ordered list share, all of them do.
+        // The list is ordered, so a prefix of the first and the last is a prefix of all.
         let mut shared: Vec<&str> = Vec::new();
         for (one, other) in first.split('/').zip(last.split('/')) {
             if one != other {
@@ -112,7 +112,7 @@ impl View {
         known.cloned().collect()
     }
 
-    /// What sections must have to pass filters; of each list one.
+    /// The labels that a section must have to pass the filters: at least one of each list.
     pub(crate) fn filters(&self, filters: &Labels) -> Vec<Vec<Label>> {
         let one = |(key, value): (&String, &String)| {
             if let Some(above) = &self.above {
@@ -137,7 +137,7 @@ impl View {
     }
 }
 
-/// The part of a path that follows the part `above` it.
+/// The first component of a directory below `above`.
 fn first_below<'a>(directory: &'a str, above: &str) -> Option<&'a str> {
     let below = match above {
         "" => directory,

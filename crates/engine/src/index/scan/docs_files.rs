@@ -1,6 +1,6 @@
-//! The documentation among a project's files: pages, the manifests that govern them, and templates.
+//! The documentation among a project's files: pages, the manifests that govern them, and templates of prompts.
 //!
-//! Which of them there are follows from the files; a page is cut anew when it changes, and when what governs it does.
+//! A page is indexed again when it changes, and when the manifest that governs it changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,24 +9,24 @@ use docent_core::docs::manifest::{DocsManifest, FILE, PageRules, nearest};
 use docent_core::docs::{DocsFileKind, Problem, is_within};
 use docent_core::path::RepoPath;
 
-use super::build::hash;
 use crate::files::{Root, lossy_text};
+use crate::index::content_hash::hash;
 use crate::stamp::Stamp;
 
-/// The documentation as it is now.
+/// The documentation on disk.
 #[derive(Default)]
-pub(super) struct Pages {
-    /// Each page with its stamp, and what tells the rules it is cut by from others.
-    pub(super) known: BTreeMap<RepoPath, (Stamp, u64)>,
-    pub(super) templates: Vec<RepoPath>,
-    pub(super) manifests: Arc<Manifests>,
+pub(in crate::index) struct DocsFiles {
+    /// Each page with its stamp and the hash of the rules by which it is cut.
+    pub(in crate::index) pages: BTreeMap<RepoPath, (Stamp, u64)>,
+    pub(in crate::index) templates: Vec<RepoPath>,
+    pub(in crate::index) manifests: Arc<Manifests>,
 }
 
 /// Manifests, by the directory they are in; `""` is the root.
 #[derive(Default)]
 pub(crate) struct Manifests(BTreeMap<String, Governing>);
 
-/// A manifest that is there, whether or not it can be read.
+/// A manifest file, whether or not it can be parsed.
 #[derive(Clone)]
 struct Governing {
     stamp: Stamp,
@@ -34,12 +34,12 @@ struct Governing {
     read: Result<DocsManifest, Problem>,
 }
 
-/// Larger manifests are no manifests.
+/// Larger manifests are refused.
 pub(crate) const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
-impl Pages {
-    /// Sorts out the files once more, after something has changed. Only pages in `directories` count; all, where there is none.
-    pub(super) fn sort_out(
+impl DocsFiles {
+    /// Finds the documentation among the files of a scan. Only pages in `directories` count; all if that is empty.
+    pub(in crate::index) fn refresh(
         &mut self,
         root: &Root,
         files: &BTreeMap<RepoPath, Stamp>,
@@ -49,16 +49,16 @@ impl Pages {
         let mut manifests: BTreeMap<String, Governing> = BTreeMap::new();
         self.templates.clear();
         for (path, stamp) in files {
-            let Some(part) = DocsFileKind::of(path) else {
+            let Some(kind) = DocsFileKind::of(path) else {
                 continue;
             };
             let counts = is_within(path, directories);
-            match part {
+            match kind {
                 DocsFileKind::Manifest => {
                     let directory = directory_of(path.as_str()).to_owned();
-                    let known = self.manifests.0.get(&directory);
-                    let governing = match known.filter(|known| known.stamp == *stamp) {
-                        Some(known) => known.clone(),
+                    let before = self.manifests.0.get(&directory);
+                    let governing = match before.filter(|before| before.stamp == *stamp) {
+                        Some(before) => before.clone(),
                         None => Governing::read(root, path, *stamp),
                     };
                     manifests.insert(directory, governing);
@@ -71,9 +71,10 @@ impl Pages {
         self.manifests = Arc::new(Manifests(manifests));
         let mut pages: BTreeMap<RepoPath, (Stamp, u64)> = BTreeMap::new();
         for (path, stamp) in found {
-            // A stamp that was taken within a tick of a change says only when the chunk of the file was read, not the page.
-            let stamp = match self.known.get(path) {
-                Some((known, _)) if stamp.is_unsettled() => *known,
+            // An unsettled stamp was recorded when the file was indexed as code. It says nothing about when the page was
+            // read, so the page keeps its own.
+            let stamp = match self.pages.get(path) {
+                Some((before, _)) if stamp.is_unsettled() => *before,
                 _ => stamp,
             };
             let rules = self
@@ -82,11 +83,12 @@ impl Pages {
                 .map_or(0, |(_, governing)| governing.hash);
             pages.insert(path.clone(), (stamp, rules));
         }
-        self.known = pages;
+        self.pages = pages;
     }
 
-    /// The same from the files that were there before, whose pages are known: only manifests and templates are found.
-    pub(super) fn recall<'a>(
+    /// The same from the files that are indexed, before the first scan. Only manifests and templates are read; pages
+    /// come from the index.
+    pub(in crate::index) fn restore<'a>(
         &mut self,
         root: &Root,
         files: impl Iterator<Item = &'a RepoPath>,
@@ -99,12 +101,12 @@ impl Pages {
             )
         });
         let files = others.map(|path| (path.clone(), Stamp::default())).collect();
-        self.sort_out(root, &files, directories);
+        self.refresh(root, &files, directories);
     }
 }
 
 impl Manifests {
-    /// Reads those among files.
+    /// Reads the manifests among files.
     pub(crate) fn among<'a>(root: &Root, files: impl Iterator<Item = &'a RepoPath>) -> Self {
         let manifests = files.filter(|path| DocsFileKind::of(path) == Some(DocsFileKind::Manifest));
         let read = |path: &RepoPath| {
@@ -138,13 +140,13 @@ impl Manifests {
         }
     }
 
-    /// Manifests that were read, in the order of their directories.
-    pub(super) fn read(&self) -> impl Iterator<Item = &DocsManifest> {
+    /// Manifests that could be parsed, in the order of their directories.
+    pub(in crate::index) fn parsed(&self) -> impl Iterator<Item = &DocsManifest> {
         self.0.values().filter_map(|one| one.read.as_ref().ok())
     }
 
-    /// Manifests that could not be read, each with what is wrong.
-    pub(super) fn problems(&self) -> impl Iterator<Item = (String, &Problem)> {
+    /// The paths of manifests that could not be parsed, each with its problem.
+    pub(in crate::index) fn problems(&self) -> impl Iterator<Item = (String, &Problem)> {
         self.0.iter().filter_map(|(directory, one)| {
             let path = if directory.is_empty() {
                 FILE.to_owned()
@@ -171,6 +173,6 @@ impl Governing {
 }
 
 /// The directory a file is in; `""` is the root.
-pub(super) fn directory_of(path: &str) -> &str {
+pub(in crate::index) fn directory_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }

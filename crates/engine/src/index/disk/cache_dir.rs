@@ -1,0 +1,324 @@
+//! The folder of an index in the user's cache: one generation in use, and a lock for the writer.
+//!
+//! The file `current` names the generation in use. A new generation is created beside it and named once it can be
+//! opened, so a process that reads always has one. The next writer removes generations that are not named.
+//!
+//! Invariant: only the process that holds the lock changes anything.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use uuid::Uuid;
+
+use super::generation::{FORMAT_VERSION, OpenIndex, PAGES, entries};
+use super::lock::WriterLock;
+use crate::files::{make_private, replace};
+use crate::store::StoreError;
+
+/// Where an index is stored.
+#[derive(Clone, Debug)]
+pub(in crate::index) struct CacheDir {
+    /// The project's folder in the cache. `None` if nothing can be stored; then the index is in memory.
+    pub(in crate::index) project: Option<PathBuf>,
+    /// Hash of the options by which the index is built. Indexes of other options have other folders.
+    pub(in crate::index) rules: String,
+}
+
+impl CacheDir {
+    fn folder(&self) -> Option<PathBuf> {
+        let project = self.project.as_ref()?;
+        Some(project.join(format!("index-{FORMAT_VERSION}-{}", self.rules)))
+    }
+
+    /// Opens the generation in use, or creates the first.
+    pub(in crate::index) fn open(&self) -> Result<OpenIndex, StoreError> {
+        let Some(folder) = self.folder() else {
+            return OpenIndex::in_memory();
+        };
+        if let Some(generation) = self.current() {
+            return OpenIndex::open(&folder.join(&generation), &generation);
+        }
+        // Another process that holds the lock may be creating the first generation: wait for it.
+        self.open_locked(&self.lock()?)
+    }
+
+    /// The same for the holder of the lock.
+    pub(in crate::index) fn open_locked(&self, lock: &WriterLock) -> Result<OpenIndex, StoreError> {
+        match (self.folder(), self.current()) {
+            (Some(folder), Some(generation)) => OpenIndex::open(&folder.join(&generation), &generation),
+            _ => self.rebuild(lock),
+        }
+    }
+
+    /// Creates an empty generation, makes it the one in use and removes all others.
+    pub(in crate::index) fn rebuild(&self, lock: &WriterLock) -> Result<OpenIndex, StoreError> {
+        let Some(folder) = self.folder() else {
+            return OpenIndex::in_memory();
+        };
+        let generation = Uuid::new_v4().simple().to_string();
+        let directory = folder.join(&generation);
+        make_private(&directory.join(PAGES)).map_err(StoreError::Io)?;
+        let opened = OpenIndex::create(&directory, &generation)?;
+        replace(&folder.join("current"), generation.as_bytes()).map_err(StoreError::Io)?;
+        opened.remove_leftovers(lock);
+        Ok(opened)
+    }
+
+    /// The name of the generation in use. `None` before the first, and if the file that names it is damaged.
+    pub(in crate::index) fn current(&self) -> Option<String> {
+        #[expect(clippy::disallowed_methods, reason = "a file of the cache, not of a project")]
+        let name = fs::read_to_string(self.folder()?.join("current")).ok()?;
+        (name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(name)
+    }
+
+    /// Takes the lock, or fails with [`StoreError::Busy`].
+    pub(in crate::index) fn try_lock(&self) -> Result<WriterLock, StoreError> {
+        match self.lock_file()? {
+            Some(file) => WriterLock::try_take(file),
+            None => Ok(WriterLock::unneeded()),
+        }
+    }
+
+    /// Waits for the lock, but not for ever: its holder may be a process that was suspended.
+    pub(in crate::index) fn lock(&self) -> Result<WriterLock, StoreError> {
+        const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+        const POLL_INTERVAL: Duration = Duration::from_millis(20);
+        let until = Instant::now() + LOCK_TIMEOUT;
+        loop {
+            match self.try_lock() {
+                Err(StoreError::Busy) if Instant::now() < until => thread::park_timeout(POLL_INTERVAL),
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn lock_file(&self) -> Result<Option<File>, StoreError> {
+        let Some(folder) = self.folder() else {
+            return Ok(None);
+        };
+        make_private(&folder).map_err(StoreError::Io)?;
+        self.write_cache_tag();
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(folder.join("writer.lock"));
+        file.map(Some).map_err(StoreError::Io)
+    }
+
+    /// Marks the directory as a cache for backup programs, and for docent itself: otherwise a project that contains
+    /// the cache would index it.
+    fn write_cache_tag(&self) {
+        let cache = self
+            .project
+            .as_ref()
+            .and_then(|project| project.parent()?.parent());
+        if let Some(tag) = cache.map(|cache| cache.join("CACHEDIR.TAG"))
+            && !tag.exists()
+        {
+            let _ = fs::write(tag, "Signature: 8a477f597d28d172789f06886806bc55\n");
+        }
+    }
+
+    /// The id of the process that is writing now.
+    pub(in crate::index) fn writer(&self) -> Option<String> {
+        self.current()?;
+        WriterLock::holder(self.lock_file().ok()??)
+    }
+
+    /// Tries to write, and returns the error that would stop a writer.
+    pub(in crate::index) fn write_error(&self) -> Option<io::Error> {
+        let folder = self.folder()?;
+        let probe = folder.join(format!("probe-{}", std::process::id()));
+        let outcome = make_private(&folder).and_then(|()| fs::write(&probe, [0; 8_192]));
+        let _ = fs::remove_file(&probe);
+        if self.current().is_none() {
+            // Succeeds only if the folder is empty, so this undoes `make_private` and nothing else.
+            let _ = fs::remove_dir(&folder);
+        }
+        outcome.err()
+    }
+
+    /// Folders of this project's indexes with another format or other options.
+    pub(in crate::index) fn others(&self) -> Vec<String> {
+        let Some((project, folder)) = self.project.as_ref().zip(self.folder()) else {
+            return Vec::new();
+        };
+        let mut others: Vec<String> = entries(project)
+            .filter(|entry| entry.path() != folder)
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| name.starts_with("index-"))
+            .collect();
+        others.sort_unstable();
+        others
+    }
+
+    /// Removes every index of the project with this format, whatever its options. True if there was one.
+    pub(in crate::index) fn clear(&self) -> Result<bool, StoreError> {
+        let Some(project) = &self.project else {
+            return Ok(false);
+        };
+        let mut was_there = false;
+        let prefix = format!("index-{FORMAT_VERSION}-");
+        for entry in entries(project).filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+        {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let cache_dir = Self {
+                rules: name[prefix.len()..].to_owned(),
+                ..self.clone()
+            };
+            was_there |= cache_dir.current().is_some();
+            // The lock file itself stays: another process may be waiting for a lock on this very file.
+            let _lock = cache_dir.lock()?;
+            let _ = fs::remove_file(entry.path().join("current"));
+            for inner in entries(&entry.path()).filter(|inner| inner.path().is_dir()) {
+                fs::remove_dir_all(inner.path()).map_err(StoreError::Io)?;
+            }
+        }
+        Ok(was_there)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn cache_dir(cache: &Path) -> CacheDir {
+        CacheDir {
+            project: Some(cache.join("projects/a")),
+            rules: "rules".into(),
+        }
+    }
+
+    #[test]
+    fn a_generation_that_was_created_is_opened_again() {
+        let cache = tempfile::tempdir().unwrap();
+        let cache_dir = cache_dir(cache.path());
+        assert_eq!(cache_dir.current(), None);
+        let created = cache_dir.open().unwrap().generation;
+        assert!(created.is_some());
+        assert_eq!(cache_dir.current(), created);
+        assert_eq!(cache_dir.open().unwrap().generation, created);
+    }
+
+    #[test]
+    fn a_rebuild_removes_the_generation_before_it() {
+        let cache = tempfile::tempdir().unwrap();
+        let cache_dir = cache_dir(cache.path());
+        let before = cache_dir.open().unwrap().directory().unwrap().to_owned();
+        let lock = cache_dir.lock().unwrap();
+        let after = cache_dir.rebuild(&lock).unwrap().directory().unwrap().to_owned();
+        assert!(!before.exists());
+        assert!(after.exists());
+    }
+
+    #[test]
+    fn leftovers_of_a_killed_writer_are_removed() {
+        let cache = tempfile::tempdir().unwrap();
+        let cache_dir = cache_dir(cache.path());
+        let opened = cache_dir.open().unwrap();
+        let half = opened
+            .directory()
+            .unwrap()
+            .join(format!("{}1", crate::files::UNFINISHED));
+        let orphan = cache_dir.folder().unwrap().join("orphaned-generation");
+        fs::write(&half, "half").unwrap();
+        fs::create_dir(&orphan).unwrap();
+        opened.remove_leftovers(&cache_dir.lock().unwrap());
+        assert!(!half.exists() && !orphan.exists());
+        assert!(opened.directory().unwrap().exists());
+    }
+
+    #[test]
+    fn a_damaged_name_of_the_generation_counts_as_none() {
+        let cache = tempfile::tempdir().unwrap();
+        let cache_dir = cache_dir(cache.path());
+        cache_dir.open().unwrap();
+        let current = cache_dir.folder().unwrap().join("current");
+        for damaged in ["", "../../../etc", &"g".repeat(32), &"a".repeat(33)] {
+            fs::write(&current, damaged).unwrap();
+            assert_eq!(cache_dir.current(), None, "{damaged:?}");
+        }
+    }
+
+    #[test]
+    fn a_lost_commit_is_damage() {
+        use crate::index::disk::{DocKey, IndexedFile, TableChange};
+        let cache = tempfile::tempdir().unwrap();
+        let cache_dir = cache_dir(cache.path());
+        let opened = cache_dir.open().unwrap();
+        let path = docent_core::path::RepoPath::parse("a.rs").unwrap();
+        let row = TableChange::Indexed(DocKey::File(path), IndexedFile::default());
+        let corpus = crate::index::options::Corpus::Code;
+        opened.table().write(corpus, &[row], 1).unwrap();
+        drop(opened);
+        assert!(matches!(cache_dir.open(), Err(StoreError::Damaged(_))));
+    }
+
+    #[test]
+    fn the_writer_is_named_while_it_holds_the_lock() {
+        let cache = tempfile::tempdir().unwrap();
+        let cache_dir = cache_dir(cache.path());
+        cache_dir.open().unwrap();
+        assert_eq!(cache_dir.writer(), None);
+        let lock = cache_dir.try_lock().unwrap();
+        assert!(matches!(cache_dir.try_lock(), Err(StoreError::Busy)));
+        assert_eq!(cache_dir.writer(), Some(std::process::id().to_string()));
+        drop(lock);
+        assert_eq!(cache_dir.writer(), None);
+    }
+
+    #[test]
+    fn clearing_removes_indexes_of_all_options_and_leaves_other_formats() {
+        let cache = tempfile::tempdir().unwrap();
+        let cache_dir = cache_dir(cache.path());
+        let other_options = CacheDir {
+            rules: "other".into(),
+            ..cache_dir.clone()
+        };
+        assert!(!cache_dir.clear().unwrap());
+        cache_dir.open().unwrap();
+        other_options.open().unwrap();
+        let other_format = cache_dir.project.as_ref().unwrap().join("index-1-rules");
+        fs::create_dir(&other_format).unwrap();
+        assert_eq!(
+            cache_dir.others(),
+            ["index-1-rules", &format!("index-{FORMAT_VERSION}-other")]
+        );
+        assert!(cache_dir.clear().unwrap());
+        assert_eq!((cache_dir.current(), other_options.current()), (None, None));
+        assert!(other_format.exists());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_created_is_a_write_error() {
+        let cache = tempfile::tempdir().unwrap();
+        let cache_dir = cache_dir(cache.path());
+        assert!(cache_dir.write_error().is_none());
+        // The probe leaves no trace before there is an index.
+        assert!(!cache_dir.folder().unwrap().exists());
+        fs::write(cache.path().join("file"), "").unwrap();
+        let below_a_file = CacheDir {
+            project: Some(cache.path().join("file/projects")),
+            ..cache_dir
+        };
+        assert!(below_a_file.write_error().is_some());
+    }
+
+    #[test]
+    fn without_a_cache_the_index_is_in_memory() {
+        let nowhere = CacheDir {
+            project: None,
+            rules: String::new(),
+        };
+        assert!(!nowhere.open().unwrap().is_on_disk());
+        assert_eq!((nowhere.current(), nowhere.writer()), (None, None));
+        assert!(nowhere.write_error().is_none());
+    }
+}

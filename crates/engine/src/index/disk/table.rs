@@ -1,0 +1,356 @@
+//! The table of files: for each file, its stamp and content hash when it was indexed, the number of its chunks, and
+//! why it was skipped or cut by lines. Commits have rows as well. The entries themselves are in the store.
+//!
+//! Invariant: the table never leads the store. A row is written after its entries were committed, so that a process
+//! killed in between leaves a file that is indexed once more, never a file that seems indexed and is not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use docent_core::path::RepoPath;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::key::{CommitId, DocKey};
+use crate::index::options::Corpus;
+use crate::stamp::Stamp;
+
+/// The table of one generation of the index.
+#[derive(Debug)]
+pub(in crate::index) struct FileTable {
+    connection: Connection,
+}
+
+/// A file as it was when it was indexed. Of a commit, only the number of entries is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::index) struct IndexedFile {
+    pub(in crate::index) stamp: Stamp,
+    /// Hash of its content.
+    pub(in crate::index) hash: u64,
+    pub(in crate::index) chunks: u32,
+    pub(in crate::index) language: String,
+    /// Why the file was skipped or cut by lines, or what is wrong with a page.
+    pub(in crate::index) note: Option<String>,
+    /// Hash of the rules by which a page was cut; 0 for code.
+    pub(in crate::index) rules: u64,
+    /// The labels of a page, as JSON; `""` for none.
+    pub(in crate::index) labels: String,
+}
+
+/// A change of one row.
+#[derive(Clone, Debug)]
+pub(in crate::index) enum TableChange {
+    Indexed(DocKey, IndexedFile),
+    Removed(DocKey),
+}
+
+const SCHEMA: &str = "
+    PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+    CREATE TABLE IF NOT EXISTS file (
+        corpus TEXT NOT NULL, path TEXT NOT NULL,
+        size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL,
+        hash INTEGER NOT NULL, chunks INTEGER NOT NULL, language TEXT NOT NULL, note TEXT,
+        rules INTEGER NOT NULL, labels TEXT NOT NULL, PRIMARY KEY (corpus, path)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
+
+impl FileTable {
+    pub(in crate::index) fn open(file: &Path) -> rusqlite::Result<Self> {
+        Self::new(Connection::open(file)?)
+    }
+
+    pub(in crate::index) fn in_memory() -> rusqlite::Result<Self> {
+        Self::new(Connection::open_in_memory()?)
+    }
+
+    fn new(connection: Connection) -> rusqlite::Result<Self> {
+        connection.busy_timeout(Duration::from_secs(2))?;
+        connection.execute_batch(SCHEMA)?;
+        Ok(Self { connection })
+    }
+
+    /// Changes when another process has written.
+    pub(in crate::index) fn version(&self) -> rusqlite::Result<i64> {
+        self.connection
+            .query_row("PRAGMA data_version", [], |row| row.get(0))
+    }
+
+    /// The indexed files of a corpus that is made from files.
+    pub(in crate::index) fn files(
+        &self,
+        corpus: Corpus,
+    ) -> rusqlite::Result<BTreeMap<RepoPath, IndexedFile>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT path, size, modified, changed, inode, hash, chunks, language, note, rules, labels
+             FROM file WHERE corpus = ?1",
+        )?;
+        let rows = query.query_map([corpus.name()], |row| {
+            Ok((row.get::<_, String>(0)?, read_row(row)?))
+        })?;
+        let mut files = BTreeMap::new();
+        for row in rows {
+            let (path, row) = row?;
+            if let Ok(path) = RepoPath::parse(&path) {
+                files.insert(path, row);
+            }
+        }
+        Ok(files)
+    }
+
+    /// The indexed commits.
+    pub(in crate::index) fn commits(&self) -> rusqlite::Result<BTreeSet<CommitId>> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT path FROM file WHERE corpus = ?1")?;
+        let ids = query.query_map([Corpus::History.name()], |row| row.get::<_, String>(0))?;
+        let parsed = ids.filter_map(|id| match id {
+            Ok(id) => CommitId::parse(&id).map(Ok),
+            Err(error) => Some(Err(error)),
+        });
+        parsed.collect()
+    }
+
+    /// Every indexed file with its language, in the order of paths. A skipped file has an empty language.
+    pub(in crate::index) fn languages(&self) -> rusqlite::Result<Vec<(RepoPath, String)>> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT path, language FROM file WHERE corpus = ?1 ORDER BY path")?;
+        let rows = query.query_map([Corpus::Code.name()], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
+        let parsed = rows.filter_map(|row| match row {
+            Ok((path, language)) => Some(Ok((RepoPath::parse(&path).ok()?, language))),
+            Err(error) => Some(Err(error)),
+        });
+        parsed.collect()
+    }
+
+    /// The number of the store's commit that the rows of a corpus belong to; 0 before the first.
+    pub(in crate::index) fn commit(&self, corpus: Corpus) -> rusqlite::Result<u64> {
+        let number = self.fact(&commit_fact(corpus))?;
+        Ok(number.and_then(|number| number.parse().ok()).unwrap_or_default())
+    }
+
+    /// Writes the rows of the store's commit with this number, in one transaction.
+    pub(in crate::index) fn write(
+        &mut self,
+        corpus: Corpus,
+        changes: &[TableChange],
+        commit: u64,
+    ) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO file
+                 (corpus, path, size, modified, changed, inode, hash, chunks, language, note, rules, labels)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            )?;
+            let mut delete =
+                transaction.prepare_cached("DELETE FROM file WHERE corpus = ?1 AND path = ?2")?;
+            for change in changes {
+                match change {
+                    TableChange::Indexed(key, row) => insert.execute(params![
+                        corpus.name(),
+                        key.column(),
+                        row.stamp.size.cast_signed(),
+                        row.stamp.modified,
+                        row.stamp.changed,
+                        row.stamp.inode.cast_signed(),
+                        row.hash.cast_signed(),
+                        row.chunks,
+                        row.language,
+                        row.note,
+                        row.rules.cast_signed(),
+                        row.labels,
+                    ])?,
+                    TableChange::Removed(key) => delete.execute([corpus.name(), key.column()])?,
+                };
+            }
+        }
+        transaction.execute(
+            "INSERT OR REPLACE INTO fact (name, value) VALUES (?1, ?2)",
+            [commit_fact(corpus), commit.to_string()],
+        )?;
+        transaction.commit()
+    }
+
+    /// A fact about the whole index, such as that it was complete once.
+    pub(in crate::index) fn fact(&self, name: &str) -> rusqlite::Result<Option<String>> {
+        self.connection
+            .query_row("SELECT value FROM fact WHERE name = ?1", [name], |row| row.get(0))
+            .optional()
+    }
+
+    pub(in crate::index) fn set_fact(&self, name: &str, value: &str) -> rusqlite::Result<()> {
+        self.connection
+            .execute(
+                "INSERT OR REPLACE INTO fact (name, value) VALUES (?1, ?2)",
+                [name, value],
+            )
+            .map(drop)
+    }
+}
+
+fn commit_fact(corpus: Corpus) -> String {
+    format!("commit of {}", corpus.name())
+}
+
+fn read_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<IndexedFile> {
+    let unsigned = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
+    Ok(IndexedFile {
+        stamp: Stamp {
+            size: unsigned(1)?,
+            modified: row.get(2)?,
+            changed: row.get(3)?,
+            inode: unsigned(4)?,
+        },
+        hash: unsigned(5)?,
+        chunks: row.get(6)?,
+        language: row.get(7)?,
+        note: row.get(8)?,
+        rules: unsigned(9)?,
+        labels: row.get(10)?,
+    })
+}
+
+/// True if the database itself is damaged. A busy, full or read-only one is not.
+pub(in crate::index) fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, SchemaChanged, TypeMismatch};
+    matches!(
+        error,
+        rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
+    ) || matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseCorrupt | NotADatabase | SchemaChanged | TypeMismatch | rusqlite::ErrorCode::Unknown)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> DocKey {
+        DocKey::File(RepoPath::parse(path).unwrap())
+    }
+
+    fn commit(id: &str) -> DocKey {
+        DocKey::Commit(CommitId::parse(id).unwrap())
+    }
+
+    fn row(hash: u64) -> IndexedFile {
+        IndexedFile {
+            stamp: Stamp {
+                size: 3,
+                modified: -1,
+                changed: i64::MAX,
+                inode: u64::MAX,
+            },
+            hash,
+            chunks: 2,
+            language: "rust".into(),
+            note: Some("generated".into()),
+            rules: u64::MAX - 1,
+            labels: r#"{"a":"b"}"#.into(),
+        }
+    }
+
+    #[test]
+    fn a_row_is_read_as_it_was_written() {
+        let mut table = FileTable::in_memory().unwrap();
+        table
+            .write(
+                Corpus::Code,
+                &[TableChange::Indexed(file("src/a.rs"), row(u64::MAX))],
+                1,
+            )
+            .unwrap();
+        let files = table.files(Corpus::Code).unwrap();
+        assert_eq!(files.into_values().collect::<Vec<_>>(), [row(u64::MAX)]);
+    }
+
+    #[test]
+    fn corpora_do_not_mix() {
+        let mut table = FileTable::in_memory().unwrap();
+        let page = TableChange::Indexed(file("docs/a.md"), row(1));
+        table.write(Corpus::Docs, std::slice::from_ref(&page), 1).unwrap();
+        table
+            .write(
+                Corpus::Code,
+                &[page, TableChange::Indexed(file("a.rs"), row(2))],
+                4,
+            )
+            .unwrap();
+        let written = TableChange::Indexed(commit("c0ffee"), IndexedFile::default());
+        table.write(Corpus::History, &[written], 7).unwrap();
+        assert_eq!(table.files(Corpus::Docs).unwrap().len(), 1);
+        assert_eq!(table.files(Corpus::Code).unwrap().len(), 2);
+        assert_eq!(
+            table.commits().unwrap(),
+            BTreeSet::from([CommitId::parse("c0ffee").unwrap()])
+        );
+        let commits = Corpus::ALL.map(|corpus| table.commit(corpus).unwrap());
+        assert_eq!(commits, [1, 4, 7]);
+    }
+
+    #[test]
+    fn a_removed_row_is_gone_and_others_stay() {
+        let mut table = FileTable::in_memory().unwrap();
+        let changes = ["a.rs", "b.rs"].map(|path| TableChange::Indexed(file(path), row(1)));
+        table.write(Corpus::Code, &changes, 1).unwrap();
+        table
+            .write(Corpus::Code, &[TableChange::Removed(file("a.rs"))], 2)
+            .unwrap();
+        let languages = table.languages().unwrap();
+        assert_eq!(languages, [(RepoPath::parse("b.rs").unwrap(), "rust".to_owned())]);
+    }
+
+    #[test]
+    fn a_row_with_a_path_that_leads_outside_is_not_read() {
+        let table = FileTable::in_memory().unwrap();
+        table
+            .connection
+            .execute(
+                "INSERT INTO file VALUES ('code', '../../etc/passwd', 1, 1, 1, 1, 1, 1, '', NULL, 0, '')",
+                [],
+            )
+            .unwrap();
+        assert!(table.files(Corpus::Code).unwrap().is_empty());
+        assert!(table.languages().unwrap().is_empty());
+    }
+
+    #[test]
+    fn facts_are_kept_by_name() {
+        let table = FileTable::in_memory().unwrap();
+        assert_eq!(table.fact("complete").unwrap(), None);
+        table.set_fact("complete", "1").unwrap();
+        table.set_fact("complete", "2").unwrap();
+        assert_eq!(table.fact("complete").unwrap().as_deref(), Some("2"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_damaged_and_a_missing_directory_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let garbage = folder.path().join("files.db");
+        std::fs::write(
+            &garbage,
+            "this is not a database, whatever its name says".repeat(40),
+        )
+        .unwrap();
+        assert!(is_damage(&FileTable::open(&garbage).unwrap_err()));
+        let missing = FileTable::open(&folder.path().join("absent/files.db")).unwrap_err();
+        assert!(!is_damage(&missing));
+    }
+
+    #[test]
+    fn the_version_changes_when_another_connection_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("files.db");
+        let (reader, mut writer) = (FileTable::open(&path).unwrap(), FileTable::open(&path).unwrap());
+        let before = reader.version().unwrap();
+        assert_eq!(reader.version().unwrap(), before);
+        writer
+            .write(Corpus::Code, &[TableChange::Indexed(file("a.rs"), row(1))], 1)
+            .unwrap();
+        assert_ne!(reader.version().unwrap(), before);
+    }
+}

@@ -1,0 +1,158 @@
+//! Chunks of a file, and the discoveries in it.
+
+use docent_core::chunk::{Chunk, Chunked, Rows, Unread, chunk};
+use docent_core::discovery::{Discovery, Origins, in_file};
+use docent_core::language::language_in;
+use docent_core::memory::{DIRECTORY, MemoryFile};
+use docent_core::module::module_of;
+use docent_core::path::RepoPath;
+use docent_core::tokens::words_into;
+
+use super::{Extracted, FileJob, path_words, stem, to_u32};
+use crate::embed::Embedder;
+use crate::files::{Root, lossy_text};
+use crate::index::content_hash::hash;
+use crate::memory::{MAX_FILE_BYTES, ORIGINS, key};
+use crate::store::{ChunkEntry, DiscoveryEntry, StoreEntry, StoredChunk, StoredDiscovery};
+
+/// Bytes of a chunk that go into its vector. The rest would only blur it.
+const MAX_EMBEDDED_BYTES: usize = 800;
+
+/// How often the path counts in a chunk's vector.
+const PATH_REPEATS: usize = 3;
+
+/// Reads a file and cuts it into chunks.
+pub(in crate::index) fn extract_chunks(job: &FileJob<'_>, embedder: &dyn Embedder) -> Extracted<StoreEntry> {
+    job.run(|row, text| {
+        let language = language_in(job.path, text);
+        let Chunked { chunks, unread } = chunk(language, text);
+        language.clone_into(&mut row.language);
+        row.note = unread.map(|unread| unread.name().to_owned());
+        let is_generated = is_generated(unread);
+        let mut entries = chunk_entries(job.path, language, text, chunks, is_generated, embedder);
+        // Nobody wrote generated code, so nobody wrote a decision into it.
+        if !is_generated {
+            entries.extend(discovery_entries(job, language, text));
+        }
+        entries
+    })
+}
+
+/// Whether the text was written by a program.
+pub(super) fn is_generated(unread: Option<Unread>) -> bool {
+    matches!(unread, Some(Unread::Generated | Unread::Minified))
+}
+
+fn chunk_entries(
+    path: &RepoPath,
+    language: &str,
+    text: &str,
+    chunks: Vec<Chunk>,
+    is_generated: bool,
+    embedder: &dyn Embedder,
+) -> Vec<StoreEntry> {
+    let module = module_of(path);
+    let place = path_words(path);
+    let rows = Rows::of(text);
+    let entry = |chunk: Chunk| {
+        let shown = rows.lines(*chunk.lines.start(), *chunk.lines.end());
+        let mut words = String::with_capacity(shown.len() + shown.len() / 2);
+        words_into(shown, &mut words);
+        for member in &chunk.members {
+            words_into(member, &mut words);
+        }
+        let mut name = String::new();
+        words_into(&chunk.name, &mut name);
+        let enclosing = chunk.path.strip_suffix(chunk.name.as_str()).unwrap_or_default();
+        words_into(enclosing, &mut words);
+        StoreEntry::Chunk(ChunkEntry {
+            // Generated code is found by its words only: a question about the project is not about it.
+            vector: (!is_generated)
+                .then(|| embedder.embed(&embedded_text(path, &chunk, shown)))
+                .flatten(),
+            module: module.to_owned(),
+            text: words,
+            name,
+            place: place.clone(),
+            chunk: StoredChunk {
+                path: path.as_str().to_owned(),
+                language: language.to_owned(),
+                kind: chunk.kind,
+                name_length: chunk.name.len().min(chunk.path.len()),
+                scope: chunk.path,
+                first_line: to_u32(*chunk.lines.start()),
+                last_line: to_u32(*chunk.lines.end()),
+                part: to_u32(chunk.part),
+                generated: is_generated,
+                id: chunk.id,
+                hash: hash(shown),
+            },
+        })
+    };
+    chunks.into_iter().map(entry).collect()
+}
+
+/// The text that a chunk's vector is made from: its path, its name and its first lines.
+fn embedded_text(path: &RepoPath, chunk: &Chunk, shown: &str) -> String {
+    let stem = stem(path);
+    let shown = &shown[..shown.floor_char_boundary(MAX_EMBEDDED_BYTES)];
+    let capacity = PATH_REPEATS * (stem.len() + 1) + chunk.path.len() + shown.len() + 2;
+    let mut text = String::with_capacity(capacity);
+    for _ in 0..PATH_REPEATS {
+        text.push_str(stem);
+        text.push('\n');
+    }
+    text.push_str(&chunk.path);
+    text.push('\n');
+    text.push_str(shown);
+    text
+}
+
+fn discovery_entries(job: &FileJob<'_>, language: &str, text: &str) -> Vec<StoreEntry> {
+    let origins = if MemoryFile::at(job.path.as_str()).is_some() {
+        read_origins(job.root)
+    } else {
+        Origins::default()
+    };
+    let discoveries = in_file(job.path, language, text, &origins);
+    let rows = (!discoveries.is_empty()).then(|| Rows::of(text));
+    let path = job.path.as_str();
+    let entry = |discovery: Discovery| {
+        let lines = discovery.lines.clone().zip(rows.as_ref());
+        let hash = lines.map_or(0, |(lines, rows)| hash(rows.lines(*lines.start(), *lines.end())));
+        discovery_entry(path, path, discovery, hash)
+    };
+    discoveries.into_iter().map(entry).collect()
+}
+
+/// Who wrote which entry of the memory. Empty if that was not recorded.
+fn read_origins(root: &Root) -> Origins {
+    let path = RepoPath::parse(&format!("{DIRECTORY}/{ORIGINS}")).expect("a literal path");
+    match root.read(&path, MAX_FILE_BYTES) {
+        Ok(content) => Origins::read(&lossy_text(content.bytes), key),
+        Err(_) => Origins::default(),
+    }
+}
+
+/// A discovery with the words it is found by. `source` is its file or commit, and `removal_key` what the store removes
+/// it by.
+pub(super) fn discovery_entry(
+    source: &str,
+    removal_key: &str,
+    discovery: Discovery,
+    hash_of_lines: u64,
+) -> StoreEntry {
+    let mut text = String::with_capacity(discovery.content.len() * 2);
+    words_into(&discovery.content, &mut text);
+    words_into(&discovery.title, &mut text);
+    StoreEntry::Discovery(DiscoveryEntry {
+        key: removal_key.to_owned(),
+        text,
+        note: StoredDiscovery {
+            id: hash(&format!("{source}\n{}", discovery.content)),
+            place: source.to_owned(),
+            discovery,
+            hash: hash_of_lines,
+        },
+    })
+}

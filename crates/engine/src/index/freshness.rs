@@ -1,0 +1,182 @@
+//! Freshness: how far the index matches the disk, how long a search waits for it, and how far a build has come.
+//!
+//! Pure values and one decision, [`max_wait`]; the waiting itself is in [`super::Index::freshen`].
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How far a corpus matches the disk: what a search may find, and what it cannot know of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Freshness {
+    /// Files that belong in the index.
+    pub files: usize,
+    /// How many of them have changed since they were indexed, or are not indexed yet.
+    pub pending: usize,
+    /// The corpus was complete at least once.
+    pub was_complete: bool,
+    /// What went wrong, a sentence each.
+    pub troubles: Vec<String>,
+    /// Directories that could not be read.
+    pub missed: u64,
+    /// The files have not been scanned yet.
+    pub unknown: bool,
+}
+
+/// How long a search waits for the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// A second or two: less during the first build.
+    Moment,
+    /// Until the index is complete, as long as there is progress.
+    UntilDone,
+}
+
+/// How far a build has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    pub done: u64,
+    pub total: u64,
+    pub chunks: u64,
+    pub bytes: u64,
+}
+
+impl Progress {
+    pub(super) fn is_half_done(self) -> bool {
+        self.done * 2 > self.total
+    }
+}
+
+/// How many indexed files have all their vectors from the embedding server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filled {
+    pub files: usize,
+    /// Files of which a vector is missing.
+    pub missing: usize,
+}
+
+/// A caller that waits for a complete index gives up after this long without progress.
+pub(super) const STALL_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long a search waits: during a first build, if that build has nothing yet or is nearly done, and for updates
+/// of a complete index.
+const FIRST_BUILD_WAIT: Duration = Duration::from_millis(900);
+const NEARLY_DONE_WAIT: Duration = Duration::from_secs(2);
+const UPDATE_WAIT: Duration = Duration::from_millis(1_500);
+
+/// How long a search with [`Patience::Moment`] waits for a corpus in this state.
+pub(super) fn max_wait(freshness: &Freshness, progress: Progress) -> Duration {
+    if freshness.was_complete {
+        UPDATE_WAIT
+    } else if freshness.pending == freshness.files || progress.is_half_done() {
+        // An answer from an empty index is useless, and a complete one is near: both are worth a longer wait.
+        NEARLY_DONE_WAIT
+    } else {
+        FIRST_BUILD_WAIT
+    }
+}
+
+/// Counts the progress of a build, across threads.
+#[derive(Default)]
+pub(super) struct ProgressCounter {
+    done: AtomicU64,
+    total: AtomicU64,
+    chunks: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl ProgressCounter {
+    pub(super) fn read(&self) -> Progress {
+        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        Progress {
+            done: read(&self.done),
+            total: read(&self.total),
+            chunks: read(&self.chunks),
+            bytes: read(&self.bytes),
+        }
+    }
+
+    pub(super) fn set(&self, progress: Progress) {
+        let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
+        set(&self.done, progress.done);
+        set(&self.total, progress.total);
+        set(&self.chunks, progress.chunks);
+        set(&self.bytes, progress.bytes);
+    }
+
+    /// Begins to count towards so many files.
+    pub(super) fn start(&self, total: usize) {
+        self.set(Progress {
+            total: total as u64,
+            ..Progress::default()
+        });
+    }
+
+    pub(super) fn add_files(&self, files: usize) {
+        self.done.fetch_add(files as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn add_chunks(&self, chunks: usize, bytes: u64) {
+        self.chunks.fetch_add(chunks as u64, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(files: usize, pending: usize, was_complete: bool, done: u64, expected: Duration) {
+        let freshness = Freshness {
+            files,
+            pending,
+            was_complete,
+            ..Freshness::default()
+        };
+        let progress = Progress {
+            done,
+            total: 100,
+            ..Progress::default()
+        };
+        assert_eq!(max_wait(&freshness, progress), expected);
+    }
+
+    #[test]
+    fn a_search_waits_for_an_update_of_a_complete_index() {
+        check(100, 1, true, 0, UPDATE_WAIT);
+        check(100, 100, true, 90, UPDATE_WAIT);
+    }
+
+    #[test]
+    fn a_search_waits_longer_while_a_first_build_has_nothing() {
+        check(100, 100, false, 0, NEARLY_DONE_WAIT);
+    }
+
+    #[test]
+    fn a_search_waits_longer_when_a_first_build_is_past_its_half() {
+        check(100, 49, false, 51, NEARLY_DONE_WAIT);
+        check(100, 50, false, 50, FIRST_BUILD_WAIT);
+    }
+
+    #[test]
+    fn a_search_answers_soon_from_a_part_of_the_index() {
+        check(100, 90, false, 10, FIRST_BUILD_WAIT);
+    }
+
+    #[test]
+    fn progress_is_read_as_it_was_counted() {
+        let counter = ProgressCounter::default();
+        counter.start(7);
+        counter.add_files(2);
+        counter.add_chunks(5, 300);
+        counter.add_chunks(1, 20);
+        let expected = Progress {
+            done: 2,
+            total: 7,
+            chunks: 6,
+            bytes: 320,
+        };
+        assert_eq!(counter.read(), expected);
+        counter.start(1);
+        assert_eq!(counter.read().chunks, 0);
+    }
+}
