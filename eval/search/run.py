@@ -1,57 +1,38 @@
 #!/usr/bin/env python3
-"""Asks docent the questions of an outside benchmark, through the real binary, and writes the answers in its form.
+"""Measures how well `context_search` finds code: one subcommand for each set of questions.
 
-usage: eval/search/run.py DOCENT EVAL TREES OUT.jsonl [--only NAME…]
+    eval/search/run.py benchmark DOCENT BENCHMARK TREES …     808 labelled questions of an outside benchmark
+    eval/search/run.py tune BENCHMARK TREES …                 choose ranking weights on some projects, report them on the others
+    eval/search/run.py commits DOCENT WORK REPOSITORY… …      from a commit's subject to the files it changed
+    eval/search/run.py sentences DOCENT WORK REPOSITORY… …    from a sentence of documentation to its function
 
-EVAL has `repos.json` and `annotations/NAME.json`, TREES the exported repositories (`TREES/repos/NAME`). The labels stay there; only figures
-come back. Each tree is served below its benchmark_root with a cache of its own, and every question asks for ten results as JSON.
+`eval/search/run.py SUBCOMMAND --help` describes each.
 """
 
 import argparse
-import json
 import os
-import pathlib
 import sys
-import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from server import Server
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import benchmark  # noqa: E402
+import commits  # noqa: E402
+import sentences  # noqa: E402
+import tune  # noqa: E402
 
-
-def ask(server, query):
-    while True:
-        result = server.call("context_search", {"query": query, "limit": 10, "format": "json"})
-        text = result["content"][0]["text"]
-        if result.get("isError"):
-            sys.exit(f"{query}: {text}")
-        answer = json.loads(text)
-        # While the index is being built the answer says so.
-        if "index is being built" not in answer.get("notice", "") and "in time" not in answer.get("notice", ""):
-            return answer["results"]
+EVALUATIONS = {"benchmark": benchmark, "tune": tune, "commits": commits, "sentences": sentences}
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name in ("docent", "eval", "trees", "out"):
-        parser.add_argument(name, type=pathlib.Path)
-    parser.add_argument("--only", nargs="*", default=[])
-    given = parser.parse_args()
-    repositories = json.loads((given.eval / "repos.json").read_text())
-    with tempfile.TemporaryDirectory() as home, given.out.open("w") as out:
-        environment = {**os.environ, "HOME": home, "XDG_CACHE_HOME": home, "DOCENT_LIMIT_CONTEXT_SEARCH": "0"}
-        for repository in repositories:
-            name = repository["name"]
-            if given.only and name not in given.only:
-                continue
-            root = given.trees / "repos" / name / (repository["benchmark_root"] or "")
-            server = Server([str(given.docent), "--root", str(root), "serve"], environment)
-            for item in json.loads((given.eval / "annotations" / f"{name}.json").read_text()):
-                results = [
-                    {"path": found["path"], "start_line": found["startLine"], "end_line": found["endLine"]}
-                    for found in ask(server, item["query"])
-                ]
-                out.write(json.dumps({"repo": name, "query": item["query"], "results": results}) + "\n")
-            server.close()
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    subcommands = parser.add_subparsers(dest="evaluation", required=True)
+    for name, evaluation in EVALUATIONS.items():
+        summary = evaluation.__doc__.partition("\n")[0]
+        subcommand = subcommands.add_parser(name, help=summary, description=evaluation.__doc__, formatter_class=raw)
+        evaluation.add_arguments(subcommand)
+    args = parser.parse_args()
+    EVALUATIONS[args.evaluation].run(args)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,23 +1,22 @@
-"""From the first sentence of a function's documentation to the function, with that documentation taken out of the tree.
+"""From the first sentence of a function's documentation to the function, with that documentation removed from the tree.
 
-    python3 eval/code/sentences.py DOCENT WORK REPOSITORY… [--questions 20] [--bare] [--out FILE]
+    python3 eval/search/run.py sentences DOCENT WORK REPOSITORY… [--questions 20] [--bare] [--out FILE]
 
-Each repository is copied into WORK (which must not hold it yet) as its HEAD has it, without `.git`. Questions are first sentences of doc
-comments and docstrings, 5 to 30 words without their markup, of functions that have a body, outside tests, examples and generated code;
-at most two of a file, `questions` of a repository (what one lacks the others give). A sentence is not used if it has the function's name
-as a word (a name in front, as Go has it, is cut off) or stands anywhere else in the tree. The documentation of every chosen function is
-removed before anything is indexed; with `--bare` that of the others too, so that no neighbour is described better than the target.
+Each repository is copied into WORK, which must not hold it yet, as its HEAD has it and without `.git`. The questions are first sentences of doc
+comments and docstrings, 5 to 30 words without their markup, of functions that have a body, outside tests, examples and generated
+code. At most two come from one file, and `questions` from one repository; if one has fewer, the others give more. A sentence is not
+used if it contains the function's name as a word (a name in front, as in Go, is cut off) or occurs anywhere else in the tree. The
+documentation of every chosen function is removed before anything is indexed. With `--bare` that of all other functions is
+removed too, so that no neighbour is described better than the target.
 
-A result counts if it is of the file and has a line of the function: NDCG@10 with that as the only target, and the same for the file.
-Beside docent (`context_search`, pieces of about 20 lines) stand BM25 over all code with its tests (windows of 40 lines, every 20, and of
-20, every 10, none that overlaps a better one; for files whole files), and `rg` for each word as in `commits.py`, of each file the 21 lines
-around the one with most of the words.
+A result counts if it is of the right file and contains a line of the function: NDCG@10 with that as the only target, and the same for the
+file alone. The baselines are BM25 over all code with its tests (windows of 40 lines, every 20, and of 20, every 10, none that overlaps a
+better one; for files, whole files), and `rg` for each word as in `commits.py`, with the 21 lines of each file around the line that has
+most of the words.
 """
 
-import argparse
 import ast
 import collections
-import json
 import math
 import os
 import random
@@ -27,15 +26,14 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commits import ASIDE, CODE, STOP, by_words, git  # noqa: E402
-from run import ask  # noqa: E402
-from tune import mean  # noqa: E402
+from benchmark import mean, write_lines
+from client import ask
+from commits import ASIDE, CODE, STOP, by_words, git
 
 SUFFIXES = {"c": "c", "h": "c", "ex": "elixir", "go": "go", "java": "java", "js": "javascript", "php": "php", "py": "python", "rb": "ruby", "rs": "rust"}
 ALSO_ASIDE = re.compile(r"(^|/)(benchmarks?|priv|dist|build|templates?|third_party|\w+_test|\.[^/]*)/|(^|/)(tests?|setup)\.\w+$|(^|/)test_|\.min\.", re.I)
 JAVADOC = r"[ \t]*/\*\*(?:(?!\*/)[\s\S])*\*/[ \t]*\r?\n"
-FUNCTIONS = {  # documentation, what may stand between, the first line of a function
+FUNCTIONS = {  # documentation, what may come between, the first line of a function
     "c": (r"[ \t]*/\*(?:(?!\*/)[\s\S])*\*/[ \t]*\r?\n", "", r"(?!typedef|return|else)[A-Za-z_][\w \t*]*?\b(?P<name>\w+)\([^;]*$"),
     "elixir": (
         r'[ \t]*@doc (?:~S)?(?:"""(?:(?!""")[\s\S])*"""|"[^"\n]*")[ \t]*\n', r"(?:[ \t]*@(?:spec|since|impl).*\n(?:[ \t]{4,}.*\n)*|[ \t]*\n)*",
@@ -65,7 +63,7 @@ QUIET = ("-c", "advice.detachedHead=false", "-c", "init.defaultBranch=main")
 
 
 def end_of(lines, at, language):
-    """The last line of a function, told by the indents of formatted code; nothing if it has no body."""
+    """The last line of a function, found by the indentation of formatted code; `None` if it has no body."""
     braces, opened, margin = language not in ("elixir", "ruby"), False, len(lines[at]) - len(lines[at].lstrip())
     if re.search(r"\{.*\}$" if braces else r";\s*end$|\bdo:|\)\s*=\s", lines[at].rstrip()):
         return at
@@ -82,7 +80,7 @@ def end_of(lines, at, language):
 
 
 def documented(text, language):
-    """Of every documented function its name, its documentation and that one's first line and the one after, its own first and last line."""
+    """Yields for each documented function: name, documentation, first line of that and the line after it, first and last line of the function."""
     if language == "python":
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node) and len(node.body) > 1:
@@ -106,7 +104,7 @@ def words(text):
 
 
 def sentence(doc, name, language):
-    """The first sentence as it stands, and as a question; nothing if it is not fit to be one."""
+    """The first sentence as it is written, and as a question; `None` if it is not fit to be one."""
     first = re.split(r"\n[ \t]*(?:\r?\n|[@:\\]\w|[-*+] |\d+[.)] |```|<p|<ul|Returns? |={3}|-{3})", doc.strip())[0]
     raw = re.split(r"(?<!e\.g)(?<!i\.e)(?<!etc)(?<!vs)(?<![.\s])[.!?]\)?(?=\s|$|<)|:\s*$", first)[0]
     query = " ".join(MARKUP.sub(lambda found: next(filter(None, found.groups()), ""), raw).split())
@@ -121,6 +119,7 @@ def sentence(doc, name, language):
 
 
 def texts_of(root):
+    """Text files below 1 MiB by path, in order of paths."""
     texts = {}
     for folder, _, names in os.walk(root):
         for path in (os.path.join(folder, name) for name in names):
@@ -139,7 +138,7 @@ def functions_of(texts):
 
 
 def candidates(root):
-    """Functions that can be asked for, in the order in which they are taken: one of each file, then another; no name twice."""
+    """Functions that can be a target, in the order of use: one of each file, then a second of each; no name twice."""
     texts, found, turns, taken = texts_of(root), [], ([], []), collections.Counter()
     whole = "\n".join(map(words, texts.values()))
     for one in functions_of(texts):
@@ -155,7 +154,7 @@ def candidates(root):
 
 
 def remove(root, asked, bare):
-    """Takes the documentation of what is asked for (or of all) out of the tree, and notes where the functions are then, counted from 1."""
+    """Removes the documentation of the targets (or of all functions) from the tree, and sets the lines where each target is then, from 1."""
     texts = texts_of(root)
     without = list(functions_of(texts)) if bare else asked
     for path in {one["file"] for one in without}:
@@ -168,7 +167,7 @@ def remove(root, asked, bare):
 
 
 def bm25(texts, queries, k1=1.2, b=0.75):
-    """For each query the numbers of texts, best first."""
+    """Yields for each query the indexes of the matching texts, best first."""
     counts = [collections.Counter(map(str.lower, PARTS.findall(text))) for text in texts]
     postings, usual = collections.defaultdict(list), mean(count.total() for count in counts)
     for at, count in enumerate(counts):
@@ -183,6 +182,7 @@ def bm25(texts, queries, k1=1.2, b=0.75):
 
 
 def by_bm25(root, queries, size):
+    """Yields for each query the ten best windows of `size` lines and the ten best files."""
     texts = {path: text.split("\n") for path, text in texts_of(root).items() if CODE.search(path)}
     starts = [(path, at) for path, lines in texts.items() for at in range(0, max(1, len(lines) - size // 2), size // 2)]
     windows, paths = ["\n".join(texts[path][at : at + size]) for path, at in starts], list(texts)
@@ -195,6 +195,7 @@ def by_bm25(root, queries, size):
 
 
 def by_rg(root, query):
+    """The ten best files by words, and of each the 21 lines around the line that has most of them."""
     asked = {word.lower() for word in re.findall(r"[A-Za-z_][A-Za-z0-9_]{2,}", query)} - STOP
     shown, files = [], by_words(root, query)[:10]
     for path in files:
@@ -205,9 +206,10 @@ def by_rg(root, query):
     return shown, files
 
 
-def ranks(target, pieces, files):
+def ranks(target, chunks, files):
+    """The ranks of the target function and of its file, `None` if not among the results."""
     (start, end), files = target["lines"], list(dict.fromkeys(files))
-    hit = [path == target["file"] and first <= end and last >= start for path, first, last in pieces]
+    hit = [path == target["file"] and first <= end and last >= start for path, first, last in chunks]
     return {"function": hit.index(True) + 1 if True in hit else None, "file": files.index(target["file"]) + 1 if target["file"] in files else None}
 
 
@@ -222,15 +224,16 @@ def table(rows):
         print(f"| {title} | |", *(f"{mean((row['ranks'][way][what] or math.inf) <= most for row in rows):.1%} |" for what, way in ways))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("docent")
     parser.add_argument("work")
     parser.add_argument("repository", nargs="+")
     parser.add_argument("--questions", type=int, default=20)
     parser.add_argument("--bare", action="store_true")
     parser.add_argument("--out")
-    args = parser.parse_args()
+
+
+def run(args):
     pools, rows = {}, []
     for repository in args.repository:
         root = os.path.join(os.path.abspath(args.work), os.path.basename(repository.rstrip("/")))
@@ -248,7 +251,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="docent-eval-") as home:
             answers = [[tuple(one.values()) for one in results] for results in ask(os.path.abspath(args.docent), root, queries, home)]
         found = {
-            "docent": [(pieces, [path for path, _, _ in pieces]) for pieces in answers],
+            "docent": [(chunks, [path for path, _, _ in chunks]) for chunks in answers],
             "bm25 40": list(by_bm25(root, queries, 40)),
             "bm25 20": list(by_bm25(root, queries, 20)),
             "rg": [by_rg(root, query) for query in queries],
@@ -259,9 +262,4 @@ def main():
         print(f"{os.path.basename(root)}: {len(asked)} questions of {len(pool)} that could be asked", file=sys.stderr)
     table(rows)
     if args.out:
-        with open(args.out, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-if __name__ == "__main__":
-    main()
+        write_lines(args.out, rows)

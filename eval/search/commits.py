@@ -1,16 +1,14 @@
-"""From the subject of a commit to the files it changed: questions as developers ask them, of projects whose history can be had.
+"""From the subject of a commit to the files it changed: questions in the words of developers.
 
-    python3 eval/code/commits.py DOCENT WORK REPOSITORY… [--questions 30] [--back 400] [--out FILE]
+    python3 eval/search/run.py commits DOCENT WORK REPOSITORY… [--questions 30] [--back 400] [--out FILE]
 
-Each repository is checked out as it was `back` commits ago. Questions are the subjects of later commits that changed one to five
-files of code which were there already; so neither the code nor any message in the index knows of them. What is asked for is a
-changed file; NDCG@10 over files. Beside docent (`context_search`, whole repository, with and without commits in the index) stands what
-an agent without it does: `rg` for each word of the subject, files ordered by how many of the words they have, then by how often.
+Each repository is checked out as it was `back` commits ago. The questions are subjects of later commits that changed one to five files
+of code which existed already, so neither the code nor any message in the index knows of them. The targets are the changed
+files; the score is NDCG@10 over files. docent answers twice, with and without commits in the index. The baseline is an agent
+without docent: `rg` for each word of the subject, files ordered by how many of the words they contain, then by how often.
 """
 
-import argparse
 import collections
-import json
 import math
 import os
 import random
@@ -19,9 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from run import ask  # noqa: E402
-from tune import mean  # noqa: E402
+from benchmark import mean, write_lines
+from client import ask
 
 CODE = re.compile(r"\.(c|cc|cpp|cs|ex|go|h|hpp|hs|java|js|jsx|kt|lua|php|py|rb|rs|scala|swift|ts|tsx|zig)$")
 ASIDE = re.compile(r"(^|/)(tests?|spec|specs|__tests__|testdata|examples?|docs?|vendor|benches|bench)(/|$)|[._-](test|spec)s?\.|_test\.", re.I)
@@ -34,6 +31,7 @@ def git(repository, *words):
 
 
 def questions(repository, back, most, dice):
+    """The commit to search in, and up to `most` later commits with their subjects and changed files, shuffled."""
     ids = git(repository, "rev-list", "--first-parent", f"--max-count={back + 1}", "HEAD").split()
     base = ids[-1]
     there = set(git(repository, "ls-tree", "-r", "--name-only", base).splitlines())
@@ -55,6 +53,7 @@ def ndcg(files, targets):
 
 
 def by_words(root, query):
+    """Files by how many words of the query they contain, then by how often: what `rg` alone can tell."""
     words = {word.lower() for word in re.findall(r"[A-Za-z_][A-Za-z0-9_]{2,}", query)} - STOP
     has, often = collections.Counter(), collections.Counter()
     for word in words:
@@ -66,15 +65,16 @@ def by_words(root, query):
     return sorted(has, key=lambda path: (-has[path], -often[path], path))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("docent")
     parser.add_argument("work")
     parser.add_argument("repository", nargs="+")
     parser.add_argument("--questions", type=int, default=30)
     parser.add_argument("--back", type=int, default=400)
     parser.add_argument("--out")
-    args = parser.parse_args()
+
+
+def run(args):
     docent, dice, rows, lines = os.path.abspath(args.docent), random.Random(9), [], []
     for repository in args.repository:
         name = os.path.basename(repository.rstrip("/"))
@@ -97,9 +97,4 @@ def main():
             lines.append({"repo": name, "base": base, "commit": one["id"], "files": one["files"], **{way: round(scores[way][at], 4) for way in scores}})
     print("| mean | | {} | {:.3f} | {:.3f} | {:.3f} |".format(sum(row[2] for row in rows), *(mean(row[at] for row in rows) for at in (3, 4, 5))))
     if args.out:
-        with open(args.out, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-
-
-if __name__ == "__main__":
-    main()
+        write_lines(args.out, lines)
