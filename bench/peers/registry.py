@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
+BENCH = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "docent" / "bench"
 
 
@@ -89,7 +89,7 @@ def install(name):
     peer.path = str(program)
     if (folder / "note").exists():
         peer.note = (folder / "note").read_text()
-    if name == "semble" and attempt([peer.path, str(HERE / "semble_serve.py"), "check"]):
+    if name == "semble" and attempt([peer.path, str(BENCH / "semble_serve.py"), "check"]):
         os.environ["DOCENT_BENCH_STUB"] = "1"
         peer.note = "its model is on Hugging Face, which cannot be reached: measured without, BM25 and its ranking only, which spares it the embedding"
 
