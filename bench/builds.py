@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds of docent side by side: what a profile or a feature costs on the paths that are hot.
+"""Builds of docent side by side: the cost of a profile or a feature on hot paths.
 
 usage: bench/builds.py --tree DIR [--large DIR] [--rounds 5] NAME=BINARY [NAME=BINARY …]
 
@@ -10,7 +10,7 @@ printed, and beside each the ratio to the first build. For each build:
 - spawn to the answer of the handshake, 20 starts a round;
 - on a server with a complete index: CPU time of the server for 200 searches, 50 `grep_codebase`, 50 `git_log` of different
   files and 50 `read_file`, and the median time from request to answer of each.
-Times by the clock suffer from other work on the machine; CPU times do so less. Runs on Linux only: CPU time is read from /proc.
+Times by the clock suffer from other work on the machine; CPU times do so less. Linux only: CPU time is read from /proc.
 """
 
 import argparse

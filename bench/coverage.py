@@ -3,10 +3,9 @@
 
 usage: bench/coverage.py DOCENT [--megabytes 50] [--seed 4] [--rounds 9] [--peer]
 
-The report is made up, the same for the same seed, and in the page cache. In every round each reader gets its turn, so that
-all share the machine's moods. CPU time is user and system: of docent from request to answer, of other programs from
-their start to their end. --peer adds the crate `lcov` and the npm package `lcov-parse`, which are built in the user's cache.
-Runs on Linux only: memory is read from /proc.
+The report is generated, the same for the same seed, and in the page cache. In every round each reader gets its turn, so that load on the
+machine hits all of them. CPU time is user and system: of docent from request to answer, of other programs from start to end.
+--peer adds the crate `lcov` and the npm package `lcov-parse`, which are built in the user's cache. Linux only: memory is read from /proc.
 """
 
 import argparse
@@ -28,7 +27,7 @@ CARGO = """package = { name = "peer", version = "0.0.0", edition = "2021" }
 dependencies = { lcov = "0.8" }
 workspace = {}
 """
-# The peers print seconds, lines hit, and kilobytes of memory at the most. Nothing is dropped: that would take time.
+# The peers print seconds, lines hit, and the peak of memory in kilobytes. They free nothing, because that would take time.
 RUST = r"""
 use lcov::{Reader, Record, Report};
 fn main() {
@@ -60,7 +59,7 @@ require("lcov-parse")(process.argv[2], (error, files) => {
 
 
 class Docent(Server):
-    """docent on a project, watched."""
+    """A docent server whose CPU time and memory are measured."""
 
     def __init__(self, docent, folder):
         environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "XDG_CACHE_HOME": str(folder / "cache")}
@@ -76,7 +75,7 @@ class Docent(Server):
             return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM:"))
 
     def timed(self, tool, arguments):
-        """The answer, and the seconds it took by the clock and of the CPU."""
+        """Calls a tool. Returns the answer, and the seconds of wall time and CPU time."""
         cpu, started = self.cpu(), time.perf_counter()
         result = self.call(tool, arguments)
         took = (time.perf_counter() - started, self.cpu() - cpu)
@@ -85,7 +84,7 @@ class Docent(Server):
 
 
 def write_report(path, size, seed, share):
-    """Writes a report of at least `size` bytes that has `share` of its lines hit. Tells its files, lines and lines hit."""
+    """Writes a report of at least `size` bytes with `share` of its lines hit. Returns the number of files, lines and lines hit."""
     chance = random.Random(seed)
     names, found, hit = [], 0, 0
     with open(path, "w", encoding="ascii") as file:
@@ -110,21 +109,21 @@ def write_report(path, size, seed, share):
 
 
 def put(folder, report, wait=0.05):
-    """Makes it the project's report. What docent reads of a file that changed just now, it does not keep."""
+    """Installs the project's report, and waits until docent may cache it: it does not cache a file that changed just now."""
     shutil.copyfile(report["path"], folder / "next.info")
     os.replace(folder / "next.info", folder / "project" / "lcov.info")
     time.sleep(wait)
 
 
 def overall(server, report):
-    """The time of a call whose answer must be right."""
+    """Times a call and checks its answer."""
     answer, took = server.timed("get_overall_coverage", REPORT)
     assert abs(answer["overall"] - 100 * report["hit"] / report["found"]) < 0.051, (answer, report["hit"], report["found"])
     return took
 
 
 def read_plainly(path):
-    """The time it takes to get the file's bytes."""
+    """Times a plain read of the file."""
     piece = bytearray(PIECE)
     cpu, started = time.process_time(), time.perf_counter()
     with open(path, "rb", buffering=0) as file:
@@ -134,7 +133,7 @@ def read_plainly(path):
 
 
 def run(command):
-    """The time of a program, and the numbers that it printed. `cat` prints to nowhere."""
+    """Times a program. Returns the numbers that it printed; the output of `cat` is discarded."""
     sink = subprocess.DEVNULL if command[0] == "cat" else subprocess.PIPE
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=sink)
@@ -146,7 +145,7 @@ def run(command):
 
 
 def build_peers():
-    """Other parsers by name, each as a command that takes a report. Says which are not there."""
+    """Other parsers by name, each as a command that takes a report. Prints the missing ones."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "docent" / "bench-lcov"
     (cache / "src").mkdir(parents=True, exist_ok=True)
     for name, text in [("Cargo.toml", CARGO), ("src/main.rs", RUST), ("peer.js", NODE)]:
@@ -168,7 +167,7 @@ def build_peers():
 
 
 def compare_readers(options, folder, reports, peers):
-    """Prints what each takes for a report that it has not seen, and the memory it needs."""
+    """Prints time and memory of each reader for a report that it has not read before."""
     path = str(folder / "project" / "lcov.info")
     memory = {"docent, idle": []}
     print("| what | wall p50 | CPU p50 | CPU least to most | MB/s of CPU | CPU to docent's |\n|---|---|---|---|---|---|")
@@ -208,7 +207,7 @@ def row(name, measured):
 
 
 def further_calls(options, folder, big, other):
-    """Prints what calls take of a server that has read the report, and when the report is another one."""
+    """Prints the time of calls to a server that has read the report, and after the report was replaced."""
     chance = random.Random(options.seed)
     put(folder, big)
     server = Docent(options.docent, folder)
@@ -237,7 +236,7 @@ def further_calls(options, folder, big, other):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docent")
     parser.add_argument("--megabytes", type=float, default=50)
     parser.add_argument("--seed", type=int, default=4)

@@ -5,16 +5,16 @@ usage: bench/docs.py --docent BINARY --corpus DIR… [--peer CHECKOUT] [--rounds
 
 CHECKOUT is a copy of the peer's repository with its packages core, cli and server built (`tsc -p tsconfig.build.json` in each). Either
 side can be left out. The `.md` pages of all corpora are copied into one directory, without hidden ones and prompt templates, so that
-both have the same to read; all is in the page cache. In every round each has its turn, the first one changing, with a home of its own:
+both read the same pages; all of them are in the page cache. In every round each tool has its turn, with its own home; the first one changes:
 - building the index from nothing: wall, CPU with all child processes, peak memory of the largest process; for docent until the
   documentation is complete;
 - bytes on disk beside those of the pages; the peer also leaves a copy of all chunks as JSON, which its server does not read;
 - spawn of the server to its answer to tools/list, median of five starts;
-- 200 searches for different headings of the corpus, ten results each, from request to answer, after 20 others; the headings are those
-  of two words or more, drawn with a fixed seed;
-- memory of the server after that: most, now, and the part of it that is no file.
-docent has vectors, and on disk is also the index of its code search; the peer is built without embeddings (`--embedding-provider none`), full
-text only. Writes docs.json and docs.md. Runs on Linux only: memory is read from /proc.
+- 200 searches for different headings of the corpus, ten results each, from request to answer, after 20 others; the headings have two
+  words or more and are drawn with a fixed seed;
+- memory of the server after that: peak, current, and the part of it that is not mapped files.
+docent has vectors, and its disk includes the index of code search; the peer is built without embeddings (`--embedding-provider none`), full
+text only. Writes docs.json and docs.md. Linux only: memory is read from /proc.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from process import run
 from server import Server
 
 SEARCHES, BEFORE, STARTS = 200, 20, 5
-# What is shown, in which unit, with how many digits, and the name of the figure.
+# Title, unit, digits and name of each figure.
 ROWS = [
     ("build, wall", "s", 2, "build_wall"),
     ("build, CPU", "s", 2, "build_cpu"),
@@ -52,7 +52,7 @@ ROWS = [
 
 
 def gather(corpora, root):
-    """Copies the pages, and tells how many they are and their bytes."""
+    """Copies the pages. Returns their number and their bytes."""
     pages = size = 0
     for corpus in corpora:
         for page in sorted(corpus.rglob("*.md")):
@@ -67,7 +67,7 @@ def gather(corpora, root):
 
 
 def questions(root):
-    """Headings of the corpus, always the same for the same one."""
+    """Headings of the corpus, drawn with a fixed seed."""
     found = set()
     for page in root.rglob("*.md"):
         text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text("utf-8", "replace"), flags=re.MULTILINE | re.DOTALL)
@@ -89,10 +89,10 @@ def memory(pid):
 
 
 def docent(options, root, folder):
-    """Builds, and tells what that took, the directories it wrote and how to serve them."""
+    """Builds the index. Returns its cost, the directories written, and the command and environment that serve it."""
     environment = {**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "DOCENT_LIMIT_SEARCH_DOCS": "0"}
     command = [options.docent, "--root", str(root)]
-    # Whoever asks on the command line waits until all pages are in, and not for the rest.
+    # A search on the command line waits until all pages are indexed, and not for the code.
     used = run([*command, "docs", "anything"], environment)[1]
     run([*command, "index"], environment)
     return used, {"disk": bytes_in(folder / "cache")}, [*command, "serve"], environment
@@ -109,7 +109,7 @@ def peer(options, root, folder):
 
 
 def started(command, environment):
-    """A server that has told its tools, and how long that took."""
+    """Starts a server and lists its tools. Returns it, and the time until then."""
     begun = time.perf_counter()
     server = Server(command, environment)
     tools = server.request("tools/list", {})["result"]["tools"]
@@ -120,7 +120,7 @@ def started(command, environment):
 
 
 def ask(server, query):
-    """Milliseconds, and whether there was a hit."""
+    """Times a search. Returns milliseconds, and whether it had a result."""
     begun = time.perf_counter()
     result = server.call("search_docs", {"query": query})
     took = (time.perf_counter() - begun) * 1e3
@@ -148,7 +148,7 @@ def measure(side, options, root, size, asked, folder):
 
 
 def spread(values, unit, digits):
-    """The median, and from where to where it went."""
+    """The median, with the range in brackets."""
     middle = f"{statistics.median(values):.{digits}f} {unit}".rstrip()
     return middle if len(values) == 1 else f"{middle} ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
@@ -177,7 +177,7 @@ def versions(options):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--docent")
     parser.add_argument("--corpus", type=pathlib.Path, nargs="+", required=True)
     parser.add_argument("--peer", type=pathlib.Path)
@@ -192,7 +192,7 @@ def main():
         root = pathlib.Path(name) / "corpus"
         pages, size = gather([corpus.resolve() for corpus in options.corpus], root)
         asked = questions(root)
-        time.sleep(3)  # What was written just now, docent takes to be changing still.
+        time.sleep(3)  # docent compares a file that was written just now by content.
         for number in range(options.rounds):
             one = {"load": os.getloadavg()[0]}
             for side in sides if number % 2 == 0 else reversed(sides):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether docent indexes a project of very many tiny files completely, and what that costs.
+"""Whether docent indexes a project of very many tiny files completely, and at which cost.
 
 usage: bench/files.py DOCENT [--files 100000] [--work DIR]
 
@@ -54,7 +54,7 @@ def path(project, number):
 
 
 def find(docent, environment, project, number, word):
-    """Searches for a word that one file holds; what the search cost."""
+    """Searches for a word that one file contains, and checks the answer. Returns the cost of the search."""
     arguments = json.dumps({"query": word, "format": "json"})
     output, cost = run([docent, "call", "context_search", arguments], environment)
     paths = [result["path"] for result in json.loads(output)["results"]]

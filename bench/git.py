@@ -3,7 +3,7 @@
 
 usage: bench/git.py DOCENT REPOSITORY [--calls N] [--seed S] [--hot FILE] [--mcp-server-git CMD] [--cyanheads CMD]
 
-Every call is different; each is made by git, by docent and by the peers in turn, so that all share the machine's moods.
+Every call is different; git, docent and the peers make each in turn, so that load on the machine hits all of them.
 Peers are MCP servers over stdio: mcp-server-git (PyPI) and @cyanheads/git-mcp-server (npm). REPOSITORY needs a working
 tree. Times are of the caller: for git from its start to its end, for servers from request to answer.
 """
@@ -24,7 +24,7 @@ BLAME = ["blame", "--porcelain"]
 
 
 def timed(server, tool, arguments):
-    """Milliseconds from request to answer, which must be no error."""
+    """Milliseconds from request to answer, which must not be an error."""
     started = time.perf_counter()
     result = server.call(tool, arguments)
     took = (time.perf_counter() - started) * 1e3
@@ -33,7 +33,7 @@ def timed(server, tool, arguments):
 
 
 def git(root, arguments):
-    """The time of a bare git command, started as cheaply as Python can."""
+    """Milliseconds of a bare git command, started as cheaply as Python can."""
     sink = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)
     started = time.perf_counter()
     process = os.posix_spawn("/usr/bin/env", ["env", "git", "-C", root, *arguments], os.environ, file_actions=[sink])
@@ -99,7 +99,7 @@ def row(name, times, base=None):
 
 
 def wait_for_table(server):
-    """The table is there when a call that git would take long for is answered at once."""
+    """Waits for the table of commits: it is ready when a call that git would take long for is answered at once."""
     for _ in range(600):
         timed(server, "git_log", {"maxCount": 1})
         if min(timed(server, "git_log", {"skip": 2000, "maxCount": 1}) for _ in range(3)) < 2:
@@ -109,7 +109,7 @@ def wait_for_table(server):
 
 
 def beside_git(options, bare, kept):
-    """docent without and with what it keeps, beside git."""
+    """docent without and with its caches, beside git."""
     print("| what | p50 | p95 | to git |\n|---|---|---|---|")
     for tool, command, calls in [("git_log", LOG, logs), ("git_blame", BLAME, blames), ("git_diff", DIFF, diffs)]:
         by_git, first, with_table, again = [], [], [], []
@@ -185,7 +185,7 @@ def beside_peers(options, kept, environment):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docent")
     parser.add_argument("repository")
     parser.add_argument("--calls", type=int, default=50)

@@ -4,8 +4,8 @@
 usage: bench/grep.py DOCENT TREE [--rg RG] [--rounds N]
 
 ripgrep counts twice: over the same files (hidden ones too, without the directories and names docent never searches), which
-gives the total to compare, and as it comes (`rg --ignore-case --count`), which spares it the globs. Its process start is part
-of its time, as a client that runs `rg` would pay it. The rounds take turns, so that load on the machine hits all.
+gives the total to compare, and with its defaults (`rg --ignore-case --count`), which saves it the globs. Its process start is part
+of its time, as for a client that runs `rg`. The rounds take turns, so that load on the machine hits all.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def timed(work):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docent")
     parser.add_argument("tree")
     parser.add_argument("--rg", default="rg")

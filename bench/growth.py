@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""How docent grows with the project: time to index and to answer, memory and disk, for 1,000 to 1,000,000 chunks.
+"""How docent scales with the project: time to index and to answer, memory and disk, for 1,000 to 1,000,000 chunks.
 
 usage: bench/growth.py --binary DOCENT --out DIR [--sizes 1000,10000,100000,1000000] [--seed S] [--work DIR]
 
-The projects are made up, the same for the same seed: Python and Go in equal parts, twenty functions of about 400 bytes to a
+The projects are generated, the same for the same seed: Python and Go in equal parts, twenty functions of about 400 bytes to a
 file, a hundred files to a directory. Names and comments are made of 20,000 words by Zipf's law, one to three words to a name,
-so names go on to be new ones as in real code. All is in the page cache. For each size, each with a cache of its own:
-- `docent index` from nothing: wall, CPU (user and system), peak memory; bytes on disk as `docent status` tells them;
+so that new names keep appearing, as in real code. All files are in the page cache. For each size, with a separate cache:
+- `docent index` from nothing: wall, CPU (user and system), peak memory; bytes on disk as `docent status` reports them;
 - start of a server to its first fresh answer on the unchanged tree, median of three starts;
-- 200 different searches, two to five words drawn as the code's are, from request to answer, after 20 others;
-- a function is added to a file: until a search finds it, the save included, median of five;
-- memory of the server after all that, and the part of it that is not files of the index mapped into memory (anonymous).
+- 200 different searches, two to five words drawn like those of the code, from request to answer, after 20 others;
+- a function is added to a file: time until a search finds it, the save included, median of five;
+- memory of the server after all that, and the part of it that is not mapped files of the index (anonymous).
 Writes growth.json, growth.md and growth.svg after every size. A million chunks take 400 MB for the project and more for the
-index, in --work or the directory for temporary files. Runs on Linux only: memory is read from /proc.
+index, in --work or the directory for temporary files. Linux only: memory is read from /proc.
 """
 
 import argparse
@@ -80,7 +80,7 @@ class Name(tuple):
 
 
 class Language:
-    """Words by Zipf's law with Mandelbrot's shift: the common ones of programs, then made-up ones."""
+    """Words by Zipf's law with Mandelbrot's shift: common words of programs first, then generated ones."""
 
     def __init__(self, seed):
         self.chance = random.Random(seed)
@@ -112,7 +112,7 @@ class Language:
 
 
 def write_project(root, size, language):
-    """Writes as many files as it takes, and tells them and their bytes. A `package` line is a chunk of its own."""
+    """Writes files until there are enough chunks. Returns the files and their bytes. A `package` line is one chunk."""
     files, written = [], 0
     for number in range(math.ceil(size / PER_FILE)):
         if number % PER_DIRECTORY == 0:
@@ -131,7 +131,7 @@ def write_project(root, size, language):
 
 
 def resident(pid):
-    """Memory of a process in MiB: all of it, and what is no file."""
+    """Memory of a process in MiB: all of it, and the anonymous part."""
     with open(f"/proc/{pid}/status", encoding="ascii") as status:
         sizes = dict(line.split(":", 1) for line in status)
     return [int(sizes[name].split()[0]) / 1024 for name in ("VmRSS", "RssAnon")]
@@ -144,7 +144,7 @@ def search(server, query):
 
 
 def until(right, server, query, seconds=300):
-    """Asks until the answer is right."""
+    """Repeats a search until the answer is right."""
     late = time.perf_counter() + seconds
     while not right(answer := search(server, query)):
         if time.perf_counter() > late:
@@ -152,7 +152,7 @@ def until(right, server, query, seconds=300):
 
 
 def start(command, environment, query):
-    """A server, and the seconds from its start to an answer that misses nothing."""
+    """Starts a server. Returns it, and the seconds from its start to a complete answer."""
     started = time.perf_counter()
     server = Server(command, environment)
     until(lambda answer: answer["results"] and "notice" not in answer, server, query)
@@ -160,7 +160,7 @@ def start(command, environment, query):
 
 
 def added(server, path, language, number):
-    """Seconds from the start of saving a new function to an answer that has it."""
+    """Seconds from the save of a new function to an answer that has it."""
     own = Name((language.rare(), "added", f"{language.rare()}{number}"))
     form, name = (PYTHON, f"{own}") if path.suffix == ".py" else (GO, f"{own:C}")
     text = language.function(form, own)
@@ -175,7 +175,7 @@ def measure(binary, folder, size, seed):
     language = Language(f"{seed} {size}")
     (folder / "project").mkdir()
     files, written = write_project(folder / "project", size, language)
-    time.sleep(3)  # What was written just now, docent takes to be changing still.
+    time.sleep(3)  # docent compares a file that was written just now by content.
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "DOCENT_LIMIT_CONTEXT_SEARCH": "0"}
     command = [binary, "--root", str(folder / "project")]
     row = {"size": size, "files": len(files), "source": written, "load": os.getloadavg()[0]}
@@ -232,12 +232,12 @@ def chart(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--work", help="where projects and indexes are put; removed afterwards")
+    parser.add_argument("--work", help="directory for projects and indexes; removed afterwards")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     about = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}; seed {options.seed}"

@@ -3,19 +3,19 @@
 
 usage: bench/index_crash.py DOCENT [--part crowd|kill|all] [--seconds 90] [--rounds 200] [--seed 1] [--out FILE]
 
-crowd: eight servers and two loops of command-line searches on one made-up project, while its files and directories are made,
-changed, renamed and deleted, and in the last third now and then the index is built anew. Each file has a word that no other has.
-After each change a server is asked for that word at once: the answer must name the file where it is now, and must not show what
-is gone.
+crowd: eight servers and two loops of command-line searches on one generated project, while its files and directories are created,
+changed, renamed and deleted, and in the last third the index is rebuilt now and then. Each file has a word that no other has.
+After each change a server is asked for that word at once: the answer must name the current path of the file, and must not show
+deleted text.
 
 kill: a process that writes the index is killed with SIGKILL, each round at another moment, some as soon as a commit begins. Then
-a server that was running all the while, or a new process, must answer right within the bound, and the index must be complete:
-nothing pending, no trouble, as many chunks as an index built from nothing, and no more on disk over the rounds. In the first half
-of the rounds one index lives through all of them; in the second half those are killed that begin a new one.
+a server that was running all the time, or a new process, must answer right within the bound, and the index must be complete:
+nothing pending, no trouble, as many chunks as an index built from nothing, and no growth on disk over the rounds. In the first half
+of the rounds one index lives through all of them; in the second half the processes killed are those that begin a new index.
 
-An answer that is not right is `late` where its notice says that something is missing, else `wrong`. Either way it is asked for
-again until it is right, which must happen within the bound. Everything lies in a temporary folder. The exit code is 1 where
-something failed. Linux shows in /proc who holds a lock, so only there it is known how many kills hit a process that held it.
+A wrong answer is `late` if its notice says that something is missing, otherwise `wrong`. Either way the search is repeated until
+it is right, which must happen within the bound. Everything lies in a temporary folder. The exit code is 1 if a check failed.
+/proc shows the holder of a lock, so only on Linux the script knows how many kills hit a process that held it.
 """
 
 import argparse
@@ -42,7 +42,7 @@ LOOPS = 2
 LANDMARK = "landmarkoftheproject"
 SURVIVORS = ("server that watches", "server that looks when asked", "new process")
 KILLED = ("new server", "server while files change", "index --force", "first index")
-# How long one survivor lives: long enough to see several writers die beside it.
+# Lifetime of one survivor: long enough to see several writers die beside it.
 BLOCK = 10
 COMPARED = 5
 LANGUAGES = {
@@ -58,7 +58,7 @@ LANGUAGES = {
 
 
 class Project:
-    """A made-up tree, and the word that only one of its files has, for each."""
+    """A generated tree, and for each file the word that no other file has."""
 
     def __init__(self, root, chance, files, functions):
         self.root = root
@@ -70,7 +70,7 @@ class Project:
             self.create(f"area{number % 7}/part{number % 23}")
 
     def body(self, ending, functions):
-        """What all files of a language have in common: it only has to take time."""
+        """Text that all files of a language share; its only purpose is to take time."""
         form = LANGUAGES[ending][1]
         return "\n".join(form.format(name=f"common_{ending}_{n}", number=n) for n in range(functions))
 
@@ -106,15 +106,15 @@ class Project:
         return [path for path in self.words if path.startswith(f"{directory}/")]
 
     def now(self, checks):
-        """What was to be found after one change of several, after all of them."""
+        """The checks of one change, updated to the state after all changes."""
         where = {word: path for path, word in self.words.items()}
         return [(word, where.get(word)) for word, _ in checks]
 
     def known(self, count):
-        """Some of all files, changed or not."""
+        """Checks for a sample of all files, changed or not."""
         return [(self.words[path], path) for path in self.chance.sample(sorted(self.words), count)]
 
-    # Each change returns what a search must say now: words with the one path that has them, or with none.
+    # Each change returns what a search must answer now: words with the one path that has them, or with `None`.
 
     def change(self, path=None):
         path = path or self.some()
@@ -150,7 +150,7 @@ class Project:
         return [(self.words[path], path) for path in self.chance.sample(moved, min(3, len(moved)))]
 
     def replace_directory(self):
-        """As a generator or a checkout does: the same name, but another directory."""
+        """Replaces a directory by a new one of the same name, as a generator or a checkout does."""
         directory = self.some_directory()
         gone = [self.words.pop(path) for path in self.inside(directory)]
         shutil.rmtree(self.root / directory)
@@ -171,15 +171,15 @@ class Project:
 
 
 class Client(Server):
-    """A server whose answers do not have to be waited for, and may fail to come."""
+    """A server whose answers need not be awaited, and may never arrive."""
 
     patience = 60
 
     def __init__(self, docent, root, environment, errors, *settings):
-        # Calls per minute are limited, which is not what is looked at here.
+        # Switch off the rate limit, which is not the subject here.
         options = [word for setting in ("limit.context_search=0", *settings) for word in ("--set", setting)]
         self.answers = queue.Queue()
-        # Both the script and a burst may ask; answers come in the order of the questions.
+        # Both the script and a burst may ask; answers arrive in the order of the questions.
         self.turn = threading.Lock()
         super().__init__([docent, "--root", str(root), *options, "serve"], environment, errors)
 
@@ -214,7 +214,7 @@ class Client(Server):
         return text if result.get("isError") else json.loads(text)
 
     def search_soon(self, word):
-        """Asks and does not wait, to have something written."""
+        """Asks without waiting, so that the server starts to write."""
         with self.turn:
             self.number += 1
             params = {"name": "context_search", "arguments": arguments(word)}
@@ -238,7 +238,7 @@ def arguments(word):
 
 
 class Place:
-    """A project with a cache of its own, and how docent is run there."""
+    """A project with a separate cache, and the ways to run docent there."""
 
     def __init__(self, docent, folder, chance, files, functions):
         self.docent = docent
@@ -264,7 +264,7 @@ class Place:
         return subprocess.run(command, env=self.environment(cache), capture_output=True, text=True, timeout=120, check=False)
 
     def search(self, word):
-        """By command line, in a process of its own."""
+        """Searches by command line, in a new process."""
         run = self.run("search", word, "--json", "--format", "json", "--limit", "20")
         return json.loads(run.stdout) if run.returncode == 0 else f"{run.returncode}: {run.stdout} {run.stderr}"
 
@@ -274,8 +274,8 @@ class Place:
             return {"pending": -1, "chunks": -1, "troubles": [f"status: {run.returncode} {run.stderr}"]}
         return json.loads(run.stdout)
 
-    def chunks_anew(self):
-        """How many chunks an index has that is built from nothing."""
+    def chunks_rebuilt(self):
+        """The number of chunks of an index that is built from nothing."""
         cache = self.folder / "other cache"
         shutil.rmtree(cache, ignore_errors=True)
         self.run("index", cache=cache)
@@ -287,12 +287,12 @@ class Place:
         return [line for line in text.splitlines() if "panicked" in line]
 
     def on_disk(self):
-        """What lies in the cache. `orphans` are files of segments that the newest commit does not know."""
+        """The files of the cache. `orphans` are files of segments that the newest commit does not list."""
         found = collections.Counter(bytes=0, files=0, generations=0, orphans=0, orphan_bytes=0, fences=0)
-        # The segments that each generation knows, by folder.
+        # The segments that each generation lists, by folder.
         known = {}
         for meta in self.cache.rglob("meta.json"):
-            # Others may be throwing it away just now.
+            # Another process may be deleting it at this moment.
             with contextlib.suppress(FileNotFoundError):
                 segments = json.loads(meta.read_text(encoding="utf-8"))["segments"]
                 known[meta.parent] = {segment["segment_id"].replace("-", "") for segment in segments}
@@ -307,7 +307,7 @@ class Place:
         return dict(found)
 
     def holds_lock(self, process):
-        """Whether a process holds the lock of the one that writes. Nothing where that cannot be seen."""
+        """Whether a process holds the writer lock. `None` if that cannot be seen."""
         try:
             locks = pathlib.Path("/proc/locks").read_text(encoding="ascii")
         except OSError:
@@ -319,7 +319,7 @@ class Place:
 
 
 class Tally:
-    """What was answered, from any thread."""
+    """Counts answers and failures, from any thread."""
 
     def __init__(self, bound):
         self.bound = bound
@@ -336,7 +336,7 @@ class Tally:
             self.failures.append({"what": what, **details})
 
     def fail_once(self, what, text, **context):
-        """Nobody damages anything here, so it is a failure; it is said again and again, which counts once."""
+        """A damage report is a failure, because nothing is damaged here. Repeated reports count once."""
         with self.guard:
             known = (what, text) in self.said
             self.said.add((what, text))
@@ -344,12 +344,12 @@ class Tally:
             self.fail(what, text=text, **context)
 
     def judge(self, answer, word, path):
-        """`right`, or what is not, with what was said."""
+        """`right`, or the kind of error, with the answer."""
         if isinstance(answer, str):
             return "errors", answer
         paths = sorted({found["path"] for found in answer["results"]})
         notice = answer.get("notice")
-        # Parts of a file may be found by the heading they stand under, and do not show the word themselves.
+        # A chunk may be found by the heading above it, and not contain the word itself.
         shown = any(word in found["content"] for found in answer["results"])
         if paths == ([path] if path else []) and shown == bool(path):
             return "right", notice
@@ -357,7 +357,7 @@ class Tally:
         return ("late" if notice else "wrong"), said
 
     def ask(self, search, word, path, **context):
-        """Asks until the answer is right, and counts the first. Returns the seconds until then."""
+        """Repeats a search until the answer is right, and counts the first answer. Returns the seconds until then."""
         began = time.perf_counter()
         first = None
         while True:
@@ -405,11 +405,11 @@ class Tally:
 
 
 def checked_status(place, tally, **context):
-    """What status says when all was answered right: nothing pending, no trouble."""
+    """Checks `docent status` after all answers were right: nothing pending, no trouble."""
     status = place.status()
     unsettled = status["pending"]
     if unsettled:
-        # A file that was read just after it was changed is looked at once more; that is no loss.
+        # A file that was read just after a change is checked once more; that is not an error.
         time.sleep(0.1)
         place.search(LANDMARK)
         status = place.status()
@@ -423,14 +423,14 @@ def checked_status(place, tally, **context):
 def crowd(options, folder, chance):
     place = Place(options.docent, folder, chance, options.files, functions=4)
     project, tally = place.project, Tally(options.bound)
-    # The project first: what the eight do when none has built anything is a part of this.
+    # The project first: eight servers that start without any index are part of the test.
     servers = [place.server() for _ in range(SERVERS)]
     for server in servers:
         tally.ask(server.search, LANDMARK, "landmark/fixed.py", after="start")
     before, until = place.on_disk(), time.monotonic() + options.seconds
 
     def loop(number):
-        """Each has a file of its own, so that nobody else changes what it asks for."""
+        """Each loop has its own file, so that no other thread changes the text it searches for."""
         own, mine = random.Random(options.seed + number), f"loop/own{number}.py"
         while time.monotonic() < until:
             tally.ask(place.search, LANDMARK, "landmark/fixed.py", by="loop", after="nothing")
@@ -444,12 +444,12 @@ def crowd(options, folder, chance):
         thread.start()
     changes, grown = collections.Counter(), None
     while time.monotonic() < until:
-        # Only in the last third: whoever begins anew also removes what others left.
+        # Only in the last third: a rebuild also removes the leftovers of other processes.
         may_renew = time.monotonic() > until - options.seconds / 3
         grown = grown or (place.on_disk() if may_renew else None)
         if may_renew and chance.random() < 0.07:
             kind = chance.choice(("index --force", "clear"))
-            # Asked while it is at work, and once more when it is done.
+            # Ask while it is at work, and once more when it is done.
             process, checks = place.spawn(*kind.split()), project.known(3)
             for word, path in checks:
                 everyone(servers, tally, word, path, after=f"{kind} begun", step=sum(changes.values()))
@@ -467,11 +467,11 @@ def crowd(options, folder, chance):
         if step % 5 == 0:
             everyone(servers, tally, *chance.choice(checks), after=kind, step=step)
         if step % 20 == 0:
-            # One leaves, one comes: what is open is read by others while it is written.
+            # Replace a server: others read the open index while it is written.
             servers[number].close()
             servers[number] = place.server()
             tally.ask(servers[number].search, *checks[0], by=f"new server {number}", after=kind, step=step)
-            # Somewhere between its first look at the files and its watching them.
+            # Change a file between the first scan of the new server and the start of its watcher.
             servers[number].close()
             servers[number] = place.server()
             time.sleep(chance.random() * 0.06)
@@ -489,15 +489,15 @@ def crowd(options, folder, chance):
         everyone(servers, tally, project.words[path], path, after="everything")
         tally.ask(place.search, project.words[path], path, by="command line", after="everything")
     status, unsettled = checked_status(place, tally, after="everything")
-    if status["chunks"] != (anew := place.chunks_anew()):
-        tally.fail("chunks", indexed=status["chunks"], anew=anew)
+    if status["chunks"] != (rebuilt := place.chunks_rebuilt()):
+        tally.fail("chunks", indexed=status["chunks"], rebuilt=rebuilt)
     for server in servers:
         server.close()
     return {
         "changes": dict(changes),
         **tally.summary(),
         "status": {key: status[key] for key in ("files", "pending", "chunks", "troubles")} | {"pending_at_first": unsettled},
-        "on_disk": {"start": before, "before any was built anew": grown, "end": place.on_disk()},
+        "on_disk": {"start": before, "before the first rebuild": grown, "end": place.on_disk()},
         "panics": place.panics(),
         "failures": tally.failures,
     }
@@ -516,13 +516,13 @@ def everyone(servers, tally, word, path, **context):
 
 
 def kill(options, folder, chance):
-    # So many files that they are not all committed at once.
+    # Enough files for more than one commit.
     place = Place(options.docent, folder, chance, 5 * options.files, functions=25)
     tally = Tally(options.bound)
     started = time.perf_counter()
     place.run("index")
     build = time.perf_counter() - started
-    # Later than the work takes there is nothing left to interrupt.
+    # A kill after the work has ended would interrupt nothing.
     window = min(options.window / 1e3, 1.25 * build)
     before = place.on_disk()
     survivor, rounds = None, []
@@ -535,10 +535,10 @@ def kill(options, folder, chance):
             if who != SURVIVORS[2]:
                 survivor = place.server(f"index.watch={'true' if who == SURVIVORS[0] else 'false'}")
                 tally.ask(survivor.search, LANDMARK, "landmark/fixed.py", round=number, by=who, after="start")
-        # Early moments are when generations change, which is soon over.
+        # Generations change early, and that is soon over.
         moment = chance.uniform(0, window / 10 if chance.random() < 0.25 else window)
         victim = KILLED[number % 2 + (2 if number >= options.rounds // 2 else 0)]
-        # A commit is so short that chance alone seldom hits it.
+        # A commit is so short that a random moment seldom hits it.
         aimed = victim in KILLED[:2] and chance.random() < 0.4
         context = {"round": number, "by": who, "killed": victim, "at_ms": None if aimed else round(moment * 1e3)}
         seen, checks = killed_at(place, victim, None if aimed else moment)
@@ -548,12 +548,12 @@ def kill(options, folder, chance):
         began = time.perf_counter()
         for word, path in checks:
             if tally.ask(search, word, path, **context) > options.bound:
-                # That it never came is told; the rest would not come either.
+                # The missing answer is reported; further ones would be missing too.
                 break
         right = time.perf_counter() - began
         status, unsettled = checked_status(place, tally, **context)
-        if (number + 1) % COMPARED == 0 and status["chunks"] != (anew := place.chunks_anew()):
-            tally.fail("chunks", indexed=status["chunks"], anew=anew, **context)
+        if (number + 1) % COMPARED == 0 and status["chunks"] != (rebuilt := place.chunks_rebuilt()):
+            tally.fail("chunks", indexed=status["chunks"], rebuilt=rebuilt, **context)
         rounds.append({**context, "ended_before": seen["ended"], "right_after": round(right, 3), "pending_at_first": unsettled})
         rounds[-1]["on_disk"] = place.on_disk()
         if sys.stderr.isatty() or (number + 1) % 25 == 0:
@@ -578,7 +578,7 @@ def kill(options, folder, chance):
             "most": max((one["on_disk"] for one in rounds), key=lambda one: one["bytes"], default=before),
             "after half": rounds[len(rounds) // 2 - 1]["on_disk"] if len(rounds) > 1 else before,
             "end": after,
-            "built anew": place.on_disk(),
+            "rebuilt": place.on_disk(),
         },
         "panics": place.panics(),
         "failures": tally.failures,
@@ -587,14 +587,14 @@ def kill(options, folder, chance):
 
 
 def killed_at(place, victim, moment):
-    """Has a process write and kills it, without a moment as soon as a commit begins. Returns how it was met (whether it held the
-    lock, had ended, or was cut short in a commit) and what a search must say now."""
+    """Makes a process write, and kills it at `moment`, or as soon as a commit begins if that is `None`. Returns the state it was
+    in (whether it held the lock, had ended, or was interrupted in a commit), and the checks that a search must pass now."""
     project = place.project
     everything = sorted(project.words)
     if moment is None:
-        # So few that they are one commit, and the next process does the very same again.
+        # Few enough for one commit, so that the next process repeats exactly the same.
         everything = project.chance.sample(everything, min(60, len(everything)))
-    # Where files change, whoever watches them looks at the index too; where none does, only the index has changed.
+    # If files change, a watching server opens the index again as well. If none does, only the index has changed.
     few = project.chance.sample(everything, 5) if project.chance.random() < 0.5 else []
     checks = []
     if victim == "index --force":
@@ -624,7 +624,7 @@ def killed_at(place, victim, moment):
         else:
             time.sleep(moment)
         seen["ended"] = process.poll() is not None
-        # Looking takes longer than a commit does.
+        # A look at the folder takes longer than a commit.
         seen["held"] = True if moment is None else place.holds_lock(process)
         process.kill()
 
@@ -642,7 +642,7 @@ def killed_at(place, victim, moment):
 
 
 def wait_for_commit(before):
-    """A commit writes down first what is deleted, in files of their own, and at last what it consists of."""
+    """A commit first writes the deletions, in separate files, and last the list of its segments."""
     until = time.monotonic() + 3
     while time.monotonic() < until and all(deletions(folder) <= known for folder, known in before.items()):
         pass
@@ -655,7 +655,7 @@ def deletions(folder):
 
 
 def committed(folder):
-    """The files of deletions that belong to what was committed last."""
+    """The files of deletions that belong to the last commit."""
     with contextlib.suppress(FileNotFoundError):
         segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]
         deleted = ((one["segment_id"].replace("-", ""), one["deletes"]) for one in segments)
@@ -681,14 +681,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docent")
     parser.add_argument("--part", choices=("crowd", "kill", "all"), default="all")
-    parser.add_argument("--seconds", type=float, default=90, help="how long the crowd is kept busy")
-    parser.add_argument("--rounds", type=int, default=200, help="how often something is killed")
-    parser.add_argument("--files", type=int, default=400, help="of the project")
+    parser.add_argument("--seconds", type=float, default=90, help="duration of the crowd")
+    parser.add_argument("--rounds", type=int, default=200, help="number of kills")
+    parser.add_argument("--files", type=int, default=400, help="files of the project")
     parser.add_argument("--window", type=float, default=1500, help="the latest moment of a kill, in milliseconds")
     parser.add_argument("--bound", type=float, default=10, help="seconds within which answers must be right")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=pathlib.Path, help="where the results go as JSON")
-    parser.add_argument("--keep", action="store_true", help="leave the temporary folder")
+    parser.add_argument("--out", type=pathlib.Path, help="file for the results, as JSON")
+    parser.add_argument("--keep", action="store_true", help="do not remove the temporary folder")
     options = parser.parse_args()
     options.docent = str(pathlib.Path(options.docent).resolve())
     version = subprocess.run([options.docent, "--version"], capture_output=True, text=True, check=True).stdout.strip()

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Whether the project's memory keeps what was acknowledged while many servers append to it, are killed, or the disk is full.
+"""Whether the project's memory keeps every acknowledged entry while many servers append to it, are killed, or the disk is full.
 
 usage: bench/memory_crash.py DOCENT [--part append|full-disk|all] [--entries 1000] [--kills 100] [--cuts 30] [--seed 1]
 
 append: 16 servers append to the three files of one project at once, each 1,000 entries, some near the largest size, while
-servers are killed with SIGKILL. Half of the kills are meant for whoever holds the lock, which Linux shows in /proc/locks. A
+servers are killed with SIGKILL. Half of the kills are aimed at the holder of the lock, which Linux shows in /proc/locks. A
 killed server is started again and goes on with the next entry; nothing is sent twice. A kill seldom falls into the one write of
-an entry, so afterwards some servers are ended by the limit of a file's size in the midst of it (`cuts`, on Linux), and each
-time another appends next. In the end every acknowledged entry must be there once, every other one at most once and whole, and
-nothing else; `origins.jsonl` must have a line for each that was acknowledged; and after one more entry by command line no
+an entry, so afterwards some servers are ended by the limit of a file's size in the middle of it (`cuts`, on Linux), and each
+time another appends next. In the end every acknowledged entry must be present once, every other one at most once and whole, and
+nothing else; `origins.jsonl` must have a line for each acknowledged entry; and after one more entry by command line no
 journal may be left.
 
 full-disk: a project on a small tmpfs, which needs root on Linux. A filler leaves room for no page, for one, for two and so on, so
-that writing fails at each of the steps an append has; then entries fill the rest. A refused call must be an error with the code
+that writing fails at each step of an append; then entries fill the rest. A refused call must be an error with the code
 500, and must leave the files as they were, to the byte, and no journal. With the filler gone, the next entries must be written.
 
-Everything lies in a temporary folder. Each part ends with one line of figures; the exit code is 1 where something failed.
+Everything lies in a temporary folder. Each part ends with one line of figures; the exit code is 1 if a check failed.
 """
 
 import argparse
@@ -53,7 +53,7 @@ class Entry:
 
 
 def make(name, file, chance, large=None):
-    """An entry that no other equals: one line of JSON, or some lines of markdown without a blank one."""
+    """A unique entry: one line of JSON, or some lines of markdown without a blank one."""
     large = chance.random() < 0.15 if large is None else large
     size, words = chance.randrange(9_000, 10_100) if large else chance.randrange(40, 600), []
     while size > 0:
@@ -77,19 +77,19 @@ class Writer(Server):
 
     def request(self, method, params):
         if method == "initialize":
-            # What it is called is kept in the origins.
+            # The origins have the name of the client.
             params |= {"protocolVersion": "2025-11-25", "clientInfo": {"name": self.name, "version": "0"}}
         self.number, self.since = self.number + 1, time.monotonic()
         with contextlib.suppress(BrokenPipeError):
             self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-            # Half a line is no answer.
+            # Half a line is not an answer.
             while (line := self.process.stdout.readline()).endswith(b"\n"):
                 if (message := json.loads(line)).get("id") == self.number:
                     return message
         raise Gone
 
     def append(self, entry):
-        """Whether it was acknowledged, and the answer."""
+        """Appends an entry. Returns whether it was acknowledged, and the answer."""
         result = self.call("write_memory_entry", {"file": entry.file, "entry": entry.text})
         answer = json.loads(result["content"][0]["text"])
         return not result.get("isError") and answer.get("success") is True, answer
@@ -102,7 +102,7 @@ class Writer(Server):
 
 
 class Place:
-    """A project with a home of its own, and all that was sent to it."""
+    """A project with a separate home, and all entries sent to it."""
 
     def __init__(self, docent, folder, root):
         self.docent, self.root, self.memory = docent, root, root / ".context" / "memory"
@@ -116,7 +116,7 @@ class Place:
         self.failures.append(f"{what}: {str(said)[:300]}")
 
     def send(self, writer, entry):
-        """Sends an entry and keeps what became of it. Says whether the server is still there."""
+        """Sends an entry and records the outcome. Returns whether the server is still running."""
         entry.writer = writer.name
         self.sent.append(entry)
         try:
@@ -135,7 +135,7 @@ class Place:
         return file.read_bytes() if file.exists() else b""
 
     def holder(self, writers):
-        """The server that appends just now, where that can be seen soon."""
+        """The server that holds the lock; `None` if that is not seen soon."""
         pids, until = {str(writer.process.pid): writer for writer in writers}, time.monotonic() + 0.05
         while sys.platform == "linux" and time.monotonic() < until:
             with contextlib.suppress(FileNotFoundError):
@@ -147,7 +147,7 @@ class Place:
         return None
 
     def finish(self):
-        """What is known of the part when all servers have ended."""
+        """The result of the part, after all servers have ended."""
         self.errors.close()
         for line in pathlib.Path(self.errors.name).read_text(encoding="utf-8", errors="replace").splitlines():
             if "panicked" in line:
@@ -156,7 +156,7 @@ class Place:
 
 
 def work(place, number, options, live):
-    """One of those who append at once."""
+    """One of the concurrent writers."""
     chance, lives = random.Random(f"{options.seed} {number}"), 0
     for count in range(options.entries):
         entry = make(f"w{number}-{count}", FILES[(number + count) % len(FILES)], chance)
@@ -170,7 +170,7 @@ def work(place, number, options, live):
 
 
 def crowd(place, options, chance):
-    """Has all append, and kills some, spread over what is sent. Returns how many, and how many were seen with the lock."""
+    """Makes all servers append, and kills some, spread over the entries. Returns the kills, and how many hit the holder of the lock."""
     live, kills, held = {}, 0, 0
     due = sorted(chance.sample(range(SERVERS * options.entries), options.kills), reverse=True)
     with concurrent.futures.ThreadPoolExecutor(SERVERS) as pool:
@@ -193,10 +193,10 @@ def crowd(place, options, chance):
 
 
 def cut(place, options, chance):
-    """Servers that end when so much of an entry is written, and one that goes on. Returns how often half an entry was there."""
+    """Servers that end when a part of an entry is written, and one that goes on. Returns how often half an entry was in the file."""
     torn, survivor = 0, Writer(place, "survivor")
     for number in range(options.cuts if sys.platform == "linux" else 0):
-        import resource  # Not everywhere.
+        import resource  # Not on every platform.
 
         entry = make(f"cut{number}", FILES[1 + number % 2], chance, large=True)
         victim = Writer(place, entry.name)
@@ -213,7 +213,7 @@ def cut(place, options, chance):
 
 
 def check(place):
-    """Compares the files with what was sent. Returns how many entries are there though nobody said so, and of torn origins."""
+    """Compares the files with the entries sent. Returns the unacknowledged entries that are present, and the torn origins."""
     present, noted, torn = collections.Counter(), collections.defaultdict(set), 0
     known = {(entry.file, entry.text.encode()): entry.name for entry in place.sent}
     for file in FILES:
@@ -235,7 +235,7 @@ def check(place):
             noted[origin.get("client"), origin["file"]].add(origin["entry"])
         except (ValueError, KeyError, TypeError, AttributeError):
             torn += 1
-    # An entry is known there by a hash, so they are counted for each server; at most the last of a server is in doubt.
+    # The origins have only a hash of each entry, so they are counted for each server; at most the last of a server is in doubt.
     done = collections.Counter((entry.writer, entry.file) for entry in place.sent if entry.state == "acknowledged")
     for key, count in done.items():
         if len(noted[key]) < count:
@@ -287,17 +287,17 @@ def fill(place, filler, chance):
     writer, counts, page = Writer(place, "only"), collections.Counter(), os.sysconf("SC_PAGE_SIZE")
 
     def leave(pages):
-        """Leaves so much of the disk."""
+        """Leaves this much space on the disk."""
         free = os.statvfs(filler.parent).f_bavail * os.statvfs(filler.parent).f_frsize
         size = (filler.stat().st_size if filler.exists() else 0) + free - pages * page
         filler.write_bytes(bytes(max(0, size)))
 
     def files():
-        """All but the origins, which may tell of an entry that is not there."""
+        """All files but the origins, which may list an entry that is missing."""
         return {path.name: path.read_bytes() for path in place.memory.glob("*") if path.name != "origins.jsonl"}
 
     def attempt(file, large=True):
-        """Appends one entry and looks at what became of the files. Says whether it was written."""
+        """Appends one entry and checks the files. Returns whether it was written."""
         entry = make(f"d{counts.total()}", file, chance, large)
         before = files()
         written, answer = writer.append(entry)
@@ -313,7 +313,7 @@ def fill(place, filler, chance):
             place.fail(f"{entry.name} has changed {changed}", answer)
         return written
 
-    # At first not even the files are there.
+    # At first the files do not exist yet.
     for pages in range(10):
         for file in FILES:
             for large in (False, True):
@@ -336,11 +336,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docent")
     parser.add_argument("--part", choices=("append", "full-disk", "all"), default="all")
-    parser.add_argument("--entries", type=int, default=1000, help="that each server is sent")
-    parser.add_argument("--kills", type=int, default=100, help="how often a server is killed")
-    parser.add_argument("--cuts", type=int, default=30, help="how often a server is ended in the midst of an entry")
+    parser.add_argument("--entries", type=int, default=1000, help="entries sent to each server")
+    parser.add_argument("--kills", type=int, default=100, help="number of kills")
+    parser.add_argument("--cuts", type=int, default=30, help="number of servers that end in the middle of an entry")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", action="store_true", help="leave the temporary folder")
+    parser.add_argument("--keep", action="store_true", help="do not remove the temporary folder")
     options = parser.parse_args()
     options.docent = str(pathlib.Path(options.docent).resolve())
     print(subprocess.run([options.docent, "--version"], capture_output=True, text=True, check=True).stdout.strip())

@@ -14,7 +14,7 @@ def short(value):
 
 
 def panel(left, top, title, xs, series):
-    """A chart with logarithmic axes; dashes show what would grow as the project does."""
+    """A chart with logarithmic axes; the dashes show linear growth."""
     every = [value for _, values in series for value in values]
     low, high = math.log10(min(every)), math.log10(max(every))
     room = max(high - low, 1) * 0.15
@@ -54,7 +54,7 @@ def panel(left, top, title, xs, series):
 
 
 def plot(xs, panels, note):
-    """Panels are a title and two series, each a name and as many values as there are xs; two panels stand in a row."""
+    """Charts, two in a row. A panel is a title and two series, each a name and one value for each of `xs`."""
     height = 290 * ((len(panels) + 1) // 2) + 40
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}"><style>{STYLE}</style>']
     out.append(f'<rect width="860" height="{height}" fill="white"/>')
@@ -65,7 +65,7 @@ def plot(xs, panels, note):
 
 
 def bars(panels, note):
-    """Bars on linear axes. Panels are a title, a unit and rows; a row is a name, a value, and between what it went."""
+    """Bars on linear axes. A panel is a title, a unit and rows; a row is a name, a value, and its range."""
     height = 50 + sum(46 + 26 * len(rows) for _, _, rows in panels)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}"><style>{STYLE}</style>']
     out.append(f'<rect width="860" height="{height}" fill="white"/>')

@@ -1,4 +1,4 @@
-"""A program run to its end, and what that cost: for the scripts that measure and compare."""
+"""Runs a program to its end and measures its cost, for the scripts that measure and compare."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import time
 
 
 def run(command, environment=None):
-    """What it printed, seconds by the clock and of the CPU (user and system, of all its processes), and peak memory in MiB.
+    """Runs a command. Returns its output, wall and CPU seconds (user and system, of all its processes), and peak memory in MiB.
 
     The kernel counts the memory of the script that starts it as well (about 20 MiB), so a smaller peak shows as that.
     """

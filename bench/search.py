@@ -7,15 +7,15 @@ DIR/repos/NAME has the exported trees; the folder of --eval has repos.json and a
 examples: `cargo build --release -p docent-engine --example search`, `… -p docent-core --example outline`. PYTHON is the
 interpreter of an environment that has semble (PyPI, MIT; made for 0.7.0).
 
-In every round each has its turn, in a fresh process with a fresh cache, the first one changing; files are in the page cache.
-- docent's index CPU is that of a run that builds and asks without that of a second one, which finds the index in place and only
-  asks. What both do is not in it: start, look over the tree, open the index. The CPU of whole runs has it, with the questions.
+In every round each tool has its turn, in a new process with an empty cache; the first one changes. Files are in the page cache.
+- docent's index CPU is that of a run that builds and asks, minus that of a second one, which finds the index in place and only
+  asks. Work that both do is not in it: start, scan the tree, open the index. The CPU of whole runs includes it, with the questions.
 - docent indexes all text and writes the index to disk; semble, by default, takes code only, and keeps the index in memory. Its
   index time is that of `from_path`, without the start of Python. It has no model here: BM25 and its ranking (semble_run.py).
 - docent uses all cores, semble one, which is its default; so CPU compares the work, and wall time what a user waits for.
 - Parsing alone is tree-sitter with docent's grammars over all files that have one (`outline speed`): seconds of one core by the
-  clock, or its share of that program's CPU time where that is less, because clocks run on while others use the core.
---answers DIR keeps what both answered in the last round, for the benchmark's own evaluator.
+  clock, or its share of that program's CPU time if that is less, because the clock runs on while others use the core.
+--answers DIR gets the answers of both in the last round, for the benchmark's own evaluator.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from process import run
 HERE = pathlib.Path(__file__).resolve().parent
 OURS = re.compile(r"trees (\d+)  built in ([\d.]+) s  queries (\d+)  p50 ([\d.]+) ms  p95 ([\d.]+) ms  max ([\d.]+) ms")
 PARSE = re.compile(r"(\d+) files, ([\d.]+) MB, (\d+) chunks.* parse ([\d.]+) MB/s, .* ratio ([\d.]+)")
-# What is shown, in which unit, and the name of the figure.
+# Title, unit and name of each figure.
 ROWS = [
     ("index, CPU", "s", "index_cpu"),
     ("index, wall", "s", "index_wall"),
@@ -47,7 +47,7 @@ ROWS = [
 
 
 def questions(trees, labels, only, path):
-    """Writes all questions, tree by tree, and tells the trees."""
+    """Writes all questions, tree by tree. Returns the trees."""
     roots = []
     with open(path, "w", encoding="utf-8") as out:
         for spec in json.loads((labels / "repos.json").read_text("utf-8")):
@@ -79,7 +79,7 @@ def ours_once(example, asked, answers, cache):
 
 
 def ours(options, asked, answers, folder):
-    """A run that builds, and one on what it left."""
+    """A run that builds the index, and one that uses it."""
     built = ours_once(options.example, asked, answers, folder / "cache")
     kept = ours_once(options.example, asked, folder / "again.jsonl", folder / "cache")
     size = sum(path.stat().st_size for path in (folder / "cache").rglob("*") if path.is_file())
@@ -104,7 +104,7 @@ def parse_alone(outline, roots):
 
 
 def spread(values, digits=2):
-    """The median, and from where to where it went."""
+    """The median, with the range in brackets."""
     middle = f"{statistics.median(values):.{digits}f}"
     return middle if len(values) == 1 else f"{middle} ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
@@ -124,14 +124,14 @@ def table(rounds, version):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trees", type=pathlib.Path, required=True)
     parser.add_argument("--eval", type=pathlib.Path, required=True)
     parser.add_argument("--example", required=True)
     parser.add_argument("--semble", required=True)
     parser.add_argument("--outline")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", nargs="*", help="names of trees, to try it out")
+    parser.add_argument("--only", nargs="*", help="names of trees, for a short run")
     parser.add_argument("--answers", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()

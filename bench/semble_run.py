@@ -2,8 +2,7 @@
 
 usage: PYTHON bench/semble_run.py QUESTIONS.jsonl ANSWERS.jsonl
 
-BM25 and semble's own ranking, without a model: vectors are constant and weigh nothing. What it writes about its use after
-every search is turned off. The index is in memory only: nothing is read from its cache, and nothing saved. Prints JSON.
+BM25 and semble's own ranking, without a model: vectors are constant and weigh nothing. Its usage statistics after every search are turned off. The index is in memory only: nothing is read from its cache, and nothing saved. Prints JSON.
 """
 
 import importlib.metadata

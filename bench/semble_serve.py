@@ -1,9 +1,9 @@
-"""semble as an MCP server, or building an index, as its command-line tool does: the part of bench/run that runs in semble's interpreter.
+"""semble as an MCP server, or its index build, as in its command-line tool: the part of bench/run that runs in semble's interpreter.
 
 usage: PYTHON bench/semble_serve.py serve | index DIRECTORY | check
 
-`index` builds the index and saves it where the server would; `check` fails where the model cannot be loaded. With DOCENT_BENCH_STUB set
-it goes without the model: vectors are constant and weigh nothing, so BM25 and semble's own ranking remain, as in semble_run.py.
+`index` builds the index and saves it where the server would; `check` fails if the model cannot be loaded. With DOCENT_BENCH_STUB set
+it runs without the model: vectors are constant and weigh nothing, so BM25 and semble's own ranking remain, as in semble_run.py.
 """
 
 import os

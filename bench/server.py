@@ -20,7 +20,7 @@ class Server:
         self.process.stdin.flush()
 
     def request(self, method, params):
-        """The response, whatever else the server says before it."""
+        """Sends a request. Returns its response, and skips other messages before it."""
         self.number += 1
         self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
         while line := self.process.stdout.readline():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How long docent takes from its spawn to the answer of the handshake, what it holds then, and how fast it leaves.
+"""Time from the spawn of docent to the answer of the handshake, memory after it, and time to exit.
 
 usage: bench/start.py DOCENT [--root DIR] [--starts N]
 
-Memory is read from /proc, so this runs on Linux only.
+Linux only: memory is read from /proc.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def row(name, values, unit):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docent")
     parser.add_argument("--root", default=".")
     parser.add_argument("--starts", type=int, default=100)

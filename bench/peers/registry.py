@@ -1,7 +1,7 @@
-"""The peers that bench/run puts beside docent: where each comes from, in which version, and what of it could not be had.
+"""The peers of bench/run: source, pinned version and installation of each.
 
-Everything is installed from registries (PyPI, npm) into `${XDG_CACHE_HOME:-~/.cache}/docent/bench`, each peer in a folder of its own,
-and found there the next time. The versions are pinned here.
+Each peer is installed from its registry (PyPI, npm) into its own folder of `${XDG_CACHE_HOME:-~/.cache}/docent/bench`, once. `note` says
+what could not be installed and why.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ class Peer:
     version: str
     program: str
     about: str
-    # What npm installs in place of dependencies that no registry has.
+    # Versions that npm installs instead of dependencies that are in no registry.
     overrides: dict = dataclasses.field(default_factory=dict)
     path: str | None = None
     note: str = ""
@@ -44,7 +44,7 @@ PEERS = {
 
 
 def attempt(command):
-    """Why it failed, in one line without paths and hosts; nothing where it did not."""
+    """Runs a command. Returns why it failed, in one line without paths and hosts, or `None`."""
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, check=False)
@@ -71,13 +71,13 @@ def from_npm(peer, folder):
         (folder / "package.json").write_text(json.dumps({"overrides": peer.overrides}) + "\n")
         if not attempt(command):
             instead = ", ".join(f"{name} {version}" for name, version in peer.overrides.items())
-            (folder / "note").write_text(f"does not install as it is, because npm fetches a dependency from GitHub; with {instead} of the registry it does")
+            (folder / "note").write_text(f"does not install as published, because npm fetches a dependency from GitHub; installed with {instead} of the registry")
             return None
     return why
 
 
 def install(name):
-    """Installs a peer unless it is there; `path` stays empty where that failed, and `note` tells why."""
+    """Installs a peer unless it is installed. On failure `path` stays empty, and `note` says why."""
     peer = PEERS[name]
     folder = FOLDER / f"{name}-{peer.version}"
     program = folder / ("bin" if peer.registry == "PyPI" else "node_modules/.bin") / peer.program
@@ -91,11 +91,11 @@ def install(name):
         peer.note = (folder / "note").read_text()
     if name == "semble" and attempt([peer.path, str(BENCH / "semble_serve.py"), "check"]):
         os.environ["DOCENT_BENCH_STUB"] = "1"
-        peer.note = "its model is on Hugging Face, which cannot be reached: measured without, BM25 and its ranking only, which spares it the embedding"
+        peer.note = "its model is on Hugging Face, which cannot be reached: measured without it, BM25 and its ranking only, which saves it the embedding"
 
 
 def resolved(name):
-    """The version that is installed, as the package says it."""
+    """The installed version, as the package states it."""
     peer = PEERS[name]
     folder = pathlib.Path(peer.path).parent.parent
     if peer.registry == "npm":

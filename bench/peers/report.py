@@ -10,6 +10,7 @@ import re
 import statistics
 import subprocess
 import sys
+import textwrap
 
 import git as by_git
 import plot
@@ -23,17 +24,22 @@ PLOTTED = ("start", "index", "search")
 
 
 def report(bench, about, minutes):
+    """Writes README.md and the plots from the records so far."""
     loads = [one["load"] for one in bench.records]
     peers_in = "\n".join(f"| {name} | {peer.registry} {peer.package} {peer.version} | {peer.about} | {peer.note} |" for name, peer in PEERS.items())
     repositories = "; ".join(f"{name}: {one['files']:,} files, {one['commits']:,} commits, at {one['commit']}" for name, one in about["repositories"].items())
+    versions, rounds = about["versions"], bench.options.rounds
+    intro = (
+        f"Made by `bench/run`, {about['date']}, in {minutes:.0f} minutes. {about['cpu']}, {about['cores']} cores, {about['memory']}, {about['kernel']}; "
+        f"load average {spread(loads)}; the machine is shared. Figures are medians, with their range in brackets. “To docent's” is the tool's "
+        f"figure divided by docent's of the same round: above 1, docent took less. {repositories}. {rounds} rounds; {rounds + 2} of start, "
+        f"{2 * rounds} of exact search, and of the large repository 1 of index and 2 of search. docent {versions['docent']}; git {versions['git']}, "
+        f"Node {versions['node']}, Python {versions['python']}. Raw figures: raw.jsonl."
+    )
     lines = [
         "# docent beside its peers\n",
-        f"Made by `bench/run`, {about['date']}, in {minutes:.0f} minutes. {about['cpu']}, {about['cores']} cores, {about['memory']}, {about['kernel']}; load average {spread(loads)}, the",
-        "machine is shared. Figures are medians and, in brackets, from where to where they went. “To docent's” is the tool's figure divided by docent's of the same",
-        "round: above 1, docent took less. " + repositories + ".",
-        f"{bench.options.rounds} rounds; {bench.options.rounds + 2} of start, {2 * bench.options.rounds} of exact search, and of the large repository 1 of index and 2 of search.",
-        f"docent {about['versions']['docent']}; git {about['versions']['git']}, Node {about['versions']['node']}, Python {about['versions']['python']}. Raw figures: raw.jsonl.\n",
-        "| peer | package | what it is | note |\n|---|---|---|---|\n" + peers_in + "\n",
+        textwrap.fill(intro, 120, break_long_words=False, break_on_hyphens=False) + "\n",
+        "| peer | package | purpose | note |\n|---|---|---|---|\n" + peers_in + "\n",
     ]
     for name, measure in MEASURES.items():
         for at, (title, text) in enumerate(measure.tables(bench)):
@@ -53,7 +59,7 @@ def report(bench, about, minutes):
     for path in bench.options.out.iterdir():
         leaked = [word for word in (str(bench.folder), str(pathlib.Path.home()), platform.node()) if len(word) > 5 and word in path.read_text("utf-8")]
         if leaked:
-            print(f"{path.name} has a path or a name of this machine", file=sys.stderr)
+            print(f"{path.name} contains a path or a name of this machine", file=sys.stderr)
 
 
 def plots(bench, note):

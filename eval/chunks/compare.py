@@ -4,8 +4,8 @@
 usage: eval/chunks/compare.py OUTLINE REPOSITORIES [--language NAME] [--misses N]
 
 OUTLINE is the example `outline` of docent-core, REPOSITORIES a directory with the repositories named below, checked out.
-A definition is the same when name, line and kind (called or a type) are; a line may differ by one, for ctags and docent may count a name on the
-next line. Vendored, minified and generated files are passed over, for both.
+Two definitions are the same if name, line and kind (callable or type) are. A line may differ by one, because ctags and docent may count a name
+on the next line. Vendored, minified and generated files are skipped for both.
 """
 
 import argparse
@@ -26,7 +26,7 @@ LANGUAGES = {
     "TypeScript": (["ts", "tsx"], ["core", "nest", "zod", "trpc", "date-fns"]),
     "JavaScript": (["js", "mjs", "cjs"], ["express", "lodash", "webpack", "axios", "Chart.js"]),
 }
-# What ctags calls functions, classes and methods, and their kin. Not its guesses about types that are only mentioned (`alias`).
+# The kinds of ctags for functions, classes, methods and the like, without its guesses about types that are only mentioned (`alias`).
 KINDS = {
     "Rust": {"function", "method", "struct", "enum", "interface", "macro"},
     "Python": {"function", "member", "class"},
@@ -37,7 +37,7 @@ KINDS = {
     "TypeScript": {"function", "method", "class", "interface", "enum", "generator"},
     "JavaScript": {"function", "method", "class", "generator"},
 }
-# Of ctags and docent: what is called. Everything else is a type.
+# Kinds of ctags and docent that are callable. Everything else is a type.
 FUNCTIONS = {"function", "method", "member", "func", "macro", "generator"}
 PASSED_OVER = ["/vendor/", "/node_modules/", "/third_party/", "/dist/", "/deps/", ".min.js", "/testdata/", "/fixtures/"]
 MOST_FILES = 1500
@@ -90,15 +90,15 @@ def by_docent(outline, files):
 
 
 def last(name):
-    """`Foo::bar`, `a.b.c`, `~Foo` and `operator ==` by the word that names them."""
+    """The last word of `Foo::bar`, `a.b.c`, `~Foo` and `operator ==`."""
     if "operator" in name:
         return name[name.rindex("operator"):].replace(" ", "")
     return name.split("::")[-1].split(".")[-1].strip("~#\"' ")
 
 
 def is_definition(language, kind, name, path, row):
-    """False for what ctags only takes for one: in JavaScript, an object literal or a call's result as a class or function, and any
-    property as a method; in C++, a word in the name of a test case."""
+    """Whether it is a real definition. ctags also reports, in JavaScript, an object literal or the result of a call as a class or
+    function, and any property as a method; in C++, a word in the name of a test case."""
     if language not in ("JavaScript", "C++"):
         return True
     line = pathlib.Path(path).read_text(encoding="utf-8").split("\n")[row - 1]
@@ -112,7 +112,7 @@ def is_definition(language, kind, name, path, row):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outline")
     parser.add_argument("repositories")
     parser.add_argument("--language")
@@ -135,7 +135,7 @@ def main():
                     if not is_definition(language, kind, name, path, row):
                         continue
                     wanted += 1
-                    # `TEST_IMPL(x) {` defines x; ctags calls it by the macro.
+                    # `TEST_IMPL(x) {` defines x; ctags names it by the macro.
                     by_macro = language in ("C", "C++") and name.isupper() and row in rows
                     # A JavaScript class may be a function, and ctags says class either way.
                     kinds = (True, False) if language == "JavaScript" else (kind in FUNCTIONS,)

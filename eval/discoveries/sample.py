@@ -5,9 +5,9 @@
     python3 eval/discoveries/sample.py keep judged.jsonl > eval/discoveries/samples/NAME.jsonl
     python3 eval/discoveries/sample.py count eval/discoveries/samples/*.jsonl
 
-`draw` takes 100 of a project's discoveries: as many of each source as of the others, as far as there are so many, so that the
-rare ones are judged as well. A line has what docent says (`kind`, `source`, `module`, `content`, `place`) and room for a verdict:
-true, or false with the reason. `keep` leaves the text out, which is the projects': where it is and a hash say which it was.
+`draw` takes 100 of a project's discoveries, the same number from each source as far as possible, so that rare ones are judged
+too. A line has docent's fields (`kind`, `source`, `module`, `content`, `place`) and room for a verdict: true, or false with the
+reason. `keep` leaves out the text, which belongs to the projects; its place and a hash identify it.
 `count` prints the share of true ones, by project and by source.
 """
 

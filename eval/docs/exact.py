@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Reads every section of documentations with get_doc, and compares what they are together with the files.
+"""Reads every section of documentations with get_doc, and compares the joined sections with the files.
 
 usage: eval/docs/exact.py DOCENT EXAMPLE CORPUS…
 
 EXAMPLE is the engine's example `docs`, which lists the ids (`cargo build --release -p docent-engine --example docs`). Ids must be unique, the
-position in every delimiter right, and the sections of a page, one behind the other, the page itself. Characters that hide are shown
-escaped by docent (`\\u{200B}`), and so are they here before the comparison. Also counts what `docent docs check` finds wrong.
+position in every delimiter right, and the sections of a page, joined, the page itself. docent escapes invisible characters
+(`\\u{200B}`), and the script does the same before it compares. It also counts the findings of `docent docs check`.
 Exit status 1 if anything differs.
 """
 
@@ -38,7 +38,7 @@ def pages(example, corpus):
 
 
 def compare(server, corpus, page, ids):
-    """What is wrong with a page, or nothing."""
+    """The error of a page, or `None`."""
     text = ""
     for place, wanted in enumerate(ids, 1):
         answer = server.call("get_doc", {"chunk_id": wanted})["content"][0]["text"]

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The evaluation of speakeasy-api/docs-mcp, asked of docent, and the ids of its chunks beside docent's.
+"""The evaluation of speakeasy-api/docs-mcp, run with docent, and the ids of its chunks compared with docent's.
 
 usage: eval/docs/peer.py --docent BINARY --peer CHECKOUT [--peer-chunks FILE.json]
 
 CHECKOUT is a copy of the peer's repository; nothing of it is kept here. A case is an entry of any JSON list below packages/eval/fixtures
-that has a query and the chunk to be found. Its corpus is the directory of its list, if that has a manifest; else the first corpus that has
-the file and the heading that are expected, and where none has, the case cannot be answered by anyone: it is shown and not counted.
-Every corpus is copied and served from there, with a home and a cache of its own. search_docs is asked for five results, with the filters of
+that has a query and the chunk to be found. Its corpus is the directory of its list, if that has a manifest; otherwise the first corpus
+that has the expected file and heading. If none has them, no tool can answer the case: it is shown and not counted.
+Every corpus is copied and served from there, with a separate home and cache. search_docs is asked for five results, with the filters of
 the case. An expected id may leave out the first headings of the path (`retries.md#backoff` for `retries.md#guide/backoff`).
 
-FILE.json is what peer_chunks.mjs has written: {corpus: {file: [ids in order]}}, a corpus being a directory below CHECKOUT or anywhere.
+FILE.json is the output of peer_chunks.mjs: {corpus: {file: [ids in order]}}, a corpus being a directory below CHECKOUT or anywhere.
 docent's ids are those of the delimiters of get_doc, walking through each file. Not compared are ids with letters beyond ASCII, which docent
 keeps and the peer drops, and those the peer gives twice in one file.
 
@@ -37,7 +37,7 @@ DELIMITER = re.compile(r"^--- Chunk: (.+) \(Chunk (\d+) of (\d+)\) \((Target|Con
 
 @contextlib.contextmanager
 def serve(docent, corpus):
-    """docent on a copy of the corpus, indexed."""
+    """A docent server on an indexed copy of the corpus."""
     with tempfile.TemporaryDirectory() as folder:
         ignored = shutil.ignore_patterns("node_modules", ".git")
         root = shutil.copytree(corpus, pathlib.Path(folder) / "corpus", ignore=ignored)
@@ -51,7 +51,7 @@ def serve(docent, corpus):
 
 
 def find_corpora(peer):
-    """Directories with a manifest and none above it."""
+    """Directories with a manifest, and without one above it."""
     manifests = [path.parent for path in peer.rglob(".docs-mcp.json") if "node_modules" not in path.parts]
     return sorted(place for place in manifests if not any(other in place.parents for other in manifests))
 
@@ -82,7 +82,7 @@ def fits(found, expected):
 
 
 def rank(server, case):
-    """From 1 to 5, or nothing; and what docent said if that is an error."""
+    """The rank from 1 to 5, or `None`; and the text of an error."""
     result = server.call("search_docs", {"query": case["query"], "limit": SHOWN, **case["filters"]})
     text = result["content"][0]["text"]
     if result.get("isError"):
@@ -92,7 +92,7 @@ def rank(server, case):
 
 
 def evaluate(docent, peer):
-    """Prints each case with its rank and tells how many were not found."""
+    """Prints each case with its rank. Returns how many were not found."""
     corpora, by_corpus, unanswerable = find_corpora(peer), {}, []
     for path, case in find_cases(peer):
         homes = [path.parent] if path.parent in corpora else [corpus for corpus in corpora if has(corpus, case["expected"])]
@@ -116,7 +116,7 @@ def evaluate(docent, peer):
 
 
 def walk(server, file, starts):
-    """All ids of a file in order, from the first of `starts` that is known; nothing where none is."""
+    """All ids of a file in order, from the first of `starts` that is known; empty if none is."""
     ids, total, asked = {}, 1, set()
 
     def ask(name):
@@ -142,7 +142,7 @@ def walk(server, file, starts):
 
 
 def differences(theirs, ours):
-    """Pairs of ids that should be the same, and how many were compared. A file cut otherwise is one difference, not many."""
+    """Pairs of ids that should be the same but differ, and how many were compared. A file cut differently is one difference, not many."""
     if len(theirs) != len(ours):
         return [(f"cut into {len(theirs)}", f"cut into {len(ours)}" if ours else "unknown to docent")], 1
     seen, pairs = set(), []
@@ -154,7 +154,7 @@ def differences(theirs, ours):
 
 
 def compare(docent, peer, listed):
-    """Prints ids that are not the same and tells how many."""
+    """Prints ids that differ. Returns how many."""
     wrong = 0
     for corpus, files in listed.items():
         compared = here = 0
@@ -170,7 +170,7 @@ def compare(docent, peer, listed):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--docent", required=True)
     parser.add_argument("--peer", type=pathlib.Path, required=True)
     parser.add_argument("--peer-chunks", type=pathlib.Path)

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// The chunk ids that speakeasy-api/docs-mcp gives to the files of some corpora, for eval/docs/peer.py --peer-chunks.
+// The chunk ids of speakeasy-api/docs-mcp for the files of some corpora, for eval/docs/peer.py --peer-chunks.
 //
 // usage: node peer_chunks.mjs CHECKOUT OUT.json [CORPUS…]
 //
 // CHECKOUT is a copy of its repository, built: `pnpm install`, then `tsc -p tsconfig.build.json` in packages/core and packages/cli.
-// Each CORPUS is a directory, below CHECKOUT or anywhere; without any, those of the evaluation. Its command line builds an index
-// into a temporary directory, without embeddings, and writes there what it cut. OUT.json: {corpus: {file: [ids in order]}}.
+// Each CORPUS is a directory, below CHECKOUT or anywhere; without any, those of the evaluation. The peer's command line builds an
+// index in a temporary directory, without embeddings, and writes its chunks there. OUT.json: {corpus: {file: [ids in order]}}.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

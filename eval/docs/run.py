@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Asks docent 150 questions about three documentations and tells how high the section stands that answers each.
+"""Asks docent 150 questions about three documentations, and reports the rank of the section that answers each.
 
 usage: eval/docs/run.py DOCENT CORPORA --out DIR [--example EXAMPLE]
 
-CORPORA has a directory for each corpus that README.md names. DOCENT is asked through MCP, as a client asks it. EXAMPLE is the engine's
-example `docs` (`cargo build --release -p docent-engine --example docs`): with it, words alone and meaning alone are measured, and BM25
-as textbooks have it over the same sections (heading and text, k1 1.2, b 0.75, words in small letters, nothing weighted).
+CORPORA has a directory for each corpus that README.md names. DOCENT is called over MCP, like by a client. EXAMPLE is the engine's
+example `docs` (`cargo build --release -p docent-engine --example docs`): with it, words alone and similarity alone are measured, and
+textbook BM25 over the same sections (heading and text, k1 1.2, b 0.75, words in lower case, no weights).
 
-A question counts by the first of five results that is its section, or one that is noted to answer it as well: NDCG@5 is 1/log2(1+rank),
+A question is scored by the first of five results that is its section, or another one that is labelled as an answer: NDCG@5 is 1/log2(1+rank),
 MRR@5 is 1/rank. Writes results.json with the rank of every question, and results.md.
 """
 
@@ -35,13 +35,13 @@ def questions():
 
 
 def ask_docent(docent, corpora, asked):
-    """The ids that search_docs gives, for every question."""
+    """The ids of the results of search_docs, for every question."""
     answers = {}
     for corpus in sorted({question["corpus"] for question in asked}):
         with tempfile.TemporaryDirectory() as home:
             environment = {**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/cache", "DOCENT_LIMIT_SEARCH_DOCS": "0"}
             root = str(corpora / corpus)
-            # Whoever asks on the command line waits until all pages are in.
+            # A search on the command line waits until all pages are indexed.
             subprocess.run([docent, "--root", root, "docs", "anything"], env=environment, capture_output=True, check=True)
             server = Server([docent, "--root", root, "serve"], environment)
             for question in asked:
@@ -54,7 +54,7 @@ def ask_docent(docent, corpora, asked):
 
 
 def ask_example(example, corpora, asked, ways):
-    """The same inside one process, by some of the ways of looking."""
+    """The same inside one process, by the other methods."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         lines = [json.dumps({"root": str(corpora / question["corpus"]), "question": question["question"]}) for question in asked]
@@ -69,7 +69,7 @@ def words(text):
 
 
 def ask_bm25(example, corpora, asked):
-    """BM25 over the sections as docent cuts them."""
+    """Textbook BM25 over the sections as docent cuts them."""
     answers = {}
     for corpus in sorted({question["corpus"] for question in asked}):
         dumped = subprocess.run([example, "dump", corpora / corpus], check=True, capture_output=True, text=True).stdout
@@ -109,14 +109,14 @@ def mean(numbers):
 
 
 def interval(differences):
-    """Where 95 % of the means of samples are."""
+    """The bootstrap interval of the mean, 95 %."""
     chance = random.Random(0)
     means = sorted(mean(chance.choices(differences, k=len(differences))) for _ in range(5_000))
     return means[125], means[-126]
 
 
 def report(asked, ranks):
-    """Two tables: by kind of question for each way, and docent's by corpus."""
+    """Two tables: by kind of question for each method, and docent's by corpus."""
     lines = ["| way of looking | all | direct | paraphrased | MRR@5 | found |", "|---|--:|--:|--:|--:|--:|"]
     for way, places in ranks.items():
         by_kind = [mean(ndcg(place) for place, question in zip(places, asked) if kind in ("all", question["kind"])) for kind in ("all", "direct", "paraphrased")]
@@ -136,7 +136,7 @@ def report(asked, ranks):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docent")
     parser.add_argument("corpora", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How many imports inside real projects `read_file` finds the right file of, and how long it takes.
+"""For how many imports inside real projects `read_file` finds the right file, and how long it takes.
 
 usage: eval/imports/resolve.py DOCENT REPOSITORIES [--misses N]
 
-REPOSITORIES is a directory with the repositories named below, checked out. What is imported is read here independently, by regular
-expressions and Python's own parser, and counts when a file for it is there: relative paths in JavaScript, TypeScript and Python, `mod x;` in
-Rust, packages of the module in Go, classes of the repository in Java. It is found when one of the files it can mean is in docent's answer.
+REPOSITORIES is a directory with the repositories named below, checked out. The script reads the imports itself, by regular
+expressions and Python's own parser. An import counts if the project has a file for it: relative paths in JavaScript, TypeScript and Python,
+`mod x;` in Rust, packages of the module in Go, classes of the repository in Java. It is found if a file it can mean is in docent's answer.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def docent_on(root, docent, *settings):
 
 
 def read(server, path):
-    """The result, and the seconds it took."""
+    """Calls a tool. Returns the result, and the seconds it took."""
     started = time.perf_counter()
     result = server.call("read_file", {"path": path, "includeDeps": True})
     return result, time.perf_counter() - started
@@ -59,7 +59,7 @@ def sources(root, extensions):
 
 
 def there(root, candidates):
-    """Those of the paths at which a file is."""
+    """The paths that exist as files."""
     paths = [os.path.normpath(path) for path in candidates]
     return {path for path in paths if not path.startswith("..") and os.path.isfile(os.path.join(root, path))}
 
@@ -127,7 +127,7 @@ READERS = {"TypeScript": in_javascript, "JavaScript": in_javascript, "Python": i
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docent")
     parser.add_argument("repositories")
     parser.add_argument("--misses", type=int, default=0)

@@ -9,9 +9,11 @@ from ..figures import docent_first, percentile, ratio_to_docent, table, tools_of
 from ..tool import Tool
 from ..usage import children_cpu, cpu
 
-ABOUT = """Every call is a different one. `git_log` of 5 and more commits: docent's also tells the files each commit changed. `git_diff` of HEAD~n with the working
-directory: docent sums up more than 1,000 changed lines, and its answer ends at 20,000 characters; mcp-server-git gives all lines. mcp-server-git has no blame: bare `git blame` of 41 lines stands in. “Nothing kept” is
-a docent without a cache directory; the other has built its table of commits, which a server does by itself in the background."""
+ABOUT = """Every call is different. `git_log` of 5 and more commits: docent's also has the files that each commit
+changed. `git_diff` of HEAD~n with the working directory: docent summarises more than 1,000 changed
+lines, and its answer ends at 20,000 characters; mcp-server-git gives all lines. mcp-server-git has no
+blame, so bare `git blame` of 41 lines takes its place. “Nothing kept” is a docent without a cache
+directory; the other has built its table of commits, which a server does by itself in the background."""
 
 
 def measure(bench):

@@ -11,9 +11,11 @@ from ..usage import children_cpu, cpu
 
 PATTERNS = [*by_grep.PATTERNS, "TODO|FIXME|XXX", r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b"]
 
-ABOUT = """docent `grep_codebase` on a warm server, which answers with the first matches and the exact total, beside a process of `rg` that counts: over the same
-files (“same files”: hidden ones too, without what docent never searches), and as it comes (`rg --ignore-case --count`). Sums over all patterns of a
-round. docent has `index.watch=false` here, because rg's reading would wake its watcher while it is measured."""
+ABOUT = """docent `grep_codebase` on a warm server, which answers with the first matches and the exact total, and a
+process of `rg` that counts: over the same files (“same files”: hidden ones too, without the paths that
+docent never searches), and with its defaults (“as it comes”: `rg --ignore-case --count`). The figures
+are sums over all patterns of a round. docent has `index.watch=false` here, because rg's reading would
+wake its watcher during the measurement."""
 
 
 def measure(bench):

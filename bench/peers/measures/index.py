@@ -13,10 +13,11 @@ from ..registry import PEERS
 from ..tool import Tool
 from ..usage import PeakWatch, cpu
 
-ABOUT = """From nothing to a complete index on disk. docent: `docent index`, all text files and by default the messages of up to 10,000 commits, with vectors;
-“without commits” is the same with `index.max_commits=0`. semble: what `semble search` does before it searches, code only (its default), 4 workers; without its
-model the vectors have 8 numbers, so that its disk is understated.
-codegraph: `codegraph init -y`, code only. code-index-mcp: server start, `set_project_path`, `build_deep_index`. probe has no index."""
+ABOUT = """From no index to a complete one on disk. docent: `docent index`, all text files and by default the
+messages of up to 10,000 commits, with vectors; “without commits” is the same with `index.max_commits=0`.
+semble: the build that `semble search` does before it searches, code only (its default), 4 workers;
+without its model the vectors have 8 numbers, so that its disk is understated. codegraph: `codegraph init
+-y`, code only. code-index-mcp: server start, `set_project_path`, `build_deep_index`. probe has no index."""
 
 
 def measure(bench):

@@ -12,8 +12,10 @@ from ..figures import docent_first, percentile, ratio_to_docent, spread, table, 
 from ..tool import Tool
 from ..usage import cpu
 
-ABOUT = """docent `write_memory_entry` (`memory.approval=never`), which syncs to the disk and keeps who wrote it; server-memory `create_entities`, which writes its whole
-file anew each time and does not sync. One writer first. Then four servers with one client each write at once to the same file, as four clients of one project would."""
+ABOUT = """docent `write_memory_entry` (`memory.approval=never`) syncs to the disk and stores the author of each
+entry. server-memory `create_entities` writes its whole file each time and does not sync. One writer
+comes first. Then four servers with one client each write at once to the same file, as four clients of
+one project would."""
 
 
 def measure(bench):

@@ -12,9 +12,11 @@ from benchmark import Benchmark, mean
 from ..figures import docent_first, table, tools_of
 from ..registry import PEERS
 
-ABOUT = """NDCG@10 of the files in the answers as they come, over the first projects of the outside benchmark in five languages that all know. docent's weights were chosen
-on this benchmark (eval/search/README.md), so it has an advantage here. Ten results are asked for (docent, semble), ten files (codegraph); probe answers with what fits 8,000
-tokens. code-index-mcp does not rank and is left out."""
+ABOUT = """NDCG@10 of the files in the answers as they come, over the first projects of the outside benchmark in
+five languages that all tools know. docent's weights were chosen on this benchmark
+(eval/search/README.md), so it has an advantage here. docent and semble are asked for ten results,
+codegraph for ten files; probe answers with as much as fits 8,000 tokens. code-index-mcp does not rank
+and is left out."""
 
 
 def measure(bench):

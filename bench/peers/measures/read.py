@@ -7,8 +7,10 @@ from ..figures import percentile, ratio_to_docent, table, tools_of
 from ..usage import cpu
 from .git import text_files
 
-ABOUT = """Each file is read once by each. `read_file` of docent is JSON with the content, language, module, role and last change; `read_repo_file` JSON with
-the content and its size; server-filesystem's `read_text_file` the content itself. Bytes are of the text part; all three send it again as structured content."""
+ABOUT = """Each file is read once by each tool. `read_file` of docent is JSON with the content, language, module,
+role and last change; `read_repo_file` is JSON with the content and its size; server-filesystem's
+`read_text_file` is the content itself. Bytes are those of the text part; all three send it again as
+structured content."""
 
 
 def measure(bench):

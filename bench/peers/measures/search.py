@@ -32,13 +32,18 @@ limit the number of requests per second
 wait until all tasks have finished
 compute a hash of the content""".splitlines()
 
-ABOUT = f"""{len(QUESTIONS)} questions in words, one after the other, over stdio to servers that have their index and have answered one question before. docent
-`context_search`, semble `search`, codegraph `codegraph_explore`, probe `search_code`, all with the question and their defaults. code-index-mcp has no
-search by words: it gets `search_code_advanced` with the longer words of the question as a regular expression (`a|b|c`), unranked. Bytes are what the model
-reads; CPU is that of the whole time, with what a server does meanwhile by itself.
-In every round each server is started anew, alone, so that none has heard the questions before. They are asked 0.2 s apart, three seconds after others
-were asked back to back at once after the start (“at once”: docent looks over all files until its watcher is trusted, semble does not look for changes for a while). docent's answer has 5 results with whole pieces, semble's 5 with 10 lines each,
-codegraph's up to 12 files of source, probe's up to 8,000 tokens, code-index-mcp's the first 10 lines in order of files."""
+ABOUT = f"""{len(QUESTIONS)} questions in words, one after the other, over stdio to servers that have their index and
+have answered one question before. docent `context_search`, semble `search`, codegraph
+`codegraph_explore`, probe `search_code`, all with the question and their defaults. code-index-mcp has no
+search by words: it gets `search_code_advanced` with the longer words of the question as a regular
+expression (`a|b|c`), unranked. Bytes are those that the model reads; CPU is that of the whole time,
+including background work of the server.
+
+In every round each server is started again, alone, so that it has not seen the questions before. Other questions come
+first, back to back right after the start (“at once”: docent scans all files until its watcher is trusted, semble does
+not look for changes for a while). Three seconds later follow the questions that count, 0.2 s apart. docent's answer
+has 5 results with whole chunks, semble's 5 with 10 lines each, codegraph's up to 12 files of source, probe's up to
+8,000 tokens, code-index-mcp's the first 10 lines in order of files."""
 
 
 def measure(bench):

@@ -6,9 +6,11 @@ from ..figures import docent_first, ratio_to_docent, spread, table, tools_of
 from ..registry import PEERS
 from ..usage import cpu, resident
 
-ABOUT = """From the spawn of the installed program (no npx or uvx, which add to it) to its answer to `initialize`; memory and CPU one second later. docent,
-codegraph and server-filesystem are started for the repository, which docent and codegraph have indexed; codegraph starts a background process, which counts.
-code-index-mcp is started without a project, as its documentation recommends. semble loads its model after the answer."""
+ABOUT = """From the spawn of the installed program (no npx or uvx, which add to it) to its answer to `initialize`;
+memory and CPU one second later. docent, codegraph and server-filesystem are started for the repository,
+which docent and codegraph have indexed; codegraph starts a background process, which counts.
+code-index-mcp is started without a project, as its documentation recommends. semble loads its model
+after the answer."""
 
 
 def measure(bench):
