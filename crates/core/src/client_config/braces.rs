@@ -1,17 +1,19 @@
-//! Members between braces, in JSON and in the inline tables of TOML: adding at the end, and taking one out.
+//! Members between braces, in JSON objects and TOML inline tables: adding at the end, and removing one.
 //!
-//! Invariant: what was added to members that were there is taken out again without a trace. Braces that held nothing come back
-//! as `{}`, however much blank there was in them.
+//! Left out: how a member is written (`style` and `toml` do that).
+//!
+//! Invariant: removing a member that was added to other members restores the text. Braces that were empty
+//! come back as `{}`, without the blanks that they may have had.
 
 use std::ops::Range;
 
-use super::splice::{Splice, break_before, is_blank, line_end, line_start, starts_line};
+use super::splice::{Splice, is_blank, is_first_on_line, line_break_before, line_end, line_start};
 
 pub(super) struct Braces {
-    /// What stands between them.
+    /// The range between the braces.
     pub(super) inside: Range<usize>,
     pub(super) members: Vec<Member>,
-    /// Where the last comment before the closing one ends.
+    /// End of the last comment before the closing brace.
     pub(super) comments_end: Option<usize>,
 }
 
@@ -20,14 +22,14 @@ pub(super) struct Member {
     pub(super) comma: Option<usize>,
 }
 
-/// How new members are set.
+/// How new members are laid out.
 pub(super) enum Layout<'a> {
-    /// Each on its own line.
+    /// One member per line.
     Lines {
         eol: &'a str,
-        /// Before each of them.
+        /// Before each member.
         indent: String,
-        /// Before the closing brace, if it has to go to a line of its own.
+        /// Before the closing brace, if it moves to a line of its own.
         outer: String,
     },
     OneLine {
@@ -39,7 +41,7 @@ pub(super) enum Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// What each new member is indented with, if it has a line.
+    /// The indentation of new members, or `None` if they share a line.
     pub(super) fn indent(&self) -> Option<&str> {
         match self {
             Self::Lines { indent, .. } => Some(indent),
@@ -49,15 +51,15 @@ impl Layout<'_> {
 }
 
 impl Member {
-    /// Where it ends, with its comma.
+    /// End of the member, its comma included.
     fn end(&self) -> usize {
         self.comma.map_or(self.range.end, |comma| comma + 1)
     }
 }
 
 impl Braces {
-    /// New members, last. They end with a comma if the last one did.
-    pub(super) fn add(&self, text: &str, new: &[String], layout: &Layout) -> Vec<Splice> {
+    /// Adds members after the last one. They end with a trailing comma if the last one did.
+    pub(super) fn add_members(&self, text: &str, new: &[String], layout: &Layout) -> Vec<Splice> {
         let last = self.members.last();
         let end = last.map_or(self.inside.start, Member::end);
         let trailing = last.and_then(|last| last.comma).map_or("", |_| ",");
@@ -91,41 +93,42 @@ impl Braces {
         splices
     }
 
-    /// Whether there is one member, and not even a comment beside it.
-    pub(super) fn hold_one(&self, text: &str) -> bool {
+    /// Whether there is exactly one member, and no comment beside it.
+    pub(super) fn has_single_member(&self, text: &str) -> bool {
         let [only] = &self.members[..] else {
             return false;
         };
         is_blank(&text[self.inside.start..only.range.start]) && is_blank(&text[only.end()..self.inside.end])
     }
 
-    /// Without the member at this place.
-    pub(super) fn remove(&self, text: &str, index: usize) -> Vec<Splice> {
-        if self.hold_one(text) {
+    /// Removes the member at an index.
+    pub(super) fn remove_member(&self, text: &str, index: usize) -> Vec<Splice> {
+        if self.has_single_member(text) {
             return vec![Splice::remove(self.inside.clone())];
         }
         let member = &self.members[index];
         let before = index.checked_sub(1).map(|index| &self.members[index]);
         let mut splices = Vec::new();
-        // The last one has no comma: then the one before it shall have none.
+        // The file has no trailing comma: the member before, which becomes the last, must lose its comma.
         if member.comma.is_none()
             && let Some(comma) = before.and_then(|before| before.comma)
         {
             splices.push(Splice::remove(comma..comma + 1));
         }
         let from = before.map_or(self.inside.start, Member::end);
-        splices.push(Splice::remove(self.extent(text, index, from)));
+        splices.push(Splice::remove(self.removal_range(text, index, from)));
         splices
     }
 
-    /// What goes with a member: its line, or the blank beside it. `from` is where the member before it ends.
-    fn extent(&self, text: &str, index: usize, from: usize) -> Range<usize> {
+    /// The range to remove with a member: its line, or the blank beside it. `from` is the end of the member
+    /// before.
+    fn removal_range(&self, text: &str, index: usize, from: usize) -> Range<usize> {
         let member = &self.members[index];
         let (start, end) = (member.range.start, member.end());
-        if starts_line(text, start) {
-            let line = break_before(text, line_start(text, start));
+        if is_first_on_line(text, start) {
+            let line = line_break_before(text, line_start(text, start));
             let has_line = is_blank(&text[end..line_end(text, end)]);
-            // The closing brace must not come behind a comment that takes the rest of its line.
+            // A line comment before the member would swallow a closing brace that moves onto its line.
             let is_closed_after = is_blank(&text[end..self.inside.end])
                 && !ends_in_comment(text.get(from..line).unwrap_or_default());
             if has_line || is_closed_after {
@@ -141,7 +144,7 @@ impl Braces {
     }
 }
 
-/// Whether what follows these blanks and comments would be part of the last one.
+/// Whether text appended to these blanks and comments would become part of the last comment.
 fn ends_in_comment(mut gap: &str) -> bool {
     loop {
         gap = gap.trim_start();

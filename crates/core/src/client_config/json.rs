@@ -1,6 +1,11 @@
 //! Entries in JSON files, with comments or without.
 //!
+//! `jsonc-parser` yields the syntax tree with byte ranges; `braces` and `style` decide which bytes change.
+//!
 //! Left out on purpose: single quotes, keys without quotes and other dialects. No client writes them.
+//!
+//! Invariant: byte ranges of the parsed text are byte ranges of the file, also where surrogates were
+//! replaced.
 
 use std::borrow::Cow;
 
@@ -12,42 +17,43 @@ use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 
 use super::braces::{Braces, Layout, Member};
-use super::splice::{Splice, apply, indent, position, starts_line};
+use super::splice::{Splice, apply, indentation_at, is_first_on_line, position_at};
 use super::style::FileStyle;
 use super::{EditRefused, Entry, EntryLocation, FileFormat, Position, Value};
 
 pub(super) fn find(text: &str, place: &EntryLocation) -> Result<Option<Entry>, EditRefused> {
-    let text = readable(text);
+    let text = replace_lone_surrogates(text);
     let file = JsonFile::read(&text, place.form)?;
     let path = place.path();
-    let way = file.way(&path)?;
-    if way.len() < path.len() {
+    let members = file.members_along(&path)?;
+    if members.len() < path.len() {
         return Ok(None);
     }
-    let fields = file.object_at(&way)?.properties.iter();
-    let fields = fields.filter_map(|field| Some((field.name.as_str().to_owned(), plain(&field.value)?)));
+    let fields = file.object_at(&members)?.properties.iter();
+    let fields =
+        fields.filter_map(|field| Some((field.name.as_str().to_owned(), plain_value(&field.value)?)));
     Ok(Some(fields.collect()))
 }
 
 pub(super) fn put(text: &str, place: &EntryLocation, entry: &Entry) -> Result<Option<String>, EditRefused> {
-    let readable = readable(text);
+    let readable = replace_lone_surrogates(text);
     let file = JsonFile::read(&readable, place.form)?;
     let path = place.path();
-    let way = file.way(&path)?;
-    let style = FileStyle::of(file.text, &file.root, way.last().copied());
+    let members = file.members_along(&path)?;
+    let style = FileStyle::detect(file.text, &file.root, members.last().copied());
     if file.is_empty {
-        return Ok(Some(style.whole(text, &path, entry)));
+        return Ok(Some(style.write_file(text, &path, entry)));
     }
-    let object = file.object_at(&way)?;
+    let object = file.object_at(&members)?;
     let mut splices = Vec::new();
     let mut missing = Vec::new();
-    if way.len() == path.len() {
+    if members.len() == path.len() {
         for (name, wanted) in entry {
             match file.property(object, name)? {
                 None => missing.push((name.clone(), wanted.clone())),
-                Some(field) if plain(&field.value).as_ref() == Some(wanted) => {}
+                Some(field) if plain_value(&field.value).as_ref() == Some(wanted) => {}
                 Some(field) => {
-                    let new = style.instead_of(field, wanted);
+                    let new = style.write_replacement(field, wanted);
                     splices.push(Splice::replace(field.value.start()..field.value.end(), new));
                 }
             }
@@ -56,9 +62,9 @@ pub(super) fn put(text: &str, place: &EntryLocation, entry: &Entry) -> Result<Op
         missing.clone_from(entry);
     }
     if !missing.is_empty() {
-        let layout = file.layout(object, way.last().copied(), &style);
-        let new = style.members(&path[way.len()..], &missing, layout.indent());
-        splices.extend(file.braces(object).add(file.text, &new, &layout));
+        let layout = file.layout(object, members.last().copied(), &style);
+        let new = style.write_members(&path[members.len()..], &missing, layout.indent());
+        splices.extend(file.braces(object).add_members(file.text, &new, &layout));
     }
     Ok((!splices.is_empty()).then(|| apply(text, splices)))
 }
@@ -68,53 +74,57 @@ pub(super) fn take_out(
     place: &EntryLocation,
     before: Option<&str>,
 ) -> Result<Option<String>, EditRefused> {
-    let readable = readable(text);
+    let readable = replace_lone_surrogates(text);
     let file = JsonFile::read(&readable, place.form)?;
     let path = place.path();
-    let way = file.way(&path)?;
-    if way.len() < path.len() {
+    let members = file.members_along(&path)?;
+    if members.len() < path.len() {
         return Ok(None);
     }
-    // Objects that only the entry needed go with it.
-    let kept = before.map_or(path.len(), |before| depth(before, place));
+    // Remove objects that were created for the entry and hold nothing else.
+    let kept = before.map_or(path.len(), |before| count_present_keys(before, place));
     let mut last = path.len() - 1;
-    while last > kept && file.braces(file.object_at(&way[..last])?).hold_one(file.text) {
+    while last > kept
+        && file
+            .braces(file.object_at(&members[..last])?)
+            .has_single_member(file.text)
+    {
         last -= 1;
     }
-    let object = file.object_at(&way[..last])?;
-    let start = way[last].start();
+    let object = file.object_at(&members[..last])?;
+    let start = members[last].start();
     let mut members = object.properties.iter();
     let index = members.position(|member| member.start() == start);
-    let splices = index.map(|index| file.braces(object).remove(file.text, index));
+    let splices = index.map(|index| file.braces(object).remove_member(file.text, index));
     Ok(splices.map(|splices| apply(text, splices)))
 }
 
-/// All that a text says.
-pub(super) fn values(text: &str, form: FileFormat) -> Result<Json, EditRefused> {
-    let text = readable(text);
+/// The whole content of a text as one value.
+pub(super) fn parse_values(text: &str, form: FileFormat) -> Result<Json, EditRefused> {
+    let text = replace_lone_surrogates(text);
     Ok(Node::Object(JsonFile::read(&text, form)?.root).into())
 }
 
-/// How many of the place's keys are in a text. All of them, if that cannot be told.
-fn depth(text: &str, place: &EntryLocation) -> usize {
-    let text = readable(text);
-    let known = || {
+/// How many of the location's keys a text has. All of them if it cannot be parsed, so that none is removed.
+fn count_present_keys(text: &str, place: &EntryLocation) -> usize {
+    let text = replace_lone_surrogates(text);
+    let count = || {
         Some(
             JsonFile::read(&text, place.form)
                 .ok()?
-                .way(place.keys)
+                .members_along(place.keys)
                 .ok()?
                 .len(),
         )
     };
-    known().unwrap_or(place.keys.len())
+    count().unwrap_or(place.keys.len())
 }
 
-/// A file that was read.
+/// A parsed file.
 struct JsonFile<'a> {
     text: &'a str,
     root: Object<'a>,
-    /// It has no object, and nothing else.
+    /// It has no value, at most comments. `root` is then an empty object that the text does not have.
     is_empty: bool,
     tokens: Vec<TokenAndRange<'a>>,
     comments: CommentMap<'a>,
@@ -140,11 +150,11 @@ impl<'a> JsonFile<'a> {
             tokens: true,
         };
         let parsed = parse_to_ast(text, &collect, &options).map_err(|error| EditRefused::Syntax {
-            at: position(text, error.range().start),
+            at: position_at(text, error.range().start),
             what: error.kind().to_string().to_lowercase(),
         })?;
         if is_strict && parsed.value.is_some() {
-            // The parser is lenient about control characters and blanks that are none in JSON.
+            // jsonc-parser accepts control characters in strings, and blanks that are not whitespace in JSON.
             serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
                 let (line, column) = (error.line(), error.column().max(1));
                 let what = error.to_string();
@@ -163,7 +173,7 @@ impl<'a> JsonFile<'a> {
             },
             Some(other) => {
                 return Err(EditRefused::WrongKind {
-                    at: position(text, other.start()),
+                    at: position_at(text, other.start()),
                     what: "the file".to_owned(),
                     wanted: "an object",
                 });
@@ -178,47 +188,49 @@ impl<'a> JsonFile<'a> {
         })
     }
 
-    /// The members that lead along the path, as far as they are there.
-    fn way(&self, path: &[&str]) -> Result<Vec<&ObjectProp<'a>>, EditRefused> {
-        let mut way = Vec::new();
+    /// The members along a path, up to the first key that is missing.
+    fn members_along(&self, path: &[&str]) -> Result<Vec<&ObjectProp<'a>>, EditRefused> {
+        let mut members = Vec::new();
         for key in path {
-            match self.property(self.object_at(&way)?, key)? {
-                Some(member) => way.push(member),
+            match self.property(self.object_at(&members)?, key)? {
+                Some(member) => members.push(member),
                 None => break,
             }
         }
-        Ok(way)
+        Ok(members)
     }
 
-    /// The object at the end of a way.
-    fn object_at<'b>(&'b self, way: &[&'b ObjectProp<'a>]) -> Result<&'b Object<'a>, EditRefused> {
-        let Some(member) = way.last() else {
+    /// The object that the last of these members holds; the root object if there are none.
+    fn object_at<'b>(&'b self, members: &[&'b ObjectProp<'a>]) -> Result<&'b Object<'a>, EditRefused> {
+        let Some(member) = members.last() else {
             return Ok(&self.root);
         };
         member.value.as_object().ok_or_else(|| EditRefused::WrongKind {
-            at: position(self.text, member.value.start()),
+            at: position_at(self.text, member.value.start()),
             what: format!("\"{}\"", member.name.as_str()),
             wanted: "an object",
         })
     }
 
+    /// The member with a key. Two of them are refused.
     fn property<'b>(
         &self,
         object: &'b Object<'a>,
         key: &str,
     ) -> Result<Option<&'b ObjectProp<'a>>, EditRefused> {
         let members = object.properties.iter();
-        let mut found = members.filter(|member| member.name.as_str() == key);
-        let first = found.next();
-        match found.next() {
+        let mut matching = members.filter(|member| member.name.as_str() == key);
+        let first = matching.next();
+        match matching.next() {
             None => Ok(first),
             Some(second) => Err(EditRefused::Duplicate {
-                at: position(self.text, second.start()),
+                at: position_at(self.text, second.start()),
                 key: key.to_owned(),
             }),
         }
     }
 
+    /// The object as braces with members, for adding and removing.
     fn braces(&self, object: &Object) -> Braces {
         let comma_after = |end: usize| {
             let next = self.tokens.partition_point(|token| token.range.start < end);
@@ -238,25 +250,26 @@ impl<'a> JsonFile<'a> {
         }
     }
 
-    /// How members are added to an object: on lines of their own, if that is how it is written, or the member that holds it.
+    /// The layout of new members: one per line if the object's last member starts a line, or, in an empty
+    /// object, the member that holds it.
     fn layout(&self, object: &Object, holder: Option<&ObjectProp>, style: &FileStyle<'a>) -> Layout<'a> {
         let text = self.text;
         let outer = holder.map_or(object.start(), Ranged::start);
         let last = object.properties.last().map(Ranged::start);
         let has_lines = match last {
-            Some(last) => starts_line(text, last),
-            None => holder.is_none() || starts_line(text, outer),
+            Some(last) => is_first_on_line(text, last),
+            None => holder.is_none() || is_first_on_line(text, outer),
         };
         if !has_lines {
             return Layout::OneLine {
                 space: style.space,
-                // What was the blank in them, is now on both sides.
+                // `{ }` becomes `{ new }`: the blank inside is repeated on both sides.
                 pad: &text[object.start() + 1..object.end() - 1],
             };
         }
-        let outer = indent(text, outer).to_owned();
+        let outer = indentation_at(text, outer).to_owned();
         let indent = match last {
-            Some(last) => indent(text, last).to_owned(),
+            Some(last) => indentation_at(text, last).to_owned(),
             None => format!("{outer}{}", style.unit),
         };
         let eol = style.eol;
@@ -264,8 +277,8 @@ impl<'a> JsonFile<'a> {
     }
 }
 
-/// The value of a field, if it is of a kind that is written here.
-fn plain(value: &Node) -> Option<Value> {
+/// The value of a field, or `None` for kinds that no [`Value`] can hold.
+fn plain_value(value: &Node) -> Option<Value> {
     let text = |value: &Node| Some(value.as_string_lit()?.value.clone().into_owned());
     match value {
         Node::StringLit(_) => text(value).map(Value::Text),
@@ -278,33 +291,34 @@ fn plain(value: &Node) -> Option<Value> {
     }
 }
 
-/// The text with halves of surrogate pairs replaced by another escape of the same length.
+/// Replaces escapes of lone surrogates by another escape of the same length, so that byte ranges stay valid.
 ///
-/// JavaScript writes them where it has cut a text in the middle of a character, and reads them again; parsers that know only
-/// Unicode do not.
-fn readable(text: &str) -> Cow<'_, str> {
-    let unit = |at: usize| {
+/// JavaScript writes them after cutting a string inside a surrogate pair, and reads them again.
+/// `jsonc-parser` and `serde_json` refuse them, so that a client's history would keep docent from being
+/// added.
+fn replace_lone_surrogates(text: &str) -> Cow<'_, str> {
+    let code_unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
         u16::from_str_radix(digits, 16).ok()
     };
-    let mut halves = Vec::new();
+    let mut splices = Vec::new();
     let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\\', &text.as_bytes()[at..]) {
-        at += found;
-        let (first, second) = (unit(at), unit(at + 6));
+    while let Some(offset) = memchr::memchr(b'\\', &text.as_bytes()[at..]) {
+        at += offset;
+        let (first, second) = (code_unit(at), code_unit(at + 6));
         at += match (first, second) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
             (Some(0xd800..=0xdfff), _) => {
-                halves.push(Splice::replace(at..at + 6, "\\ufffd"));
+                splices.push(Splice::replace(at..at + 6, "\\ufffd"));
                 6
             }
             _ => 2,
         };
         at = at.min(text.len());
     }
-    if halves.is_empty() {
+    if splices.is_empty() {
         Cow::Borrowed(text)
     } else {
-        Cow::Owned(apply(text, halves))
+        Cow::Owned(apply(text, splices))
     }
 }

@@ -1,10 +1,14 @@
-//! Changing a text in few places, and where its lines begin and end.
+//! Splices: replacing byte ranges of a text, and finding where its lines begin and end.
+//!
+//! Nothing here knows JSON or TOML.
+//!
+//! Invariant: bytes outside of every splice's range are copied unchanged, in order.
 
 use std::ops::Range;
 
 use super::Position;
 
-/// A change: what stands in the range goes, the text comes in its place.
+/// Replaces a byte range by a text.
 pub(super) struct Splice {
     range: Range<usize>,
     text: String,
@@ -27,7 +31,7 @@ impl Splice {
     }
 }
 
-/// `text` with all changes made. Those at one place come in the order they are given in.
+/// Applies all splices. Those at the same position are applied in the order given.
 pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|splice| splice.range.start);
     let mut changed = String::with_capacity(text.len() + 256);
@@ -41,20 +45,20 @@ pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
     changed
 }
 
-/// How lines end here: as the first one does.
-pub(super) fn eol(text: &str) -> &'static str {
+/// The line ending of a text: that of its first line.
+pub(super) fn detect_eol(text: &str) -> &'static str {
     match text.split_once('\n') {
         Some((line, _)) if line.ends_with('\r') => "\r\n",
         _ => "\n",
     }
 }
 
-/// Where the line begins.
+/// Start of the line that `at` is on.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |end| end + 1)
 }
 
-/// Where the line ends, before what ends it.
+/// End of the line that `at` is on, before its line ending.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     let rest = text[at..].split('\n').next().unwrap_or_default();
     let is_ended = at + rest.len() < text.len();
@@ -64,20 +68,20 @@ pub(super) fn line_end(text: &str, at: usize) -> usize {
     }
 }
 
-/// Where the line before ends, given where a line begins.
-pub(super) fn break_before(text: &str, start: usize) -> usize {
+/// Start of the line ending before a line that begins at `start`.
+pub(super) fn line_break_before(text: &str, start: usize) -> usize {
     let before = &text[..start];
     let before = before.strip_suffix('\n').unwrap_or(before);
     before.strip_suffix('\r').unwrap_or(before).len()
 }
 
-/// Whether nothing but blanks stands before it on its line.
-pub(super) fn starts_line(text: &str, at: usize) -> bool {
+/// Whether only blanks precede `at` on its line.
+pub(super) fn is_first_on_line(text: &str, at: usize) -> bool {
     is_blank(&text[line_start(text, at)..at])
 }
 
-/// What a line is indented with.
-pub(super) fn indent(text: &str, at: usize) -> &str {
+/// The indentation of the line that `at` is on.
+pub(super) fn indentation_at(text: &str, at: usize) -> &str {
     let line = &text[line_start(text, at)..at];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
@@ -86,8 +90,8 @@ pub(super) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// Line and column of a byte, both from one; columns are characters.
-pub(super) fn position(text: &str, at: usize) -> Position {
+/// Line and column of a byte offset.
+pub(super) fn position_at(text: &str, at: usize) -> Position {
     let before = &text[..text.floor_char_boundary(at)];
     let line = line_start(before, before.len());
     Position {
@@ -96,8 +100,8 @@ pub(super) fn position(text: &str, at: usize) -> Position {
     }
 }
 
-/// A string in quotes, as both JSON and TOML read it.
-pub(super) fn quoted(text: &str) -> String {
+/// Quotes a string so that both JSON and TOML read it. TOML forbids a bare DEL, which JSON does not escape.
+pub(super) fn quote(text: &str) -> String {
     serde_json::Value::from(text)
         .to_string()
         .replace('\u{7f}', "\\u007f")

@@ -1,6 +1,11 @@
-//! What stands in a TOML file, and where: its tables and its pairs of key and value, in the file's order.
+//! Statements of a TOML file with their byte ranges: headers and pairs of key and value, in the file's order.
 //!
-//! Whether a file is valid is decided by the `toml` crate; only what it accepts is taken apart here.
+//! Built from the events of `toml_parser`. `toml_edit`, built on the same events, drops what an edit of the
+//! text needs: positions of commas, and how each dotted key was written.
+//!
+//! Left out: validation, which the `toml` crate does first, and tables inside lists, which no path leads to.
+//!
+//! Invariant: every range is a range of the text that was read.
 
 use std::ops::Range;
 
@@ -9,42 +14,45 @@ use toml_parser::Source;
 use toml_parser::parser::{Event, EventKind, parse_document};
 
 use super::braces::{Braces, Member};
-use super::splice::position;
+use super::splice::position_at;
 use super::{EditRefused, Position, Value};
 
+/// A parsed file.
 pub(super) struct TomlFile {
-    /// The first is the part before all headers.
+    /// The first one is the part before all headers.
     pub(super) sections: Vec<TomlSection>,
-    /// Those of inline tables come after the pair that has the table. Those in lists are left out.
+    /// Pairs of inline tables come after the pair that holds the table. Pairs inside lists are left out.
     pub(super) pairs: Vec<Pair>,
 }
 
-/// A header with the pairs below it.
+/// A header and the pairs below it.
 #[derive(Default)]
 pub(super) struct TomlSection {
     pub(super) path: Vec<String>,
-    /// Written `[[…]]`.
+    /// Whether the header is `[[…]]`.
     pub(super) is_list: bool,
     pub(super) start: usize,
-    /// Where its last pair starts; where the header does, if there is none.
+    /// Start of its last pair, or of the header if there is none.
     pub(super) last: usize,
-    /// Where that ends.
+    /// End of its last pair, or of the header.
     pub(super) end: usize,
 }
 
+/// A key, possibly dotted, and its value.
 pub(super) struct Pair {
-    /// All keys that lead to the value, those of its section and of tables around it first.
+    /// All keys that lead to the value: those of its section and of enclosing tables, then its own.
     pub(super) path: Vec<String>,
-    /// Where each of the keys ends that stand in the pair itself: the last ones of the path.
+    /// The ends of the pair's own keys, which are the last ones of the path.
     pub(super) key_ends: Vec<usize>,
     pub(super) start: usize,
     pub(super) value: Range<usize>,
     pub(super) kind: StatementKind,
-    /// The pair whose inline table it stands in.
+    /// Index of the pair whose inline table holds this one.
     pub(super) within: Option<usize>,
     pub(super) comma: Option<usize>,
 }
 
+/// The kind of a pair's value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StatementKind {
     Plain(Value),
@@ -52,19 +60,19 @@ pub(super) enum StatementKind {
     Other,
 }
 
-/// All that a text says.
-pub(super) fn values(text: &str) -> Result<Json, EditRefused> {
+/// The whole content of a text as one value.
+pub(super) fn parse_values(text: &str) -> Result<Json, EditRefused> {
     ::toml::from_str(text).map_err(|error| EditRefused::Syntax {
-        at: error
-            .span()
-            .map_or(Position { line: 1, column: 1 }, |span| position(text, span.start)),
+        at: error.span().map_or(Position { line: 1, column: 1 }, |span| {
+            position_at(text, span.start)
+        }),
         what: error.message().lines().collect::<Vec<_>>().join(", "),
     })
 }
 
 impl TomlFile {
     pub(super) fn read(text: &str) -> Result<Self, EditRefused> {
-        values(text)?;
+        parse_values(text)?;
         let source = Source::new(text);
         let mut events: Vec<Event> = Vec::new();
         parse_document(&source.lex().into_vec(), &mut events, &mut ());
@@ -76,7 +84,7 @@ impl TomlFile {
                 pairs: Vec::new(),
             },
         };
-        reader.read();
+        reader.read_document();
         Ok(reader.file)
     }
 
@@ -85,20 +93,20 @@ impl TomlFile {
         self.pairs.iter().position(|pair| pair.path == path)
     }
 
-    /// Where a path, or what is below it, is first spoken of.
-    pub(super) fn first(&self, path: &[&str]) -> Option<usize> {
+    /// Start of the first statement about a path or something below it.
+    pub(super) fn first_mention(&self, path: &[&str]) -> Option<usize> {
         let sections = self
             .sections
             .iter()
-            .filter(|section| is_below(&section.path, path));
-        let pairs = self.pairs.iter().filter(|pair| is_below(&pair.path, path));
+            .filter(|section| is_at_or_below(&section.path, path));
+        let pairs = self.pairs.iter().filter(|pair| is_at_or_below(&pair.path, path));
         let starts = sections
             .map(|section| section.start)
             .chain(pairs.map(|pair| pair.start));
         starts.min()
     }
 
-    /// The inline table that a pair has.
+    /// The inline table that a pair holds.
     pub(super) fn braces(&self, index: usize) -> Braces {
         let members = self.pairs.iter().filter(|pair| pair.within == Some(index));
         let members = members.map(|pair| Member {
@@ -115,28 +123,29 @@ impl TomlFile {
 }
 
 impl Pair {
-    /// How many keys of the path were said before the pair.
+    /// How many keys of the path come from its section and enclosing tables.
     pub(super) fn depth(&self) -> usize {
         self.path.len() - self.key_ends.len()
     }
 
-    /// Its keys as they are written, up to the one that ends so many of the path.
+    /// Its own keys as written, up to the one that completes the first `keys` keys of the path.
     pub(super) fn key_text<'a>(&self, text: &'a str, keys: usize) -> &'a str {
         let own = keys.saturating_sub(self.depth() + 1);
         &text[self.start..self.key_ends[own]]
     }
 
-    /// Whether the pair's own keys lead to the path, or through it.
+    /// Whether the pair's own keys lead to the path or beyond it.
     pub(super) fn leads_through(&self, path: &[&str]) -> bool {
-        is_below(&self.path, path) && self.depth() < path.len()
+        is_at_or_below(&self.path, path) && self.depth() < path.len()
     }
 }
 
-/// Whether a path is another one, or leads on from it.
-pub(super) fn is_below(path: &[String], outer: &[&str]) -> bool {
+/// Whether a path equals `outer` or begins with it.
+pub(super) fn is_at_or_below(path: &[String], outer: &[&str]) -> bool {
     path.len() >= outer.len() && path.iter().zip(outer).all(|(key, outer)| key == outer)
 }
 
+/// Turns the parser's events into statements.
 struct StatementReader<'a> {
     source: Source<'a>,
     events: std::vec::IntoIter<Event>,
@@ -144,13 +153,13 @@ struct StatementReader<'a> {
 }
 
 impl StatementReader<'_> {
-    fn read(&mut self) {
-        while let Some(event) = self.next() {
+    fn read_document(&mut self) {
+        while let Some(event) = self.next_significant() {
             match event.kind() {
-                EventKind::StdTableOpen | EventKind::ArrayTableOpen => self.header(event),
+                EventKind::StdTableOpen | EventKind::ArrayTableOpen => self.read_header(event),
                 EventKind::SimpleKey => {
                     let section = self.file.sections.last().map(|section| section.path.clone());
-                    let end = self.pair(event, &section.unwrap_or_default(), None);
+                    let end = self.read_pair(event, &section.unwrap_or_default(), None);
                     if let Some(section) = self.file.sections.last_mut() {
                         (section.last, section.end) = (event.span().start(), end);
                     }
@@ -160,8 +169,8 @@ impl StatementReader<'_> {
         }
     }
 
-    /// The next event that says something.
-    fn next(&mut self) -> Option<Event> {
+    /// The next event that is not whitespace, a comment or a line break.
+    fn next_significant(&mut self) -> Option<Event> {
         self.events.find(|event| {
             !matches!(
                 event.kind(),
@@ -170,7 +179,7 @@ impl StatementReader<'_> {
         })
     }
 
-    fn key(&self, event: Event) -> String {
+    fn decode_key(&self, event: Event) -> String {
         let mut key = String::new();
         if let Some(raw) = self.source.get(event) {
             raw.decode_key(&mut key, &mut ());
@@ -178,7 +187,7 @@ impl StatementReader<'_> {
         key
     }
 
-    fn header(&mut self, open: Event) {
+    fn read_header(&mut self, open: Event) {
         let start = open.span().start();
         let mut section = TomlSection {
             is_list: open.kind() == EventKind::ArrayTableOpen,
@@ -187,9 +196,9 @@ impl StatementReader<'_> {
             end: open.span().end(),
             ..TomlSection::default()
         };
-        while let Some(event) = self.next() {
+        while let Some(event) = self.next_significant() {
             match event.kind() {
-                EventKind::SimpleKey => section.path.push(self.key(event)),
+                EventKind::SimpleKey => section.path.push(self.decode_key(event)),
                 EventKind::StdTableClose | EventKind::ArrayTableClose => {
                     section.end = event.span().end();
                     break;
@@ -200,21 +209,21 @@ impl StatementReader<'_> {
         self.file.sections.push(section);
     }
 
-    /// Reads a pair from its first key on, and tells where it ends.
-    fn pair(&mut self, first: Event, outer: &[String], within: Option<usize>) -> usize {
+    /// Reads a pair from its first key on. Returns its end.
+    fn read_pair(&mut self, first: Event, outer: &[String], within: Option<usize>) -> usize {
         let mut path = outer.to_vec();
         let mut key_ends = Vec::new();
         let mut next = Some(first);
         while let Some(event) = next {
             match event.kind() {
                 EventKind::SimpleKey => {
-                    path.push(self.key(event));
+                    path.push(self.decode_key(event));
                     key_ends.push(event.span().end());
                 }
                 EventKind::KeyValSep => break,
                 _ => {}
             }
-            next = self.next();
+            next = self.next_significant();
         }
         let index = self.file.pairs.len();
         self.file.pairs.push(Pair {
@@ -226,38 +235,41 @@ impl StatementReader<'_> {
             within,
             comma: None,
         });
-        if let Some(event) = self.next() {
-            let (end, kind) = self.value(event, &path, index);
+        if let Some(event) = self.next_significant() {
+            let (end, kind) = self.read_value(event, &path, index);
             let pair = &mut self.file.pairs[index];
             (pair.value, pair.kind) = (event.span().start()..end, kind);
         }
         self.file.pairs[index].value.end
     }
 
-    /// Reads a value that begins with this event, and tells where it ends.
-    fn value(&mut self, open: Event, path: &[String], index: usize) -> (usize, StatementKind) {
+    /// Reads a value that begins with this event. Returns its end and its kind.
+    fn read_value(&mut self, open: Event, path: &[String], index: usize) -> (usize, StatementKind) {
         let span = open.span();
         match open.kind() {
-            EventKind::InlineTableOpen => (self.table(span.end(), path, index), StatementKind::Table),
+            EventKind::InlineTableOpen => (
+                self.read_inline_table(span.end(), path, index),
+                StatementKind::Table,
+            ),
             EventKind::ArrayOpen => {
                 let pairs = self.file.pairs.len();
-                let list = self.list(span.end(), path, index);
+                let list = self.read_list(span.end(), path, index);
                 self.file.pairs.truncate(pairs);
                 list
             }
-            _ => (span.end(), self.scalar(open)),
+            _ => (span.end(), self.read_scalar(open)),
         }
     }
 
-    fn table(&mut self, mut end: usize, path: &[String], index: usize) -> usize {
+    fn read_inline_table(&mut self, mut end: usize, path: &[String], index: usize) -> usize {
         let mut last = None;
-        while let Some(event) = self.next() {
+        while let Some(event) = self.next_significant() {
             end = event.span().end();
             match event.kind() {
                 EventKind::InlineTableClose => break,
                 EventKind::SimpleKey => {
                     last = Some(self.file.pairs.len());
-                    end = self.pair(event, path, Some(index));
+                    end = self.read_pair(event, path, Some(index));
                 }
                 EventKind::ValueSep => {
                     if let Some(last) = last {
@@ -270,14 +282,14 @@ impl StatementReader<'_> {
         end
     }
 
-    fn list(&mut self, mut end: usize, path: &[String], index: usize) -> (usize, StatementKind) {
+    fn read_list(&mut self, mut end: usize, path: &[String], index: usize) -> (usize, StatementKind) {
         let mut items = Some(Vec::new());
-        while let Some(event) = self.next() {
+        while let Some(event) = self.next_significant() {
             end = event.span().end();
             match event.kind() {
                 EventKind::ArrayClose => break,
                 EventKind::ValueSep => {}
-                _ => match (self.value(event, path, index), &mut items) {
+                _ => match (self.read_value(event, path, index), &mut items) {
                     ((_, StatementKind::Plain(Value::Text(item))), Some(items)) => items.push(item),
                     _ => items = None,
                 },
@@ -291,7 +303,7 @@ impl StatementReader<'_> {
         )
     }
 
-    fn scalar(&self, event: Event) -> StatementKind {
+    fn read_scalar(&self, event: Event) -> StatementKind {
         let Some(raw) = self.source.get(event) else {
             return StatementKind::Other;
         };

@@ -279,7 +279,7 @@ fn what_is_in_the_way_is_refused_with_its_place() {
         put(twice, &JSON, &entry()),
         Err(EditRefused::Duplicate { .. })
     ));
-    // What is twice elsewhere is not ours to judge.
-    let elsewhere = "{\"x\": 1, \"x\": 2, \"mcpServers\": {\"docent\": {}}}";
-    check_taken_out(elsewhere, &JSON, "{\"x\": 1, \"x\": 2, \"mcpServers\": {}}");
+    // Duplicates outside of the path are not ours to judge.
+    let outside = "{\"x\": 1, \"x\": 2, \"mcpServers\": {\"docent\": {}}}";
+    check_taken_out(outside, &JSON, "{\"x\": 1, \"x\": 2, \"mcpServers\": {}}");
 }
