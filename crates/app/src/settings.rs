@@ -8,6 +8,7 @@
 //! further (where logs are written, who may connect) are not taken from it, and it can add blocked paths but
 //! not take away those its user has named.
 
+mod directories;
 mod embedder;
 mod keys;
 mod root;
@@ -32,6 +33,8 @@ use crate::tools::dispatch::Limits;
 use crate::tools::linked::project_name;
 use crate::tools::markdown::inline_to;
 use crate::tools::{Approval, Docs, Tool};
+pub(crate) use directories::home_directory;
+use directories::{project_cache, project_state, temporary_directory, user_config_file};
 pub(crate) use keys::{SettingKey, keys};
 
 /// Everything that was decided before the work began.
@@ -149,7 +152,7 @@ impl Settings {
             flags,
             environment,
             project: read_project(&root)?,
-            user: user_file(environment)
+            user: user_config_file(environment)
                 .map(|path| read_user(&path))
                 .transpose()?
                 .flatten(),
@@ -192,7 +195,7 @@ impl Settings {
         let access = Access::new(blocked.iter().map(String::as_str)).context("access.blocked")?;
         let pages = directories(&list("docs.directories"), &root, &mut warnings)?;
         let root = root.with_access(access);
-        let folder = cache(environment, &root);
+        let folder = project_cache(environment, &root);
         Ok(Self {
             root_origin,
             limits: Limits {
@@ -234,9 +237,9 @@ impl Settings {
                 frequency: factor("rank.frequency"),
             },
             approval: approval(value("memory.approval"), number("memory.approval_seconds")),
-            state: state(environment, &root),
-            home: home(environment),
-            links: user_file(environment).map(|file| file.with_file_name("links.json")),
+            state: project_state(environment, &root),
+            home: home_directory(environment),
+            links: user_config_file(environment).map(|file| file.with_file_name("links.json")),
             temporary: temporary_directory(),
             entries,
             warnings,
@@ -406,35 +409,9 @@ fn read_project(root: &Root) -> anyhow::Result<Option<FlatSettings>> {
     }
 }
 
-/// The user's own directory.
-pub(crate) fn home(environment: Environment<'_>) -> Option<PathBuf> {
-    let variables = ["HOME", "USERPROFILE"].into_iter();
-    variables.filter_map(environment).map(PathBuf::from).next()
-}
-
-/// `docent/config.toml` in the user's configuration directory.
-fn user_file(environment: Environment<'_>) -> Option<PathBuf> {
-    let directory = |name: &str| {
-        environment(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let config = directory("XDG_CONFIG_HOME")
-        .or_else(|| directory("APPDATA"))
-        .or_else(|| Some(directory("HOME")?.join(".config")))?;
-    Some(config.join("docent").join("config.toml"))
-}
-
 fn read_user(path: &Path) -> anyhow::Result<Option<FlatSettings>> {
     let text = read_own(path).with_context(|| path.display().to_string())?;
     text.map(|text| FlatSettings::parse(path, &text)).transpose()
-}
-
-/// The system's directory for temporary files. An empty `TMPDIR` is no directory.
-fn temporary_directory() -> PathBuf {
-    Some(std::env::temp_dir())
-        .filter(|directory| !directory.as_os_str().is_empty())
-        .unwrap_or_else(|| "/tmp".into())
 }
 
 /// Tests fix the time with `DOCENT_FIXED_TIME`, so that answers can be compared.
@@ -449,40 +426,6 @@ fn fixed_clock(environment: Environment<'_>) -> anyhow::Result<Clock> {
             ))
         }
     }
-}
-
-/// docent's part of the user's cache, which can be thrown away.
-fn cache(environment: Environment<'_>, root: &Root) -> Option<PathBuf> {
-    own(environment, "XDG_CACHE_HOME", ".cache", "projects").map(|cache| cache.join(folder_name(root)))
-}
-
-/// Where docent keeps what is the user's and is not to be lost.
-fn state(environment: Environment<'_>, root: &Root) -> Option<PathBuf> {
-    own(environment, "XDG_STATE_HOME", ".local/state", "state").map(|state| state.join(folder_name(root)))
-}
-
-/// A folder of docent's own, in the directory that a variable names, or below the user's home.
-fn own(environment: Environment<'_>, variable: &str, below_home: &str, name: &str) -> Option<PathBuf> {
-    let directory = |name: &str| {
-        environment(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let outer = directory(variable)
-        .or_else(|| directory("LOCALAPPDATA"))
-        .or_else(|| Some(directory("HOME")?.join(below_home)))?;
-    Some(outer.join("docent").join(name))
-}
-
-/// A project's folder in the cache: its name for people, and a hash of its path, which no other project has.
-fn folder_name(root: &Root) -> String {
-    let name = root.path().file_name().unwrap_or_default().to_string_lossy();
-    let readable: String = name
-        .chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
-        .take(40)
-        .collect();
-    format!("{readable}-{}", root.id())
 }
 
 /// What git gets to see of the environment.

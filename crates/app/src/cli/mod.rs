@@ -34,7 +34,7 @@ use serde_json::Value;
 
 use crate::log::{self, Stderr};
 use crate::serve;
-use crate::settings::{Flags, Http, Settings, home};
+use crate::settings::{Flags, Http, Settings, home_directory};
 use crate::tools::consent::Consent;
 use crate::tools::dispatch::{CallContext, Dispatch, Project};
 use crate::tools::limit::Session;
@@ -258,7 +258,7 @@ fn at_home(flags: &Flags, tools: &[Tool]) -> Option<Settings> {
         return None;
     }
     let flags = Flags {
-        root: Some(home(&variable)?),
+        root: Some(home_directory(&variable)?),
         ..flags.clone()
     };
     settings(&flags, tools).ok()

@@ -7,7 +7,8 @@ use anyhow::bail;
 use docent_engine::clock::Clock;
 use docent_engine::embed::{ApiKey, Remote, Server, Use};
 
-use super::{Environment, ResolvedSetting, ValueOrigin, own, value};
+use super::directories::embeddings_cache;
+use super::{Environment, ResolvedSetting, ValueOrigin, value};
 use crate::tools::Tool;
 
 /// The model that the settings name; nothing where they name none.
@@ -45,7 +46,7 @@ pub(super) fn remote(
                 .filter(|number| *number > 0),
             key,
         },
-        folder: own(environment, "XDG_CACHE_HOME", ".cache", "embeddings"),
+        folder: embeddings_cache(environment),
         batch: usize::try_from(number("embedder.batch"))
             .unwrap_or(usize::MAX)
             .clamp(1, 512),

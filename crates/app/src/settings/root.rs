@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use docent_engine::walk::work_tree;
 
-use super::{Environment, Flags, ValueOrigin, home};
+use super::{Environment, Flags, ValueOrigin, home_directory};
 
 /// The project's directory and how it was found.
 pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Result<(PathBuf, ValueOrigin)> {
@@ -23,7 +23,7 @@ pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Resul
         return Ok((path.to_owned(), ValueOrigin::Directory("git root")));
     }
     // Clients that know no project start their servers there.
-    if here.parent().is_none() || home(environment).is_some_and(|home| here == home) {
+    if here.parent().is_none() || home_directory(environment).is_some_and(|home| here == home) {
         bail!(
             "{} is no project; name one with --root DIR or DOCENT_ROOT, or start docent inside of it",
             here.display()
