@@ -1,6 +1,12 @@
-//! MCP clients on this machine: which there are, where they keep their settings, and how docent stands in them.
+//! MCP clients on this machine: which are installed, where their settings files are, and docent's entry in
+//! them.
 //!
-//! Invariant: of a client's file nothing is changed but docent's entry. The file as it was is kept beside it.
+//! Left out: the edit of a file's text (`core::client_config`), and the environment, which [`Machine`] hands
+//! in. The paths are those of the clients, not of a platform convention, so that no crate for base
+//! directories serves here.
+//!
+//! Invariant: a change touches docent's entry and nothing else in a client's file, and is written only if the
+//! file is still as it was when the change was planned. The first change keeps a backup beside the file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +17,7 @@ use docent_core::client_config::{self, EditRefused, Entry, EntryLocation, FileFo
 
 use crate::files::{read_own, replace_like};
 
-/// A client that docent knows how to be added to.
+/// A client that docent can be added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Client {
     ClaudeCode,
@@ -25,28 +31,28 @@ pub enum Client {
     Opencode,
 }
 
-/// For whom an entry counts.
+/// The projects that an entry applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsScope {
-    /// Everything this user works on.
+    /// All projects of this user.
     User,
-    /// Whoever works on this project.
+    /// This project, for everybody who has its files.
     Project,
 }
 
-/// What of the machine decides where clients are.
+/// The parts of the machine that decide where clients are.
 pub struct Machine<'a> {
-    /// Looks a variable up.
+    /// Looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// Directories with programs.
+    /// The directories of `PATH`.
     pub search: &'a [PathBuf],
     /// The project's directory.
     pub root: &'a Path,
-    /// This program.
+    /// The path of this program.
     pub program: &'a Path,
 }
 
-/// The file of a client in which its servers stand.
+/// A client's file with its list of servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsFile {
     pub client: Client,
@@ -56,17 +62,17 @@ pub struct SettingsFile {
     keys: &'static [&'static str],
 }
 
-/// A change of such a file, worked out and not yet made.
+/// A planned change of a settings file.
 #[derive(Clone, Debug)]
 pub struct SettingsChange {
     pub file: SettingsFile,
-    /// Nothing where there is no file.
+    /// The text now, `None` if there is no file.
     pub before: Option<String>,
-    /// Nothing where the file goes.
+    /// The text afterwards, `None` if the file is deleted.
     pub after: Option<String>,
 }
 
-/// Why a file is left alone.
+/// Why a file is not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     #[error("{path}: {error}", path = path.display())]
@@ -77,7 +83,7 @@ pub enum ClientError {
     Raced { path: PathBuf },
 }
 
-/// What docent is called among a client's servers.
+/// docent's key among a client's servers, and the name of its program.
 const NAME: &str = "docent";
 
 impl Client {
@@ -93,7 +99,7 @@ impl Client {
         Self::Opencode,
     ];
 
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -108,6 +114,7 @@ impl Client {
         }
     }
 
+    /// Its name for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -122,17 +129,17 @@ impl Client {
         }
     }
 
-    /// For whom docent is added where nothing is said. Editors start a user's servers outside of any project, so that only a
-    /// project's own file tells which one is meant.
-    pub fn usual_scope(self) -> SettingsScope {
+    /// The scope unless the user names one. Editors start a user's servers outside of any project, so that
+    /// only a project's own file says which project is meant.
+    pub fn default_scope(self) -> SettingsScope {
         match self {
             Self::Cursor | Self::VsCode => SettingsScope::Project,
             _ => SettingsScope::User,
         }
     }
 
-    /// What there is to do once docent is in its file.
-    pub fn afterwards(self, scope: SettingsScope) -> &'static str {
+    /// The user's next step after docent was added.
+    pub fn next_step(self, scope: SettingsScope) -> &'static str {
         match (self, scope) {
             (Self::ClaudeCode, SettingsScope::Project) => "start `claude` here once and allow the server",
             (Self::Codex, SettingsScope::Project) => "codex reads it once the project is trusted",
@@ -145,48 +152,51 @@ impl Client {
         }
     }
 
-    /// Whether it seems to be installed: its program can be found, or it has left a directory behind.
-    pub fn is_here(self, machine: &Machine<'_>) -> bool {
+    /// Whether it seems to be installed: its program is in `PATH`, or one of its directories exists.
+    pub fn is_installed(self, machine: &Machine<'_>) -> bool {
         let (programs, directories): (&[&str], Vec<Option<PathBuf>>) = match self {
             Self::ClaudeCode => (
                 &["claude"],
-                vec![machine.home(".claude"), machine.home(".claude.json")],
+                vec![machine.in_home(".claude"), machine.in_home(".claude.json")],
             ),
-            Self::ClaudeDesktop => (&[], vec![machine.application("Claude")]),
-            Self::Codex => (&["codex"], vec![machine.codex()]),
+            Self::ClaudeDesktop => (&[], vec![machine.application_directory("Claude")]),
+            Self::Codex => (&["codex"], vec![machine.codex_directory()]),
             Self::Cursor => (
                 &["cursor", "cursor-agent"],
                 vec![
-                    machine.home(".cursor"),
-                    machine.application("Cursor"),
+                    machine.in_home(".cursor"),
+                    machine.application_directory("Cursor"),
                     Some(machine.root.join(".cursor")),
                 ],
             ),
             Self::VsCode => (
                 &["code", "code-insiders", "codium"],
-                vec![machine.application("Code"), Some(machine.root.join(".vscode"))],
+                vec![
+                    machine.application_directory("Code"),
+                    Some(machine.root.join(".vscode")),
+                ],
             ),
-            Self::Gemini => (&["gemini"], vec![machine.gemini()]),
+            Self::Gemini => (&["gemini"], vec![machine.gemini_file()]),
             Self::Windsurf => (
                 &["windsurf", "devin"],
-                vec![machine.home(".codeium/windsurf"), machine.config("devin")],
+                vec![machine.in_home(".codeium/windsurf"), machine.in_config("devin")],
             ),
-            Self::Zed => (&["zed", "zeditor", "zedit"], vec![machine.zed()]),
-            Self::Opencode => (&["opencode"], vec![machine.config("opencode")]),
+            Self::Zed => (&["zed", "zeditor", "zedit"], vec![machine.zed_directory()]),
+            Self::Opencode => (&["opencode"], vec![machine.in_config("opencode")]),
         };
-        programs.iter().any(|program| machine.finds(program))
+        programs.iter().any(|program| machine.has_program(program))
             || directories
                 .into_iter()
                 .flatten()
                 .any(|directory| directory.exists())
     }
 
-    /// Where its servers stand; nothing where it has no such file, or this user has no home.
-    pub fn file(self, scope: SettingsScope, machine: &Machine<'_>) -> Option<SettingsFile> {
+    /// Its settings file. `None` if it has none of this scope, or the user has no home directory.
+    pub fn settings_file(self, scope: SettingsScope, machine: &Machine<'_>) -> Option<SettingsFile> {
         let (form, keys): (FileFormat, &'static [&'static str]) = match self {
             Self::ClaudeCode | Self::ClaudeDesktop => (FileFormat::Json, &["mcpServers"]),
             Self::Codex => (FileFormat::Toml, &["mcp_servers"]),
-            // Gemini takes comments, and no comma after the last member; none is put there.
+            // Gemini accepts comments but no trailing comma. Edits follow the file, and add none of their own.
             Self::Cursor | Self::Gemini | Self::Windsurf => (FileFormat::Jsonc, &["mcpServers"]),
             Self::VsCode => (FileFormat::Jsonc, &["servers"]),
             Self::Zed => (FileFormat::Jsonc, &["context_servers"]),
@@ -195,28 +205,31 @@ impl Client {
         let inside = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join(name));
         let project = |name: &str| Some(machine.root.join(name));
         let path = match (self, scope) {
-            (Self::ClaudeCode, SettingsScope::User) => machine.claude(),
+            (Self::ClaudeCode, SettingsScope::User) => machine.claude_file(),
             (Self::ClaudeCode, SettingsScope::Project) => project(".mcp.json"),
-            (Self::ClaudeDesktop, SettingsScope::User) => {
-                inside(machine.application("Claude"), "claude_desktop_config.json")
-            }
+            (Self::ClaudeDesktop, SettingsScope::User) => inside(
+                machine.application_directory("Claude"),
+                "claude_desktop_config.json",
+            ),
             (Self::ClaudeDesktop, SettingsScope::Project) => None,
-            (Self::Codex, SettingsScope::User) => inside(machine.codex(), "config.toml"),
+            (Self::Codex, SettingsScope::User) => inside(machine.codex_directory(), "config.toml"),
             (Self::Codex, SettingsScope::Project) => project(".codex/config.toml"),
-            (Self::Cursor, SettingsScope::User) => machine.home(".cursor/mcp.json"),
+            (Self::Cursor, SettingsScope::User) => machine.in_home(".cursor/mcp.json"),
             (Self::Cursor, SettingsScope::Project) => project(".cursor/mcp.json"),
-            (Self::VsCode, SettingsScope::User) => inside(machine.application("Code"), "User/mcp.json"),
+            (Self::VsCode, SettingsScope::User) => {
+                inside(machine.application_directory("Code"), "User/mcp.json")
+            }
             (Self::VsCode, SettingsScope::Project) => project(".vscode/mcp.json"),
-            (Self::Gemini, SettingsScope::User) => machine.gemini(),
+            (Self::Gemini, SettingsScope::User) => machine.gemini_file(),
             (Self::Gemini, SettingsScope::Project) => project(".gemini/settings.json"),
-            (Self::Windsurf, SettingsScope::User) => machine.windsurf(),
+            (Self::Windsurf, SettingsScope::User) => machine.windsurf_file(),
             (Self::Windsurf, SettingsScope::Project) => project(".devin/mcp_config.json"),
-            (Self::Zed, SettingsScope::User) => inside(machine.zed(), "settings.json"),
+            (Self::Zed, SettingsScope::User) => inside(machine.zed_directory(), "settings.json"),
             (Self::Zed, SettingsScope::Project) => project(".zed/settings.json"),
             (Self::Opencode, SettingsScope::User) => machine
-                .config("opencode")
-                .map(|folder| one_of(&folder, "opencode")),
-            (Self::Opencode, SettingsScope::Project) => Some(one_of(machine.root, "opencode")),
+                .in_config("opencode")
+                .map(|folder| choose_json_file(&folder, "opencode")),
+            (Self::Opencode, SettingsScope::Project) => Some(choose_json_file(machine.root, "opencode")),
         };
         Some(SettingsFile {
             client: self,
@@ -227,12 +240,13 @@ impl Client {
         })
     }
 
-    /// docent as this client starts it.
+    /// docent's entry for this client: how to start the server.
     pub fn entry(self, scope: SettingsScope, machine: &Machine<'_>) -> Entry {
         let text = |text: &str| Value::Text(text.to_owned());
-        // A project's file is for everybody who has it; a client with windows does not know where a user's programs are.
+        // A project's file is shared, and a path of this machine would be wrong on others. A user's file gets
+        // the full path, because graphical clients do not have the shell's `PATH`.
         let program = match scope {
-            SettingsScope::Project if machine.finds(NAME) => NAME.to_owned(),
+            SettingsScope::Project if machine.has_program(NAME) => NAME.to_owned(),
             _ => machine.program.display().to_string(),
         };
         let mut arguments = vec!["serve".to_owned()];
@@ -241,7 +255,7 @@ impl Client {
             (Self::VsCode | Self::Cursor, SettingsScope::Project) => {
                 arguments.extend(["--root".to_owned(), "${workspaceFolder}".to_owned()]);
             }
-            // These start servers outside of any project.
+            // These clients start servers outside of any project, so that the root must be named.
             (Self::VsCode | Self::Cursor | Self::ClaudeDesktop | Self::Windsurf, _) => {
                 arguments.extend(["--root".to_owned(), root]);
             }
@@ -269,8 +283,8 @@ impl Client {
     }
 }
 
-/// The one of two files that is there, the plain one where none is.
-fn one_of(folder: &Path, stem: &str) -> PathBuf {
+/// `STEM.jsonc` if only that file exists, else `STEM.json`.
+fn choose_json_file(folder: &Path, stem: &str) -> PathBuf {
     let commented = folder.join(format!("{stem}.jsonc"));
     let plain = folder.join(format!("{stem}.json"));
     if commented.exists() && !plain.exists() {
@@ -281,62 +295,68 @@ fn one_of(folder: &Path, stem: &str) -> PathBuf {
 }
 
 impl Machine<'_> {
-    fn directory(&self, variable: &str) -> Option<PathBuf> {
+    /// The directory that a variable names. Relative values are ignored.
+    fn directory_from(&self, variable: &str) -> Option<PathBuf> {
         (self.variable)(variable)
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
     }
 
-    fn home(&self, below: &str) -> Option<PathBuf> {
-        let home = self.directory("HOME").or_else(|| self.directory("USERPROFILE"))?;
+    /// A path below the home directory.
+    fn in_home(&self, below: &str) -> Option<PathBuf> {
+        let home = self
+            .directory_from("HOME")
+            .or_else(|| self.directory_from("USERPROFILE"))?;
         Some(home.join(below))
     }
 
-    /// Where programs that follow the XDG rules keep their settings.
-    fn config(&self, below: &str) -> Option<PathBuf> {
-        let roaming = || self.directory("APPDATA").filter(|_| cfg!(windows));
-        let config = self.directory("XDG_CONFIG_HOME").or_else(roaming);
-        Some(config.or_else(|| self.home(".config"))?.join(below))
+    /// A path in the configuration directory of command line programs (XDG, or roaming data on Windows).
+    fn in_config(&self, below: &str) -> Option<PathBuf> {
+        let roaming = || self.directory_from("APPDATA").filter(|_| cfg!(windows));
+        let config = self.directory_from("XDG_CONFIG_HOME").or_else(roaming);
+        Some(config.or_else(|| self.in_home(".config"))?.join(below))
     }
 
-    /// Where programs with windows keep theirs.
-    fn application(&self, name: &str) -> Option<PathBuf> {
+    /// The settings directory of a graphical program.
+    fn application_directory(&self, name: &str) -> Option<PathBuf> {
         if cfg!(target_os = "macos") {
-            self.home(&format!("Library/Application Support/{name}"))
+            self.in_home(&format!("Library/Application Support/{name}"))
         } else {
-            self.config(name)
+            self.in_config(name)
         }
     }
 
-    fn claude(&self) -> Option<PathBuf> {
-        match self.directory("CLAUDE_CONFIG_DIR") {
+    fn claude_file(&self) -> Option<PathBuf> {
+        match self.directory_from("CLAUDE_CONFIG_DIR") {
             Some(folder) => Some(folder.join(".claude.json")),
-            None => self.home(".claude.json"),
+            None => self.in_home(".claude.json"),
         }
     }
 
-    fn codex(&self) -> Option<PathBuf> {
-        self.directory("CODEX_HOME").or_else(|| self.home(".codex"))
+    fn codex_directory(&self) -> Option<PathBuf> {
+        self.directory_from("CODEX_HOME")
+            .or_else(|| self.in_home(".codex"))
     }
 
-    fn gemini(&self) -> Option<PathBuf> {
-        match self.directory("GEMINI_CLI_HOME") {
+    fn gemini_file(&self) -> Option<PathBuf> {
+        match self.directory_from("GEMINI_CLI_HOME") {
             Some(folder) => Some(folder.join(".gemini/settings.json")),
-            None => self.home(".gemini/settings.json"),
+            None => self.in_home(".gemini/settings.json"),
         }
     }
 
-    fn zed(&self) -> Option<PathBuf> {
+    fn zed_directory(&self) -> Option<PathBuf> {
         if cfg!(target_os = "macos") {
-            self.home(".config/zed")
+            self.in_home(".config/zed")
         } else {
-            self.config(if cfg!(windows) { "Zed" } else { "zed" })
+            self.in_config(if cfg!(windows) { "Zed" } else { "zed" })
         }
     }
 
-    fn windsurf(&self) -> Option<PathBuf> {
-        let older = self.home(".codeium/windsurf")?;
-        let newer = self.config("devin")?;
+    /// Newer versions use the directory of their other name; the older one wins while it exists.
+    fn windsurf_file(&self) -> Option<PathBuf> {
+        let older = self.in_home(".codeium/windsurf")?;
+        let newer = self.in_config("devin")?;
         let folder = if newer.is_dir() && !older.is_dir() {
             newer
         } else {
@@ -345,8 +365,8 @@ impl Machine<'_> {
         Some(folder.join("mcp_config.json"))
     }
 
-    /// Whether a program can be found by its name.
-    pub fn finds(&self, program: &str) -> bool {
+    /// Whether `PATH` has a program of this name.
+    pub fn has_program(&self, program: &str) -> bool {
         let names = [
             program.to_owned(),
             format!("{program}.exe"),
@@ -359,7 +379,7 @@ impl Machine<'_> {
 }
 
 impl SettingsFile {
-    fn place(&self) -> EntryLocation<'_> {
+    fn location(&self) -> EntryLocation<'_> {
         EntryLocation {
             form: self.form,
             keys: self.keys,
@@ -367,73 +387,76 @@ impl SettingsFile {
         }
     }
 
-    fn refused(&self, refused: EditRefused) -> ClientError {
+    fn refused_error(&self, refused: EditRefused) -> ClientError {
         ClientError::Refused {
             path: self.path.clone(),
             refused,
         }
     }
 
-    fn failed(&self, error: io::Error) -> ClientError {
+    fn io_error(&self, error: io::Error) -> ClientError {
         ClientError::Io {
             path: self.path.clone(),
             error,
         }
     }
 
-    /// Its text; nothing where it is not there.
+    /// Its text, `None` if it does not exist.
     fn read(&self) -> Result<Option<String>, ClientError> {
-        read_own(&self.path).map_err(|error| self.failed(error))
+        read_own(&self.path).map_err(|error| self.io_error(error))
     }
 
-    /// docent as it stands there.
+    /// docent's entry in the file, `None` if there is none.
     pub fn entry(&self) -> Result<Option<Entry>, ClientError> {
         match self.read()? {
             None => Ok(None),
-            Some(text) => client_config::find(&text, &self.place()).map_err(|refused| self.refused(refused)),
+            Some(text) => {
+                client_config::find(&text, &self.location()).map_err(|refused| self.refused_error(refused))
+            }
         }
     }
 
-    /// A new file with docent in it.
-    pub fn sample(&self, entry: &Entry) -> String {
-        let new = client_config::put("", &self.place(), entry);
+    /// The text of a new file that holds docent's entry alone.
+    pub fn new_text(&self, entry: &Entry) -> String {
+        let new = client_config::put("", &self.location(), entry);
         new.ok().flatten().unwrap_or_default()
     }
 
-    /// How the file would be with docent in it; nothing where it is there already.
-    pub fn put(&self, entry: &Entry) -> Result<Option<SettingsChange>, ClientError> {
+    /// Plans to add or update docent's entry. `None` if it is up to date.
+    pub fn plan_put(&self, entry: &Entry) -> Result<Option<SettingsChange>, ClientError> {
         let before = self.read()?;
         let text = before.as_deref().unwrap_or_default();
-        let edited =
-            client_config::put(text, &self.place(), entry).map_err(|refused| self.refused(refused))?;
-        Ok(self.change(before, edited))
+        let edited = client_config::put(text, &self.location(), entry)
+            .map_err(|refused| self.refused_error(refused))?;
+        Ok(self.planned_change(before, edited))
     }
 
-    /// How it would be without docent; nothing where it is not there. What was not in the file before docent came goes with it.
-    pub fn take_out(&self) -> Result<Option<SettingsChange>, ClientError> {
+    /// Plans to remove docent's entry, with the tables and the file that were created for it. `None` without
+    /// an entry.
+    pub fn plan_removal(&self) -> Result<Option<SettingsChange>, ClientError> {
         let Some(before) = self.read()? else {
             return Ok(None);
         };
         let Some(entry) =
-            client_config::find(&before, &self.place()).map_err(|refused| self.refused(refused))?
+            client_config::find(&before, &self.location()).map_err(|refused| self.refused_error(refused))?
         else {
             return Ok(None);
         };
-        // A file that docent has made, and nobody has changed since, is not left behind.
-        let backup = read_own(&self.backup()).map_err(|error| self.failed(error))?;
-        if backup.is_none() && before == self.sample(&entry) {
+        // Without a backup docent created the file. If nobody has changed it since, delete it.
+        let backup = read_own(&self.backup_path()).map_err(|error| self.io_error(error))?;
+        if backup.is_none() && before == self.new_text(&entry) {
             return Ok(Some(SettingsChange {
                 file: self.clone(),
                 before: Some(before),
                 after: None,
             }));
         }
-        let edited = client_config::take_out(&before, &self.place(), backup.as_deref());
-        let edited = edited.map_err(|refused| self.refused(refused))?;
-        Ok(self.change(Some(before), edited))
+        let edited = client_config::take_out(&before, &self.location(), backup.as_deref());
+        let edited = edited.map_err(|refused| self.refused_error(refused))?;
+        Ok(self.planned_change(Some(before), edited))
     }
 
-    fn change(&self, before: Option<String>, edited: Option<String>) -> Option<SettingsChange> {
+    fn planned_change(&self, before: Option<String>, edited: Option<String>) -> Option<SettingsChange> {
         edited.map(|after| SettingsChange {
             file: self.clone(),
             before,
@@ -441,8 +464,8 @@ impl SettingsFile {
         })
     }
 
-    /// The file as it was before docent came.
-    pub fn backup(&self) -> PathBuf {
+    /// The path of the backup: the file as it was before docent was added.
+    pub fn backup_path(&self) -> PathBuf {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".before-docent");
         self.path.with_file_name(name)
@@ -450,17 +473,17 @@ impl SettingsFile {
 }
 
 impl SettingsChange {
-    /// Makes the change. The file as it was is kept beside it, the first time; a link stays a link.
-    pub fn make(&self) -> Result<(), ClientError> {
+    /// Writes the change. A backup is kept if the file had no entry before; a symbolic link stays one.
+    pub fn apply(&self) -> Result<(), ClientError> {
         let file = &self.file;
         if file.read()? != self.before {
             return Err(ClientError::Raced {
                 path: file.path.clone(),
             });
         }
-        let backup = file.backup();
+        let backup = file.backup_path();
         let had_entry = match &self.before {
-            Some(text) => client_config::find(text, &file.place()).is_ok_and(|entry| entry.is_some()),
+            Some(text) => client_config::find(text, &file.location()).is_ok_and(|entry| entry.is_some()),
             None => true,
         };
         let target = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
@@ -476,11 +499,11 @@ impl SettingsChange {
             }
             replace_like(&target, after.as_bytes(), fs::metadata(&target).ok().as_ref())?;
             if read_own(&backup)?.as_ref() == Some(after) {
-                // All is as it was.
+                // The file is as it was before docent was added, so that the backup has no use any more.
                 fs::remove_file(&backup)?;
             }
             Ok(())
         };
-        write().map_err(|error| file.failed(error))
+        write().map_err(|error| file.io_error(error))
     }
 }

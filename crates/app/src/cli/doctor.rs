@@ -288,7 +288,7 @@ fn clients(machine: &Machine<'_>) -> Vec<Finding> {
     for client in Client::ALL {
         let mut entries = Vec::new();
         for scope in [SettingsScope::User, SettingsScope::Project] {
-            let Some(file) = client.file(scope, machine) else {
+            let Some(file) = client.settings_file(scope, machine) else {
                 continue;
             };
             match file.entry() {
@@ -337,7 +337,7 @@ fn clients(machine: &Machine<'_>) -> Vec<Finding> {
         [] if findings.is_empty() => {
             let here: Vec<&str> = Client::ALL
                 .into_iter()
-                .filter(|client| client.is_here(machine))
+                .filter(|client| client.is_installed(machine))
                 .map(Client::title)
                 .collect();
             let said = match here.as_slice() {
@@ -373,7 +373,7 @@ fn stale(entry: &Entry, machine: &Machine<'_>) -> Option<(Mark, String)> {
     if path.is_absolute() && !path.exists() {
         return Some((Mark::Bad, format!("it starts {program}, which is not there")));
     }
-    if !path.is_absolute() && !machine.finds(program) {
+    if !path.is_absolute() && !machine.has_program(program) {
         return Some((
             Mark::Bad,
             format!("it starts {program}, which is not on the PATH"),
@@ -438,8 +438,8 @@ fn apply(remedy: Remedy, settings: &Settings) {
         Remedy::Index { anew } => drop(index::build(settings, anew)),
         Remedy::Connect(file, entry) => {
             let made = file
-                .put(&entry)
-                .and_then(|change| change.map_or(Ok(()), |change| change.make()));
+                .plan_put(&entry)
+                .and_then(|change| change.map_or(Ok(()), |change| change.apply()));
             match made {
                 Ok(()) => print::announce(&format!(
                     "{}: docent is in {}",

@@ -92,7 +92,7 @@ pub(super) fn run(
     if given.get_flag("print") {
         for file in &files {
             page.heading(&format!("{}: {}", file.client.title(), file.path.display()))?;
-            page.line(&file.sample(&file.client.entry(file.scope, &machine)))?;
+            page.line(&file.new_text(&file.client.entry(file.scope, &machine)))?;
         }
         page.finish()?;
         return Ok(ExitCode::SUCCESS);
@@ -103,9 +103,9 @@ pub(super) fn run(
     for file in &files {
         let title = file.client.title();
         let change = if is_removing {
-            file.take_out()
+            file.plan_removal()
         } else {
-            file.put(&file.client.entry(file.scope, &machine))
+            file.plan_put(&file.client.entry(file.scope, &machine))
         };
         match change {
             Ok(Some(change)) => {
@@ -161,21 +161,21 @@ fn files(given: &ArgMatches, machine: &Machine<'_>, is_at_home: bool) -> anyhow:
             let scopes = [SettingsScope::User, SettingsScope::Project]
                 .into_iter()
                 .filter(|scope| !is_project || *scope == SettingsScope::Project);
-            let there = scopes.filter_map(|scope| client.file(scope, machine));
+            let there = scopes.filter_map(|scope| client.settings_file(scope, machine));
             files.extend(there.filter(|file| !matches!(file.entry(), Ok(None))));
             continue;
         }
         // One that knows no projects is only connected when it is asked for.
-        let is_found = named.is_empty() && client != Client::ClaudeDesktop && client.is_here(machine);
+        let is_found = named.is_empty() && client != Client::ClaudeDesktop && client.is_installed(machine);
         if !is_named && !is_found {
             continue;
         }
         let scope = if is_project {
             SettingsScope::Project
         } else {
-            client.usual_scope()
+            client.default_scope()
         };
-        match client.file(scope, machine) {
+        match client.settings_file(scope, machine) {
             Some(_) if scope == SettingsScope::Project && is_at_home => {
                 print::announce(&format!(
                     "{} is connected inside a project: run `docent setup` there",
@@ -245,9 +245,9 @@ impl Step {
                 let SettingsFile {
                     client, scope, path, ..
                 } = &change.file;
-                match change.make() {
+                match change.apply() {
                     Ok(()) if is_removing => {
-                        let backup = change.file.backup();
+                        let backup = change.file.backup_path();
                         let beside = if backup.exists() {
                             format!("; the file as it was before is still {}", backup.display())
                         } else {
@@ -263,7 +263,7 @@ impl Step {
                         "{}: docent is in {}; {}",
                         client.title(),
                         path.display(),
-                        client.afterwards(*scope)
+                        client.next_step(*scope)
                     )),
                     Err(error) => {
                         print::complain(&error.to_string());
