@@ -2,18 +2,15 @@
 //!
 //! Parses, runs, exits: 0 done, 1 failed, 2 wrong usage.
 
-mod asking;
 mod cli;
-mod http;
 mod log;
+mod markdown;
 mod mcp;
 mod overview;
-mod prompts;
-mod resources;
-mod serve;
+mod project;
+mod session;
 mod settings;
-mod stdio;
-mod telling;
+mod terminal;
 mod tools;
 
 use std::io;
@@ -30,6 +27,6 @@ fn main() -> ExitCode {
         Some(_) => 1,
         None => 2,
     };
-    cli::print::complain(&format!("{error:#}"));
+    terminal::complain(&format!("{error:#}"));
     ExitCode::from(code)
 }

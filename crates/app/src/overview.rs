@@ -15,10 +15,10 @@ use docent_engine::overview::Overview;
 use docent_engine::sessions::Past;
 use jiff::SignedDuration;
 
-use crate::tools::dispatch::Project;
+use crate::markdown::{count, inline_to, note};
+use crate::project::Project;
+use crate::settings::project_name;
 use crate::tools::freshness::{freshness_notices, history_notices};
-use crate::tools::linked::project_name;
-use crate::tools::markdown::{count, inline_to, note};
 
 /// Lines of each list.
 const MODULES: usize = 30;

@@ -19,9 +19,9 @@ use docent_engine::index::{Corpus, Index, IndexOptions, Patience, Progress};
 use docent_engine::search::{ChunkReader, SearchRequest, SearchedProject, search};
 
 use super::index::{Bar, rate, size};
-use super::print::TerminalPage;
+use crate::markdown::count;
 use crate::settings::Settings;
-use crate::tools::markdown::count;
+use crate::terminal::TerminalPage;
 
 pub(super) fn command() -> Command {
     Command::new("bench")

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::print::TerminalPage;
 use crate::settings::{ResolvedSetting, Settings};
+use crate::terminal::TerminalPage;
 
 pub(super) fn show(settings: &Settings, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let width = settings

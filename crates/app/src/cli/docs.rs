@@ -8,8 +8,8 @@ use docent_core::reveal::reveal_part;
 use docent_engine::docs::{check, propose};
 use docent_engine::files::FileError;
 
-use super::print::{self, TerminalPage};
 use crate::settings::Settings;
+use crate::terminal::{self, TerminalPage};
 
 /// Adds the commands to that of the tool they belong to.
 pub(super) fn with_own(command: Command) -> Command {
@@ -50,27 +50,27 @@ fn look(settings: &Settings, mut page: TerminalPage) -> anyhow::Result<ExitCode>
     page.finish()?;
     let looked = format!("{files} {} looked at", if files == 1 { "file" } else { "files" });
     if findings.is_empty() {
-        print::announce(&format!("{looked}; nothing is wrong"));
+        terminal::announce(&format!("{looked}; nothing is wrong"));
         return Ok(ExitCode::SUCCESS);
     }
-    print::complain(&format!("{looked}; {} wrong", findings.len()));
+    terminal::complain(&format!("{looked}; {} wrong", findings.len()));
     Ok(ExitCode::FAILURE)
 }
 
 /// `docent docs init`. Never writes over what is there.
 fn init(settings: &Settings) -> anyhow::Result<ExitCode> {
     let Some(proposal) = propose(&settings.root, &settings.index.pages) else {
-        print::complain("there is no page to write a manifest for: no .md, .mdx or .markdown file");
+        terminal::complain("there is no page to write a manifest for: no .md, .mdx or .markdown file");
         return Ok(ExitCode::FAILURE);
     };
     if let Some(there) = &proposal.there {
-        print::complain(&format!("{there} is there already; nothing was written"));
+        terminal::complain(&format!("{there} is there already; nothing was written"));
         return Ok(ExitCode::FAILURE);
     }
     match settings.root.create(&proposal.path, proposal.text.as_bytes()) {
         Ok(()) => {}
         Err(FileError::Io(error)) if error.kind() == ErrorKind::AlreadyExists => {
-            print::complain(&format!(
+            terminal::complain(&format!(
                 "{} is there already and was left as it is",
                 proposal.path
             ));
@@ -78,7 +78,7 @@ fn init(settings: &Settings) -> anyhow::Result<ExitCode> {
         }
         Err(error) => return Err(error.into()),
     }
-    print::announce(&format!(
+    terminal::announce(&format!(
         "{} is written; `docent docs check` looks it over",
         proposal.path
     ));

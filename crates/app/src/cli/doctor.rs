@@ -9,11 +9,11 @@ use docent_engine::clients::{Client, Machine, SettingsFile, SettingsScope};
 use docent_engine::index::{Index, WatchError};
 use serde_json::json;
 
-use super::print::{self, Mark, TerminalPage};
 use super::setup::machine;
 use super::{flag, index};
+use crate::markdown::count;
 use crate::settings::{Settings, ValueOrigin};
-use crate::tools::markdown::count;
+use crate::terminal::{self, Mark, TerminalPage};
 
 pub(super) fn command() -> Command {
     Command::new("doctor")
@@ -441,12 +441,12 @@ fn apply(remedy: Remedy, settings: &Settings) {
                 .plan_put(&entry)
                 .and_then(|change| change.map_or(Ok(()), |change| change.apply()));
             match made {
-                Ok(()) => print::announce(&format!(
+                Ok(()) => terminal::announce(&format!(
                     "{}: docent is in {}",
                     file.client.title(),
                     file.path.display()
                 )),
-                Err(error) => print::complain(&error.to_string()),
+                Err(error) => terminal::complain(&error.to_string()),
             }
         }
     }

@@ -16,9 +16,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
 use super::flag;
-use super::print::{self, TerminalPage};
+use crate::markdown::count;
 use crate::settings::Settings;
-use crate::tools::markdown::count;
+use crate::terminal::{self, TerminalPage};
 
 pub(super) fn commands() -> Vec<Command> {
     vec![
@@ -72,7 +72,7 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     } = index.progress();
     let seconds = started.elapsed().as_secs_f64();
     let files = count(freshness.files as u64);
-    print::announce(&if total == 0 {
+    terminal::announce(&if total == 0 {
         format!("{files} files are indexed; nothing has changed")
     } else {
         let changed = if total == freshness.files as u64 {
@@ -93,16 +93,16 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
         &|_| {},
     );
     if history.files > 0 {
-        print::announce(&format!(
+        terminal::announce(&format!(
             "{} commits are searched for fixes and decisions",
             count((history.files - history.pending) as u64)
         ));
     }
     for trouble in &freshness.troubles {
-        print::complain(trouble);
+        terminal::complain(trouble);
     }
     if let Err(trouble) = fill(&index, settings) {
-        print::complain(&trouble);
+        terminal::complain(&trouble);
         return ExitCode::FAILURE;
     }
     if freshness.pending == 0 && freshness.troubles.is_empty() {
@@ -131,14 +131,14 @@ fn fill(index: &Index, settings: &Settings) -> Result<(), String> {
     let outcome = index.fill(&report);
     drop(bar);
     let asked = remote.count().unwrap_or_default().saturating_sub(before);
-    print::announce(&format!("{} has given {} vectors", server.model, count(asked)));
+    terminal::announce(&format!("{} has given {} vectors", server.model, count(asked)));
     outcome.map_err(|trouble| format!("The embedding server {} {trouble}", server.host()))
 }
 
 /// `docent clear`.
 pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
     let was_there = open(settings).0.clear()?;
-    print::announce(if was_there {
+    terminal::announce(if was_there {
         "The index is gone; the next search builds it anew"
     } else {
         "There was no index"

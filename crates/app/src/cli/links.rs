@@ -7,8 +7,8 @@ use anyhow::{Context, bail};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use docent_engine::links::Links;
 
-use super::print::{self, TerminalPage};
 use crate::settings::Settings;
+use crate::terminal::{self, TerminalPage};
 
 pub(super) fn commands() -> Vec<Command> {
     let path = |about: &'static str| {
@@ -44,7 +44,7 @@ pub(super) fn link(settings: &Settings, given: &ArgMatches) -> anyhow::Result<Ex
         bail!("a project is not linked with itself");
     }
     let new = links(settings).add(settings.root.path(), &other)?;
-    print::announce(&format!(
+    terminal::announce(&format!(
         "{} {} linked with {}",
         other.display(),
         if new { "is now" } else { "was already" },
@@ -69,7 +69,7 @@ pub(super) fn unlink(settings: &Settings, given: &ArgMatches) -> anyhow::Result<
         bail!("{} is not linked; `docent links` lists what is", path.display());
     };
     links.remove(root, other)?;
-    print::announce(&format!("{} is no longer linked", other.display()));
+    terminal::announce(&format!("{} is no longer linked", other.display()));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,9 +10,9 @@ use docent_engine::clock::Clock;
 use docent_engine::files::Root;
 use docent_engine::memory::{Memory, PendingError};
 
-use super::print::{self, TerminalPage};
+use crate::markdown::inline_to;
 use crate::settings::Settings;
-use crate::tools::markdown::inline_to;
+use crate::terminal::{self, TerminalPage};
 
 /// Adds the commands to that of the tool they belong to.
 pub(super) fn with_own(command: Command) -> Command {
@@ -104,7 +104,7 @@ fn list(memory: &Memory, wanted: Option<MemoryFile>, mut page: TerminalPage) -> 
         let text = match memory.read(file) {
             Ok(text) => text,
             Err(error) => {
-                print::complain(&format!("{}: {error}", file.path()));
+                terminal::complain(&format!("{}: {error}", file.path()));
                 continue;
             }
         };
@@ -170,9 +170,9 @@ fn decide(
     let mut code = ExitCode::SUCCESS;
     for id in ids {
         match decide(&id) {
-            Ok(done) => print::announce(&done),
+            Ok(done) => terminal::announce(&done),
             Err(error) => {
-                print::complain(&error.to_string());
+                terminal::complain(&error.to_string());
                 code = ExitCode::FAILURE;
             }
         }

@@ -7,12 +7,11 @@ mod doctor;
 mod index;
 mod links;
 mod memory;
-mod mirror;
 mod overview;
-pub(crate) mod print;
 mod reference;
 mod sessions;
 mod setup;
+mod tool_command;
 
 use std::ffi::OsString;
 use std::io;
@@ -33,14 +32,15 @@ use docent_engine::sessions::Sessions;
 use serde_json::Value;
 
 use crate::log::{self, Stderr};
-use crate::serve;
+use crate::mcp;
+use crate::project::Project;
+use crate::project::linked::{Linked, Neighbour};
+use crate::session::Session;
 use crate::settings::{Flags, Http, Settings, home_directory};
+use crate::terminal::{self, Colour, TerminalPage};
 use crate::tools::consent::Consent;
-use crate::tools::dispatch::{CallContext, Dispatch, Project};
-use crate::tools::limit::Session;
-use crate::tools::linked::{Linked, Neighbour};
+use crate::tools::dispatch::{CallContext, Dispatch};
 use crate::tools::{self, Audience, LeftOut, Object, SearchSettings, Tool};
-use print::{Colour, TerminalPage};
 
 const ABOUT: &str = "A guide to your project, for coding agents and for you";
 
@@ -115,11 +115,11 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             memory::run(&settings(&flags, &tools)?, given, TerminalPage::new(colour))
         }
         (name, given) => {
-            let (tool, given) = mirror::find(&tools, name, given)?;
-            mirror::check_filters(tool, given)?;
+            let (tool, given) = tool_command::find(&tools, name, given)?;
+            tool_command::check_filters(tool, given)?;
             let order = PlannedCall {
                 tool: tool.name,
-                arguments: mirror::arguments(tool, given),
+                arguments: tool_command::arguments(tool, given),
                 paths: Paths::FromHere,
                 left_out: tool.mirror.left_out,
                 show: (!given.get_flag("json")).then(|| (tool.mirror.show, TerminalPage::new(colour))),
@@ -162,7 +162,7 @@ pub(crate) fn command(tools: &[Tool]) -> Command {
                 .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port)),
         )
         .subcommands(
-            mirror::commands(tools)
+            tool_command::commands(tools)
                 .into_iter()
                 .map(docs::with_own)
                 .map(memory::with_own),
@@ -369,12 +369,12 @@ fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<
     };
     let (dispatch, http) = prepare(flags, tools, stay)?;
     let outcome = match address {
-        None => serve::stdio(dispatch),
-        Some(address) => serve::http(dispatch, address, http),
+        None => mcp::stdio(dispatch),
+        Some(address) => mcp::http(dispatch, address, http),
     };
     Ok(outcome.map_or_else(
         |error| {
-            print::complain(&format!("{error:#}"));
+            terminal::complain(&format!("{error:#}"));
             ExitCode::FAILURE
         },
         |()| ExitCode::SUCCESS,
@@ -440,13 +440,13 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: PlannedCall<'_>) -> anyhow::Resu
     if paths == Paths::FromHere
         && let Some(here) = here(root)
     {
-        mirror::begin_at_root(&mut arguments, root, &here);
+        tool_command::begin_at_root(&mut arguments, root, &here);
     }
     match left_out.map(|left_out| (left_out.find)(&dispatch.project, &mut arguments)) {
         None | Some(Ok(None)) => {}
-        Some(Ok(Some(taken))) => print::announce(&taken),
+        Some(Ok(Some(taken))) => terminal::announce(&taken),
         Some(Err(failure)) => {
-            print::complain(&failure.sentence());
+            terminal::complain(&failure.sentence());
             return Ok(ExitCode::from(failure.kind.exit_code()));
         }
     }
@@ -481,7 +481,7 @@ fn call(flags: &Flags, tools: Vec<Tool>, order: PlannedCall<'_>) -> anyhow::Resu
             )?;
             page.finish()?;
         }
-        (Some(failure), Some(_)) => print::complain(&failure.sentence()),
+        (Some(failure), Some(_)) => terminal::complain(&failure.sentence()),
         (_, None) => TerminalPage::new(Colour::Never).verbatim(&(answer.text + "\n"))?,
     }
     Ok(ExitCode::from(code))

@@ -7,11 +7,11 @@ use docent_engine::git::LogQuery;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
-use super::print::TerminalPage;
+use crate::markdown::{count, inline_to};
 use crate::overview::{introduction, look};
-use crate::tools::dispatch::Project;
-use crate::tools::linked::project_name;
-use crate::tools::markdown::{count, inline_to};
+use crate::project::Project;
+use crate::settings::project_name;
+use crate::terminal::TerminalPage;
 
 /// Rows of each list.
 const LANGUAGES: usize = 6;

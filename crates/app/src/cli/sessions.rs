@@ -9,10 +9,10 @@ use docent_engine::sessions::{Past, Sessions};
 use serde_json::{Value, json};
 
 use super::flag;
-use super::print::{self, TerminalPage};
 use crate::overview;
+use crate::project::Project;
 use crate::settings::Settings;
-use crate::tools::dispatch::Project;
+use crate::terminal::{self, TerminalPage};
 
 pub(super) fn commands() -> [Command; 2] {
     [
@@ -50,7 +50,7 @@ pub(super) fn overview(
         None => page.markdown(&overview::project(project, &deadline))?,
         Some(name) => {
             let Some(text) = overview::module(project, name, &deadline) else {
-                print::complain(&format!(
+                terminal::complain(&format!(
                     "there is no module {name}; `docent overview` lists them"
                 ));
                 return Ok(ExitCode::FAILURE);
@@ -76,7 +76,7 @@ pub(super) fn sessions(
         ))?,
     };
     if let (Some(id), []) = (given.get_one::<String>("id"), found.as_slice()) {
-        print::complain(&format!("there is no session {id}"));
+        terminal::complain(&format!("there is no session {id}"));
         return Ok(ExitCode::FAILURE);
     }
     if given.get_flag("json") {

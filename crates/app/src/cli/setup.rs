@@ -12,9 +12,9 @@ use docent_core::guide;
 use docent_engine::clients::{Client, Machine, SettingsChange, SettingsFile, SettingsScope};
 use docent_engine::files::read_own;
 
-use super::print::{self, TerminalPage};
 use super::{flag, variable};
 use crate::settings::Settings;
+use crate::terminal::{self, TerminalPage};
 
 pub(super) fn command() -> Command {
     let names: Vec<&'static str> = Client::ALL.into_iter().map(Client::name).collect();
@@ -78,12 +78,12 @@ pub(super) fn run(
     let machine = machine(settings, &program);
     let files = files(given, &machine, is_at_home)?;
     if files.is_empty() && given.get_flag("remove") {
-        print::announce("docent is in no client's settings");
+        terminal::announce("docent is in no client's settings");
         return Ok(ExitCode::SUCCESS);
     }
     if files.is_empty() {
         let names: Vec<&str> = Client::ALL.into_iter().map(Client::name).collect();
-        print::complain(&format!(
+        terminal::complain(&format!(
             "no client was found on this machine; name one with --client: {}",
             names.join(", ")
         ));
@@ -117,7 +117,7 @@ pub(super) fn run(
             Ok(None) => page.dim(&format!("{title}: docent is there already"))?,
             Err(error) => {
                 failed = true;
-                print::complain(&format!("{title} is left alone: {error}"));
+                terminal::complain(&format!("{title} is left alone: {error}"));
             }
         }
     }
@@ -132,7 +132,7 @@ pub(super) fn run(
     page.finish()?;
     if !steps.is_empty() {
         if !given.get_flag("yes") && !agreed()? {
-            print::announce("Nothing was written");
+            terminal::announce("Nothing was written");
             return Ok(ExitCode::FAILURE);
         }
         for step in &steps {
@@ -177,7 +177,7 @@ fn files(given: &ArgMatches, machine: &Machine<'_>, is_at_home: bool) -> anyhow:
         };
         match client.settings_file(scope, machine) {
             Some(_) if scope == SettingsScope::Project && is_at_home => {
-                print::announce(&format!(
+                terminal::announce(&format!(
                     "{} is connected inside a project: run `docent setup` there",
                     client.title()
                 ));
@@ -253,31 +253,31 @@ impl Step {
                         } else {
                             String::new()
                         };
-                        print::announce(&format!(
+                        terminal::announce(&format!(
                             "{}: docent is out of {}{beside}",
                             client.title(),
                             path.display()
                         ));
                     }
-                    Ok(()) => print::announce(&format!(
+                    Ok(()) => terminal::announce(&format!(
                         "{}: docent is in {}; {}",
                         client.title(),
                         path.display(),
                         client.next_step(*scope)
                     )),
                     Err(error) => {
-                        print::complain(&error.to_string());
+                        terminal::complain(&error.to_string());
                         return false;
                     }
                 }
             }
             Self::Guide(guide) => {
                 if let Err(error) = guide.write() {
-                    print::complain(&format!("{}: {error}", guide.path.display()));
+                    terminal::complain(&format!("{}: {error}", guide.path.display()));
                     return false;
                 }
                 let what = if guide.after.is_some() { "written" } else { "gone" };
-                print::announce(&format!("{} is {what}", guide.path.display()));
+                terminal::announce(&format!("{} is {what}", guide.path.display()));
             }
         }
         true

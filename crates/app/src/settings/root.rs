@@ -32,6 +32,12 @@ pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Resul
     Ok((here, ValueOrigin::Directory("working directory")))
 }
 
+/// What a project is called: its directory's name.
+pub(crate) fn project_name(root: &Path) -> String {
+    let name = root.file_name().unwrap_or(root.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
 fn is_placeholder(path: &Path) -> bool {
     path.to_string_lossy().contains("${") && !path.exists()
 }

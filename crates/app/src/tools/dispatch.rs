@@ -9,25 +9,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_core::redact::redact;
-use docent_engine::accesses::Accesses;
-use docent_engine::clock::Clock;
-use docent_engine::coverage::Coverage;
 use docent_engine::deadline::{Deadline, Expired};
-use docent_engine::files::Root;
-use docent_engine::git::Git;
-use docent_engine::index::{Corpus, Freshness, Index, Progress};
-use docent_engine::memory::Memory;
+use docent_engine::index::{Corpus, Freshness, Progress};
 use docent_engine::metrics::Metrics;
-use docent_engine::sessions::{SessionUse, Sessions};
+use docent_engine::sessions::SessionUse;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::consent::{Consent, Question, Questions};
 use super::failure::{Failure, brief};
-use super::limit::Session;
-use super::linked::Linked;
-use super::{Approval, Audience, Call, Docs, Group, Object, Reply, Report, SearchSettings, Tool, arguments};
+use super::{Audience, Call, Group, Object, Reply, Report, Tool, arguments};
+use crate::project::Project;
+use crate::session::Session;
 
 /// The tools of one project, ready to be called.
 pub(crate) struct Dispatch {
@@ -50,22 +44,6 @@ pub(crate) struct ChangeCounts {
     pub(crate) index: u64,
     /// A session did something.
     pub(crate) calls: u64,
-}
-
-/// What the tools are about.
-pub(crate) struct Project {
-    pub(crate) root: Root,
-    pub(crate) git: Arc<Git>,
-    pub(crate) coverage: Coverage,
-    pub(crate) accesses: Arc<Accesses>,
-    pub(crate) index: Index,
-    pub(crate) linked: Linked,
-    pub(crate) search: SearchSettings,
-    pub(crate) memory: Memory,
-    pub(crate) sessions: Arc<Sessions>,
-    pub(crate) approval: Approval,
-    pub(crate) docs: Docs,
-    pub(crate) clock: Clock,
 }
 
 /// Who calls, and until when.
@@ -379,12 +357,22 @@ fn clean(value: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::project::linked::Linked;
+    use crate::tools::{Approval, Docs, SearchSettings};
     use docent_core::access::Access;
     use docent_core::boost::BoostRules;
+    use docent_engine::accesses::Accesses;
+    use docent_engine::clock::Clock;
+    use docent_engine::coverage::Coverage;
     use docent_engine::coverage::ReportScope;
+    use docent_engine::files::Root;
+    use docent_engine::git::Git;
     use docent_engine::git::Surroundings;
+    use docent_engine::index::Index;
     use docent_engine::index::{IndexOptions, Patience};
     use docent_engine::links::Links;
+    use docent_engine::memory::Memory;
+    use docent_engine::sessions::Sessions;
     use schemars::JsonSchema;
     use serde::Deserialize;
     use serde_json::json;

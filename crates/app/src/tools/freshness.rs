@@ -2,7 +2,7 @@
 
 use docent_engine::index::Freshness;
 
-use super::markdown::count;
+use crate::markdown::count;
 
 /// What an answer cannot know of, in sentences.
 pub(crate) fn freshness_notices(freshness: &Freshness) -> Vec<String> {

@@ -5,20 +5,17 @@
 //! a function. It knows nothing of MCP, HTTP, limits or logs.
 
 pub(crate) mod arguments;
+mod budget;
 pub(crate) mod consent;
 mod context;
 mod coverage;
 pub(crate) mod dispatch;
 pub(crate) mod docs;
 pub(crate) mod failure;
+mod file_text;
 pub(crate) mod freshness;
 mod git;
-pub(crate) mod limit;
-pub(crate) mod linked;
-pub(crate) mod markdown;
 pub(crate) mod memory;
-mod reading;
-mod room;
 
 use std::io;
 use std::sync::Arc;
@@ -38,13 +35,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::cli::print::TerminalPage;
+use crate::project::Project;
+use crate::project::linked::Linked;
+use crate::session::Session;
+use crate::terminal::TerminalPage;
 use arguments::ArgumentProblem;
 use consent::{Consent, Question};
-use dispatch::Project;
 use failure::Failure;
-use limit::Session;
-use linked::Linked;
 
 /// Every tool, in the order clients and people see them.
 pub(crate) fn all() -> Vec<Tool> {

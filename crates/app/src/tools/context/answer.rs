@@ -3,8 +3,8 @@
 
 use super::found::SearchEntry;
 use super::search::Output;
-use crate::tools::markdown::{cut, fence, inline_to, length};
-use crate::tools::room::{fit, json_length, notice};
+use crate::markdown::{cut, fence, inline_to, length};
+use crate::tools::budget::{fit, json_length, notice};
 
 /// Characters around the results, and around the code of each.
 const FRAME: usize = 600;

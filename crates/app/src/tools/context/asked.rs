@@ -17,9 +17,9 @@ use docent_engine::store::StoreError;
 use jiff::{SignedDuration, Timestamp};
 
 use super::search::Args;
+use crate::project::linked::Neighbour;
 use crate::tools::Call;
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::linked::Neighbour;
 
 /// What a search looks at: this project, and those linked with it.
 pub(super) struct Searched<'a> {

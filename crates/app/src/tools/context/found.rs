@@ -12,7 +12,7 @@ use docent_engine::store::StoredChunk;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::tools::linked::project_name;
+use crate::settings::project_name;
 
 #[derive(Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]

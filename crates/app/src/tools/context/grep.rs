@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::TerminalPage;
+use crate::terminal::TerminalPage;
+use crate::tools::budget::{json_length, notice};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::room::{json_length, notice};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Search all project files by regular expression (ripgrep's dialect), for exact names, strings and error messages. \

@@ -20,10 +20,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::TerminalPage;
+use crate::terminal::TerminalPage;
+use crate::tools::budget::{fit, json_length, notice};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::reading::{MAX_FILE_BYTES, refused, text};
-use crate::tools::room::{fit, json_length, notice};
+use crate::tools::file_text::{MAX_FILE_BYTES, refused, text};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Read a text file with its language, module, role and last change. startLine and endLine select a part; includeDeps \

@@ -19,12 +19,12 @@ use serde_json::Value;
 use super::answer;
 use super::asked::{Answered, Searched};
 use super::found::{Candidate, SearchEntry, Shelf};
-use crate::cli::print::TerminalPage;
+use crate::markdown::inline_to;
+use crate::settings::project_name;
+use crate::terminal::TerminalPage;
 use crate::tools::arguments::ArgumentProblem;
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::freshness::{freshness_notices, history_notices};
-use crate::tools::linked::project_name;
-use crate::tools::markdown::inline_to;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Search the project by meaning: describe what you look for, or name a symbol. Returns functions, classes and sections \
@@ -222,7 +222,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         notice: None,
     };
     if call.audience == Audience::Person && args.format.is_none() {
-        output.notice = crate::tools::room::notice(&notices);
+        output.notice = crate::tools::budget::notice(&notices);
         return Ok(Reply::json(&output));
     }
     Ok(Reply::Text(match form {

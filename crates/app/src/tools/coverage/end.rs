@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Number, REPORT, refused};
-use crate::cli::print::TerminalPage;
+use crate::terminal::TerminalPage;
+use crate::tools::budget::json_length;
 use crate::tools::failure::Failure;
-use crate::tools::room::json_length;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: overall, by file, and files that are new or gone. Use \

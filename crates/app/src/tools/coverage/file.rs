@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{CoverageRow, Number, REPORT, fraction_width, load};
-use crate::cli::print::TerminalPage;
+use crate::terminal::TerminalPage;
+use crate::tools::budget::json_length;
 use crate::tools::failure::{Failure, FailureKind, brief};
-use crate::tools::room::json_length;
 use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
 
 const ABOUT: &str = "Line coverage of files in percent, from an LCOV report; 0 for one that is not in it. Use it after changing files.";

@@ -12,9 +12,9 @@ use docent_engine::coverage::{CoverageError, Loaded};
 use docent_engine::files::FileError;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::dispatch::Project;
 use super::failure::{Failure, FailureKind, brief};
 use super::{Call, LeftOut, Object};
+use crate::project::Project;
 
 /// A percentage in an answer: `85.4`, and `90` where there is no decimal to tell.
 #[derive(Clone, Copy)]

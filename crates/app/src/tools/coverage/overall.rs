@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{CoverageRow, Number, REPORT, fraction_width, load};
-use crate::cli::print::TerminalPage;
+use crate::terminal::TerminalPage;
 use crate::tools::failure::Failure;
 use crate::tools::{Audience, Call, Group, Reply, Tool};
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{REPORT, refused};
-use crate::cli::print::TerminalPage;
+use crate::terminal::TerminalPage;
 use crate::tools::failure::Failure;
 use crate::tools::{Call, Group, Reply, Tool};
 

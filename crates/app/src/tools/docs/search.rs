@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{freshen, unsearchable};
-use crate::cli::print::TerminalPage;
-use crate::tools::dispatch::Project;
+use crate::markdown::inline_to;
+use crate::project::Project;
+use crate::terminal::TerminalPage;
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::freshness::freshness_notices;
-use crate::tools::markdown::inline_to;
-use crate::tools::{Call, Group, Object, Reply, Shape, Tool, room};
+use crate::tools::{Call, Group, Object, Reply, Shape, Tool, budget};
 
 const ABOUT: &str =
     "Search the project's documentation. Use this to find relevant documentation, guides, or API references.";
@@ -240,7 +240,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         hits: results.hits.into_iter().map(found).collect(),
         next_cursor: results.more.then(|| asked.cursor(passed)),
         hint,
-        notice: room::notice(&notices),
+        notice: budget::notice(&notices),
     };
     // What does not fit is on the next page.
     while output.hits.len() > 1 && length(&output) > call.room {

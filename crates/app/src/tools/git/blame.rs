@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{path, refused};
+use crate::markdown::{cut, fence, inline, inline_to, length, note, whole};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::markdown::{cut, fence, inline, inline_to, length, note, whole};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Show who last modified each line of a file, and the commits behind them.";

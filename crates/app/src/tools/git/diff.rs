@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{changed, given, path, refused};
+use crate::markdown::{count, cut as cut_to, fence, inline, inline_to, length, note, whole};
 use crate::tools::failure::Failure;
-use crate::tools::markdown::{count, cut as cut_to, fence, inline, inline_to, length, note, whole};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Compare two git references (commits/branches/tags), one with the working directory, or show unstaged changes. Large \

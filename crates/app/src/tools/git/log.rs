@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{changed, given, path, refused};
+use crate::markdown::{inline, inline_to, length, note, whole};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::markdown::{inline, inline_to, length, note, whole};
 use crate::tools::{Audience, Call, Group, Reply, Tool};
 
 const ABOUT: &str =

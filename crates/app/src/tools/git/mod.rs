@@ -8,7 +8,7 @@ use docent_core::path::RepoPath;
 use docent_engine::git::{ChangedFile, GitError};
 
 use super::failure::{Failure, FailureKind, brief};
-use crate::tools::markdown::inline;
+use crate::markdown::inline;
 
 /// Reads the path a caller wrote. An empty one is none.
 fn path(text: Option<&str>) -> Result<Option<RepoPath>, Failure> {

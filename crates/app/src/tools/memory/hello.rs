@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::TerminalPage;
+use crate::terminal::TerminalPage;
 use crate::tools::failure::Failure;
 use crate::tools::{Call, Group, Reply, Tool};
 

@@ -14,10 +14,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::TerminalPage;
+use crate::terminal::TerminalPage;
+use crate::tools::budget::{fit, notice};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::reading::{MAX_FILE_BYTES, refused, text};
-use crate::tools::room::{fit, notice};
+use crate::tools::file_text::{MAX_FILE_BYTES, refused, text};
 use crate::tools::{Call, Group, Reply, Tool};
 
 const ABOUT: &str = "Read a file from the repository, at most 1 MB: utf-8 for text, base64 for exact bytes. For code, read_file tells more.";

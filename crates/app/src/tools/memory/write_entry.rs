@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::print::TerminalPage;
+use crate::terminal::TerminalPage;
 use crate::tools::arguments::ArgumentProblem;
 use crate::tools::consent::{Consent, Question, Verdict};
 use crate::tools::failure::{Failure, FailureKind};

@@ -11,7 +11,7 @@ use docent_core::reveal::reveal_part;
 use docent_core::tokens::words;
 use serde_json::Value;
 
-use crate::tools::markdown::count;
+use crate::markdown::count;
 
 /// When colours are used. `NO_COLOR` and pipes turn them off unless they were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use rmcp::model::{
 use serde_json::json;
 
 use crate::overview;
+use crate::session::Session;
 use crate::tools::dispatch::Dispatch;
 use crate::tools::failure::brief;
-use crate::tools::limit::Session;
 
 const MARKDOWN: &str = "text/markdown";
 

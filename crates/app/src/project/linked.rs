@@ -71,9 +71,3 @@ impl Linked {
         (neighbours, missing)
     }
 }
-
-/// What a project is called: its directory's name.
-pub(crate) fn project_name(root: &Path) -> String {
-    let name = root.file_name().unwrap_or(root.as_os_str());
-    name.to_string_lossy().into_owned()
-}

@@ -14,10 +14,10 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use crate::tools::dispatch::Project;
+use crate::markdown::inline_to;
+use crate::project::Project;
 use crate::tools::docs::MAX_LIST_WAIT;
 use crate::tools::failure::brief;
-use crate::tools::markdown::inline_to;
 
 /// Characters of what a prompt says of itself.
 const ABOUT_CHARS: usize = 200;

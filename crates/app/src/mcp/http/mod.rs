@@ -25,9 +25,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::print::announce;
-use crate::mcp::ClientView;
+use crate::mcp::server::ClientView;
 use crate::settings::Http;
+use crate::terminal::announce;
 use crate::tools::dispatch::Dispatch;
 use gate::Gate;
 

@@ -1,5 +1,13 @@
 //! Serving: one project over stdio until stdin ends, or over HTTP until a signal.
 
+mod elicitation;
+mod http;
+mod notifications;
+mod prompts;
+mod resources;
+mod server;
+mod stdio;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,11 +18,10 @@ use rmcp::service::ServerInitializeError;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
-use crate::http;
-use crate::mcp::ClientView;
 use crate::settings::Http;
-use crate::stdio::StdioTransport;
 use crate::tools::dispatch::{Dispatch, MAX_CONCURRENT_CALLS};
+use server::ClientView;
+use stdio::StdioTransport;
 
 /// How long answers under way may take after stdin has ended. Whoever closed it waits for the process to go.
 const EXIT_GRACE: Duration = Duration::from_millis(25);

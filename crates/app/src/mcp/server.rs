@@ -33,16 +33,17 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::asking;
-use crate::prompts;
-use crate::resources;
-use crate::telling::{self, Listener, Subscribed};
+use crate::markdown::inline_to;
+use crate::mcp::elicitation;
+use crate::mcp::notifications::{self, Listener, Subscribed};
+use crate::mcp::prompts;
+use crate::mcp::resources;
+use crate::project::Project;
+use crate::session::Session;
 use crate::tools::consent::Consent;
-use crate::tools::dispatch::{Dispatch, Project, ToolAnswer};
+use crate::tools::dispatch::{Dispatch, ToolAnswer};
 use crate::tools::docs::MAX_LIST_WAIT;
 use crate::tools::failure::{Failure, FailureKind, brief};
-use crate::tools::limit::Session;
-use crate::tools::markdown::inline_to;
 use crate::tools::{Approval, Effect, Object, Tool};
 
 /// What a client is told about the server as a whole: which tool when.
@@ -244,7 +245,7 @@ impl ServerHandler for ClientView {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         self.dispatch.project.index.begin();
         let listener = Listener::Connection(context.peer);
-        tokio::spawn(telling::tell(
+        tokio::spawn(notifications::tell(
             self.dispatch.clone(),
             self.session.clone(),
             listener,
@@ -352,7 +353,7 @@ impl ServerHandler for ClientView {
         accepted.resources_list_changed = None;
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| resources::is_known(uri));
-            uris.truncate(telling::MAX_SUBSCRIPTIONS);
+            uris.truncate(notifications::MAX_SUBSCRIPTIONS);
         }
         Some(accepted)
     }
@@ -370,7 +371,7 @@ impl ServerHandler for ClientView {
         }
         let listener = Listener::Request(context.sink().clone());
         tokio::select! {
-            () = telling::tell(self.dispatch.clone(), session, listener, subscribed) => {}
+            () = notifications::tell(self.dispatch.clone(), session, listener, subscribed) => {}
             () = context.cancelled() => {}
         }
         Ok(())
@@ -406,20 +407,20 @@ impl ServerHandler for ClientView {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let questions = &self.dispatch.questions;
-        let mut consent = asking::brought(&request, &context, questions);
+        let mut consent = elicitation::brought(&request, &context, questions);
         let name = request.name.into_owned();
         let arguments = request.arguments.unwrap_or_default();
         let mut answer = self.call_once(&context, &name, arguments.clone(), consent).await;
         if let Some(question) = answer.question.take() {
             if is_stateless(&context) {
-                return Ok(asking::input_required(&question, questions).into());
+                return Ok(elicitation::input_required(&question, questions).into());
             }
             let patience = match self.dispatch.project.approval {
                 Approval::Asked(patience) => patience,
                 Approval::Never => Duration::ZERO,
             };
             consent = tokio::select! {
-                consent = asking::ask(&context, &question, patience) => consent,
+                consent = elicitation::ask(&context, &question, patience) => consent,
                 () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
             };
             answer = self.call_once(&context, &name, arguments, consent).await;

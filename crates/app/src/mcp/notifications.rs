@@ -11,10 +11,10 @@ use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionSink};
 
-use crate::resources;
+use crate::mcp::resources;
+use crate::session::Session;
 use crate::tools::Shape;
 use crate::tools::dispatch::Dispatch;
-use crate::tools::limit::Session;
 
 /// How often it is looked whether a client is still there.
 const LIVENESS_CHECK_INTERVAL: Duration = Duration::from_secs(30);

@@ -29,13 +29,13 @@ use docent_engine::git::Surroundings;
 use docent_engine::index::IndexOptions;
 use toml::Value;
 
+use crate::markdown::inline_to;
 use crate::tools::dispatch::Limits;
-use crate::tools::linked::project_name;
-use crate::tools::markdown::inline_to;
 use crate::tools::{Approval, Docs, Tool};
 pub(crate) use directories::home_directory;
 use directories::{project_cache, project_state, temporary_directory, user_config_file};
 pub(crate) use keys::{SettingKey, keys};
+pub(crate) use root::project_name;
 
 /// Everything that was decided before the work began.
 pub(crate) struct Settings {

@@ -9,7 +9,7 @@ use docent_engine::memory::Author;
 use docent_engine::sessions::{Past, SessionUse, Sessions};
 use jiff::Timestamp;
 
-use super::failure::brief;
+use crate::tools::failure::brief;
 
 const WINDOW: Duration = Duration::from_mins(1);
 
