@@ -1,8 +1,7 @@
-//! Logs: readable lines on stderr, and JSON lines in a file where one is asked for. Never stdout, which belongs
-//! to the protocol.
+//! Logs: readable lines on stderr, and JSON lines in a file if one is set. Never stdout, which belongs to the
+//! protocol.
 //!
-//! Invariant: a server never waits for its log to be read. A client that does not empty stderr loses lines, not
-//! answers.
+//! Invariant: a server never blocks on its log. A client that does not read stderr loses lines, not answers.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -21,22 +20,22 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::settings::LogSettings;
 
-/// What stderr is for.
+/// The purpose of stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stderr {
     /// A server's log.
     Log,
-    /// What a person sees: only what is wrong, unless they asked for more than the usual.
+    /// A person's terminal: warnings and errors only, unless the level is above the default.
     Terminal,
 }
 
-/// Lines that wait to be written; more of them are lost.
+/// Lines that may wait to be written; further ones are lost.
 const MAX_WAITING_LINES: usize = 1_000;
 
-/// Starts logging. Libraries are only heard when something is wrong: their lines may repeat what clients sent.
+/// Starts logging. Libraries log errors only, because their lines may repeat what clients sent.
 pub(crate) fn start(log: &LogSettings, purpose: Stderr) -> anyhow::Result<()> {
     let level: LevelFilter = log.level.parse().expect("settings accept only levels");
-    let (seen, writer) = match purpose {
+    let (stderr_level, writer) = match purpose {
         Stderr::Log => {
             let lines = StderrLines::start();
             (level, BoxMakeWriter::new(move || lines.clone()))
@@ -50,7 +49,7 @@ pub(crate) fn start(log: &LogSettings, purpose: Stderr) -> anyhow::Result<()> {
         .with_writer(writer)
         .with_ansi(false)
         .with_target(false)
-        .with_filter(filter(seen));
+        .with_filter(filter(stderr_level));
     let file = match &log.file {
         None => None,
         Some(path) => {
@@ -73,7 +72,7 @@ fn filter(level: LevelFilter) -> Targets {
         .with_default(level.min(LevelFilter::ERROR))
 }
 
-/// Opens the log's file for its user alone: it tells what they work on.
+/// Opens the log's file, readable by its user alone, because it says what they work on.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
@@ -91,7 +90,7 @@ impl StderrLines {
         let (sender, receiver) = sync_channel::<Vec<u8>>(MAX_WAITING_LINES);
         thread::spawn(move || {
             for line in receiver {
-                // Without a stderr there is nobody to tell.
+                // Without a stderr nobody can read it.
                 let _ = io::stderr().write_all(&line);
             }
         });
@@ -101,7 +100,7 @@ impl StderrLines {
 
 impl Write for StderrLines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        // The subscriber writes an event at once; a line that finds no room is lost.
+        // The subscriber writes a whole event at once. If the queue is full, that line is lost.
         let _ = self.0.try_send(line.to_vec());
         Ok(line.len())
     }

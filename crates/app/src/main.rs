@@ -1,6 +1,10 @@
 //! docent: a guide to a software project, for coding agents over MCP and for people on the command line.
 //!
 //! Parses, runs, exits: 0 done, 1 failed, 2 wrong usage.
+//!
+//! Invariant: modules depend on each other in one direction, from the top of this list to its end: `cli`,
+//! `mcp`, `overview`, `tools`, `project`, `session`, `log`, `settings`, `terminal`, `markdown`. A test looks
+//! for cycles.
 
 mod cli;
 mod log;
@@ -22,7 +26,7 @@ fn main() -> ExitCode {
         Err(error) => error,
     };
     let code = match error.downcast_ref::<io::Error>().map(io::Error::kind) {
-        // Whoever read our output has seen enough.
+        // The reader of our output, such as `head`, has seen enough and closed the pipe.
         Some(io::ErrorKind::BrokenPipe) => return ExitCode::SUCCESS,
         Some(_) => 1,
         None => 2,

@@ -1,47 +1,53 @@
-//! Markdown that what it quotes cannot break: text from commits and files stays on its line and inside its fence.
+//! Text that quotes other text: markdown that its quotations cannot break, and callers' words cut short.
+//!
+//! Text from commits and files stays on its line and inside its fence. Only strings are handled here; answers
+//! are put together by the tools.
 
 use docent_core::reveal::reveal_part;
 
-/// Text for the middle of a line: nothing invisible, no line ends, not endless.
+/// Text for the middle of a line: no invisible characters, no line ends, at most 500 characters.
 pub(crate) fn inline(text: &str) -> String {
     inline_to(text, 500)
 }
 
-/// The same with at most so many characters.
-pub(crate) fn inline_to(text: &str, most: usize) -> String {
-    // Cut first: the rest of an endless text is not looked at.
+/// The same with at most `max_chars` characters.
+pub(crate) fn inline_to(text: &str, max_chars: usize) -> String {
+    // Cut first, so that the rest of a huge text is never scanned.
     let start = text
         .char_indices()
-        .nth(most + 1)
+        .nth(max_chars + 1)
         .map_or(text, |(end, _)| &text[..end]);
     let shown = reveal_part(start)
         .replace('\n', "\\n")
         .replace('\r', "\\r")
         .replace('\t', "\\t");
-    cut(&shown, most, "…")
+    cut(&shown, max_chars, "…")
 }
 
-/// Text of at most so many characters, the mark where it is cut among them.
-pub(crate) fn cut(text: &str, most: usize, mark: &str) -> String {
-    if length(text) <= most {
+/// Cuts a text to at most `max_chars` characters, including the mark at its end.
+pub(crate) fn cut(text: &str, max_chars: usize, mark: &str) -> String {
+    if length(text) <= max_chars {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most.saturating_sub(length(mark))).collect();
+    let kept: String = text
+        .chars()
+        .take(max_chars.saturating_sub(length(mark)))
+        .collect();
     kept + mark
 }
 
-/// An answer that keeps to its size whatever was put into it.
-pub(crate) fn whole(text: &str, room: usize) -> String {
-    cut(text, room, "\n> Note: The answer is cut here; ask for less\n")
+/// Cuts an answer to its budget. The last resort, for parts that turned out longer than planned.
+pub(crate) fn cut_answer(text: &str, budget: usize) -> String {
+    cut(text, budget, "\n> Note: The answer is cut here; ask for less\n")
 }
 
-/// A fence that nothing in `text` closes: longer than the longest run of backticks in it.
+/// A fence that `text` cannot close: longer than the longest run of backticks in it.
 pub(crate) fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(3.max(longest + 1))
 }
 
-/// A number as people read it: `1,234`.
+/// A number with its digits grouped: `1,234`.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -54,14 +60,23 @@ pub(crate) fn count(number: u64) -> String {
     shown
 }
 
-/// Something the reader should know about the answer.
+/// A notice below a markdown answer.
 pub(crate) fn note(sentence: &str) -> String {
     format!("\n> Note: {sentence}\n")
 }
 
-/// How many characters, as an answer's size is counted.
+/// The number of characters, in which the size of an answer is counted.
 pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
+}
+
+/// The words of a caller, shortened for errors and logs: enough to recognise them.
+pub(crate) fn shorten(text: &str) -> String {
+    const MAX_CHARS: usize = 300;
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

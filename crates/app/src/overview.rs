@@ -1,8 +1,11 @@
-//! The project, a module of it, and the sessions that worked on it, each on a page of markdown that a model can begin with.
+//! Pages of markdown about the project, a module and its sessions, for models to start with.
+//!
+//! MCP resources and the command line show the same pages.
 
 use std::sync::Arc;
 
 use docent_core::boost::WEEK;
+use docent_core::discovery::DiscoveryKind;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_engine::clock::rfc3339;
@@ -21,60 +24,71 @@ use crate::settings::project_name;
 use crate::tools::freshness::{freshness_notices, history_notices};
 
 /// Lines of each list.
-const MODULES: usize = 30;
-const LANGUAGES: usize = 8;
-const FILES: usize = 10;
-const COMMITS: usize = 5;
-const KNOWN: usize = 3;
+const MAX_MODULES: usize = 30;
+const MAX_LANGUAGES: usize = 8;
+const MAX_FILES: usize = 10;
+const MAX_COMMITS: usize = 5;
 
-/// What this project is: languages, modules, where it begins, what to read, what happened last.
-pub(crate) fn project(project: &Project, deadline: &Deadline) -> String {
-    let (overview, notes) = look(project, deadline);
+/// Discoveries of each kind on a module's page.
+const MAX_DISCOVERIES: usize = 3;
+
+/// The project: languages, modules, entry points, key files, recent activity.
+pub(crate) fn project_page(project: &Project, deadline: &Deadline) -> String {
+    let (overview, notes) = load_overview(project, deadline);
     let mut page = format!("# {}\n", inline_to(&project_name(project.root.path()), 100));
-    if let Some(said) = introduction(&project.root, &overview) {
-        page += &format!("\n{}\n", inline_to(&said, 400));
+    if let Some(introduction) = read_introduction(&project.root, &overview) {
+        page += &format!("\n{}\n", inline_to(&introduction, 400));
     }
-    page += &format!("\n{}: {}\n", files(overview.files), shares(&overview.languages));
+    page += &format!(
+        "\n{}: {}\n",
+        count_files(overview.files),
+        list_languages(&overview.languages)
+    );
 
-    list(
+    add_list(
         &mut page,
         "Modules",
         overview.by_size().into_iter().map(|(name, module)| {
-            let files = files(module.files);
+            let files = count_files(module.files);
             format!(
                 "`{}`: {files}, {}",
                 inline_to(name, 80),
-                shares(&module.languages)
+                list_languages(&module.languages)
             )
         }),
-        MODULES,
+        MAX_MODULES,
     );
-    list(
+    add_list(
         &mut page,
         "Entry points",
         overview.entries.iter().map(|path| code(path)),
-        FILES,
+        MAX_FILES,
     );
-    list(
+    add_list(
         &mut page,
         "Key files",
         overview.key_files.iter().map(|path| code(path)),
-        FILES,
+        MAX_FILES,
     );
-    list(
+    add_list(
         &mut page,
         "Read this week",
         read_this_week(project, |_| true),
-        COMMITS,
+        MAX_COMMITS,
     );
-    list(&mut page, "Last commits", commits(project, deadline), COMMITS);
+    add_list(
+        &mut page,
+        "Last commits",
+        last_commits(project, deadline),
+        MAX_COMMITS,
+    );
     page += "\n`context://module/{name}` tells more about a module.\n";
     page + &notes
 }
 
-/// A module: its files, what was read of it, what is known of it. Nothing where there is none of that name.
-pub(crate) fn module(project: &Project, name: &str, deadline: &Deadline) -> Option<String> {
-    let (overview, mut notes) = look(project, deadline);
+/// A module: its files, those read this week, and its discoveries. `None` if there is no module of that name.
+pub(crate) fn module_page(project: &Project, name: &str, deadline: &Deadline) -> Option<String> {
+    let (overview, mut notes) = load_overview(project, deadline);
     let history = project
         .index
         .freshen(Corpus::History, project.search.patience, deadline, &|_| {});
@@ -87,39 +101,43 @@ pub(crate) fn module(project: &Project, name: &str, deadline: &Deadline) -> Opti
         return Some(format!("# Module {name}\n\nNothing is known of it yet.\n{notes}"));
     }
     let module = module?;
-    let mut page = format!("# Module {}\n\n{}", inline_to(name, 100), files(module.files));
+    let mut page = format!(
+        "# Module {}\n\n{}",
+        inline_to(name, 100),
+        count_files(module.files)
+    );
     if module.tests > 0 {
         page += &format!(", {} of them tests", count(module.tests as u64));
     }
-    page += &format!(": {}\n", shares(&module.languages));
-    list(
+    page += &format!(": {}\n", list_languages(&module.languages));
+    add_list(
         &mut page,
         "Entry points",
         module.entries.iter().map(|path| code(path)),
-        FILES,
+        MAX_FILES,
     );
-    list(
+    add_list(
         &mut page,
         "Code",
         module.code.iter().map(|path| code(path)),
-        FILES * 2,
+        MAX_FILES * 2,
     );
-    if module.code.len() >= FILES * 2 {
+    if module.code.len() >= MAX_FILES * 2 {
         page += "- and others: these are the first by name\n";
     }
     let is_inside = |path: &RepoPath| module_of(path) == name;
-    list(
+    add_list(
         &mut page,
         "Read this week",
         read_this_week(project, is_inside),
-        COMMITS,
+        MAX_COMMITS,
     );
-    let known = known_of(&project.index, name, KNOWN).unwrap_or_default();
-    list(
+    let discoveries = known_of(&project.index, name, MAX_DISCOVERIES).unwrap_or_default();
+    add_list(
         &mut page,
         "What is known",
-        known.iter().map(|note| {
-            let discovery = &note.discovery;
+        discoveries.iter().map(|stored| {
+            let discovery = &stored.discovery;
             let first = discovery.content.lines().next().unwrap_or_default();
             let day = discovery.date.as_deref().and_then(|date| date.get(..10));
             let day = day.map(|day| format!(" {}", inline_to(day, 10)));
@@ -130,20 +148,20 @@ pub(crate) fn module(project: &Project, name: &str, deadline: &Deadline) -> Opti
                 inline_to(first, 200)
             )
         }),
-        KNOWN * 4,
+        MAX_DISCOVERIES * DiscoveryKind::ALL.len(),
     );
     Some(page + &notes)
 }
 
-/// The names of modules that begin like this, in order.
-pub(crate) fn module_names(project: &Project, begin: &str, deadline: &Deadline) -> Vec<String> {
-    let (overview, _) = look(project, deadline);
-    let names = overview.modules.keys().filter(|name| name.starts_with(begin));
+/// The names of modules with this prefix, in order.
+pub(crate) fn module_names(project: &Project, prefix: &str, deadline: &Deadline) -> Vec<String> {
+    let (overview, _) = load_overview(project, deadline);
+    let names = overview.modules.keys().filter(|name| name.starts_with(prefix));
     names.cloned().collect()
 }
 
 /// One session.
-pub(crate) fn session(session: &Past) -> String {
+pub(crate) fn session_page(session: &Past) -> String {
     let mut page = format!("# Session {}\n\n", inline_to(&session.id, 60));
     if let Some(client) = &session.client {
         page += &format!("- Client: {}\n", inline_to(client, 100));
@@ -156,16 +174,16 @@ pub(crate) fn session(session: &Past) -> String {
     if let Some(ended) = session.ended {
         page += &format!("- Ended: {}\n", rfc3339(ended));
     }
-    for (title, used, most) in [
+    for (title, uses, max) in [
         ("Tools", &session.tools, 20),
-        ("Files", &session.files, FILES * 2),
-        ("Searches", &session.searches, FILES),
-        ("Projects", &session.projects, FILES),
+        ("Files", &session.files, MAX_FILES * 2),
+        ("Searches", &session.searches, MAX_FILES),
+        ("Projects", &session.projects, MAX_FILES),
     ] {
-        list(
+        add_list(
             &mut page,
             title,
-            used.iter().map(|(name, times)| {
+            uses.iter().map(|(name, times)| {
                 let times = if *times == 1 {
                     String::new()
                 } else {
@@ -173,14 +191,14 @@ pub(crate) fn session(session: &Past) -> String {
                 };
                 format!("{}{times}", inline_to(name, 200))
             }),
-            most,
+            max,
         );
     }
     page
 }
 
 /// The last sessions, a few lines each.
-pub(crate) fn sessions(sessions: &[Past]) -> String {
+pub(crate) fn sessions_page(sessions: &[Past]) -> String {
     let mut page = String::from("# Recent sessions\n");
     if sessions.is_empty() {
         page += "\nNone is remembered yet.\n";
@@ -197,13 +215,13 @@ pub(crate) fn sessions(sessions: &[Past]) -> String {
             count(calls),
             if calls == 1 { "call" } else { "calls" },
         );
-        let few = |used: &[(String, u64)]| -> String {
-            let shown: Vec<String> = used
+        let list_first = |uses: &[(String, u64)]| -> String {
+            let shown: Vec<String> = uses
                 .iter()
                 .take(5)
                 .map(|(name, _)| inline_to(name, 100))
                 .collect();
-            let more = used.len().saturating_sub(shown.len());
+            let more = uses.len().saturating_sub(shown.len());
             shown.join(", ")
                 + &if more > 0 {
                     format!(" and {more} more")
@@ -211,21 +229,21 @@ pub(crate) fn sessions(sessions: &[Past]) -> String {
                     String::new()
                 }
         };
-        for (title, used) in [
+        for (title, uses) in [
             ("Files", &session.files),
             ("Searches", &session.searches),
             ("Projects", &session.projects),
         ] {
-            if !used.is_empty() {
-                page += &format!("- {title}: {}\n", few(used));
+            if !uses.is_empty() {
+                page += &format!("- {title}: {}\n", list_first(uses));
             }
         }
     }
     page
 }
 
-/// The project as it is now, and what could not be looked at.
-pub(crate) fn look(project: &Project, deadline: &Deadline) -> (Arc<Overview>, String) {
+/// Brings the index up to date and loads the overview, with notices about its freshness.
+pub(crate) fn load_overview(project: &Project, deadline: &Deadline) -> (Arc<Overview>, String) {
     let freshness = project
         .index
         .freshen(Corpus::Code, project.search.patience, deadline, &|_| {});
@@ -238,7 +256,7 @@ pub(crate) fn look(project: &Project, deadline: &Deadline) -> (Arc<Overview>, St
 }
 
 /// `1 file`, `2 files`.
-fn files(number: usize) -> String {
+fn count_files(number: usize) -> String {
     format!(
         "{} {}",
         count(number as u64),
@@ -246,17 +264,18 @@ fn files(number: usize) -> String {
     )
 }
 
-fn list(page: &mut String, title: &str, lines: impl Iterator<Item = String>, most: usize) {
+/// Adds a section with the first lines, if there are any.
+fn add_list(page: &mut String, title: &str, lines: impl Iterator<Item = String>, max: usize) {
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() {
         return;
     }
     *page += &format!("\n## {title}\n\n");
-    for line in lines.iter().take(most) {
+    for line in lines.iter().take(max) {
         *page += &format!("- {line}\n");
     }
-    if lines.len() > most {
-        *page += &format!("- and {} more\n", count((lines.len() - most) as u64));
+    if lines.len() > max {
+        *page += &format!("- and {} more\n", count((lines.len() - max) as u64));
     }
 }
 
@@ -265,10 +284,10 @@ fn code(path: &str) -> String {
 }
 
 /// `rust 120, markdown 8, and 3 more`.
-fn shares(languages: &[(String, usize)]) -> String {
+fn list_languages(languages: &[(String, usize)]) -> String {
     let shown: Vec<String> = languages
         .iter()
-        .take(LANGUAGES)
+        .take(MAX_LANGUAGES)
         .map(|(language, files)| format!("{language} {}", count(*files as u64)))
         .collect();
     match languages.len().saturating_sub(shown.len()) {
@@ -278,8 +297,8 @@ fn shares(languages: &[(String, usize)]) -> String {
     }
 }
 
-/// What the readme says first, below its title.
-pub(crate) fn introduction(root: &Root, overview: &Overview) -> Option<String> {
+/// The first paragraph of the readme, below its title.
+pub(crate) fn read_introduction(root: &Root, overview: &Overview) -> Option<String> {
     const MAX_README_BYTES: u64 = 1 << 20;
     let readme = overview
         .key_files
@@ -287,7 +306,7 @@ pub(crate) fn introduction(root: &Root, overview: &Overview) -> Option<String> {
         .find(|path| path.to_ascii_lowercase().starts_with("readme"))?;
     let content = root.read(&RepoPath::parse(readme).ok()?, MAX_README_BYTES).ok()?;
     let text = String::from_utf8(content.bytes).ok()?;
-    // Badges, pictures, markup and headings say nothing; nor does a paragraph that begins with one of them.
+    // Skip badges, pictures, markup and headings, and paragraphs that begin with one of them.
     let is_mark = |c: char| "#<[!|>=-*`.:\"~_+".contains(c);
     let paragraphs = text.split("\n\n").map(|block| {
         let lines: Vec<&str> = block
@@ -295,22 +314,25 @@ pub(crate) fn introduction(root: &Root, overview: &Overview) -> Option<String> {
             .map(str::trim)
             .filter(|line| !line.is_empty())
             .collect();
-        // A line below which there is nothing but a line is a heading.
+        // A heading may be underlined instead of marked.
         match lines.as_slice() {
             [_, line, rest @ ..] if line.chars().all(|c| "=-~^".contains(c)) => rest.join(" "),
             lines => lines.join(" "),
         }
     });
-    let mut said =
-        paragraphs.filter(|said| !said.is_empty() && !said.starts_with(is_mark) && said.contains(' '));
-    said.next()
+    let mut prose =
+        paragraphs.filter(|text| !text.is_empty() && !text.starts_with(is_mark) && text.contains(' '));
+    prose.next()
 }
 
 /// Files that were read in the last seven days, the most read first.
-fn read_this_week(project: &Project, counts: impl Fn(&RepoPath) -> bool) -> impl Iterator<Item = String> {
+fn read_this_week(
+    project: &Project,
+    is_included: impl Fn(&RepoPath) -> bool,
+) -> impl Iterator<Item = String> {
     let since = project.clock.now() - SignedDuration::from_secs(WEEK);
     let mut accessed = project.accesses.since(since).unwrap_or_default();
-    accessed.retain(|file| RepoPath::parse(&file.path).is_ok_and(|path| counts(&path)));
+    accessed.retain(|file| RepoPath::parse(&file.path).is_ok_and(|path| is_included(&path)));
     accessed.sort_by(|a, b| {
         b.times
             .cmp(&a.times)
@@ -327,10 +349,10 @@ fn read_this_week(project: &Project, counts: impl Fn(&RepoPath) -> bool) -> impl
     })
 }
 
-/// The last commits, where there is a history.
-fn commits(project: &Project, deadline: &Deadline) -> impl Iterator<Item = String> {
+/// The last commits; empty without a repository.
+fn last_commits(project: &Project, deadline: &Deadline) -> impl Iterator<Item = String> {
     let query = LogQuery {
-        count: COMMITS,
+        count: MAX_COMMITS,
         ..LogQuery::default()
     };
     let log = project.git.log(&query, deadline).unwrap_or_default();

@@ -1,4 +1,9 @@
-//! A session: what it works on, and how often it may call a tool, which is so many times in any minute, counted back from now.
+//! A session: one client's connection, the module it works in, and how often it has called each tool.
+//!
+//! `engine::sessions` has the log of past sessions; this is the part that lives as long as the connection.
+//!
+//! Invariant: a rate limit holds in any minute, counted back from now, so that a burst at the turn of a
+//! minute is refused.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -9,22 +14,24 @@ use docent_engine::memory::Author;
 use docent_engine::sessions::{Past, SessionUse, Sessions};
 use jiff::Timestamp;
 
-use crate::tools::failure::brief;
+use crate::markdown::shorten;
 
-const WINDOW: Duration = Duration::from_mins(1);
+/// The time in which calls are counted.
+const RATE_WINDOW: Duration = Duration::from_mins(1);
 
 /// One client's connection, or one run of the command line.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: String,
     started: Timestamp,
-    /// Where it is remembered what the session did.
+    /// The log of all sessions of the project.
     log: Arc<Sessions>,
-    /// What the client calls itself.
+    /// The name that the client gave in its handshake.
     client: OnceLock<String>,
-    /// The module being worked in, as far as the session has shown.
+    /// The module of the last file or search.
     module: Mutex<Option<String>>,
-    recent: Mutex<HashMap<&'static str, VecDeque<Instant>>>,
+    /// The calls of each tool in the last minute.
+    recent_calls: Mutex<HashMap<&'static str, VecDeque<Instant>>>,
 }
 
 impl Session {
@@ -35,16 +42,16 @@ impl Session {
             log,
             client: OnceLock::new(),
             module: Mutex::default(),
-            recent: Mutex::default(),
+            recent_calls: Mutex::default(),
         }
     }
 
-    /// The client has said what it is called; the first time counts.
-    pub(crate) fn introduce(&self, client: &str) {
-        self.client.get_or_init(|| brief(client));
+    /// Sets the client's name, if it is not set yet.
+    pub(crate) fn set_client(&self, client: &str) {
+        self.client.get_or_init(|| shorten(client));
     }
 
-    /// The session as the author of what it leaves behind.
+    /// The session as the author of a memory entry.
     pub(crate) fn author(&self) -> Author {
         Author {
             session: self.id.clone(),
@@ -52,20 +59,20 @@ impl Session {
         }
     }
 
-    /// Remembers that the session did something.
-    pub(crate) fn used(&self, how: SessionUse, name: &str) {
+    /// Records a use of a tool, file, search or project in the log.
+    pub(crate) fn record_use(&self, how: SessionUse, name: &str) {
         let client = self.client.get().map(String::as_str);
         self.log
-            .used(&self.id, client, self.started, how, &brief(&redact(name)));
+            .used(&self.id, client, self.started, how, &shorten(&redact(name)));
     }
 
-    /// Remembers that the session has ended.
+    /// Records the end of the session.
     pub(crate) fn end(&self) {
         self.log.ended(&self.id);
     }
 
-    /// The session as it is remembered, before it did anything.
-    pub(crate) fn begun(&self) -> Past {
+    /// The session as the log would have it before its first use.
+    pub(crate) fn to_past(&self) -> Past {
         Past {
             id: self.id.clone(),
             client: self.client.get().cloned(),
@@ -75,8 +82,8 @@ impl Session {
         }
     }
 
-    /// The session works in a module from now on.
-    pub(crate) fn works_in(&self, module: &str) {
+    /// Sets the module that the session works in.
+    pub(crate) fn set_module(&self, module: &str) {
         *self.module.lock().unwrap_or_else(PoisonError::into_inner) = Some(module.to_owned());
     }
 
@@ -85,22 +92,23 @@ impl Session {
         self.module.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Counts a call at `now`, or says how many seconds to wait until one is free. 0 allows any number.
+    /// Counts a call at `now`, or returns the seconds until the next one is allowed. A limit of 0 allows any
+    /// number.
     pub(crate) fn admit(&self, tool: &'static str, per_minute: u32, now: Instant) -> Result<(), u64> {
         if per_minute == 0 {
             return Ok(());
         }
-        let mut recent = self.recent.lock().expect("nothing panics while it counts");
+        let mut recent = self.recent_calls.lock().expect("nothing panics while it counts");
         let calls = recent.entry(tool).or_default();
         while calls
             .front()
-            .is_some_and(|&call| now.duration_since(call) >= WINDOW)
+            .is_some_and(|&call| now.duration_since(call) >= RATE_WINDOW)
         {
             calls.pop_front();
         }
         match calls.front() {
             Some(&oldest) if calls.len() >= per_minute as usize => {
-                let wait = WINDOW.saturating_sub(now.duration_since(oldest));
+                let wait = RATE_WINDOW.saturating_sub(now.duration_since(oldest));
                 Err(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
             }
             _ => {

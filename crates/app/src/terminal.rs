@@ -1,6 +1,8 @@
-//! The only writer of stdout: pages for people, with colours where they are wanted and seen.
+//! The only writer of stdout: pages for people, in colour on a terminal.
 //!
-//! Invariant: nothing here runs while the process serves MCP over stdio.
+//! Which lines a page has is decided by the tools' `show` and by the commands.
+//!
+//! Invariant: a page is never written while the process serves MCP over stdio.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -13,7 +15,7 @@ use serde_json::Value;
 
 use crate::markdown::count;
 
-/// When colours are used. `NO_COLOR` and pipes turn them off unless they were asked for.
+/// When colours are used. `Auto` turns them off in pipes and with `NO_COLOR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colour {
     Auto,
@@ -21,7 +23,7 @@ pub(crate) enum Colour {
     Never,
 }
 
-/// How something is.
+/// The state of something that was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Good,
@@ -29,7 +31,7 @@ pub(crate) enum Mark {
     Bad,
 }
 
-/// What a person reads.
+/// A page for a person: the answer on stdout, notes on stderr.
 pub(crate) struct TerminalPage {
     out: BufWriter<AutoStream<io::Stdout>>,
     notes: AutoStream<io::Stderr>,
@@ -47,9 +49,13 @@ const DIM: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
-/// Characters of a bar, of a longest one among others, and of a line of prose.
-const BAR: i32 = 20;
-const BAR_CELLS: usize = 30;
+/// Characters of a bar that stands for a share of 100 %.
+const SHARE_BAR_CHARS: i32 = 20;
+
+/// Characters of the longest bar of a chart.
+const MAX_BAR_CHARS: usize = 30;
+
+/// Characters of a line of prose.
 const MAX_LINE_CHARS: usize = 100;
 
 impl Colour {
@@ -79,7 +85,7 @@ impl TerminalPage {
         }
     }
 
-    /// True where a person looks at it, false in a pipe.
+    /// True on a terminal, false in a pipe.
     pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
     }
@@ -96,7 +102,7 @@ impl TerminalPage {
         writeln!(self.out, "{DIM}{text}{DIM:#}")
     }
 
-    /// A name in bold, padded, and what belongs to it.
+    /// A padded name in bold, its value, and a dim remark.
     pub(crate) fn row(&mut self, name: &str, width: usize, value: &str, aside: &str) -> io::Result<()> {
         let (value, aside) = (reveal_part(value), reveal_part(aside));
         writeln!(
@@ -105,12 +111,12 @@ impl TerminalPage {
         )
     }
 
-    /// What was looked at, how it is, and what to do about it.
+    /// A checked subject, its state, and advice.
     pub(crate) fn check(
         &mut self,
         mark: Mark,
-        what: &str,
-        said: &str,
+        subject: &str,
+        message: &str,
         advice: Option<&str>,
     ) -> io::Result<()> {
         let (sign, style) = match mark {
@@ -118,65 +124,72 @@ impl TerminalPage {
             Mark::Note => ("!", MIDDLING),
             Mark::Bad => ("✗", REMOVED),
         };
-        let said = reveal_part(said);
-        writeln!(self.out, "{style}{sign}{style:#} {BOLD}{what:9}{BOLD:#} {said}")?;
+        let message = reveal_part(message);
+        writeln!(
+            self.out,
+            "{style}{sign}{style:#} {BOLD}{subject:9}{BOLD:#} {message}"
+        )?;
         match advice {
             Some(advice) => writeln!(self.out, "            {DIM}→{DIM:#} {}", reveal_part(advice)),
             None => Ok(()),
         }
     }
 
-    /// A share of something as a number and a bar, what it is the share of, and whose it is.
-    pub(crate) fn share(&mut self, share: Percent, of: &str, whose: &str) -> io::Result<()> {
+    /// A share as a percentage and a bar, then the fraction and the name it belongs to.
+    pub(crate) fn share(&mut self, share: Percent, fraction: &str, name: &str) -> io::Result<()> {
         let style = match share.tenths {
             ..500 => REMOVED,
             500..800 => MIDDLING,
             _ => ADDED,
         };
-        // Full only when it is all of it, empty only when it is nothing.
-        let filled = (share.tenths * BAR / 1_000).clamp(i32::from(share.tenths > 0), BAR);
+        // Only 100 % fills the bar, and only 0 % leaves it empty.
+        let filled =
+            (share.tenths * SHARE_BAR_CHARS / 1_000).clamp(i32::from(share.tenths > 0), SHARE_BAR_CHARS);
         let count = |times: i32| usize::try_from(times).unwrap_or_default();
-        let (bar, rest) = ("█".repeat(count(filled)), "░".repeat(count(BAR - filled)));
-        let whose = reveal_part(whose);
+        let (bar, rest) = (
+            "█".repeat(count(filled)),
+            "░".repeat(count(SHARE_BAR_CHARS - filled)),
+        );
+        let name = reveal_part(name);
         writeln!(
             self.out,
-            "{style}{share:>5} %  {bar}{style:#}{DIM}{rest}{DIM:#}  {of}  {whose}"
+            "{style}{share:>5} %  {bar}{style:#}{DIM}{rest}{DIM:#}  {fraction}  {name}"
         )
     }
 
-    /// A change of something, with its sign, and whose it is.
-    pub(crate) fn change(&mut self, change: Percent, whose: &str, aside: &str) -> io::Result<()> {
+    /// A change with its sign, and the name it belongs to.
+    pub(crate) fn change(&mut self, change: Percent, name: &str, aside: &str) -> io::Result<()> {
         let (style, sign) = match change.tenths {
             ..0 => (REMOVED, ""),
             0 => (DIM, ""),
             1.. => (ADDED, "+"),
         };
         let number = format!("{sign}{change}");
-        write!(self.out, "{style}{number:>6}{style:#}  {}", reveal_part(whose))?;
+        write!(self.out, "{style}{number:>6}{style:#}  {}", reveal_part(name))?;
         if !aside.is_empty() {
             write!(self.out, "  {DIM}{aside}{DIM:#}")?;
         }
         writeln!(self.out)
     }
 
-    /// Something that was found: where, what it is called, and more about it.
-    pub(crate) fn found(&mut self, place: &str, name: &str, aside: &str) -> io::Result<()> {
+    /// The heading of a search result: its location, its name, and a dim remark.
+    pub(crate) fn result_heading(&mut self, location: &str, name: &str, aside: &str) -> io::Result<()> {
         writeln!(
             self.out,
-            "{HEADING}{place}{HEADING:#}  {BOLD}{name}{BOLD:#}  {DIM}{aside}{DIM:#}"
+            "{HEADING}{location}{HEADING:#}  {BOLD}{name}{BOLD:#}  {DIM}{aside}{DIM:#}"
         )
     }
 
-    /// A line of a file, with words of these stems in colour.
-    pub(crate) fn marked(&mut self, number: u64, line: &str, stems: &[String]) -> io::Result<()> {
+    /// A numbered line of a file, with the words of these stems in colour.
+    pub(crate) fn highlighted_line(&mut self, number: u64, line: &str, stems: &[String]) -> io::Result<()> {
         write!(self.out, "{NUMBER}{number:>5}{NUMBER:#}  ")?;
         let mut rest = line;
         while !rest.is_empty() {
             let is_inside = |c: char| c.is_alphanumeric() || c == '_';
             let end = rest.find(|c| !is_inside(c)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
-            let asked_for = words(word).iter().any(|word| stems.contains(word));
-            if asked_for {
+            let is_match = words(word).iter().any(|word| stems.contains(word));
+            if is_match {
                 write!(self.out, "{MATCH}{word}{MATCH:#}")?;
             } else {
                 self.out.write_all(word.as_bytes())?;
@@ -189,9 +202,9 @@ impl TerminalPage {
         writeln!(self.out)
     }
 
-    /// A line of a file; dim unless it is the one that matters.
-    pub(crate) fn numbered(&mut self, number: u64, text: &str, matters: bool) -> io::Result<()> {
-        if matters {
+    /// A numbered line of a file, dim unless it is a match.
+    pub(crate) fn numbered_line(&mut self, number: u64, text: &str, is_match: bool) -> io::Result<()> {
+        if is_match {
             writeln!(self.out, "{NUMBER}{number:>5}{NUMBER:#}  {text}")
         } else {
             writeln!(self.out, "{DIM}{number:>5}  {text}{DIM:#}")
@@ -209,9 +222,9 @@ impl TerminalPage {
         stdout.flush()
     }
 
-    /// How many there are of something, beside a bar that is as long as its share of the most.
-    pub(crate) fn bar(&mut self, name: &str, width: usize, number: usize, most: usize) -> io::Result<()> {
-        let eighths = number * BAR_CELLS * 8 / most.max(1);
+    /// A name and its number, with a bar in proportion to the largest number.
+    pub(crate) fn bar(&mut self, name: &str, width: usize, number: usize, largest: usize) -> io::Result<()> {
+        let eighths = number * MAX_BAR_CHARS * 8 / largest.max(1);
         let parts = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
         let mut bar = "█".repeat(eighths / 8);
         bar.extend(parts.get((eighths % 8).wrapping_sub(1)));
@@ -226,19 +239,19 @@ impl TerminalPage {
         )
     }
 
-    /// Numbers that follow each other, as a line of bars.
+    /// A series of numbers as a line of small bars.
     pub(crate) fn sparkline(&mut self, numbers: &[usize], aside: &str) -> io::Result<()> {
-        let most = numbers.iter().copied().max().unwrap_or_default().max(1);
+        let largest = numbers.iter().copied().max().unwrap_or_default().max(1);
         let bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         let bar = |number: &usize| match number {
             0 => ' ',
-            number => bars[(number * (bars.len() - 1)).div_ceil(most)],
+            number => bars[(number * (bars.len() - 1)).div_ceil(largest)],
         };
         let line: String = numbers.iter().map(bar).collect();
         writeln!(self.out, "  {HUNK}{line}{HUNK:#}  {DIM}{aside}{DIM:#}")
     }
 
-    /// Text in lines that are not too long.
+    /// Text wrapped into lines of at most [`MAX_LINE_CHARS`].
     pub(crate) fn prose(&mut self, text: &str) -> io::Result<()> {
         let mut at = 0;
         for word in text.split_whitespace() {
@@ -253,8 +266,8 @@ impl TerminalPage {
         writeln!(self.out)
     }
 
-    /// Markdown with what matters in colour: headings, names, and lines that were added or removed. In a pipe it is as it was; on a
-    /// terminal without the marks that colours stand for.
+    /// Markdown with headings, names and changed lines in colour. On a terminal the marks are left out,
+    /// because colours replace them; in a pipe the text stays as it is.
     pub(crate) fn markdown(&mut self, text: &str) -> io::Result<()> {
         let mut fence = None;
         for line in text.lines() {
@@ -295,19 +308,19 @@ impl TerminalPage {
         writeln!(self.out, "{value:#}")
     }
 
-    /// Something beside the answer, kept out of pipes.
+    /// A remark on stderr, so that pipes do not get it.
     pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
         self.out.flush()?;
         writeln!(self.notes, "{DIM}{}{DIM:#}", reveal_part(text))
     }
 
-    /// Writes what is still held back. Without this, a full disk would go unnoticed.
+    /// Flushes the page. Without this, a full disk would go unnoticed.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }
 }
 
-/// A line of markdown without its marks: what is bold or code is set in a style instead.
+/// A line of markdown with styles in place of the marks for bold and code.
 fn without_marks(line: &str) -> String {
     if line.starts_with('#') {
         return line.trim_start_matches('#').trim_start().to_owned();
@@ -340,16 +353,16 @@ fn without_marks(line: &str) -> String {
     shown + rest
 }
 
-/// Says on stderr what went wrong.
+/// Writes an error to stderr.
 pub(crate) fn complain(message: &str) {
     let mut stderr = AutoStream::new(io::stderr(), ColorChoice::Auto);
-    // Without a stderr there is nobody to tell.
+    // Without a stderr nobody can read it.
     let _ = writeln!(stderr, "{ERROR}error{ERROR:#}: {}", reveal_part(message));
 }
 
-/// Says on stderr what a person should know before the work begins.
+/// Writes a message to stderr.
 pub(crate) fn announce(message: &str) {
     let mut stderr = AutoStream::new(io::stderr(), ColorChoice::Auto);
-    // Without a stderr there is nobody to tell.
+    // Without a stderr nobody can read it.
     let _ = writeln!(stderr, "{message}");
 }

@@ -1,8 +1,10 @@
-//! `docent bench`: how long docent takes on this project, beside `rg`, on this machine.
+//! `docent bench`: how long docent takes on this project and this machine, compared with `rg`.
 //!
-//! An index of its own is built in a temporary folder, so that the one in use is left alone. Questions are names that the project
-//! itself defines: what somebody who works there would look for.
+//! Queries are names of the project's own files, which people who work on it would search for.
+//!
+//! Invariant: the index is built in a temporary folder, so that the one in use is left alone.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode, Stdio};
 use std::sync::Arc;
@@ -18,10 +20,13 @@ use docent_engine::grep::{Case, GrepQuery, grep};
 use docent_engine::index::{Corpus, Index, IndexOptions, Patience, Progress};
 use docent_engine::search::{ChunkReader, SearchRequest, SearchedProject, search};
 
-use super::index::{Bar, rate, size};
+use super::progress::{IndexProgress, format_rate, format_size};
 use crate::markdown::count;
 use crate::settings::Settings;
 use crate::terminal::TerminalPage;
+
+/// Width of the names at the beginning of a row.
+const WIDTH: usize = 22;
 
 pub(super) fn command() -> Command {
     Command::new("bench")
@@ -41,12 +46,11 @@ pub(super) fn run(
     given: &ArgMatches,
     mut page: TerminalPage,
 ) -> anyhow::Result<ExitCode> {
-    const WIDTH: usize = 22;
-    let most = usize::from(*given.get_one::<u16>("questions").expect("it has a default"));
+    let max_queries = usize::from(*given.get_one::<u16>("questions").expect("it has a default"));
     let folder = Scratch::new(&settings.temporary)?;
     let started = Instant::now();
-    let index = fresh(settings, folder.path());
-    let bar = Bar::default();
+    let index = create_index(settings, folder.path());
+    let bar = IndexProgress::default();
     let freshness = index.freshen(
         Corpus::Code,
         Patience::UntilDone,
@@ -61,25 +65,7 @@ pub(super) fn run(
     let Progress { chunks, bytes, .. } = index.progress();
     let on_disk = index.status().bytes_on_disk;
 
-    let names = names(&index, most)?;
-    let asked = timed(&names, |name| {
-        ask(&index, settings, &format!("where is {name} used"));
-    });
-    let named = timed(&names, |name| ask(&index, settings, name));
-    let grepped = timed(&names, |name| {
-        let pattern = regex::escape(name);
-        let wanted = GrepQuery {
-            pattern: &pattern,
-            file_pattern: None,
-            case: Case::Sensitive,
-            limit: 50,
-        };
-        std::hint::black_box(grep(&settings.root, &wanted, &Deadline::default()).is_ok());
-    });
-    let rg = settings.surroundings.program("rg", settings.root.path());
-    let beside = rg
-        .as_ref()
-        .map(|program| timed(&names, |name| by_rg(program, settings.root.path(), name)));
+    let timings = Timings::of(settings, &index, &pick_names(&index, max_queries)?);
 
     let seconds = built.as_secs_f64();
     let files = count(freshness.files as u64);
@@ -88,42 +74,77 @@ pub(super) fn run(
         "index from nothing",
         WIDTH,
         &format!("{seconds:.2} s"),
-        &format!("{}, {} on disk", rate(bytes, seconds), size(on_disk)),
+        &format!(
+            "{}, {} on disk",
+            format_rate(bytes, seconds),
+            format_size(on_disk)
+        ),
     )?;
-    page.row(
-        "a question",
-        WIDTH,
-        &asked.shown(),
-        "context_search, its answers read",
-    )?;
-    page.row(
-        "a name",
-        WIDTH,
-        &named.shown(),
-        "context_search, its answers read",
-    )?;
-    page.row(
-        "exact text",
-        WIDTH,
-        &grepped.shown(),
-        "grep_codebase, every match counted",
-    )?;
-    match beside {
-        Some(beside) => page.row(
-            "rg, the same text",
-            WIDTH,
-            &beside.shown(),
-            "a process each time, every match counted",
-        )?,
-        None => page.note("rg is not on the PATH, so there is nothing to compare with")?,
-    }
-    page.note(&format!("asked for {} names that this project has", names.len()))?;
+    timings.write(&mut page)?;
     page.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// An index of the project that is not the one in use.
-fn fresh(settings: &Settings, folder: &Path) -> Index {
+/// How long the queries took, each kind once per name.
+struct Timings {
+    names: usize,
+    questions: Times,
+    symbols: Times,
+    grep: Times,
+    /// `None` if `rg` is not installed.
+    rg: Option<Times>,
+}
+
+impl Timings {
+    fn of(settings: &Settings, index: &Index, names: &[String]) -> Self {
+        let rg = settings.surroundings.program("rg", settings.root.path());
+        Self {
+            names: names.len(),
+            questions: measure(names, |name| {
+                ask(index, settings, &format!("where is {name} used"));
+            }),
+            symbols: measure(names, |name| ask(index, settings, name)),
+            grep: measure(names, |name| {
+                let pattern = regex::escape(name);
+                let query = GrepQuery {
+                    pattern: &pattern,
+                    file_pattern: None,
+                    case: Case::Sensitive,
+                    limit: 50,
+                };
+                std::hint::black_box(grep(&settings.root, &query, &Deadline::default()).is_ok());
+            }),
+            rg: rg
+                .as_ref()
+                .map(|program| measure(names, |name| run_rg(program, settings.root.path(), name))),
+        }
+    }
+
+    fn write(&self, page: &mut TerminalPage) -> io::Result<()> {
+        let searched = "context_search, its answers read";
+        page.row("a question", WIDTH, &self.questions.format(), searched)?;
+        page.row("a name", WIDTH, &self.symbols.format(), searched)?;
+        page.row(
+            "exact text",
+            WIDTH,
+            &self.grep.format(),
+            "grep_codebase, every match counted",
+        )?;
+        match &self.rg {
+            Some(rg) => page.row(
+                "rg, the same text",
+                WIDTH,
+                &rg.format(),
+                "a process each time, every match counted",
+            )?,
+            None => page.note("rg is not on the PATH, so there is nothing to compare with")?,
+        }
+        page.note(&format!("asked for {} names that this project has", self.names))
+    }
+}
+
+/// A new index of the project, apart from the one in use.
+fn create_index(settings: &Settings, folder: &Path) -> Index {
     let accesses = Arc::new(Accesses::new(None, settings.clock));
     let options = IndexOptions {
         watch: false,
@@ -138,8 +159,8 @@ fn fresh(settings: &Settings, folder: &Path) -> Index {
     )
 }
 
-/// Names that the project defines, from all over it.
-fn names(index: &Index, most: usize) -> anyhow::Result<Vec<String>> {
+/// Names of source files, spread evenly over the project.
+fn pick_names(index: &Index, max: usize) -> anyhow::Result<Vec<String>> {
     let overview = index.overview()?;
     let mut names: Vec<String> = Vec::new();
     let paths: Vec<&String> = overview
@@ -147,14 +168,14 @@ fn names(index: &Index, most: usize) -> anyhow::Result<Vec<String>> {
         .values()
         .flat_map(|module| &module.code)
         .collect();
-    let step = (paths.len() / most).max(1);
+    let step = (paths.len() / max).max(1);
     for path in paths.iter().step_by(step) {
         let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
         if stem.len() >= 3 && !names.iter().any(|name| *name == stem) {
             names.push(stem.into_owned());
         }
     }
-    names.truncate(most);
+    names.truncate(max);
     if names.is_empty() {
         bail!("there is no code to ask about");
     }
@@ -163,7 +184,7 @@ fn names(index: &Index, most: usize) -> anyhow::Result<Vec<String>> {
 
 fn ask(index: &Index, settings: &Settings, query: &str) {
     let usage = std::collections::HashMap::new();
-    let place = SearchedProject {
+    let project = SearchedProject {
         index,
         usage: &usage,
         module: None,
@@ -177,26 +198,26 @@ fn ask(index: &Index, settings: &Settings, query: &str) {
         deadline: &Deadline::default(),
     };
     let mut reader = ChunkReader::new(&settings.root);
-    let found = search(&[place], &request).unwrap_or_default();
-    for one in found.matches.iter().take(5) {
+    let results = search(&[project], &request).unwrap_or_default();
+    for one in results.matches.iter().take(5) {
         std::hint::black_box(reader.read(&one.chunk));
     }
 }
 
-fn by_rg(program: &Path, root: &Path, name: &str) {
-    let ran = Process::new(program)
+fn run_rg(program: &Path, root: &Path, name: &str) {
+    let output = Process::new(program)
         .args(["--hidden", "--fixed-strings", "--count-matches", "--", name])
         .current_dir(root)
         .stdin(Stdio::null())
         .output();
-    std::hint::black_box(ran.is_ok());
+    std::hint::black_box(output.is_ok());
 }
 
-/// How long each took, in order.
+/// Durations in ascending order.
 struct Times(Vec<Duration>);
 
-fn timed(names: &[String], work: impl Fn(&str)) -> Times {
-    // The first one has everything to open.
+fn measure(names: &[String], work: impl Fn(&str)) -> Times {
+    // Warm up: the first call opens files that the others find open.
     work(&names[0]);
     let mut times: Vec<Duration> = names
         .iter()
@@ -211,14 +232,15 @@ fn timed(names: &[String], work: impl Fn(&str)) -> Times {
 }
 
 impl Times {
-    fn shown(&self) -> String {
+    /// The median and the 95th percentile.
+    fn format(&self) -> String {
         let at =
-            |share: usize| self.0[(self.0.len() * share / 100).min(self.0.len() - 1)].as_secs_f64() * 1e3;
+            |percent: usize| self.0[(self.0.len() * percent / 100).min(self.0.len() - 1)].as_secs_f64() * 1e3;
         format!("{:>7.1} ms {:>7.1} ms", at(50), at(95))
     }
 }
 
-/// A folder that goes with the command.
+/// A temporary folder that is deleted when the command ends.
 struct Scratch(PathBuf);
 
 impl Scratch {

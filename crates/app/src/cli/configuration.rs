@@ -1,4 +1,6 @@
-//! `docent config`: every setting, its value, and where that came from.
+//! `docent config`: every setting, its value, and the source of the value.
+//!
+//! Invariant: a secret is never printed, only that it is set.
 
 use std::process::ExitCode;
 
@@ -15,7 +17,12 @@ pub(super) fn show(settings: &Settings, mut page: TerminalPage) -> anyhow::Resul
     let root = settings.root.path().display().to_string();
     page.row("root", width, &root, &settings.root_origin.to_string())?;
     for entry in &settings.entries {
-        page.row(&entry.key.name, width, &shown(entry), &entry.origin.to_string())?;
+        page.row(
+            &entry.key.name,
+            width,
+            &format_value(entry),
+            &entry.origin.to_string(),
+        )?;
     }
     settings
         .warnings
@@ -29,7 +36,7 @@ pub(super) fn show(settings: &Settings, mut page: TerminalPage) -> anyhow::Resul
     })
 }
 
-fn shown(entry: &ResolvedSetting) -> String {
+fn format_value(entry: &ResolvedSetting) -> String {
     let empty = entry.value.as_str().is_some_and(str::is_empty);
     if entry.key.secret && !empty {
         "[set]".to_owned()

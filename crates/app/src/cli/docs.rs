@@ -1,4 +1,6 @@
-//! The commands about documentation that are no tools: look for mistakes in it, and propose a manifest.
+//! The commands about documentation that are not tools: `docent docs check` and `docent docs init`.
+//!
+//! Invariant: an existing manifest is never overwritten.
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -11,8 +13,8 @@ use docent_engine::files::FileError;
 use crate::settings::Settings;
 use crate::terminal::{self, TerminalPage};
 
-/// Adds the commands to that of the tool they belong to.
-pub(super) fn with_own(command: Command) -> Command {
+/// Adds these commands to the command of `search_docs`.
+pub(super) fn add_own(command: Command) -> Command {
     if command.get_name() != "docs" {
         return command;
     }
@@ -28,7 +30,7 @@ pub(super) fn with_own(command: Command) -> Command {
         )
 }
 
-/// True where one of them was given.
+/// True if one of these commands was given.
 pub(super) fn is_own(given: &ArgMatches) -> bool {
     matches!(given.subcommand_name(), Some("check" | "init"))
 }
@@ -36,35 +38,35 @@ pub(super) fn is_own(given: &ArgMatches) -> bool {
 pub(super) fn run(settings: &Settings, given: &ArgMatches, page: TerminalPage) -> anyhow::Result<ExitCode> {
     match given.subcommand_name() {
         Some("init") => init(settings),
-        _ => look(settings, page),
+        _ => check_docs(settings, page),
     }
 }
 
 /// `docent docs check`.
-fn look(settings: &Settings, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
+fn check_docs(settings: &Settings, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let (findings, files) = check(&settings.root, &settings.index.pages);
     for finding in &findings {
         let line = format!("{}:{}: {}", finding.path, finding.line, finding.message);
         page.line(&reveal_part(&line))?;
     }
     page.finish()?;
-    let looked = format!("{files} {} looked at", if files == 1 { "file" } else { "files" });
+    let summary = format!("{files} {} looked at", if files == 1 { "file" } else { "files" });
     if findings.is_empty() {
-        terminal::announce(&format!("{looked}; nothing is wrong"));
+        terminal::announce(&format!("{summary}; nothing is wrong"));
         return Ok(ExitCode::SUCCESS);
     }
-    terminal::complain(&format!("{looked}; {} wrong", findings.len()));
+    terminal::complain(&format!("{summary}; {} wrong", findings.len()));
     Ok(ExitCode::FAILURE)
 }
 
-/// `docent docs init`. Never writes over what is there.
+/// `docent docs init`.
 fn init(settings: &Settings) -> anyhow::Result<ExitCode> {
     let Some(proposal) = propose(&settings.root, &settings.index.pages) else {
         terminal::complain("there is no page to write a manifest for: no .md, .mdx or .markdown file");
         return Ok(ExitCode::FAILURE);
     };
-    if let Some(there) = &proposal.there {
-        terminal::complain(&format!("{there} is there already; nothing was written"));
+    if let Some(existing) = &proposal.there {
+        terminal::complain(&format!("{existing} is there already; nothing was written"));
         return Ok(ExitCode::FAILURE);
     }
     match settings.root.create(&proposal.path, proposal.text.as_bytes()) {

@@ -1,4 +1,7 @@
-//! `docent doctor`: looks at everything that can keep docent from working well, and says what to do about it.
+//! `docent doctor`: checks everything that can keep docent from working well, and says what to do about it.
+//!
+//! Invariant: without `--fix`, neither the index nor any settings are changed; with it, only the index and
+//! docent's own entries in clients.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,9 +12,11 @@ use docent_engine::clients::{Client, Machine, SettingsFile, SettingsScope};
 use docent_engine::index::{Index, WatchError};
 use serde_json::json;
 
+use super::flags::flag;
+use super::index;
 use super::setup::machine;
-use super::{flag, index};
 use crate::markdown::count;
+use crate::project::open_index;
 use crate::settings::{Settings, ValueOrigin};
 use crate::terminal::{self, Mark, TerminalPage};
 
@@ -25,53 +30,58 @@ pub(super) fn command() -> Command {
         .arg(flag("json", "Print it as JSON"))
 }
 
-/// What was looked at, and what was seen.
+/// The result of one check.
 struct Finding {
-    what: &'static str,
+    subject: &'static str,
     mark: Mark,
-    said: String,
+    message: String,
     /// What to do about it.
     advice: Option<String>,
     remedy: Option<Remedy>,
 }
 
-/// What `--fix` can do.
+/// A repair that `--fix` makes.
 enum Remedy {
-    /// Brings the index up to date; anew, where it cannot be read.
-    Index {
-        anew: bool,
-    },
+    UpdateIndex,
+    /// For an index that cannot be read.
+    RebuildIndex,
+    /// Writes docent's entry into a client's settings.
     Connect(SettingsFile, Entry),
 }
 
-fn good(what: &'static str, said: impl Into<String>) -> Finding {
+fn good(subject: &'static str, message: impl Into<String>) -> Finding {
     Finding {
-        what,
+        subject,
         mark: Mark::Good,
-        said: said.into(),
+        message: message.into(),
         advice: None,
         remedy: None,
     }
 }
 
 impl Finding {
-    fn with(mark: Mark, what: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
+    fn with(
+        mark: Mark,
+        subject: &'static str,
+        message: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
         Self {
             mark,
             advice: Some(advice.into()),
-            ..good(what, said)
+            ..good(subject, message)
         }
     }
 
-    fn note(what: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self::with(Mark::Note, what, said, advice)
+    fn note(subject: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::with(Mark::Note, subject, message, advice)
     }
 
-    fn bad(what: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self::with(Mark::Bad, what, said, advice)
+    fn bad(subject: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::with(Mark::Bad, subject, message, advice)
     }
 
-    fn mended_by(mut self, remedy: Remedy) -> Self {
+    fn with_remedy(mut self, remedy: Remedy) -> Self {
         self.remedy = Some(remedy);
         self
     }
@@ -82,22 +92,22 @@ pub(super) fn run(
     given: &ArgMatches,
     mut page: TerminalPage,
 ) -> anyhow::Result<ExitCode> {
-    let mut findings = look(settings.as_ref());
+    let mut findings = check_all(settings.as_ref());
     if given.get_flag("fix")
         && let Ok(settings) = settings
     {
         for remedy in findings.iter_mut().filter_map(|finding| finding.remedy.take()) {
-            apply(remedy, settings);
+            apply_remedy(remedy, settings);
         }
-        findings = look(Ok(settings));
+        findings = check_all(Ok(settings));
     }
     let is_healthy = findings.iter().all(|finding| finding.mark != Mark::Bad);
     if given.get_flag("json") {
         let all = findings.iter().map(|finding| {
             json!({
-                "what": finding.what,
+                "what": finding.subject,
                 "state": format!("{:?}", finding.mark).to_lowercase(),
-                "said": finding.said,
+                "said": finding.message,
                 "advice": finding.advice,
                 "canBeFixed": finding.remedy.is_some(),
             })
@@ -107,8 +117,8 @@ pub(super) fn run(
         for finding in &findings {
             page.check(
                 finding.mark,
-                finding.what,
-                &finding.said,
+                finding.subject,
+                &finding.message,
                 finding.advice.as_deref(),
             )?;
         }
@@ -125,8 +135,8 @@ pub(super) fn run(
     })
 }
 
-/// Everything, in the order in which it matters.
-fn look(settings: Result<&Settings, &anyhow::Error>) -> Vec<Finding> {
+/// Every check, the most important first.
+fn check_all(settings: Result<&Settings, &anyhow::Error>) -> Vec<Finding> {
     let settings = match settings {
         Ok(settings) => settings,
         Err(error) => {
@@ -134,40 +144,40 @@ fn look(settings: Result<&Settings, &anyhow::Error>) -> Vec<Finding> {
             return vec![Finding::bad("settings", format!("{error:#}"), advice)];
         }
     };
-    let index = index::open(settings).0;
-    let mut findings = vec![root(settings), configuration(settings)];
-    findings.extend(of_index(&index));
-    findings.push(watches(&index, settings));
-    findings.push(embedder(settings));
-    findings.push(git(settings));
+    let index = open_index(settings).0;
+    let mut findings = vec![check_root(settings), check_configuration(settings)];
+    findings.extend(check_index(&index));
+    findings.push(check_watcher(&index, settings));
+    findings.push(check_embedder(settings));
+    findings.push(check_git(settings));
     match std::env::current_exe() {
-        Ok(program) => findings.extend(clients(&machine(settings, &program))),
+        Ok(program) => findings.extend(check_clients(&machine(settings, &program))),
         Err(error) => findings.push(Finding::bad(
             "clients",
             format!("this program cannot be found: {error}"),
             "start docent by its whole path",
         )),
     }
-    findings.push(servers());
+    findings.push(list_servers());
     findings
 }
 
-fn root(settings: &Settings) -> Finding {
+fn check_root(settings: &Settings) -> Finding {
     let path = settings.root.path();
-    let said = format!("{} ({})", path.display(), settings.root_origin);
+    let message = format!("{} ({})", path.display(), settings.root_origin);
     if settings.home.as_deref() == Some(path) || path.parent().is_none() {
         let advice = "name a project with --root DIR or DOCENT_ROOT; docent would index everything below";
-        return Finding::bad("project", said, advice);
+        return Finding::bad("project", message, advice);
     }
     if settings.root_origin == ValueOrigin::Directory("working directory") {
         let advice =
             "no git repository was found around it; name the project with --root DIR if it is another";
-        return Finding::note("project", said, advice);
+        return Finding::note("project", message, advice);
     }
-    good("project", said)
+    good("project", message)
 }
 
-fn configuration(settings: &Settings) -> Finding {
+fn check_configuration(settings: &Settings) -> Finding {
     match settings.warnings.as_slice() {
         [] => good("settings", "nothing is passed over"),
         warnings => Finding::note(
@@ -178,7 +188,7 @@ fn configuration(settings: &Settings) -> Finding {
     }
 }
 
-fn of_index(index: &Index) -> Vec<Finding> {
+fn check_index(index: &Index) -> Vec<Finding> {
     let status = index.status();
     let freshness = &status.freshness;
     let troubles = freshness.troubles.join("; ");
@@ -192,18 +202,22 @@ fn of_index(index: &Index) -> Vec<Finding> {
     let files = count(freshness.files as u64);
     findings.push(if status.is_unreadable {
         Finding::bad("index", troubles, "`docent index --force` builds it anew")
-            .mended_by(Remedy::Index { anew: true })
+            .with_remedy(Remedy::RebuildIndex)
     } else if freshness.pending > 0 && status.chunks == 0 {
-        let said = format!("there is none yet of {files} files");
-        Finding::note("index", said, "a search builds it, or `docent index`")
-            .mended_by(Remedy::Index { anew: false })
+        let message = format!("there is none yet of {files} files");
+        Finding::note("index", message, "a search builds it, or `docent index`")
+            .with_remedy(Remedy::UpdateIndex)
     } else if freshness.pending > 0 {
-        let said = format!(
+        let message = format!(
             "{} of {files} files have changed since",
             count(freshness.pending as u64)
         );
-        Finding::note("index", said, "the next search takes them in, or `docent index`")
-            .mended_by(Remedy::Index { anew: false })
+        Finding::note(
+            "index",
+            message,
+            "the next search takes them in, or `docent index`",
+        )
+        .with_remedy(Remedy::UpdateIndex)
     } else {
         good(
             "index",
@@ -213,7 +227,7 @@ fn of_index(index: &Index) -> Vec<Finding> {
     findings
 }
 
-fn watches(index: &Index, settings: &Settings) -> Finding {
+fn check_watcher(index: &Index, settings: &Settings) -> Finding {
     if !settings.index.watch {
         let advice =
             "every search looks at all files; remove index.watch = false to have changes watched for";
@@ -231,7 +245,7 @@ fn watches(index: &Index, settings: &Settings) -> Finding {
             format!("{} directories can be watched", count(directories as u64)),
         ),
         Err(error) => {
-            let said = format!(
+            let message = format!(
                 "cannot watch the project ({error}); every search looks at all files, which is slower"
             );
             let advice = match error {
@@ -242,12 +256,12 @@ fn watches(index: &Index, settings: &Settings) -> Finding {
                     "make the cache directory writable: the watcher keeps a folder there"
                 }
             };
-            Finding::bad("watcher", said, advice)
+            Finding::bad("watcher", message, advice)
         }
     }
 }
 
-fn embedder(settings: &Settings) -> Finding {
+fn check_embedder(settings: &Settings) -> Finding {
     let Some(remote) = &settings.index.remote else {
         return good("embedder", "built in");
     };
@@ -270,7 +284,7 @@ fn embedder(settings: &Settings) -> Finding {
     }
 }
 
-fn git(settings: &Settings) -> Finding {
+fn check_git(settings: &Settings) -> Finding {
     match settings.surroundings.program("git", settings.root.path()) {
         Some(program) => good("git", program.display().to_string()),
         None => Finding::bad(
@@ -281,8 +295,8 @@ fn git(settings: &Settings) -> Finding {
     }
 }
 
-/// docent in the settings of clients.
-fn clients(machine: &Machine<'_>) -> Vec<Finding> {
+/// Checks docent's entries in the settings of clients.
+fn check_clients(machine: &Machine<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut connected = Vec::new();
     for client in Client::ALL {
@@ -314,19 +328,20 @@ fn clients(machine: &Machine<'_>) -> Vec<Finding> {
             ));
         }
         for (file, entry) in entries {
-            match stale(&entry, machine) {
+            match find_entry_problem(&entry, machine) {
                 None => connected.push(client.title()),
-                Some((mark, said)) => {
+                Some((mark, message)) => {
                     let project = if file.scope == SettingsScope::Project {
                         " --project"
                     } else {
                         ""
                     };
                     let advice = format!("docent setup --client {}{project}", client.name());
-                    let said = format!("{}: {said} ({})", client.title(), file.path.display());
-                    let wanted = client.entry(file.scope, machine);
+                    let message = format!("{}: {message} ({})", client.title(), file.path.display());
+                    let expected = client.entry(file.scope, machine);
                     findings.push(
-                        Finding::with(mark, "clients", said, advice).mended_by(Remedy::Connect(file, wanted)),
+                        Finding::with(mark, "clients", message, advice)
+                            .with_remedy(Remedy::Connect(file, expected)),
                     );
                 }
             }
@@ -340,11 +355,11 @@ fn clients(machine: &Machine<'_>) -> Vec<Finding> {
                 .filter(|client| client.is_installed(machine))
                 .map(Client::title)
                 .collect();
-            let said = match here.as_slice() {
+            let message = match here.as_slice() {
                 [] => "none is known to be here".to_owned(),
                 here => format!("{} without docent", here.join(", ")),
             };
-            findings.push(Finding::note("clients", said, "`docent setup` connects them"));
+            findings.push(Finding::note("clients", message, "`docent setup` connects them"));
         }
         [] => {}
         connected => findings.push(good("clients", connected.join(", "))),
@@ -352,8 +367,8 @@ fn clients(machine: &Machine<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What is wrong with an entry: it starts what is not there, or another docent, or serves what is gone.
-fn stale(entry: &Entry, machine: &Machine<'_>) -> Option<(Mark, String)> {
+/// The problem of an entry: its program or its project does not exist, or it starts another docent.
+fn find_entry_problem(entry: &Entry, machine: &Machine<'_>) -> Option<(Mark, String)> {
     let field = |name: &str| {
         entry
             .iter()
@@ -380,7 +395,7 @@ fn stale(entry: &Entry, machine: &Machine<'_>) -> Option<(Mark, String)> {
         ));
     }
     let is_gone = |root: &&str| Path::new(root).is_absolute() && !Path::new(root).is_dir();
-    if let Some(root) = named_root(arguments).filter(is_gone) {
+    if let Some(root) = root_flag(arguments).filter(is_gone) {
         return Some((Mark::Bad, format!("it serves {root}, which is not there")));
     }
     let same = |one: &Path, other: &Path| {
@@ -393,14 +408,14 @@ fn stale(entry: &Entry, machine: &Machine<'_>) -> Option<(Mark, String)> {
     None
 }
 
-/// The project that the words of a command name.
-fn named_root<W: AsRef<str>>(words: &[W]) -> Option<&str> {
+/// The value of `--root` among the words of a command.
+fn root_flag<W: AsRef<str>>(words: &[W]) -> Option<&str> {
     let at = words.iter().position(|word| word.as_ref() == "--root")?;
     words.get(at + 1).map(AsRef::as_ref)
 }
 
-/// Other servers that run now.
-fn servers() -> Finding {
+/// Lists the servers that run now.
+fn list_servers() -> Finding {
     #[expect(clippy::disallowed_methods, reason = "the system's list of processes")]
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut running = Vec::new();
@@ -420,7 +435,7 @@ fn servers() -> Finding {
         if !is_docent || !words.iter().any(|word| word == "serve") {
             continue;
         }
-        let root = named_root(&words).map_or_else(
+        let root = root_flag(&words).map_or_else(
             || std::fs::read_link(process.path().join("cwd")).unwrap_or_default(),
             Into::into,
         );
@@ -433,14 +448,15 @@ fn servers() -> Finding {
     }
 }
 
-fn apply(remedy: Remedy, settings: &Settings) {
+fn apply_remedy(remedy: Remedy, settings: &Settings) {
     match remedy {
-        Remedy::Index { anew } => drop(index::build(settings, anew)),
+        Remedy::UpdateIndex => drop(index::build(settings, false)),
+        Remedy::RebuildIndex => drop(index::build(settings, true)),
         Remedy::Connect(file, entry) => {
-            let made = file
+            let written = file
                 .plan_put(&entry)
                 .and_then(|change| change.map_or(Ok(()), |change| change.apply()));
-            match made {
+            match written {
                 Ok(()) => terminal::announce(&format!(
                     "{}: docent is in {}",
                     file.client.title(),

@@ -1,22 +1,22 @@
-//! The commands about the index: build it, tell how it is, throw it away.
+//! The commands about the index: `docent index`, `docent status` and `docent clear`.
+//!
+//! Searches keep the index up to date by themselves; nobody has to run these.
 
-use std::io::IsTerminal;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::Command;
-use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
 use docent_engine::embed::{Remote, Trouble};
-use docent_engine::git::Git;
-use docent_engine::index::{Corpus, Filled, Index, IndexOptions, IndexStatus, Patience, Progress};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use docent_engine::index::{Corpus, Filled, Index, IndexStatus, Patience, Progress};
 use serde_json::json;
 
-use super::flag;
+use super::flags::flag;
+use super::progress::{IndexProgress, format_rate, format_size};
 use crate::markdown::count;
+use crate::project::open_index;
 use crate::settings::Settings;
 use crate::terminal::{self, TerminalPage};
 
@@ -33,37 +33,14 @@ pub(super) fn commands() -> Vec<Command> {
     ]
 }
 
-/// The index of a project for as long as it takes to look: whoever works there watches it.
-pub(super) fn open(settings: &Settings) -> (Index, Arc<Accesses>) {
-    let accesses = Arc::new(Accesses::new(settings.folder.clone(), settings.clock));
-    let git = Git::new(
-        settings.root.clone(),
-        settings.surroundings.clone(),
-        settings.clock,
-        None,
-    );
-    let options = IndexOptions {
-        watch: false,
-        git: Some(Arc::new(git)),
-        ..settings.index.clone()
-    };
-    let index = Index::new(
-        settings.root.clone(),
-        settings.folder.clone(),
-        accesses.clone(),
-        options,
-    );
-    (index, accesses)
-}
-
 /// `docent index`.
 pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
-    let (index, _) = open(settings);
+    let (index, _) = open_index(settings);
     if force {
         index.rebuild();
     }
     let started = Instant::now();
-    let bar = Bar::default();
+    let bar = IndexProgress::default();
     let report = |progress| bar.show(progress);
     let freshness = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &report);
     drop(bar);
@@ -83,7 +60,7 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
         format!(
             "{files} files are indexed{changed}: {} chunks in {seconds:.1} s, {}",
             count(chunks),
-            rate(bytes, seconds)
+            format_rate(bytes, seconds)
         )
     });
     let history = index.freshen(
@@ -101,7 +78,7 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     for trouble in &freshness.troubles {
         terminal::complain(trouble);
     }
-    if let Err(trouble) = fill(&index, settings) {
+    if let Err(trouble) = fill_vectors(&index, settings) {
         terminal::complain(&trouble);
         return ExitCode::FAILURE;
     }
@@ -112,13 +89,13 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     }
 }
 
-/// Has a model on a server learn what is indexed, where there is one.
-fn fill(index: &Index, settings: &Settings) -> Result<(), String> {
+/// Fetches the missing vectors from the embedding server, if there is one.
+fn fill_vectors(index: &Index, settings: &Settings) -> Result<(), String> {
     let Some(remote) = &settings.index.remote else {
         return Ok(());
     };
     let server = remote.server();
-    let bar = Bar::default();
+    let bar = IndexProgress::default();
     let report = |filled: Filled| {
         let known = filled.files - filled.missing;
         bar.draw(
@@ -130,15 +107,15 @@ fn fill(index: &Index, settings: &Settings) -> Result<(), String> {
     let before = remote.count().unwrap_or_default();
     let outcome = index.fill(&report);
     drop(bar);
-    let asked = remote.count().unwrap_or_default().saturating_sub(before);
-    terminal::announce(&format!("{} has given {} vectors", server.model, count(asked)));
+    let received = remote.count().unwrap_or_default().saturating_sub(before);
+    terminal::announce(&format!("{} has given {} vectors", server.model, count(received)));
     outcome.map_err(|trouble| format!("The embedding server {} {trouble}", server.host()))
 }
 
 /// `docent clear`.
 pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
-    let was_there = open(settings).0.clear()?;
-    terminal::announce(if was_there {
+    let existed = open_index(settings).0.clear()?;
+    terminal::announce(if existed {
         "The index is gone; the next search builds it anew"
     } else {
         "There was no index"
@@ -147,39 +124,45 @@ pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
 }
 
 /// `docent status`.
-pub(super) fn status(settings: &Settings, as_json: bool, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
-    let index = open(settings).0;
+pub(super) fn show_status(
+    settings: &Settings,
+    as_json: bool,
+    mut page: TerminalPage,
+) -> anyhow::Result<ExitCode> {
+    let index = open_index(settings).0;
     let status = index.status();
     let server = index.filled();
     if as_json {
-        let mut json = json(&status, settings.index.embedder.name());
+        let mut json = status_json(&status, settings.index.embedder.name());
         if let Some((remote, filled)) = settings.index.remote.as_ref().zip(server) {
             json["server"] = server_json(remote, filled);
         }
         page.json(&json)?;
     } else {
-        write(&status, settings, server, &mut page)?;
+        write_status(&status, settings, server, &mut page)?;
     }
     page.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(
+/// Width of the names at the beginning of a row.
+const NAME_WIDTH: usize = 10;
+
+fn write_status(
     status: &IndexStatus,
     settings: &Settings,
     server: Option<Result<Filled, Trouble>>,
     page: &mut TerminalPage,
-) -> std::io::Result<()> {
-    const WIDTH: usize = 10;
+) -> io::Result<()> {
     let freshness = &status.freshness;
     let number = |count_of: usize| count(count_of as u64);
     let root = settings.root.path().display().to_string();
-    page.row("project", WIDTH, &root, "")?;
+    page.row("project", NAME_WIDTH, &root, "")?;
     let of = format!("of {} in the project", number(freshness.files));
-    page.row("files", WIDTH, &number(status.indexed), &of)?;
-    page.row("chunks", WIDTH, &count(status.chunks), "")?;
+    page.row("files", NAME_WIDTH, &number(status.indexed), &of)?;
+    page.row("chunks", NAME_WIDTH, &count(status.chunks), "")?;
     let sections = format!("with {} sections", count(status.sections));
-    page.row("pages", WIDTH, &number(status.pages), &sections)?;
+    page.row("pages", NAME_WIDTH, &number(status.pages), &sections)?;
     let fresh = match freshness.pending {
         0 if freshness.files > 0 => "up to date".to_owned(),
         0 => "there is nothing to index".to_owned(),
@@ -191,28 +174,12 @@ fn write(
             number(pending)
         ),
     };
-    page.row("freshness", WIDTH, &fresh, "")?;
-    let embedder = settings.index.embedder.name();
-    page.row("embedder", WIDTH, embedder, "built in")?;
-    if let Some((remote, filled)) = settings.index.remote.as_ref().zip(server) {
-        let about = match filled {
-            Ok(Filled { files, missing }) => {
-                format!("knows {} of {} files", number(files - missing), number(files))
-            }
-            Err(trouble) => trouble.to_string(),
-        };
-        let host = remote.server().host();
-        page.row(
-            "server",
-            WIDTH,
-            &remote.server().model,
-            &format!("at {host}, {about}"),
-        )?;
-    }
+    page.row("freshness", NAME_WIDTH, &fresh, "")?;
+    write_embedders(settings, server, page)?;
     if let Some(process) = &status.writer {
         page.row(
             "writer",
-            WIDTH,
+            NAME_WIDTH,
             &format!("process {process}"),
             "is changing the index now",
         )?;
@@ -220,49 +187,80 @@ fn write(
     match &status.folder {
         Some(folder) => page.row(
             "on disk",
-            WIDTH,
-            &size(status.bytes_on_disk),
-            &shortened(
+            NAME_WIDTH,
+            &format_size(status.bytes_on_disk),
+            &shorten_home(
                 folder.ancestors().nth(2).unwrap_or(folder),
                 settings.home.as_deref(),
             ),
         )?,
-        None => page.row("on disk", WIDTH, "nothing", "")?,
+        None => page.row("on disk", NAME_WIDTH, "nothing", "")?,
     }
-    languages(status, WIDTH, page)?;
-    for (note, files, first) in &status.notes {
-        let more = if *files > first.len() { ", …" } else { "" };
-        page.row(
-            note,
-            WIDTH,
-            &number(*files),
-            &format!("{}{more}", first.join(", ")),
-        )?;
-    }
-    if status.unnameable > 0 {
-        page.row(
-            "left out",
-            WIDTH,
-            &count(status.unnameable),
-            "names that are not UTF-8 or cannot be written as a path",
-        )?;
-    }
-    if freshness.missed > 0 {
-        page.row("unreadable", WIDTH, &count(freshness.missed), "directories")?;
-    }
-    for other in &status.others {
-        page.note(&format!(
-            "{other} is an index of another version or with other settings; it is left alone"
-        ))?;
-    }
+    write_languages(status, page)?;
+    write_left_out(status, page)?;
     freshness
         .troubles
         .iter()
         .try_for_each(|trouble| page.note(trouble))
 }
 
-/// Languages by how many files they have: bars where a person looks, else all of them on a line.
-fn languages(status: &IndexStatus, width: usize, page: &mut TerminalPage) -> std::io::Result<()> {
+/// The bundled embedder, and the embedding server if there is one.
+fn write_embedders(
+    settings: &Settings,
+    server: Option<Result<Filled, Trouble>>,
+    page: &mut TerminalPage,
+) -> io::Result<()> {
+    let embedder = settings.index.embedder.name();
+    page.row("embedder", NAME_WIDTH, embedder, "built in")?;
+    let Some((remote, filled)) = settings.index.remote.as_ref().zip(server) else {
+        return Ok(());
+    };
+    let about = match filled {
+        Ok(Filled { files, missing }) => format!(
+            "knows {} of {} files",
+            count((files - missing) as u64),
+            count(files as u64)
+        ),
+        Err(trouble) => trouble.to_string(),
+    };
+    let server = remote.server();
+    let aside = format!("at {}, {about}", server.host());
+    page.row("server", NAME_WIDTH, &server.model, &aside)
+}
+
+/// Files and directories that are not indexed, and why; and indexes that this version does not use.
+fn write_left_out(status: &IndexStatus, page: &mut TerminalPage) -> io::Result<()> {
+    for (note, files, first) in &status.notes {
+        let more = if *files > first.len() { ", …" } else { "" };
+        let aside = format!("{}{more}", first.join(", "));
+        page.row(note, NAME_WIDTH, &count(*files as u64), &aside)?;
+    }
+    if status.unnameable > 0 {
+        page.row(
+            "left out",
+            NAME_WIDTH,
+            &count(status.unnameable),
+            "names that are not UTF-8 or cannot be written as a path",
+        )?;
+    }
+    if status.freshness.missed > 0 {
+        page.row(
+            "unreadable",
+            NAME_WIDTH,
+            &count(status.freshness.missed),
+            "directories",
+        )?;
+    }
+    for other in &status.others {
+        page.note(&format!(
+            "{other} is an index of another version or with other settings; it is left alone"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Languages by their number of files: bars on a terminal, all on one line in a pipe.
+fn write_languages(status: &IndexStatus, page: &mut TerminalPage) -> io::Result<()> {
     const MAX_SHOWN_LANGUAGES: usize = 8;
     if !page.is_terminal() {
         let all: Vec<String> = status
@@ -270,12 +268,12 @@ fn languages(status: &IndexStatus, width: usize, page: &mut TerminalPage) -> std
             .iter()
             .map(|(name, files)| format!("{name} {}", count(*files as u64)))
             .collect();
-        return page.row("languages", width, &all.join(", "), "");
+        return page.row("languages", NAME_WIDTH, &all.join(", "), "");
     }
     let shown = &status.languages[..status.languages.len().min(MAX_SHOWN_LANGUAGES)];
-    let most = shown.first().map_or(0, |(_, files)| *files);
+    let largest = shown.first().map_or(0, |(_, files)| *files);
     for (name, files) in shown {
-        page.bar(name, 16, *files, most)?;
+        page.bar(name, 16, *files, largest)?;
     }
     match status.languages.len() - shown.len() {
         0 => Ok(()),
@@ -283,8 +281,8 @@ fn languages(status: &IndexStatus, width: usize, page: &mut TerminalPage) -> std
     }
 }
 
-/// A path as people write it, from their home on.
-fn shortened(path: &Path, home: Option<&Path>) -> String {
+/// A path with the user's home written as `~`.
+fn shorten_home(path: &Path, home: Option<&Path>) -> String {
     let below = home.and_then(|home| path.strip_prefix(home).ok());
     below.map_or_else(
         || path.display().to_string(),
@@ -292,7 +290,7 @@ fn shortened(path: &Path, home: Option<&Path>) -> String {
     )
 }
 
-fn json(status: &IndexStatus, embedder: &str) -> serde_json::Value {
+fn status_json(status: &IndexStatus, embedder: &str) -> serde_json::Value {
     let notes = status
         .notes
         .iter()
@@ -330,69 +328,4 @@ fn server_json(remote: &Remote, filled: Result<Filled, Trouble>) -> serde_json::
         "kept": remote.file(),
         "trouble": trouble,
     })
-}
-
-/// How far an index is, drawn on a terminal and nowhere else.
-pub(super) struct Bar {
-    bar: Mutex<Option<ProgressBar>>,
-    started: Instant,
-}
-
-impl Default for Bar {
-    fn default() -> Self {
-        Self {
-            bar: Mutex::default(),
-            started: Instant::now(),
-        }
-    }
-}
-
-impl Bar {
-    pub(super) fn show(&self, progress: Progress) {
-        let Progress {
-            done,
-            total,
-            chunks,
-            bytes,
-        } = progress;
-        let rate = rate(bytes, self.started.elapsed().as_secs_f64());
-        let message = match chunks {
-            0 => String::new(),
-            chunks => format!(" · {} chunks · {rate}", count(chunks)),
-        };
-        self.draw(done, total, &message);
-    }
-
-    fn draw(&self, done: u64, total: u64, message: &str) {
-        if !std::io::stderr().is_terminal() || total == 0 {
-            return;
-        }
-        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
-        let bar = bar.get_or_insert_with(|| {
-            let style =
-                ProgressStyle::with_template("{bar:24} {pos}/{len} files{msg}").expect("a literal template");
-            ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_style(style)
-        });
-        bar.set_length(total);
-        bar.set_position(done);
-        bar.set_message(message.to_owned());
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        if let Some(bar) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
-pub(super) fn rate(bytes: u64, seconds: f64) -> String {
-    format!("{:.1} MB/s", bytes as f64 / 1e6 / seconds.max(0.001))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
-pub(super) fn size(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
 }

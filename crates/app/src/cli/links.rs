@@ -1,4 +1,6 @@
-//! The commands about linked projects, which `context_search` looks into with `projectScope: all_linked`.
+//! The commands about linked projects, which `context_search` includes with `projectScope: all_linked`.
+//!
+//! Links are kept with the user's settings, never in a project: a clone must not bring any.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,7 +31,7 @@ pub(super) fn commands() -> Vec<Command> {
     ]
 }
 
-fn links(settings: &Settings) -> Links {
+fn open_links(settings: &Settings) -> Links {
     Links::new(settings.links.clone())
 }
 
@@ -43,7 +45,7 @@ pub(super) fn link(settings: &Settings, given: &ArgMatches) -> anyhow::Result<Ex
     if other == settings.root.path() {
         bail!("a project is not linked with itself");
     }
-    let new = links(settings).add(settings.root.path(), &other)?;
+    let new = open_links(settings).add(settings.root.path(), &other)?;
     terminal::announce(&format!(
         "{} {} linked with {}",
         other.display(),
@@ -56,16 +58,16 @@ pub(super) fn link(settings: &Settings, given: &ArgMatches) -> anyhow::Result<Ex
 /// `docent unlink PATH`.
 pub(super) fn unlink(settings: &Settings, given: &ArgMatches) -> anyhow::Result<ExitCode> {
     let path: &PathBuf = given.get_one("path").expect("required");
-    let links = links(settings);
+    let links = open_links(settings);
     let root = settings.root.path();
     let linked = links.of(root)?;
-    // A project that is gone can still be named, by its path or by its name.
-    let named = |one: &PathBuf| {
+    // A directory that no longer exists can still be unlinked, by its path or by its name.
+    let is_named = |one: &PathBuf| {
         one == path
             || path.canonicalize().is_ok_and(|path| path == *one)
             || one.file_name() == Some(path.as_os_str())
     };
-    let Some(other) = linked.iter().find(|one| named(one)) else {
+    let Some(other) = linked.iter().find(|one| is_named(one)) else {
         bail!("{} is not linked; `docent links` lists what is", path.display());
     };
     links.remove(root, other)?;
@@ -75,7 +77,7 @@ pub(super) fn unlink(settings: &Settings, given: &ArgMatches) -> anyhow::Result<
 
 /// `docent links`.
 pub(super) fn list(settings: &Settings, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
-    let links = links(settings);
+    let links = open_links(settings);
     let direct = links.of(settings.root.path())?;
     for path in links.reachable(settings.root.path())? {
         let aside = match (direct.contains(&path), path.is_dir()) {

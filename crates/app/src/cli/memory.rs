@@ -1,21 +1,22 @@
-//! The commands about the project's memory that are no tools: what it holds, what waits to be approved, and deciding on it.
+//! The commands about the project's memory that are not tools: listing it, and approving or rejecting pending
+//! entries.
+//!
+//! Invariant: an entry is written as it was shown, or not at all.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use docent_core::memory::MemoryFile;
 use docent_core::reveal::reveal_part;
-use docent_engine::clock::Clock;
-use docent_engine::files::Root;
 use docent_engine::memory::{Memory, PendingError};
 
 use crate::markdown::inline_to;
+use crate::project::open_memory;
 use crate::settings::Settings;
 use crate::terminal::{self, TerminalPage};
 
-/// Adds the commands to that of the tool they belong to.
-pub(super) fn with_own(command: Command) -> Command {
+/// Adds these commands to the command of `write_memory_entry`.
+pub(super) fn add_own(command: Command) -> Command {
     if command.get_name() != "memory" {
         return command;
     }
@@ -57,7 +58,7 @@ pub(super) fn with_own(command: Command) -> Command {
         )
 }
 
-/// True where one of them was given.
+/// True if one of these commands was given.
 pub(super) fn is_own(given: &ArgMatches) -> bool {
     matches!(
         given.subcommand_name(),
@@ -65,19 +66,14 @@ pub(super) fn is_own(given: &ArgMatches) -> bool {
     )
 }
 
-/// The memory of a project; what waits for approval lies in the user's state.
-pub(super) fn open(root: &Root, clock: Clock, state: Option<&Path>) -> Memory {
-    Memory::new(root.clone(), clock, state.map(|state| state.join("pending")))
-}
-
 pub(super) fn run(settings: &Settings, given: &ArgMatches, page: TerminalPage) -> anyhow::Result<ExitCode> {
-    let memory = open(&settings.root, settings.clock, settings.state.as_deref());
+    let memory = open_memory(settings);
     match given.subcommand() {
         Some(("list", given)) => {
-            let wanted = given
+            let only = given
                 .get_one::<String>("file")
                 .and_then(|name| MemoryFile::named(name));
-            list(&memory, wanted, page)
+            list(&memory, only, page)
         }
         Some(("approve", given)) => decide(&memory, given, |id| {
             let (pending, appended) = memory.approve(id)?;
@@ -91,14 +87,14 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, page: TerminalPage) -
         Some(("reject", given)) => decide(&memory, given, |id| {
             memory.reject(id).map(|_| format!("{id}: thrown away"))
         }),
-        _ => pending(&memory, page),
+        _ => show_pending(&memory, page),
     }
 }
 
-fn list(memory: &Memory, wanted: Option<MemoryFile>, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
+fn list(memory: &Memory, only: Option<MemoryFile>, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let mut is_empty = true;
     for file in MemoryFile::ALL {
-        if wanted.is_some_and(|wanted| wanted != file) {
+        if only.is_some_and(|only| only != file) {
             continue;
         }
         let text = match memory.read(file) {
@@ -127,14 +123,14 @@ fn list(memory: &Memory, wanted: Option<MemoryFile>, mut page: TerminalPage) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn pending(memory: &Memory, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
+fn show_pending(memory: &Memory, mut page: TerminalPage) -> anyhow::Result<ExitCode> {
     let pending = memory.pending()?;
     for (at, one) in pending.iter().enumerate() {
         if at > 0 {
             page.line("")?;
         }
         let by = one.author.client.as_deref().unwrap_or("docent");
-        page.found(
+        page.result_heading(
             &one.id,
             one.file.name(),
             &format!("{} · {}", one.date, inline_to(by, 60)),
@@ -151,7 +147,7 @@ fn pending(memory: &Memory, mut page: TerminalPage) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Decides on each, and goes on where one fails.
+/// Decides on each entry. A failure does not stop the others.
 fn decide(
     memory: &Memory,
     given: &ArgMatches,

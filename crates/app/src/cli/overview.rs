@@ -1,4 +1,6 @@
-//! The project on a page for people: what it is made of, how busy it is, where to begin.
+//! The project's page on a terminal: languages, modules, activity, and files to start with.
+//!
+//! In a pipe, and for clients, the page is the markdown of `crate::overview`.
 
 use std::io;
 
@@ -8,28 +10,28 @@ use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::markdown::{count, inline_to};
-use crate::overview::{introduction, look};
+use crate::overview::{load_overview, read_introduction};
 use crate::project::Project;
 use crate::settings::project_name;
 use crate::terminal::TerminalPage;
 
 /// Rows of each list.
-const LANGUAGES: usize = 6;
-const MODULES: usize = 12;
-const FILES: usize = 8;
-const COMMITS: usize = 5;
+const MAX_LANGUAGES: usize = 6;
+const MAX_MODULES: usize = 12;
+const MAX_FILES: usize = 8;
+const MAX_SHOWN_COMMITS: usize = 5;
 
-/// Weeks that are looked back, and commits that are counted.
+/// Weeks in the chart of activity, and the most commits that it counts.
 const WEEKS: usize = 26;
 const MAX_COMMITS: usize = 5_000;
 
 /// `docent overview` on a terminal.
 pub(super) fn show(project: &Project, page: &mut TerminalPage) -> io::Result<()> {
     let deadline = Deadline::default();
-    let (overview, notes) = look(project, &deadline);
+    let (overview, notes) = load_overview(project, &deadline);
     page.heading(&inline_to(&project_name(project.root.path()), 100))?;
-    if let Some(said) = introduction(&project.root, &overview) {
-        page.prose(&inline_to(&said, 400))?;
+    if let Some(introduction) = read_introduction(&project.root, &overview) {
+        page.prose(&inline_to(&introduction, 400))?;
     }
 
     let languages: Vec<(&str, usize)> = overview
@@ -37,19 +39,19 @@ pub(super) fn show(project: &Project, page: &mut TerminalPage) -> io::Result<()>
         .iter()
         .map(|(name, files)| (name.as_str(), *files))
         .collect();
-    bars(
+    write_bars(
         page,
         &format!("{} files", count(overview.files as u64)),
         &languages,
-        LANGUAGES,
+        MAX_LANGUAGES,
     )?;
     let modules: Vec<(&str, usize)> = overview
         .by_size()
         .into_iter()
         .map(|(name, module)| (name.as_str(), module.files))
         .collect();
-    bars(page, "Modules", &modules, MODULES)?;
-    activity(project, &deadline, page)?;
+    write_bars(page, "Modules", &modules, MAX_MODULES)?;
+    write_activity(project, &deadline, page)?;
     for (title, paths) in [
         ("Begins at", &overview.entries),
         ("Read first", &overview.key_files),
@@ -58,7 +60,7 @@ pub(super) fn show(project: &Project, page: &mut TerminalPage) -> io::Result<()>
             page.line("")?;
             page.heading(title)?;
         }
-        for path in paths.iter().take(FILES) {
+        for path in paths.iter().take(MAX_FILES) {
             page.line(&format!("  {}", inline_to(path, 200)))?;
         }
     }
@@ -67,14 +69,14 @@ pub(super) fn show(project: &Project, page: &mut TerminalPage) -> io::Result<()>
     page.markdown(&notes)
 }
 
-/// Names with their numbers, the first few of them.
-fn bars(page: &mut TerminalPage, title: &str, rows: &[(&str, usize)], most: usize) -> io::Result<()> {
+/// The first names, each with its number and a bar.
+fn write_bars(page: &mut TerminalPage, title: &str, rows: &[(&str, usize)], max: usize) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
     page.line("")?;
     page.heading(title)?;
-    let shown = &rows[..rows.len().min(most)];
+    let shown = &rows[..rows.len().min(max)];
     let names: Vec<String> = shown.iter().map(|(name, _)| inline_to(name, 30)).collect();
     let width = names
         .iter()
@@ -91,8 +93,8 @@ fn bars(page: &mut TerminalPage, title: &str, rows: &[(&str, usize)], most: usiz
     }
 }
 
-/// Commits by week, and the last of them.
-fn activity(project: &Project, deadline: &Deadline, page: &mut TerminalPage) -> io::Result<()> {
+/// A chart of commits by week, and the last commits.
+fn write_activity(project: &Project, deadline: &Deadline, page: &mut TerminalPage) -> io::Result<()> {
     let now = project.clock.now();
     let days = i64::try_from(WEEKS * 7).unwrap_or(i64::MAX);
     let since = day(now - SignedDuration::from_hours(24 * days));
@@ -119,7 +121,7 @@ fn activity(project: &Project, deadline: &Deadline, page: &mut TerminalPage) -> 
                 .git
                 .log(
                     &LogQuery {
-                        count: COMMITS,
+                        count: MAX_SHOWN_COMMITS,
                         ..LogQuery::default()
                     },
                     deadline,
@@ -127,7 +129,7 @@ fn activity(project: &Project, deadline: &Deadline, page: &mut TerminalPage) -> 
                 .unwrap_or_default()
                 .commits
         }
-        recent => recent[..recent.len().min(COMMITS)].to_vec(),
+        recent => recent[..recent.len().min(MAX_SHOWN_COMMITS)].to_vec(),
     };
     if last.is_empty() {
         return Ok(());
@@ -142,17 +144,17 @@ fn activity(project: &Project, deadline: &Deadline, page: &mut TerminalPage) -> 
     let aside = format!("{}{more} in {WEEKS} weeks", count(recent.len() as u64));
     page.sparkline(&weeks, &aside)?;
     for commit in last {
-        let said = format!(
+        let summary = format!(
             "{}: {}",
             inline_to(&commit.author, 30),
             inline_to(&commit.subject, 100)
         );
-        page.row(&format!("  {}", commit.short), 0, &commit.date, &said)?;
+        page.row(&format!("  {}", commit.short), 0, &commit.date, &summary)?;
     }
     Ok(())
 }
 
-/// The day of a moment, as commits have it.
+/// The day in UTC, as in the dates of commits.
 fn day(moment: Timestamp) -> Date {
     moment.to_zoned(jiff::tz::TimeZone::UTC).date()
 }

@@ -1,13 +1,17 @@
-//! The reference pages in `docs/`, printed from the same tables the program runs on.
+//! The reference pages in `docs/` and the manual pages, printed from the tables that the program runs on.
+//!
+//! Invariant: the pages in `docs/` are exactly this output; a test fails when they are stale.
 
+use anyhow::bail;
 use clap::Command;
 use serde_json::Value;
 
 use crate::settings;
-use crate::tools::Tool;
-use crate::tools::arguments::required;
+use crate::tools;
+use crate::tools::arguments::is_required;
+use crate::tools::tool::Tool;
 
-/// The pages there are: `docs/PAGE.md`.
+/// The pages, each in `docs/PAGE.md`.
 pub(super) const PAGES: [&str; 3] = ["tools", "cli", "config"];
 
 pub(super) fn page(which: &str, tools: &[Tool], command: Command) -> String {
@@ -32,11 +36,11 @@ fn tools_page(tools: &[Tool]) -> String {
             tool.name,
             tool.about,
             tool.group.name(),
-            tool.mirror.command
+            tool.command.name
         );
         page += "| argument | type | default | about |\n|---|---|---|---|\n";
         for (name, property) in tool.input["properties"].as_object().into_iter().flatten() {
-            let default = if required(&tool.input, name) {
+            let default = if is_required(&tool.input, name) {
                 "required".to_owned()
             } else {
                 code(&property["default"])
@@ -125,7 +129,7 @@ fn config_page(tools: &[Tool]) -> String {
          shows what is in force and why. Lists in variables are separated by commas.\n\n\
          | setting | variable | default | from a project | about |\n|---|---|---|---|---|\n",
     );
-    for key in settings::keys(tools) {
+    for key in settings::keys(&tools::default_limits(tools)) {
         let from_project = match (key.from_project, key.adds_up) {
             (true, true) => "adds to the user's",
             (true, false) => "yes",
@@ -140,4 +144,24 @@ fn config_page(tools: &[Tool]) -> String {
         );
     }
     page
+}
+
+/// The manual page of docent, or of the command that `words` name.
+pub(super) fn manual<'a>(
+    mut command: Command,
+    words: impl Iterator<Item = &'a String>,
+) -> anyhow::Result<String> {
+    command.build();
+    let mut title = String::from("docent");
+    for word in words {
+        let Some(inner) = command.find_subcommand(word) else {
+            bail!("there is no command {word}")
+        };
+        title = format!("{title}-{word}");
+        command = inner.clone();
+    }
+    let command = command.name(title.clone()).display_name(title);
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    Ok(String::from_utf8(page)?)
 }

@@ -1,4 +1,7 @@
-//! The commands that show pages for people: `docent overview` and `docent sessions`.
+//! The commands `docent overview` and `docent sessions`.
+//!
+//! Their pages are made by `overview`, which MCP resources use as well; only the terminal's form of the
+//! project's page is made in here.
 
 use std::process::ExitCode;
 
@@ -8,7 +11,7 @@ use docent_engine::deadline::Deadline;
 use docent_engine::sessions::{Past, Sessions};
 use serde_json::{Value, json};
 
-use super::flag;
+use super::flags::flag;
 use crate::overview;
 use crate::project::Project;
 use crate::settings::Settings;
@@ -39,7 +42,7 @@ pub(super) fn commands() -> [Command; 2] {
 }
 
 /// `docent overview`.
-pub(super) fn overview(
+pub(super) fn show_overview(
     project: &Project,
     given: &ArgMatches,
     mut page: TerminalPage,
@@ -47,9 +50,9 @@ pub(super) fn overview(
     let deadline = Deadline::default();
     match given.get_one::<String>("module") {
         None if page.is_terminal() => super::overview::show(project, &mut page)?,
-        None => page.markdown(&overview::project(project, &deadline))?,
+        None => page.markdown(&overview::project_page(project, &deadline))?,
         Some(name) => {
-            let Some(text) = overview::module(project, name, &deadline) else {
+            let Some(text) = overview::module_page(project, name, &deadline) else {
                 terminal::complain(&format!(
                     "there is no module {name}; `docent overview` lists them"
                 ));
@@ -63,36 +66,36 @@ pub(super) fn overview(
 }
 
 /// `docent sessions`.
-pub(super) fn sessions(
+pub(super) fn show_sessions(
     settings: &Settings,
     given: &ArgMatches,
     mut page: TerminalPage,
 ) -> anyhow::Result<ExitCode> {
     let sessions = Sessions::new(settings.state.clone(), settings.clock);
-    let found = match given.get_one::<String>("id") {
+    let shown = match given.get_one::<String>("id") {
         Some(id) => Vec::from_iter(sessions.session(id)?),
         None => sessions.recent(usize::from(
             *given.get_one::<u16>("limit").expect("it has a default"),
         ))?,
     };
-    if let (Some(id), []) = (given.get_one::<String>("id"), found.as_slice()) {
+    if let (Some(id), []) = (given.get_one::<String>("id"), shown.as_slice()) {
         terminal::complain(&format!("there is no session {id}"));
         return Ok(ExitCode::FAILURE);
     }
     if given.get_flag("json") {
-        page.json(&found.iter().map(to_json).collect())?;
+        page.json(&shown.iter().map(to_json).collect())?;
     } else if given.contains_id("id") {
-        page.markdown(&overview::session(&found[0]))?;
+        page.markdown(&overview::session_page(&shown[0]))?;
     } else {
-        page.markdown(&overview::sessions(&found))?;
+        page.markdown(&overview::sessions_page(&shown))?;
     }
     page.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn to_json(session: &Past) -> Value {
-    let used = |used: &[(String, u64)]| -> Value {
-        used.iter()
+    let list_uses = |uses: &[(String, u64)]| -> Value {
+        uses.iter()
             .map(|(name, times)| json!({ "name": name, "times": times }))
             .collect()
     };
@@ -102,9 +105,9 @@ fn to_json(session: &Past) -> Value {
         "started": rfc3339(session.started),
         "last": rfc3339(session.last),
         "ended": session.ended.map(rfc3339),
-        "tools": used(&session.tools),
-        "files": used(&session.files),
-        "searches": used(&session.searches),
-        "projects": used(&session.projects),
+        "tools": list_uses(&session.tools),
+        "files": list_uses(&session.files),
+        "searches": list_uses(&session.searches),
+        "projects": list_uses(&session.projects),
     })
 }

@@ -1,6 +1,8 @@
-//! `docent setup`: puts docent into the settings of the clients on this machine, or takes it out again.
+//! `docent setup`: adds docent to the settings of the clients on this machine, or removes it again.
 //!
-//! Nothing is written before its user has seen what would be, and has agreed.
+//! How each client's file is edited is in `core::client_config`.
+//!
+//! Invariant: no file is written before the user has seen the change and agreed.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use docent_core::guide;
 use docent_engine::clients::{Client, Machine, SettingsChange, SettingsFile, SettingsScope};
 use docent_engine::files::read_own;
 
-use super::{flag, variable};
+use super::flags::{flag, variable};
 use crate::settings::Settings;
 use crate::terminal::{self, TerminalPage};
 
@@ -44,7 +46,7 @@ pub(super) fn command() -> Command {
         ))
 }
 
-/// What of this machine decides where clients are.
+/// The parts of this machine that decide where clients keep their settings.
 pub(super) fn machine<'a>(settings: &'a Settings, program: &'a Path) -> Machine<'a> {
     Machine {
         variable: &variable,
@@ -54,20 +56,20 @@ pub(super) fn machine<'a>(settings: &'a Settings, program: &'a Path) -> Machine<
     }
 }
 
-/// Something to be written.
+/// A file to write.
 enum Step {
     Client(Box<SettingsChange>),
     Guide(AgentGuide),
 }
 
-/// The file that agents read first, with our block or without.
+/// `AGENTS.md` or `CLAUDE.md`, with our block or without it.
 struct AgentGuide {
     path: PathBuf,
     before: Option<String>,
     after: Option<String>,
 }
 
-/// `is_at_home` where the user's home stands in for a project that there is not.
+/// Runs the command. `is_at_home` is true if the user's home stands in for a project.
 pub(super) fn run(
     settings: &Settings,
     is_at_home: bool,
@@ -76,7 +78,7 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let program = std::env::current_exe().context("this program cannot be found")?;
     let machine = machine(settings, &program);
-    let files = files(given, &machine, is_at_home)?;
+    let files = choose_files(given, &machine, is_at_home)?;
     if files.is_empty() && given.get_flag("remove") {
         terminal::announce("docent is in no client's settings");
         return Ok(ExitCode::SUCCESS);
@@ -110,7 +112,7 @@ pub(super) fn run(
         match change {
             Ok(Some(change)) => {
                 page.heading(&format!("{title}: {}", file.path.display()))?;
-                show(&mut page, change.before.as_deref(), change.after.as_deref())?;
+                show_diff(&mut page, change.before.as_deref(), change.after.as_deref())?;
                 steps.push(Step::Client(Box::new(change)));
             }
             Ok(None) if is_removing => page.dim(&format!("{title}: docent is not there"))?,
@@ -125,18 +127,18 @@ pub(super) fn run(
         let guide = AgentGuide::of(settings.root.path(), is_removing)?;
         if guide.before != guide.after {
             page.heading(&guide.path.display().to_string())?;
-            show(&mut page, guide.before.as_deref(), guide.after.as_deref())?;
+            show_diff(&mut page, guide.before.as_deref(), guide.after.as_deref())?;
             steps.push(Step::Guide(guide));
         }
     }
     page.finish()?;
     if !steps.is_empty() {
-        if !given.get_flag("yes") && !agreed()? {
+        if !given.get_flag("yes") && !ask_to_write()? {
             terminal::announce("Nothing was written");
             return Ok(ExitCode::FAILURE);
         }
         for step in &steps {
-            failed |= !step.make(is_removing);
+            failed |= !step.apply(is_removing);
         }
     }
     Ok(if failed {
@@ -146,27 +148,31 @@ pub(super) fn run(
     })
 }
 
-/// The files that this is about.
-fn files(given: &ArgMatches, machine: &Machine<'_>, is_at_home: bool) -> anyhow::Result<Vec<SettingsFile>> {
-    let named: Vec<&String> = given.get_many::<String>("client").into_iter().flatten().collect();
+/// Chooses the settings files to change.
+fn choose_files(
+    given: &ArgMatches,
+    machine: &Machine<'_>,
+    is_at_home: bool,
+) -> anyhow::Result<Vec<SettingsFile>> {
+    let names: Vec<&String> = given.get_many::<String>("client").into_iter().flatten().collect();
     let (is_project, is_removing) = (given.get_flag("project"), given.get_flag("remove"));
     if is_project && is_at_home {
         bail!("there is no project here; start it inside of one, or name one with --root DIR");
     }
     let mut files = Vec::new();
     for client in Client::ALL {
-        let is_named = named.iter().any(|name| *name == client.name());
-        if named.is_empty() && is_removing {
-            // Whatever is there goes.
+        let is_named = names.iter().any(|name| *name == client.name());
+        if names.is_empty() && is_removing {
+            // Without names, every entry is removed.
             let scopes = [SettingsScope::User, SettingsScope::Project]
                 .into_iter()
                 .filter(|scope| !is_project || *scope == SettingsScope::Project);
-            let there = scopes.filter_map(|scope| client.settings_file(scope, machine));
-            files.extend(there.filter(|file| !matches!(file.entry(), Ok(None))));
+            let existing = scopes.filter_map(|scope| client.settings_file(scope, machine));
+            files.extend(existing.filter(|file| !matches!(file.entry(), Ok(None))));
             continue;
         }
-        // One that knows no projects is only connected when it is asked for.
-        let is_found = named.is_empty() && client != Client::ClaudeDesktop && client.is_installed(machine);
+        // Claude Desktop has no projects, so it is only connected when it is named.
+        let is_found = names.is_empty() && client != Client::ClaudeDesktop && client.is_installed(machine);
         if !is_named && !is_found {
             continue;
         }
@@ -183,16 +189,16 @@ fn files(given: &ArgMatches, machine: &Machine<'_>, is_at_home: bool) -> anyhow:
                 ));
             }
             Some(file) => files.push(file),
-            None if named.is_empty() => {}
+            None if names.is_empty() => {}
             None => bail!("{} has no settings for a project", client.title()),
         }
     }
     Ok(files)
 }
 
-/// The lines that differ, with a few around them.
-fn show(page: &mut TerminalPage, before: Option<&str>, after: Option<&str>) -> io::Result<()> {
-    const AROUND: usize = 2;
+/// Shows the lines that differ, with a few around them.
+fn show_diff(page: &mut TerminalPage, before: Option<&str>, after: Option<&str>) -> io::Result<()> {
+    const CONTEXT_LINES: usize = 2;
     let lines =
         |text: Option<&str>| -> Vec<String> { text.unwrap_or_default().lines().map(str::to_owned).collect() };
     let (before, after) = (lines(before), lines(after));
@@ -208,7 +214,7 @@ fn show(page: &mut TerminalPage, before: Option<&str>, after: Option<&str>) -> i
         .count();
     let mut diff = String::from("```diff\n");
     let mut line = |mark: char, text: &str| diff.push_str(&format!("{mark} {text}\n"));
-    for text in &before[first.saturating_sub(AROUND)..first] {
+    for text in &before[first.saturating_sub(CONTEXT_LINES)..first] {
         line(' ', text);
     }
     for text in &before[first..before.len() - last] {
@@ -217,13 +223,14 @@ fn show(page: &mut TerminalPage, before: Option<&str>, after: Option<&str>) -> i
     for text in &after[first..after.len() - last] {
         line('+', text);
     }
-    for text in after[after.len() - last..].iter().take(AROUND) {
+    for text in after[after.len() - last..].iter().take(CONTEXT_LINES) {
         line(' ', text);
     }
     page.markdown(&(diff + "```"))
 }
 
-fn agreed() -> anyhow::Result<bool> {
+/// Asks on the terminal.
+fn ask_to_write() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         bail!(
             "nobody can be asked here; run it with --yes to write, or with --print to see what would be written"
@@ -238,8 +245,8 @@ fn agreed() -> anyhow::Result<bool> {
 }
 
 impl Step {
-    /// Writes it and says so. False where it could not be written.
-    fn make(&self, is_removing: bool) -> bool {
+    /// Writes the file and reports it. Returns false if it could not be written.
+    fn apply(&self, is_removing: bool) -> bool {
         match self {
             Self::Client(change) => {
                 let SettingsFile {

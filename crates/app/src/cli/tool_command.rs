@@ -1,5 +1,7 @@
-//! A tool as a command, or as one inside another (`coverage file`): flags from its schema, arguments back from
-//! the flags.
+//! A tool as a command, or as one inside another (`coverage file`): flags from its schema, and arguments back
+//! from the flags.
+//!
+//! Invariant: a new argument of a tool needs no change here; the schema is the only list of flags.
 
 use std::mem;
 use std::path::Path;
@@ -9,76 +11,79 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use docent_core::path::{RepoPath, normal};
 use serde_json::Value;
 
-use super::flag;
-use crate::tools::arguments::required;
-use crate::tools::{Object, Tool};
+use super::flags::flag;
+use crate::tools::arguments::{Object, is_required};
+use crate::tools::tool::Tool;
 
 /// The flag for arguments that depend on the project.
 const FILTER: &str = "filter";
 
-/// Arguments that people call by a shorter name.
-const SHORT: [(&str, &str); 1] = [("includeDeps", "deps")];
+/// Shorter names of arguments.
+const ALIASES: [(&str, &str); 1] = [("includeDeps", "deps")];
 
 /// The commands of all tools.
 pub(super) fn commands(tools: &[Tool]) -> Vec<Command> {
     let mut commands: Vec<Command> = Vec::new();
     for tool in tools {
-        let made = command(tool);
-        match tool.mirror.command.split_once(' ') {
-            None => commands.push(made),
+        let inner = command(tool);
+        match tool.command.name.split_once(' ') {
+            None => commands.push(inner),
             Some((outer, _)) => match commands.iter_mut().find(|command| command.get_name() == outer) {
-                Some(outer) => *outer = mem::take(outer).subcommand(made),
-                None => commands.push(Command::new(outer).subcommand(made)),
+                Some(outer) => *outer = mem::take(outer).subcommand(inner),
+                None => commands.push(Command::new(outer).subcommand(inner)),
             },
         }
     }
     commands
 }
 
-/// The tool whose command was given, and what was given to it.
+/// The tool whose command was given, with the matches of that command.
 pub(super) fn find<'a>(
     tools: &'a [Tool],
     name: &str,
     given: &'a ArgMatches,
 ) -> anyhow::Result<(&'a Tool, &'a ArgMatches)> {
     const MADE: &str = "the commands are made from the tools";
-    let tool = |command: &str| tools.iter().find(|tool| tool.mirror.command == command);
+    let tool = |command: &str| tools.iter().find(|tool| tool.command.name == command);
     let Some((inner, inner_given)) = given.subcommand() else {
         return Ok((tool(name).expect(MADE), given));
     };
-    let found = tool(&format!("{name} {inner}")).expect(MADE);
+    let inner_tool = tool(&format!("{name} {inner}")).expect(MADE);
     let Some(outer) = tool(name) else {
-        return Ok((found, inner_given));
+        return Ok((inner_tool, inner_given));
     };
-    // clap knows no way to allow the flags of every command there, and none of the outer one's.
-    let stray = arguments(outer, given).keys().next().map(|name| kebab(name));
+    // clap cannot forbid the flags of the outer command in front of an inner one.
+    let stray = parse_arguments(outer, given)
+        .keys()
+        .next()
+        .map(|name| kebab(name));
     if let Some(stray) = stray.or_else(|| given.get_flag("json").then(|| "json".into())) {
         bail!("--{stray} belongs behind {inner}");
     }
-    Ok((found, inner_given))
+    Ok((inner_tool, inner_given))
 }
 
 /// The command of `tool`, under the last word of its name.
 fn command(tool: &Tool) -> Command {
-    let words = tool.mirror.command;
+    let words = tool.command.name;
     let mut command = Command::new(words.rsplit_once(' ').map_or(words, |(_, last)| last))
         .about(summary(tool.about))
         .long_about(tool.about);
     for (name, property) in properties(tool) {
         let mut arg = Arg::new(name.clone()).help(help(property));
         arg = match tool
-            .mirror
+            .command
             .positional
             .iter()
             .position(|positional| positional == name)
         {
             Some(at) => arg
                 .index(at + 1)
-                .required(required(&tool.input, name))
+                .required(is_required(&tool.input, name))
                 .value_name(kebab(name).to_uppercase()),
             None => arg.long(kebab(name)).value_name(value_name(property)),
         };
-        if let Some((_, short)) = SHORT.iter().find(|(long, _)| long == name) {
+        if let Some((_, short)) = ALIASES.iter().find(|(long, _)| long == name) {
             arg = arg.visible_alias(short);
         }
         arg = match property["type"].as_str() {
@@ -88,7 +93,7 @@ fn command(tool: &Tool) -> Command {
         };
         command = command.arg(arg);
     }
-    if tool.mirror.filters {
+    if tool.command.filters {
         command = command.arg(
             Arg::new(FILTER)
                 .long(FILTER)
@@ -97,15 +102,15 @@ fn command(tool: &Tool) -> Command {
                 .help("Only results with this label; may be given for several labels"),
         );
     }
-    if let Some(left_out) = &tool.mirror.left_out {
-        command = command.after_help(left_out.about);
+    if let Some(argument) = &tool.command.default_argument {
+        command = command.after_help(argument.about);
     }
     command.arg(flag("json", "Print the exact answer clients get"))
 }
 
-/// The arguments a person gave, as a client would send them. What is not a number is passed on as it is, so
-/// that the complaint is the tool's own.
-pub(super) fn arguments(tool: &Tool, given: &ArgMatches) -> Object {
+/// The arguments as a client would send them. A text where a number belongs is passed on as it is, so that
+/// the error is the tool's own.
+pub(super) fn parse_arguments(tool: &Tool, given: &ArgMatches) -> Object {
     let mut arguments = Object::new();
     for (name, property) in properties(tool) {
         let value = match property["type"].as_str() {
@@ -132,13 +137,13 @@ pub(super) fn arguments(tool: &Tool, given: &ArgMatches) -> Object {
     arguments
 }
 
-/// What was given with `--filter`, for a tool that takes it.
+/// The values of `--filter`, if the tool takes it.
 fn filters<'a>(tool: &Tool, given: &'a ArgMatches) -> impl Iterator<Item = &'a String> {
-    let filters = tool.mirror.filters.then(|| given.get_many::<String>(FILTER));
+    let filters = tool.command.filters.then(|| given.get_many::<String>(FILTER));
     filters.flatten().into_iter().flatten()
 }
 
-/// Says what is wrong with the filters that were given.
+/// Refuses malformed and repeated filters.
 pub(super) fn check_filters(tool: &Tool, given: &ArgMatches) -> anyhow::Result<()> {
     let mut keys: Vec<&str> = Vec::new();
     for filter in filters(tool, given) {
@@ -157,23 +162,23 @@ pub(super) fn check_filters(tool: &Tool, given: &ArgMatches) -> anyhow::Result<(
 }
 
 /// Arguments that name a file or directory of the project.
-const PATHS: [&str; 4] = ["path", "filePath", "filePaths", "lcovPath"];
+const PATH_ARGUMENTS: [&str; 4] = ["path", "filePath", "filePaths", "lcovPath"];
 
-/// Makes paths that begin in the directory `here` of the project begin at its root, as tools want them, where something is
-/// there. Others are passed on as they are: they may begin at the root already.
-pub(super) fn begin_at_root(arguments: &mut Object, root: &Path, here: &str) {
-    let from_root = |value: &mut Value| {
+/// Rewrites paths relative to `directory` as paths relative to the root, if such a file exists. Others are
+/// left alone, because they may be relative to the root already.
+pub(super) fn rebase_paths(arguments: &mut Object, root: &Path, directory: &str) {
+    let rebase = |value: &mut Value| {
         let Value::String(text) = value else { return };
-        let path = normal(&format!("{here}/{text}"));
+        let path = normal(&format!("{directory}/{text}"));
         let is_inside = !Path::new(text).is_absolute() && RepoPath::parse(&path).is_ok();
         if is_inside && root.join(&path).exists() {
             *text = path;
         }
     };
-    for name in PATHS {
+    for name in PATH_ARGUMENTS {
         match arguments.get_mut(name) {
-            Some(Value::Array(items)) => items.iter_mut().for_each(from_root),
-            Some(one) => from_root(one),
+            Some(Value::Array(items)) => items.iter_mut().for_each(rebase),
+            Some(one) => rebase(one),
             None => {}
         }
     }
@@ -187,7 +192,7 @@ fn properties(tool: &Tool) -> impl Iterator<Item = (&String, &Value)> {
         .flatten()
 }
 
-/// The first sentence.
+/// The first sentence of a description.
 fn summary(about: &str) -> &str {
     about
         .split_once(". ")
@@ -195,7 +200,7 @@ fn summary(about: &str) -> &str {
         .trim_end_matches('.')
 }
 
-/// The property's description with what it accepts and what happens without it.
+/// The property's description with its choices and its default.
 fn help(property: &Value) -> String {
     let mut help = property["description"].as_str().unwrap_or_default().to_owned();
     if let Some(choices) = property["enum"].as_array() {
@@ -216,7 +221,7 @@ fn value_name(property: &Value) -> &'static str {
     }
 }
 
-/// `filePattern` as people type it: `file-pattern`.
+/// `filePattern` as a flag: `file-pattern`.
 fn kebab(name: &str) -> String {
     let mut kebab = String::new();
     for c in name.chars() {

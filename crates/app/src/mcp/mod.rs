@@ -1,4 +1,9 @@
-//! Serving: one project over stdio until stdin ends, or over HTTP until a signal.
+//! docent as an MCP server: one project over stdio until stdin ends, or over HTTP until a signal.
+//!
+//! `server` has the protocol's requests; the transports are `stdio` and `http`. The tools themselves know
+//! nothing of MCP.
+//!
+//! Invariant: no `git` process outlives the server.
 
 mod elicitation;
 mod http;
@@ -18,25 +23,25 @@ use rmcp::service::ServerInitializeError;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
-use crate::settings::Http;
+use crate::settings::HttpSettings;
 use crate::tools::dispatch::{Dispatch, MAX_CONCURRENT_CALLS};
 use server::ClientView;
 use stdio::StdioTransport;
 
-/// How long answers under way may take after stdin has ended. Whoever closed it waits for the process to go.
+/// How long calls that still run may take after stdin has ended. The client waits for the process to exit.
 const EXIT_GRACE: Duration = Duration::from_millis(25);
 
-/// Threads beside those that calls may take: where stdin and stdout are no pipes, each is read and written by one.
+/// Threads beside those of the calls: stdin and stdout take one each when they are not pipes.
 const SPARE_THREADS: usize = 4;
 
 /// Speaks MCP over stdio. Ends when stdin does.
-pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<()> {
-    let runtime = runtime()?;
+pub(crate) fn serve_stdio(dispatch: Dispatch) -> anyhow::Result<()> {
+    let runtime = build_runtime()?;
     let outcome = runtime.block_on(async {
         let closed = CancellationToken::new();
-        let guide = ClientView::new(Arc::new(dispatch), Arc::new(|| false));
+        let view = ClientView::new(Arc::new(dispatch), Arc::new(|| false));
         let serving = async {
-            match guide.clone().serve(StdioTransport::new(closed.clone())).await {
+            match view.clone().serve(StdioTransport::new(closed.clone())).await {
                 Ok(service) => drop(service.waiting().await),
                 Err(ServerInitializeError::ConnectionClosed(_)) => {}
                 Err(error) => return Err(error),
@@ -51,26 +56,26 @@ pub(crate) fn stdio(dispatch: Dispatch) -> anyhow::Result<()> {
             outcome = serving => outcome,
             () = grace => Ok(()),
         };
-        guide.leave();
+        view.leave();
         outcome
     });
-    // A call that did not make it in time is left behind; the process ends now, and no git goes on without it.
+    // The process ends now, with calls that are still running. Their git processes must not go on without it.
     end_children();
     runtime.shutdown_background();
     outcome.context("the client did not open the session as MCP asks")
 }
 
 /// Speaks MCP over HTTP. Ends on SIGINT or SIGTERM.
-pub(crate) fn http(dispatch: Dispatch, address: &str, settings: Http) -> anyhow::Result<()> {
-    let runtime = runtime()?;
+pub(crate) fn serve_http(dispatch: Dispatch, address: &str, settings: HttpSettings) -> anyhow::Result<()> {
+    let runtime = build_runtime()?;
     let outcome = runtime.block_on(http::serve(dispatch, address, settings));
     end_children();
     runtime.shutdown_background();
     outcome
 }
 
-/// One thread for messages; calls run beside it.
-fn runtime() -> anyhow::Result<Runtime> {
+/// One thread for messages; calls run on blocking threads beside it.
+fn build_runtime() -> anyhow::Result<Runtime> {
     Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(MAX_CONCURRENT_CALLS + SPARE_THREADS)

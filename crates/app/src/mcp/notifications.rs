@@ -1,5 +1,8 @@
-//! Telling clients of what has changed: the lists of tools and prompts, and the resources they have subscribed to. A
-//! connection of the older era is told as long as it is there; in the newer one a request listens until it is cancelled.
+//! Notifications: clients hear when the lists of tools or prompts change, or a resource that they subscribed
+//! to. In the older era a connection listens for as long as it lives, in the newer one a request listens
+//! until it is cancelled.
+//!
+//! Invariant: a notification is sent only if the content differs from the last that was announced.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,52 +14,52 @@ use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionSink};
 
-use crate::mcp::resources;
+use super::resources;
 use crate::session::Session;
-use crate::tools::Shape;
 use crate::tools::dispatch::Dispatch;
+use crate::tools::tool::ToolDescription;
 
-/// How often it is looked whether a client is still there.
+/// How often a connection is checked for having closed.
 const LIVENESS_CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What follows within this time is told together.
+/// Changes within this time lead to one notification.
 const UPDATE_DEBOUNCE: Duration = Duration::from_millis(250);
 
-/// The resources a client wants to hear of, each with what tells its last text from another.
+/// The resources that a client subscribed to, each with a hash of its last text.
 #[derive(Clone, Default)]
 pub(crate) struct Subscribed(Arc<Mutex<BTreeMap<String, u64>>>);
 
-/// More would only be read through with every change.
+/// Bounded, because every change renders each of them.
 pub(crate) const MAX_SUBSCRIPTIONS: usize = 50;
 
 impl Subscribed {
-    /// False where there are too many already.
+    /// Returns false if there are too many already.
     pub(crate) fn add(&self, uri: &str, text: &str) -> bool {
-        let mut known = self.known();
-        if known.len() >= MAX_SUBSCRIPTIONS && !known.contains_key(uri) {
+        let mut hashes = self.hashes();
+        if hashes.len() >= MAX_SUBSCRIPTIONS && !hashes.contains_key(uri) {
             return false;
         }
-        known.insert(uri.to_owned(), mark(text));
+        hashes.insert(uri.to_owned(), hash(text));
         true
     }
 
     pub(crate) fn remove(&self, uri: &str) {
-        self.known().remove(uri);
+        self.hashes().remove(uri);
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+    fn hashes(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those whose text is another than before.
-    fn changed(&self, dispatch: &Dispatch, session: &Session) -> Vec<String> {
-        let before = self.known().clone();
+    /// Takes the resources whose text has changed since the last call.
+    fn take_changed(&self, dispatch: &Dispatch, session: &Session) -> Vec<String> {
+        let before = self.hashes().clone();
         let mut changed = Vec::new();
         for (uri, old) in before {
-            let new = mark(&resources::text(dispatch, session, &uri).unwrap_or_default());
+            let new = hash(&resources::render(dispatch, session, &uri).unwrap_or_default());
             if new != old {
-                let mut known = self.known();
-                known.entry(uri.clone()).and_modify(|known| *known = new);
+                let mut hashes = self.hashes();
+                hashes.entry(uri.clone()).and_modify(|hash| *hash = new);
                 changed.push(uri);
             }
         }
@@ -64,19 +67,19 @@ impl Subscribed {
     }
 }
 
-fn mark(text: &str) -> u64 {
+fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Whom to tell.
+/// The receiver of the notifications.
 pub(crate) enum Listener {
     Connection(Peer<RoleServer>),
     Request(SubscriptionSink),
 }
 
-/// They do not listen any more.
+/// The client has disconnected.
 struct ListenerGone;
 
 impl Listener {
@@ -87,16 +90,16 @@ impl Listener {
         }
     }
 
-    async fn tools_changed(&self) -> Result<(), ListenerGone> {
+    async fn notify_tools_changed(&self) -> Result<(), ListenerGone> {
         match self {
             Self::Connection(peer) => peer.notify_tool_list_changed().await.map_err(|_| ListenerGone),
-            // What was not asked for is not sent.
+            // A request names the notifications that it wants.
             Self::Request(sink) if sink.accepted().tools_list_changed != Some(true) => Ok(()),
             Self::Request(sink) => sink.notify_tool_list_changed().await.map_err(|_| ListenerGone),
         }
     }
 
-    async fn prompts_changed(&self) -> Result<(), ListenerGone> {
+    async fn notify_prompts_changed(&self) -> Result<(), ListenerGone> {
         match self {
             Self::Connection(peer) => peer.notify_prompt_list_changed().await.map_err(|_| ListenerGone),
             Self::Request(sink) if sink.accepted().prompts_list_changed != Some(true) => Ok(()),
@@ -104,7 +107,7 @@ impl Listener {
         }
     }
 
-    async fn updated(&self, uri: String) -> Result<(), ListenerGone> {
+    async fn notify_updated(&self, uri: String) -> Result<(), ListenerGone> {
         match self {
             Self::Connection(peer) => {
                 let updated = ResourceUpdatedNotificationParam::new(uri);
@@ -117,21 +120,24 @@ impl Listener {
     }
 }
 
-/// What lists are made of.
-type Lists = (Vec<Option<Shape>>, Vec<RepoPath>);
-
-fn lists(dispatch: &Dispatch) -> Lists {
-    let shapes = dispatch
-        .tools
-        .iter()
-        .map(|tool| tool.shape(&dispatch.project, true))
-        .collect();
-    let templates = dispatch.project.index.docs(Duration::ZERO).templates.clone();
-    (shapes, templates)
+/// The content of the lists of tools and prompts, as far as it can change.
+struct ListedContent {
+    tools: Vec<Option<ToolDescription>>,
+    prompts: Vec<RepoPath>,
 }
 
-/// Tells of changes as long as somebody listens.
-pub(crate) async fn tell(
+fn listed_content(dispatch: &Dispatch) -> ListedContent {
+    let tools = dispatch
+        .tools
+        .iter()
+        .map(|tool| tool.describe(&dispatch.project, true))
+        .collect();
+    let prompts = dispatch.project.index.docs(Duration::ZERO).templates.clone();
+    ListedContent { tools, prompts }
+}
+
+/// Sends notifications for as long as the client listens.
+pub(crate) async fn notify(
     dispatch: Arc<Dispatch>,
     session: Arc<Session>,
     listener: Listener,
@@ -139,44 +145,44 @@ pub(crate) async fn tell(
 ) {
     let mut changes = dispatch.changes();
     let mut seen = *changes.borrow_and_update();
-    let mut told = lists(&dispatch);
+    let mut announced = listed_content(&dispatch);
     loop {
         tokio::select! {
             changed = changes.changed() => if changed.is_err() {
                 return;
             },
-            // Who has left is not waited for until something changes.
+            // Otherwise a closed connection would stay in memory until something changes.
             () = tokio::time::sleep(LIVENESS_CHECK_INTERVAL) => {}
         }
         if listener.is_gone() {
             return;
         }
         let changed = *changes.borrow_and_update();
-        // What a call did concerns no list.
+        // Calls change no list.
         if changed.index != seen.index {
-            let now = lists(&dispatch);
-            if now.0 != told.0 && listener.tools_changed().await.is_err() {
+            let now = listed_content(&dispatch);
+            if now.tools != announced.tools && listener.notify_tools_changed().await.is_err() {
                 return;
             }
-            if now.1 != told.1 && listener.prompts_changed().await.is_err() {
+            if now.prompts != announced.prompts && listener.notify_prompts_changed().await.is_err() {
                 return;
             }
-            told = now;
+            announced = now;
         }
         if changed == seen {
             continue;
         }
         seen = changed;
-        if subscribed.known().is_empty() {
+        if subscribed.hashes().is_empty() {
             continue;
         }
         tokio::time::sleep(UPDATE_DEBOUNCE).await;
-        let looked = {
+        let updated = {
             let (dispatch, session, subscribed) = (dispatch.clone(), session.clone(), subscribed.clone());
-            tokio::task::spawn_blocking(move || subscribed.changed(&dispatch, &session)).await
+            tokio::task::spawn_blocking(move || subscribed.take_changed(&dispatch, &session)).await
         };
-        for uri in looked.unwrap_or_default() {
-            if listener.updated(uri).await.is_err() {
+        for uri in updated.unwrap_or_default() {
+            if listener.notify_updated(uri).await.is_err() {
                 return;
             }
         }

@@ -1,4 +1,6 @@
-//! The project's templates as MCP prompts.
+//! MCP prompts: the project's templates, listed and filled.
+//!
+//! How a template is parsed is in `core::docs::prompt`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,23 +16,26 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use crate::markdown::inline_to;
+use crate::markdown::{inline_to, shorten};
 use crate::project::Project;
 use crate::tools::docs::MAX_LIST_WAIT;
-use crate::tools::failure::brief;
 
-/// Characters of what a prompt says of itself.
-const ABOUT_CHARS: usize = 200;
+/// Characters of a prompt's title or description.
+const MAX_ABOUT_CHARS: usize = 200;
 
-/// The prompts there are, by name.
-pub(crate) fn listed(project: &Project) -> Vec<Listed> {
-    let view = fresh(project);
-    let known = prompts(&project.root, &view.templates).known;
-    known.iter().map(|(name, prompt)| list(name, prompt)).collect()
+/// The prompts, by name.
+pub(crate) fn list(project: &Project) -> Vec<Listed> {
+    let view = freshen_docs(project);
+    let prompts = prompts(&project.root, &view.templates);
+    prompts
+        .known
+        .iter()
+        .map(|(name, prompt)| list_prompt(name, prompt))
+        .collect()
 }
 
-/// The documentation, brought up to date.
-fn fresh(project: &Project) -> Arc<View> {
+/// Brings the documentation up to date and returns its view.
+fn freshen_docs(project: &Project) -> Arc<View> {
     let index = &project.index;
     index.freshen(
         Corpus::Docs,
@@ -41,8 +46,8 @@ fn fresh(project: &Project) -> Arc<View> {
     index.docs(MAX_LIST_WAIT)
 }
 
-fn list(name: &str, prompt: &Prompt) -> Listed {
-    let about = |text: &Option<String>| text.as_deref().map(|text| inline_to(text, ABOUT_CHARS));
+fn list_prompt(name: &str, prompt: &Prompt) -> Listed {
+    let about = |text: &Option<String>| text.as_deref().map(|text| inline_to(text, MAX_ABOUT_CHARS));
     let arguments = prompt.arguments.iter().map(|argument| {
         let mut listed = PromptArgument::new(&argument.name).with_required(argument.required);
         listed.title = about(&argument.title);
@@ -59,28 +64,28 @@ fn list(name: &str, prompt: &Prompt) -> Listed {
     listed
 }
 
-/// A prompt with what was given for its gaps.
-pub(crate) fn filled(
+/// Fills a prompt with its arguments.
+pub(crate) fn fill(
     project: &Project,
     request: &GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
-    let wrong = |message: String| ErrorData::invalid_params(message, None);
-    let view = fresh(project);
+    let invalid = |message: String| ErrorData::invalid_params(message, None);
+    let view = freshen_docs(project);
     let prompts = prompts(&project.root, &view.templates);
     let Some(prompt) = prompts.known.get(&request.name) else {
-        return Err(wrong(format!("there is no prompt {}", brief(&request.name))));
+        return Err(invalid(format!("there is no prompt {}", shorten(&request.name))));
     };
-    let given: BTreeMap<String, String> = request
+    let arguments: BTreeMap<String, String> = request
         .arguments
         .iter()
         .flatten()
-        .map(|(name, value)| (name.clone(), said(value)))
+        .map(|(name, value)| (name.clone(), to_text(value)))
         .collect();
-    let missing = prompt.missing(&given);
+    let missing = prompt.missing(&arguments);
     if !missing.is_empty() {
-        return Err(wrong(format!("the prompt needs {}", missing.join(", "))));
+        return Err(invalid(format!("the prompt needs {}", missing.join(", "))));
     }
-    let messages = prompt.filled(&given).into_iter().map(|message| {
+    let messages = prompt.filled(&arguments).into_iter().map(|message| {
         let role = match message.role {
             MessageRole::User => Role::User,
             MessageRole::Assistant => Role::Assistant,
@@ -91,10 +96,11 @@ pub(crate) fn filled(
     result.description = prompt
         .description
         .as_deref()
-        .map(|text| inline_to(text, ABOUT_CHARS));
+        .map(|text| inline_to(text, MAX_ABOUT_CHARS));
     Ok(result)
 }
 
-fn said(value: &Value) -> String {
+/// A string as it is, any other value as JSON.
+fn to_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,6 +1,8 @@
-//! The pages a client can read without calling a tool: the project, its modules, and the sessions that worked on it.
+//! MCP resources: pages that a client can read without calling a tool, about the project, its modules and its
+//! sessions.
 //!
-//! The list is always the same; which modules there are is told by completion.
+//! The list is fixed. Modules are one template, whose names a client gets by completion. The pages themselves
+//! are made by `overview`.
 
 use docent_engine::deadline::Deadline;
 use rmcp::ErrorData;
@@ -10,10 +12,10 @@ use rmcp::model::{
 };
 use serde_json::json;
 
+use crate::markdown::shorten;
 use crate::overview;
 use crate::session::Session;
 use crate::tools::dispatch::Dispatch;
-use crate::tools::failure::brief;
 
 const MARKDOWN: &str = "text/markdown";
 
@@ -23,11 +25,11 @@ const RECENT: &str = "context://sessions/recent";
 const MODULE: &str = "context://module/";
 const MODULE_TEMPLATE: &str = "context://module/{name}";
 
-/// Sessions that are told of.
-const SESSIONS: usize = 10;
+/// Sessions on the page of recent ones.
+const MAX_RECENT_SESSIONS: usize = 10;
 
-/// The resources there are.
-pub(crate) fn listed() -> Vec<Resource> {
+/// The resources with a fixed address.
+pub(crate) fn list() -> Vec<Resource> {
     [
         (
             OVERVIEW,
@@ -54,7 +56,7 @@ pub(crate) fn listed() -> Vec<Resource> {
     .collect()
 }
 
-/// Those with a name to fill in.
+/// The resources with a name in their address.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let about = "A module of the project: its files, what was read of it lately, and what is known of it";
     vec![
@@ -64,25 +66,25 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// Whether there can be a resource of this address.
+/// True if the address is one of a resource, or of a module that may exist.
 pub(crate) fn is_known(uri: &str) -> bool {
     [OVERVIEW, CURRENT, RECENT].contains(&uri) || module_of(uri).is_some()
 }
 
-/// A resource as it is now; nothing where there is none.
-pub(crate) fn text(dispatch: &Dispatch, session: &Session, uri: &str) -> Option<String> {
+/// The text of a resource as it is now. `None` if it does not exist.
+pub(crate) fn render(dispatch: &Dispatch, session: &Session, uri: &str) -> Option<String> {
     let project = &dispatch.project;
     let deadline: Deadline = dispatch.deadline();
     match uri {
-        OVERVIEW => Some(overview::project(project, &deadline)),
+        OVERVIEW => Some(overview::project_page(project, &deadline)),
         CURRENT => {
             let past = project.sessions.session(&session.id).ok().flatten();
-            Some(overview::session(&past.unwrap_or_else(|| session.begun())))
+            Some(overview::session_page(&past.unwrap_or_else(|| session.to_past())))
         }
-        RECENT => Some(overview::sessions(
-            &project.sessions.recent(SESSIONS).unwrap_or_default(),
+        RECENT => Some(overview::sessions_page(
+            &project.sessions.recent(MAX_RECENT_SESSIONS).unwrap_or_default(),
         )),
-        uri => overview::module(project, &module_of(uri)?, &deadline),
+        uri => overview::module_page(project, &module_of(uri)?, &deadline),
     }
 }
 
@@ -91,19 +93,19 @@ pub(crate) fn read(
     session: &Session,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let text = text(dispatch, session, uri).ok_or_else(|| missing(uri))?;
+    let text = render(dispatch, session, uri).ok_or_else(|| not_found(uri))?;
     let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// There is no such resource.
-pub(crate) fn missing(uri: &str) -> ErrorData {
-    let uri = brief(uri);
+/// The error for a resource that does not exist.
+pub(crate) fn not_found(uri: &str) -> ErrorData {
+    let uri = shorten(uri);
     ErrorData::resource_not_found(format!("there is no resource {uri}"), Some(json!({ "uri": uri })))
 }
 
-/// Names that a client could go on with.
-pub(crate) fn completed(dispatch: &Dispatch, request: &CompleteRequestParams) -> CompletionInfo {
+/// Completes the name of a module.
+pub(crate) fn complete(dispatch: &Dispatch, request: &CompleteRequestParams) -> CompletionInfo {
     let is_module =
         matches!(&request.r#ref, Reference::Resource(template) if template.uri == MODULE_TEMPLATE);
     if !is_module || request.argument.name != "name" {
@@ -116,7 +118,7 @@ pub(crate) fn completed(dispatch: &Dispatch, request: &CompleteRequestParams) ->
     CompletionInfo::with_pagination(names, Some(total), has_more).unwrap_or_default()
 }
 
-/// The module that an address names, decoded.
+/// The module that an address names, percent-decoded.
 fn module_of(uri: &str) -> Option<String> {
     let name = uri.strip_prefix(MODULE)?;
     let mut bytes = Vec::new();

@@ -1,8 +1,9 @@
 //! MCP over stdin and stdout: one JSON message per line.
 //!
-//! rmcp's own line transport passes over what it cannot read; a client that made a mistake would wait for ever. Here
-//! every line that is not a message is answered: broken JSON, bytes that are not UTF-8, lines beyond the limit,
-//! and JSON that is no message, with the request's id where it has one.
+//! rmcp's own line transport ignores lines that it cannot parse, so a client that made a mistake would wait
+//! for ever. Here every line that is not a message gets an error: broken JSON, bytes that are not UTF-8,
+//! lines beyond the limit, and JSON that is not a message, with the request's id if it has one. The meaning
+//! of messages is left to rmcp.
 //!
 //! Invariant: memory for one line is bounded, and no line ends the connection.
 
@@ -21,29 +22,30 @@ use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Decoder, Encoder};
 use tokio_util::sync::CancellationToken;
 
-/// The longest line that is read; the same as the largest body over HTTP.
+/// The longest line that is read; as large as a body over HTTP may be by default.
 const MAX_LINE_BYTES: usize = 4 << 20;
 
-/// The two streams as a transport.
+/// stdin and stdout as a transport of rmcp.
 pub(crate) struct StdioTransport {
     reader: StdioReader,
     writer: Arc<Mutex<StdioWriter>>,
-    /// What was read and not yet cut into lines.
+    /// Bytes that are read and not yet split into lines.
     pending: BytesMut,
-    /// Up to where `pending` is known to have no line end.
+    /// The length of the part of `pending` that has no line end.
     scanned: usize,
-    /// Inside a line that was too long, whose rest is passed over.
+    /// Inside a line that was too long, whose rest is skipped.
     skipping: bool,
-    /// Nothing but a request may come first.
-    begun: bool,
+    /// The first request has arrived.
+    started: bool,
     closed: CancellationToken,
-    /// Room for complaints that wait to be read, and a place for the next one.
-    room: Arc<Semaphore>,
-    place: Option<OwnedSemaphorePermit>,
+    /// Permits for errors that wait to be written, and the one for the next error.
+    error_permits: Arc<Semaphore>,
+    next_permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Complaints that may wait. A client that sends nonsense and reads nothing is not listened to further.
-const MAX_WAITING_COMPLAINTS: usize = 64;
+/// Errors that may wait to be written. A client that sends garbage and reads no answers is not read any
+/// further.
+const MAX_WAITING_ERRORS: usize = 64;
 
 impl StdioTransport {
     /// Takes the process's streams. `closed` is cancelled when stdin ends.
@@ -55,15 +57,15 @@ impl StdioTransport {
             pending: BytesMut::new(),
             scanned: 0,
             skipping: false,
-            begun: false,
+            started: false,
             closed,
-            room: Arc::new(Semaphore::new(MAX_WAITING_COMPLAINTS)),
-            place: None,
+            error_permits: Arc::new(Semaphore::new(MAX_WAITING_ERRORS)),
+            next_permit: None,
         }
     }
 
-    /// The next line with its end; nothing when stdin ends. May be dropped while waiting and called again.
-    async fn line(&mut self) -> Option<InputLine> {
+    /// The next line with its end. `None` when stdin ends. Cancel-safe: it may be dropped while it waits.
+    async fn read_line(&mut self) -> Option<InputLine> {
         loop {
             if let Some(at) = self.pending[self.scanned..]
                 .iter()
@@ -78,7 +80,7 @@ impl StdioTransport {
             }
             self.scanned = self.pending.len();
             if self.skipping || self.scanned > MAX_LINE_BYTES {
-                // The buffer is given back: one long line should not be paid for ever after.
+                // Free the buffer, so that one long line does not hold its memory for ever.
                 self.pending = BytesMut::new();
                 self.scanned = 0;
                 if !std::mem::replace(&mut self.skipping, true) {
@@ -89,7 +91,7 @@ impl StdioTransport {
             match self.reader.read_buf(&mut self.pending).await {
                 Ok(1..) => {}
                 Ok(0) if !self.pending.is_empty() && !self.skipping => {
-                    // The last line may have no end; it is given one.
+                    // The last line may lack its end; add one.
                     self.pending.extend_from_slice(b"\n");
                     self.scanned = 0;
                     return Some(InputLine::Whole(self.pending.split()));
@@ -99,13 +101,13 @@ impl StdioTransport {
         }
     }
 
-    /// Answers a line that is no message. Beside the reading, which may be dropped at any time.
-    fn complain(&mut self, error: ErrorData, id: Option<RequestId>) {
+    /// Answers a line that is not a message. In a task, because reading may be cancelled at any time.
+    fn send_error(&mut self, error: ErrorData, id: Option<RequestId>) {
         let answer = self.send(ServerJsonRpcMessage::error(error, id));
-        let place = self.place.take();
+        let permit = self.next_permit.take();
         tokio::spawn(async move {
             let _ = answer.await;
-            drop(place);
+            drop(permit);
         });
     }
 }
@@ -134,17 +136,17 @@ impl Transport<RoleServer> for StdioTransport {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if self.place.is_none() {
-                self.place = self.room.clone().acquire_owned().await.ok();
+            if self.next_permit.is_none() {
+                self.next_permit = self.error_permits.clone().acquire_owned().await.ok();
             }
-            let line = match self.line().await {
+            let line = match self.read_line().await {
                 None => {
                     self.closed.cancel();
                     return None;
                 }
                 Some(InputLine::TooLong) => {
                     let message = format!("Parse error: the line is longer than {MAX_LINE_BYTES} bytes");
-                    self.complain(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), None);
+                    self.send_error(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), None);
                     continue;
                 }
                 Some(InputLine::Whole(line)) => line,
@@ -152,15 +154,15 @@ impl Transport<RoleServer> for StdioTransport {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            match read(&line) {
-                Ok(Some(message)) if self.begun || matches!(message, ClientJsonRpcMessage::Request(_)) => {
-                    self.begun = true;
+            match parse_line(&line) {
+                Ok(Some(message)) if self.started || matches!(message, ClientJsonRpcMessage::Request(_)) => {
+                    self.started = true;
                     return Some(message);
                 }
-                // Before the first request there is nothing a notification or a response could be about, and
-                // rmcp would take it for the end of the handshake.
+                // rmcp would take a notification or a response before the first request for the end of the
+                // handshake.
                 Ok(_) => {}
-                Err((error, id)) => self.complain(error, id),
+                Err((error, id)) => self.send_error(error, id),
             }
         }
     }
@@ -170,8 +172,8 @@ impl Transport<RoleServer> for StdioTransport {
     }
 }
 
-/// The message a whole line holds; nothing for notifications of other protocols, which are to be ignored.
-fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorData, Option<RequestId>)> {
+/// Parses a whole line. `None` for notifications of other protocols, which are ignored.
+fn parse_line(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorData, Option<RequestId>)> {
     let broken = |why: String| {
         (
             ErrorData::new(ErrorCode::PARSE_ERROR, format!("Parse error: {why}"), None),
@@ -206,7 +208,7 @@ mod tests {
     fn check(line: &[u8], expected: &str) {
         let mut line = line.to_vec();
         line.push(b'\n');
-        let shown = match read(&line) {
+        let shown = match parse_line(&line) {
             Ok(None) => "ignored".to_owned(),
             Ok(Some(message)) => serde_json::to_value(message).unwrap()["method"]
                 .as_str()
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_read() {
+    fn messages_are_parsed() {
         check(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "ping");
         check(
             b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r",
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_no_message_has_an_answer() {
+    fn a_line_that_is_not_a_message_gets_an_error() {
         check(
             b"{oops",
             "-32700 Parse error: key must be a string at line 1 column 2 None",

@@ -1,4 +1,8 @@
-//! The projects that are linked with this one, opened when a search first asks for them.
+//! The projects that are linked with this one, opened when a search first includes them.
+//!
+//! Links belong to the user and are kept by `engine::links`; nothing here writes them.
+//!
+//! Invariant: a linked project whose directory was removed or replaced is not served from memory.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,25 +13,25 @@ use docent_engine::files::Root;
 use docent_engine::index::Index;
 use docent_engine::links::Links;
 
-/// The projects beside this one.
-pub(crate) struct Linked {
+/// The linked projects, each opened once.
+pub(crate) struct LinkedProjects {
     links: Links,
-    open: Open,
-    opened: Mutex<HashMap<PathBuf, Arc<Neighbour>>>,
+    open: OpenLinked,
+    opened: Mutex<HashMap<PathBuf, Arc<LinkedProject>>>,
 }
 
-/// Opens a project by the settings it has.
-pub(crate) type Open = Box<dyn Fn(&Path) -> anyhow::Result<Neighbour> + Send + Sync>;
+/// Opens a project with the settings of its own directory.
+pub(crate) type OpenLinked = Box<dyn Fn(&Path) -> anyhow::Result<LinkedProject> + Send + Sync>;
 
-/// A linked project.
-pub(crate) struct Neighbour {
+/// The parts of a linked project that a search needs.
+pub(crate) struct LinkedProject {
     pub(crate) root: Root,
     pub(crate) index: Index,
     pub(crate) accesses: Arc<Accesses>,
 }
 
-impl Linked {
-    pub(crate) fn new(links: Links, open: Open) -> Self {
+impl LinkedProjects {
+    pub(crate) fn new(links: Links, open: OpenLinked) -> Self {
         Self {
             links,
             open,
@@ -35,30 +39,30 @@ impl Linked {
         }
     }
 
-    /// Every project that can be reached by links, and a sentence for each that cannot be opened.
-    pub(crate) fn neighbours(&self, root: &Path) -> (Vec<Arc<Neighbour>>, Vec<String>) {
+    /// Opens every project that links lead to. Returns them, and a sentence for each that cannot be opened.
+    pub(crate) fn open_all(&self, root: &Path) -> (Vec<Arc<LinkedProject>>, Vec<String>) {
         let reachable = match self.links.reachable(root) {
             Ok(reachable) => reachable,
             Err(error) => return (Vec::new(), vec![format!("The links cannot be read: {error}")]),
         };
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut neighbours = Vec::new();
-        let mut missing = Vec::new();
+        let mut projects = Vec::new();
+        let mut notices = Vec::new();
         for path in reachable {
-            // One that has gone or was made anew meanwhile is not served from what is remembered.
+            // Otherwise a directory that was replaced would be searched through the handle of the old one.
             if opened.get(&path).is_some_and(|one| !one.root.is_still_there()) {
                 opened.remove(&path);
             }
-            let neighbour = match opened.get(&path) {
-                Some(neighbour) => neighbour.clone(),
+            let project = match opened.get(&path) {
+                Some(project) => project.clone(),
                 None => match (self.open)(&path) {
-                    Ok(neighbour) => {
-                        let neighbour = Arc::new(neighbour);
-                        opened.insert(path, neighbour.clone());
-                        neighbour
+                    Ok(project) => {
+                        let project = Arc::new(project);
+                        opened.insert(path, project.clone());
+                        project
                     }
                     Err(error) => {
-                        missing.push(format!(
+                        notices.push(format!(
                             "The linked project {} was not searched: {error:#}",
                             path.display()
                         ));
@@ -66,8 +70,8 @@ impl Linked {
                     }
                 },
             };
-            neighbours.push(neighbour);
+            projects.push(project);
         }
-        (neighbours, missing)
+        (projects, notices)
     }
 }

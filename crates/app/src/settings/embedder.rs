@@ -1,4 +1,6 @@
-//! The settings of a model on a server, put together.
+//! The embedding server that the settings name.
+//!
+//! Whether it can be reached is not checked here: a search goes on without it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,25 +10,24 @@ use docent_engine::clock::Clock;
 use docent_engine::embed::{ApiKey, Remote, Server, Use};
 
 use super::directories::embeddings_cache;
-use super::{Environment, ResolvedSetting, ValueOrigin, value};
-use crate::tools::Tool;
+use super::{DefaultLimit, Environment, ResolvedSetting, ValueOrigin, Values};
 
-/// The model that the settings name; nothing where they name none.
-pub(super) fn remote(
-    entries: &[ResolvedSetting],
+/// Builds the client of the embedding server. `None` if the settings name no server.
+pub(super) fn build_remote(
+    values: Values<'_>,
     environment: Environment<'_>,
     clock: Clock,
 ) -> anyhow::Result<Option<Arc<Remote>>> {
-    let text = |name: &str| Some(value(entries, name).as_str()?.to_owned()).filter(|text| !text.is_empty());
-    let number = |name: &str| value(entries, name).as_integer().unwrap_or_default();
+    let text = |name: &str| values.text(name);
+    let number = |name: &str| values.get(name).as_integer().unwrap_or_default();
     let Some(url) = text("embedder.url") else {
         return Ok(None);
     };
     if !url.starts_with("http://") && !url.starts_with("https://") {
         bail!("embedder.url must begin with http:// or https://");
     }
-    let place = url.split_once("://").map_or(url.as_str(), |(_, place)| place);
-    if place.contains(['@', '?', '#']) {
+    let authority = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+    if authority.contains(['@', '?', '#']) {
         bail!("embedder.url must have no user, question or fragment in it; a key belongs into embedder.key");
     }
     let Some(model) = text("embedder.model") else {
@@ -56,14 +57,14 @@ pub(super) fn remote(
     }))))
 }
 
-/// Lowers how often tools may be called that ask a server which is paid, unless the user has set it.
-pub(super) fn spare(entries: &mut [ResolvedSetting], tools: &[Tool]) {
-    for tool in tools {
-        let name = format!("limit.{}", tool.name);
+/// Lowers the rate limits of tools that call a paid server, unless the user has set them.
+pub(super) fn lower_limits(entries: &mut [ResolvedSetting], limits: &[DefaultLimit]) {
+    for limit in limits {
+        let name = limit.key();
         let unset = entries
             .iter_mut()
             .find(|entry| entry.key.name == name && entry.origin == ValueOrigin::Default);
-        if let Some((entry, fewer)) = unset.zip(tool.per_minute_paid) {
+        if let Some((entry, fewer)) = unset.zip(limit.per_minute_paid) {
             entry.value = i64::from(fewer).into();
         }
     }

@@ -1,12 +1,15 @@
-//! The settings there are: names, defaults, what is accepted, and whether a project has a say.
+//! The table of settings: names, defaults, accepted values, and whether a project's file may set them.
+//!
+//! Invariant: every name is listed once, and its order here is the order of `docent config` and
+//! `docs/config.md`.
 
 use anyhow::anyhow;
 use toml::Value;
 
-use crate::tools::Tool;
+use super::DefaultLimit;
 
-/// Every setting there is.
-pub(crate) fn keys(tools: &[Tool]) -> Vec<SettingKey> {
+/// Every setting.
+pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
     let mut keys = vec![
         key(
             "access.blocked",
@@ -51,6 +54,25 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<SettingKey> {
             true,
             "Whether a server watches for changes; without, every search looks at all files",
         ),
+    ];
+    keys.extend(log());
+    keys.extend(memory());
+    keys.extend(embedder());
+    keys.extend(http());
+    keys.extend(boosts());
+    for limit in limits {
+        let about = format!(
+            "Calls of {} a session may make in any minute; 0 for any number",
+            limit.tool
+        );
+        keys.push(key(&limit.key(), i64::from(limit.per_minute), &about));
+    }
+    keys
+}
+
+/// The log's file and level.
+fn log() -> [SettingKey; 2] {
+    [
         key("log.file", "", "File that gets every log line as JSON, appended").not_from_project(),
         key(
             "log.level",
@@ -59,6 +81,12 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<SettingKey> {
         )
         .one_of(&["off", "error", "warn", "info", "debug", "trace"])
         .not_from_project(),
+    ]
+}
+
+/// Approval of memory entries.
+fn memory() -> [SettingKey; 2] {
+    [
         key(
             "memory.approval",
             "ask",
@@ -72,25 +100,10 @@ pub(crate) fn keys(tools: &[Tool]) -> Vec<SettingKey> {
             "Seconds the user has to answer before an entry waits for `docent memory approve`",
         )
         .least(1),
-    ];
-    keys.extend(embedder());
-    keys.extend(http());
-    keys.extend(boosts());
-    for tool in tools {
-        let about = format!(
-            "Calls of {} a session may make in any minute; 0 for any number",
-            tool.name
-        );
-        keys.push(key(
-            &format!("limit.{}", tool.name),
-            i64::from(tool.per_minute),
-            &about,
-        ));
-    }
-    keys
+    ]
 }
 
-/// A model on a server that has a say in the order of results. A project has none in where its user's code is sent.
+/// The embedding server. A project's file may not set it: the user decides where their code is sent.
 fn embedder() -> Vec<SettingKey> {
     let keys = vec![
         key(
@@ -139,7 +152,7 @@ fn embedder() -> Vec<SettingKey> {
     keys.into_iter().map(SettingKey::not_from_project).collect()
 }
 
-/// Who may speak to a server over HTTP, and how much.
+/// Access to the HTTP server, and the size of requests.
 fn http() -> Vec<SettingKey> {
     vec![
         key(
@@ -171,7 +184,7 @@ fn http() -> Vec<SettingKey> {
     ]
 }
 
-/// What a search result counts for how its file is used.
+/// Factors on search results, by how their file is used.
 fn boosts() -> impl Iterator<Item = SettingKey> {
     let boosts = [
         (
@@ -197,7 +210,7 @@ fn boosts() -> impl Iterator<Item = SettingKey> {
     })
 }
 
-/// One thing that can be set.
+/// One setting.
 pub(crate) struct SettingKey {
     pub(crate) name: String,
     pub(crate) about: String,
@@ -206,9 +219,9 @@ pub(crate) struct SettingKey {
     pub(crate) secret: bool,
     /// A list to which every source adds.
     pub(crate) adds_up: bool,
-    /// The smallest number it can be.
+    /// The smallest number it accepts.
     least: i64,
-    /// The words it can be; any, where there is none.
+    /// The words it accepts; any text if empty.
     words: &'static [&'static str],
 }
 
@@ -277,7 +290,7 @@ impl SettingKey {
         })
     }
 
-    /// Takes a value of the right kind and range.
+    /// Returns the value if it has the right type and range.
     pub(super) fn accept(&self, value: Value) -> anyhow::Result<Value> {
         match (&self.default, &value) {
             (Value::Integer(_), Value::Integer(number)) if *number >= self.least => {}

@@ -1,68 +1,111 @@
-//! Settings: what can be set, where a value may come from, and which source wins.
+//! Settings: which exist, where a value may come from, and which source wins.
 //!
 //! Flags beat the environment, which beats the project's `.context/config.toml`, which beats the user's
-//! `config.toml`, which beats the defaults. [`keys()`] is the only list of settings; variables, `docent config` and
-//! `docs/config.md` are made from it.
+//! `config.toml`, which beats the defaults. [`keys()`] is the only list of settings; variables, `docent
+//! config` and `docs/config.md` are made from it.
 //!
-//! Invariant: a project's file has no say beyond the project. It arrives with a clone, so settings that reach
-//! further (where logs are written, who may connect) are not taken from it, and it can add blocked paths but
-//! not take away those its user has named.
+//! Invariant: a project's file affects nothing beyond the project. It arrives with a clone, so settings that
+//! reach further (the log file, HTTP access) are not taken from it, and it can add blocked paths but not
+//! remove those that the user has named.
 
 mod directories;
 mod embedder;
 mod keys;
 mod root;
+mod sources;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use docent_core::access::Access;
 use docent_core::boost::BoostRules;
 use docent_core::path::RepoPath;
 use docent_engine::clock::Clock;
-use docent_engine::files::{FileError, Root, read_own};
+use docent_engine::files::Root;
 use docent_engine::git::Surroundings;
 use docent_engine::index::IndexOptions;
 use toml::Value;
 
 use crate::markdown::inline_to;
-use crate::tools::dispatch::Limits;
-use crate::tools::{Approval, Docs, Tool};
-pub(crate) use directories::home_directory;
-use directories::{project_cache, project_state, temporary_directory, user_config_file};
 pub(crate) use keys::{SettingKey, keys};
 pub(crate) use root::project_name;
+pub(crate) use directories::home_directory;
+use directories::{project_cache, project_state, temporary_directory, user_config_file};
+use sources::Sources;
 
-/// Everything that was decided before the work began.
+/// Everything that is decided before the work begins.
 pub(crate) struct Settings {
     pub(crate) root: Root,
     pub(crate) root_origin: ValueOrigin,
-    pub(crate) limits: Limits,
+    pub(crate) limits: CallLimits,
     pub(crate) log: LogSettings,
-    pub(crate) http: Http,
+    pub(crate) http: HttpSettings,
     pub(crate) clock: Clock,
     pub(crate) surroundings: Surroundings,
-    /// Where a server keeps what it has learned about the project; nothing where the user has no home.
+    /// The project's folder in the user's cache directory. `None` for a user without a home.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) index: IndexOptions,
     pub(crate) boosts: BoostRules,
-    pub(crate) docs: Docs,
+    pub(crate) docs: DocsSettings,
     pub(crate) approval: Approval,
-    /// Where what belongs to the user and is about the project is kept; nothing where the user has no home.
+    /// The project's folder in the user's state directory, whose files cannot be derived again. `None` for a
+    /// user without a home.
     pub(crate) state: Option<PathBuf>,
     pub(crate) home: Option<PathBuf>,
-    /// Where the user's links are kept.
+    /// The file with the user's links between projects.
     pub(crate) links: Option<PathBuf>,
-    /// The system's directory for what need not last.
+    /// The system's directory for temporary files.
     pub(crate) temporary: PathBuf,
     /// Every setting with its value and origin, for `docent config`.
     pub(crate) entries: Vec<ResolvedSetting>,
-    /// What in the files was passed over, and why.
+    /// Names in the files that were ignored, and why.
     pub(crate) warnings: Vec<String>,
+}
+
+/// Limits of a call.
+#[derive(Clone, Debug)]
+pub(crate) struct CallLimits {
+    /// Characters of an answer.
+    pub(crate) answer_chars: usize,
+    pub(crate) call_time: Duration,
+    /// Calls per session and minute, in the order of the tools.
+    pub(crate) per_minute: Vec<u32>,
+}
+
+/// The rate limit that a tool comes with. Each becomes the setting `limit.TOOL`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DefaultLimit {
+    pub(crate) tool: &'static str,
+    /// Calls per session and minute; 0 for any number.
+    pub(crate) per_minute: u32,
+    /// Replaces it while calls go to a paid embedding server.
+    pub(crate) per_minute_paid: Option<u32>,
+}
+
+impl DefaultLimit {
+    /// The name of its setting.
+    fn key(&self) -> String {
+        format!("limit.{}", self.tool)
+    }
+}
+
+/// Approval of memory entries: who decides whether one is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Approval {
+    /// The user, who has this long to answer.
+    ByUser(Duration),
+    /// Nobody is asked: the operator trusts the clients.
+    Never,
+}
+
+/// How the documentation is described to clients.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DocsSettings {
+    /// Follows "Search the" in the description of `search_docs`.
+    pub(crate) description: String,
 }
 
 pub(crate) struct LogSettings {
@@ -70,7 +113,7 @@ pub(crate) struct LogSettings {
     pub(crate) file: Option<PathBuf>,
 }
 
-pub(crate) struct Http {
+pub(crate) struct HttpSettings {
     pub(crate) token: Option<String>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
@@ -78,14 +121,14 @@ pub(crate) struct Http {
     pub(crate) body_time: Duration,
 }
 
-/// A setting as it was decided.
+/// A setting with its decided value.
 pub(crate) struct ResolvedSetting {
     pub(crate) key: SettingKey,
     pub(crate) value: Value,
     pub(crate) origin: ValueOrigin,
 }
 
-/// Where a value came from.
+/// Which source a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ValueOrigin {
     Flag(&'static str),
@@ -93,11 +136,11 @@ pub(crate) enum ValueOrigin {
     File(PathBuf),
     Directory(&'static str),
     Default,
-    /// Several at once, for lists that add up.
+    /// Several sources, for lists that add up.
     All(Vec<ValueOrigin>),
 }
 
-/// What the command line said.
+/// The flags of the command line that settings depend on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flags {
     pub(crate) root: Option<PathBuf>,
@@ -105,13 +148,13 @@ pub(crate) struct Flags {
     pub(crate) set: Vec<(String, String)>,
 }
 
-/// Looks a variable up; the process's environment, or a map in tests.
+/// Looks up a variable: in the process's environment, or in a map in tests.
 pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// Where the documentation is; what is not there is warned of.
-fn directories(named: &[String], root: &Root, warnings: &mut Vec<String>) -> anyhow::Result<Vec<RepoPath>> {
+/// Parses `docs.directories`. A directory that does not exist is a warning.
+fn directories(names: &[String], root: &Root, warnings: &mut Vec<String>) -> anyhow::Result<Vec<RepoPath>> {
     let mut directories = Vec::new();
-    for name in named {
+    for name in names {
         let path = RepoPath::parse(name.trim_end_matches('/'))
             .with_context(|| format!("docs.directories: {name}"))?;
         if !root.path().join(path.as_str()).is_dir() {
@@ -122,42 +165,24 @@ fn directories(named: &[String], root: &Root, warnings: &mut Vec<String>) -> any
     Ok(directories)
 }
 
-/// What the documentation is, where nobody says: the project's, by its name.
-fn described(root: &Root) -> String {
+/// The default of `docs.description`.
+fn describe_docs(root: &Root) -> String {
     format!("documentation of {}", inline_to(&project_name(root.path()), 60))
 }
-
-fn approval(word: &Value, seconds: u64) -> Approval {
-    match word.as_str() {
-        Some("never") => Approval::Never,
-        _ => Approval::Asked(Duration::from_secs(seconds)),
-    }
-}
-
-/// Where a project keeps its settings.
-const PROJECT_FILE: &str = ".context/config.toml";
 
 impl Settings {
     /// Decides every setting, once.
     pub(crate) fn resolve(
         flags: &Flags,
         environment: Environment<'_>,
-        tools: &[Tool],
+        limits: &[DefaultLimit],
     ) -> anyhow::Result<Self> {
         let (path, root_origin) = root::find(flags, environment)?;
         let built_in = Access::new([]).expect("the built-in rules are valid");
         let root = Root::open(&path, built_in)?;
 
-        let sources = Sources {
-            flags,
-            environment,
-            project: read_project(&root)?,
-            user: user_config_file(environment)
-                .map(|path| read_user(&path))
-                .transpose()?
-                .flatten(),
-        };
-        let keys = keys(tools);
+        let sources = Sources::read(flags, environment, &root, user_config_file(environment))?;
+        let keys = keys(limits);
         for (name, _) in &flags.set {
             if !keys.iter().any(|key| key.name == *name) {
                 bail!("there is no setting {name}; `docent config` lists them all");
@@ -171,72 +196,36 @@ impl Settings {
         }
 
         let clock = fixed_clock(environment)?;
-        let remote = embedder::remote(&entries, environment, clock)?;
+        let remote = embedder::build_remote(Values(&entries), environment, clock)?;
         if remote.as_ref().is_some_and(|remote| remote.server().is_paid()) {
-            embedder::spare(&mut entries, tools);
+            embedder::lower_limits(&mut entries, limits);
         }
-        let value = |name: &str| value(&entries, name);
-        let number =
-            |name: &str| u64::try_from(value(name).as_integer().unwrap_or_default()).unwrap_or_default();
-        let size = |name: &str| usize::try_from(number(name)).unwrap_or(usize::MAX);
-        let text = |name: &str| Some(value(name).as_str()?.to_owned()).filter(|text| !text.is_empty());
-        let list = |name: &str| -> Vec<String> {
-            value(name)
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(|item| Some(item.as_str()?.to_owned()))
-                .collect()
-        };
-        let factor = |name: &str| value(name).as_float().unwrap_or(1.0);
-        let per_minute =
-            |tool: &Tool| u32::try_from(number(&format!("limit.{}", tool.name))).unwrap_or(u32::MAX);
-        let blocked = list("access.blocked");
+        let values = Values(&entries);
+        let blocked = values.list("access.blocked");
         let access = Access::new(blocked.iter().map(String::as_str)).context("access.blocked")?;
-        let pages = directories(&list("docs.directories"), &root, &mut warnings)?;
+        let pages = directories(&values.list("docs.directories"), &root, &mut warnings)?;
         let root = root.with_access(access);
-        let folder = project_cache(environment, &root);
         Ok(Self {
             root_origin,
-            limits: Limits {
-                answer_chars: size("answer.max_chars"),
-                call_time: Duration::from_secs(number("call.timeout_seconds")),
-                per_minute: tools.iter().map(per_minute).collect(),
-            },
-            log: LogSettings {
-                level: text("log.level").unwrap_or_default(),
-                file: text("log.file").map(PathBuf::from),
-            },
-            http: Http {
-                token: text("http.token"),
-                allowed_hosts: list("http.allowed_hosts"),
-                allowed_origins: list("http.allowed_origins"),
-                max_body_bytes: size("http.max_body_bytes"),
-                body_time: Duration::from_secs(number("http.body_seconds")),
-            },
+            limits: values.call_limits(limits),
+            log: values.log(),
+            http: values.http(),
             clock,
             surroundings: surroundings(environment),
-            folder,
+            folder: project_cache(environment, &root),
             index: IndexOptions {
-                largest_file: number("index.max_file_bytes"),
-                watch: value("index.watch").as_bool().unwrap_or(true),
-                commits: size("index.max_commits"),
                 pages,
                 remote,
                 clock,
-                ..IndexOptions::default()
+                ..values.index()
             },
-            docs: Docs {
-                description: text("docs.description")
-                    .map_or_else(|| described(&root), |text| inline_to(&text, 200)),
+            docs: DocsSettings {
+                description: values
+                    .text("docs.description")
+                    .map_or_else(|| describe_docs(&root), |text| inline_to(&text, 200)),
             },
-            boosts: BoostRules {
-                day: factor("rank.recency_day"),
-                week: factor("rank.recency_week"),
-                module: factor("rank.module"),
-                frequency: factor("rank.frequency"),
-            },
-            approval: approval(value("memory.approval"), number("memory.approval_seconds")),
+            boosts: values.boosts(),
+            approval: values.approval(),
             state: project_state(environment, &root),
             home: home_directory(environment),
             links: user_config_file(environment).map(|file| file.with_file_name("links.json")),
@@ -248,170 +237,92 @@ impl Settings {
     }
 }
 
-/// What was decided for a setting.
-fn value<'a>(entries: &'a [ResolvedSetting], name: &str) -> &'a Value {
-    let entry = entries.iter().find(|entry| entry.key.name == name);
-    &entry.expect("a name from `keys`").value
-}
+/// The decided values, read by the name of their setting.
+#[derive(Clone, Copy)]
+struct Values<'a>(&'a [ResolvedSetting]);
 
-/// A value and where it was found, if it was.
-type Found = Option<(Value, ValueOrigin)>;
-
-/// Everything a value may come from.
-struct Sources<'a> {
-    flags: &'a Flags,
-    environment: Environment<'a>,
-    project: Option<FlatSettings>,
-    user: Option<FlatSettings>,
-}
-
-impl Sources<'_> {
-    /// The value of `key` from the first source that has one; of lists that add up, all of them.
-    fn pick(&self, key: &SettingKey) -> anyhow::Result<(Value, ValueOrigin)> {
-        let mut found = [
-            self.flag(key)?,
-            self.variable(key)?,
-            self.project(key)?,
-            self.user(key)?,
-        ]
-        .into_iter()
-        .flatten();
-        let Some((value, origin)) = found.next() else {
-            return Ok((key.default.clone(), ValueOrigin::Default));
-        };
-        if !key.adds_up {
-            return Ok((value, origin));
-        }
-        let (mut all, mut origins) = (value.as_array().cloned().unwrap_or_default(), vec![origin]);
-        for (value, origin) in found {
-            all.extend(value.as_array().cloned().unwrap_or_default());
-            origins.push(origin);
-        }
-        Ok((Value::Array(all), ValueOrigin::All(origins)))
+impl<'a> Values<'a> {
+    fn get(self, name: &str) -> &'a Value {
+        let entry = self.0.iter().find(|entry| entry.key.name == name);
+        &entry.expect("a name from `keys`").value
     }
 
-    fn flag(&self, key: &SettingKey) -> anyhow::Result<Found> {
-        let Some((_, text)) = self.flags.set.iter().rev().find(|(name, _)| *name == key.name) else {
-            return Ok(None);
-        };
-        Ok(Some((key.parse(text)?, ValueOrigin::Flag("--set"))))
+    fn number(self, name: &str) -> u64 {
+        u64::try_from(self.get(name).as_integer().unwrap_or_default()).unwrap_or_default()
     }
 
-    fn variable(&self, key: &SettingKey) -> anyhow::Result<Found> {
-        let variable = key.variable();
-        let Some(text) = (self.environment)(&variable).filter(|text| !text.is_empty()) else {
-            return Ok(None);
-        };
-        let text = text
-            .to_str()
-            .ok_or_else(|| anyhow!("{variable} is not UTF-8"))?
-            .to_owned();
-        Ok(Some((
-            key.parse(&text).context(variable.clone())?,
-            ValueOrigin::Variable(variable),
-        )))
+    fn size(self, name: &str) -> usize {
+        usize::try_from(self.number(name)).unwrap_or(usize::MAX)
     }
 
-    fn project(&self, key: &SettingKey) -> anyhow::Result<Found> {
-        self.project
-            .as_ref()
-            .filter(|_| key.from_project)
-            .map_or(Ok(None), |file| file.get(key))
+    fn seconds(self, name: &str) -> Duration {
+        Duration::from_secs(self.number(name))
     }
 
-    fn user(&self, key: &SettingKey) -> anyhow::Result<Found> {
-        self.user.as_ref().map_or(Ok(None), |file| file.get(key))
+    fn factor(self, name: &str) -> f64 {
+        self.get(name).as_float().unwrap_or(1.0)
     }
 
-    /// What in the files is passed over: names that are no settings (mistyped, or from another version), and
-    /// those a project has no say in.
-    fn warnings(&self, keys: &[SettingKey]) -> Vec<String> {
-        let mut warnings = Vec::new();
-        for file in self.project.iter().chain(&self.user) {
-            let path = file.path.display();
-            for name in file
-                .values
-                .keys()
-                .filter(|name| !keys.iter().any(|key| key.name == **name))
-            {
-                warnings.push(format!("{path}: there is no setting {name}"));
-            }
-        }
-        if let Some(file) = &self.project {
-            for key in keys
-                .iter()
-                .filter(|key| !key.from_project && file.values.contains_key(&key.name))
-            {
-                let path = file.path.display();
-                warnings.push(format!(
-                    "{path}: {} is not taken from a project; set it for your user",
-                    key.name
-                ));
-            }
-        }
-        warnings
-    }
-}
-
-/// A settings file, its tables flattened to dotted names.
-struct FlatSettings {
-    path: PathBuf,
-    values: BTreeMap<String, Value>,
-}
-
-impl FlatSettings {
-    fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
-        let table: toml::Table = text.parse().with_context(|| path.display().to_string())?;
-        let mut values = BTreeMap::new();
-        flatten("", table, &mut values);
-        Ok(Self {
-            path: path.to_owned(),
-            values,
-        })
+    /// `None` if it is empty.
+    fn text(self, name: &str) -> Option<String> {
+        Some(self.get(name).as_str()?.to_owned()).filter(|text| !text.is_empty())
     }
 
-    fn get(&self, key: &SettingKey) -> anyhow::Result<Found> {
-        let Some(value) = self.values.get(&key.name) else {
-            return Ok(None);
-        };
-        let value = key
-            .accept(value.clone())
-            .with_context(|| self.path.display().to_string())?;
-        Ok(Some((value, ValueOrigin::File(self.path.clone()))))
+    fn list(self, name: &str) -> Vec<String> {
+        let items = self.get(name).as_array().into_iter().flatten();
+        items.filter_map(|item| Some(item.as_str()?.to_owned())).collect()
     }
-}
 
-fn flatten(prefix: &str, table: toml::Table, values: &mut BTreeMap<String, Value>) {
-    for (name, value) in table {
-        let name = if prefix.is_empty() {
-            name
-        } else {
-            format!("{prefix}.{name}")
-        };
-        match value {
-            Value::Table(inner) => flatten(&name, inner, values),
-            value => drop(values.insert(name, value)),
+    fn call_limits(self, limits: &[DefaultLimit]) -> CallLimits {
+        let per_minute = |limit: &DefaultLimit| u32::try_from(self.number(&limit.key())).unwrap_or(u32::MAX);
+        CallLimits {
+            answer_chars: self.size("answer.max_chars"),
+            call_time: self.seconds("call.timeout_seconds"),
+            per_minute: limits.iter().map(per_minute).collect(),
         }
     }
-}
 
-fn read_project(root: &Root) -> anyhow::Result<Option<FlatSettings>> {
-    const MAX_FILE_BYTES: u64 = 65_536;
-    let path = RepoPath::parse(PROJECT_FILE).expect("a literal path");
-    let shown = root.path().join(PROJECT_FILE);
-    match root.read(&path, MAX_FILE_BYTES) {
-        Err(FileError::Missing) => Ok(None),
-        Err(error) => Err(error).with_context(|| shown.display().to_string()),
-        Ok(content) => {
-            let text = String::from_utf8(content.bytes).with_context(|| shown.display().to_string())?;
-            FlatSettings::parse(&shown, &text).map(Some)
+    fn log(self) -> LogSettings {
+        LogSettings {
+            level: self.text("log.level").unwrap_or_default(),
+            file: self.text("log.file").map(PathBuf::from),
         }
     }
-}
 
-fn read_user(path: &Path) -> anyhow::Result<Option<FlatSettings>> {
-    let text = read_own(path).with_context(|| path.display().to_string())?;
-    text.map(|text| FlatSettings::parse(path, &text)).transpose()
+    fn http(self) -> HttpSettings {
+        HttpSettings {
+            token: self.text("http.token"),
+            allowed_hosts: self.list("http.allowed_hosts"),
+            allowed_origins: self.list("http.allowed_origins"),
+            max_body_bytes: self.size("http.max_body_bytes"),
+            body_time: self.seconds("http.body_seconds"),
+        }
+    }
+
+    fn index(self) -> IndexOptions {
+        IndexOptions {
+            largest_file: self.number("index.max_file_bytes"),
+            watch: self.get("index.watch").as_bool().unwrap_or(true),
+            commits: self.size("index.max_commits"),
+            ..IndexOptions::default()
+        }
+    }
+
+    fn boosts(self) -> BoostRules {
+        BoostRules {
+            day: self.factor("rank.recency_day"),
+            week: self.factor("rank.recency_week"),
+            module: self.factor("rank.module"),
+            frequency: self.factor("rank.frequency"),
+        }
+    }
+
+    fn approval(self) -> Approval {
+        match self.get("memory.approval").as_str() {
+            Some("never") => Approval::Never,
+            _ => Approval::ByUser(self.seconds("memory.approval_seconds")),
+        }
+    }
 }
 
 /// Tests fix the time with `DOCENT_FIXED_TIME`, so that answers can be compared.
@@ -428,14 +339,14 @@ fn fixed_clock(environment: Environment<'_>) -> anyhow::Result<Clock> {
     }
 }
 
-/// What git gets to see of the environment.
+/// The part of the environment that `git` processes get.
 fn surroundings(environment: Environment<'_>) -> Surroundings {
-    let handed_on = ["HOME", "USERPROFILE", "SystemRoot", "TMPDIR", "TEMP", "TZ"];
+    let passed_on = ["HOME", "USERPROFILE", "SystemRoot", "TMPDIR", "TEMP", "TZ"];
     Surroundings {
         search: environment("PATH")
             .map(|path| std::env::split_paths(&path).collect())
             .unwrap_or_default(),
-        variables: handed_on
+        variables: passed_on
             .into_iter()
             .filter_map(|name| Some((name.into(), environment(name)?)))
             .collect(),

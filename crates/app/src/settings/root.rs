@@ -1,4 +1,7 @@
-//! Which project is served: the one named, else the client's, else the one around the working directory.
+//! Which project is served: the one that is named, else the client's, else the one around the working
+//! directory.
+//!
+//! Invariant: the user's home and the file system's root are never taken for a project unless they are named.
 
 use std::path::{Path, PathBuf};
 
@@ -7,9 +10,9 @@ use docent_engine::walk::work_tree;
 
 use super::{Environment, Flags, ValueOrigin, home_directory};
 
-/// The project's directory and how it was found.
+/// Finds the project's directory, and says by which source.
 pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Result<(PathBuf, ValueOrigin)> {
-    // Some clients hand on `${workspaceFolder}` as it stands, where they know no folder.
+    // Some clients pass `${workspaceFolder}` unexpanded when no folder is open.
     if let Some(path) = flags.root.as_ref().filter(|path| !is_placeholder(path)) {
         return Ok((path.clone(), ValueOrigin::Flag("--root")));
     }
@@ -22,7 +25,7 @@ pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Resul
     if let Some(path) = work_tree(&here) {
         return Ok((path.to_owned(), ValueOrigin::Directory("git root")));
     }
-    // Clients that know no project start their servers there.
+    // Clients without an open project start their servers in the home directory or in `/`.
     if here.parent().is_none() || home_directory(environment).is_some_and(|home| here == home) {
         bail!(
             "{} is no project; name one with --root DIR or DOCENT_ROOT, or start docent inside of it",
@@ -32,7 +35,7 @@ pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Resul
     Ok((here, ValueOrigin::Directory("working directory")))
 }
 
-/// What a project is called: its directory's name.
+/// The project's name: that of its directory.
 pub(crate) fn project_name(root: &Path) -> String {
     let name = root.file_name().unwrap_or(root.as_os_str());
     name.to_string_lossy().into_owned()

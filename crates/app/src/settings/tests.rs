@@ -1,5 +1,6 @@
-//! Which source wins, and what a project's file may not say.
+//! Tests of which source wins, and of what a project's file may not set.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use super::*;
@@ -54,7 +55,11 @@ impl Bench {
         Settings::resolve(
             &self.flags,
             &|name| self.variables.get(name).map(Into::into),
-            &crate::tools::all(),
+            &[DefaultLimit {
+                tool: "hello",
+                per_minute: 100,
+                per_minute_paid: None,
+            }],
         )
     }
 
@@ -134,7 +139,7 @@ fn blocked_paths_add_up_so_that_a_project_cannot_take_any_away() {
 }
 
 #[test]
-fn unknown_names_in_files_are_warned_about_and_elsewhere_refused() {
+fn unknown_names_are_a_warning_in_files_and_an_error_in_flags() {
     let settings = bench().user("answer.max_char = 1").resolve().unwrap();
     assert!(
         settings.warnings[0].ends_with("there is no setting answer.max_char"),

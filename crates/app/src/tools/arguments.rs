@@ -1,35 +1,57 @@
-//! Arguments: their schemas, made from Rust types, and the check of a call against them.
+//! Arguments: their schemas, generated from Rust types, and the validation of a call against them.
 //!
-//! The schema that clients are shown is the one that calls are held against, bounds included, so the two cannot
-//! differ; only what no caller means, endless texts, is refused without being said. Only what our schemas use is understood: objects of scalars with bounds, patterns and choices,
-//! and of lists of such scalars.
+//! Only the parts of JSON Schema that our types use are understood: objects of scalars with bounds, patterns
+//! and choices, and lists of such scalars.
+//!
+//! Invariant: the schema that clients see is the one that calls are validated against, bounds included. The
+//! one exception is the length of texts without a bound of their own, which is limited without being listed.
 
 use regex::Regex;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Object;
-use super::failure::brief;
+use crate::markdown::shorten;
 
-/// One argument that is not as it should be.
+/// A JSON object.
+pub(crate) type Object = Map<String, Value>;
+
+/// An argument that breaks the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct ArgumentProblem {
-    /// The argument, as a path for nested ones.
+    #[serde(skip)]
+    pub(crate) kind: ProblemKind,
+    /// The argument, and the position in it if it is a list.
     pub(crate) path: Vec<String>,
-    /// What is allowed.
+    /// The rule that it breaks, as a sentence.
     pub(crate) message: String,
 }
 
-/// The schema of `T` as clients should see it.
+/// Which rule of the schema an argument breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProblemKind {
+    Missing,
+    /// The schema has no such argument.
+    Unknown,
+    WrongType,
+    NotAChoice,
+    TooShort,
+    TooLong,
+    OutOfRange,
+    PatternMismatch,
+    /// It fits the schema and cannot be deserialised.
+    Unreadable,
+}
+
+/// The schema of `T` as clients see it.
 pub(crate) fn schema<T: JsonSchema>() -> Object {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    tidy(&mut schema);
+    remove_rust_details(&mut schema);
     let Value::Object(mut object) = schema else {
         unreachable!("arguments are structs, whose schema is an object")
     };
@@ -37,17 +59,17 @@ pub(crate) fn schema<T: JsonSchema>() -> Object {
     object
 }
 
-/// The schema of an answer: the fields that are always there, and their types, no deeper. Every client pays for it with each
-/// session; what is inside a field, and what else there may be, shows in the answer itself.
+/// The schema of an answer: its required fields and their types, no deeper. Every client pays for the list of
+/// tools with each session, and the answer itself shows the rest.
 pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
     let mut schema = schema::<T>();
-    let mut always = schema.shift_remove("required").unwrap_or_default();
-    if let Some(names) = always.as_array_mut() {
+    let mut required = schema.shift_remove("required").unwrap_or_default();
+    if let Some(names) = required.as_array_mut() {
         names.truncate(MAX_NAMED_FIELDS);
     }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.retain(|name, _| {
-            always
+            required
                 .as_array()
                 .is_some_and(|names| names.iter().any(|one| one == name))
         });
@@ -58,9 +80,10 @@ pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
     schema
 }
 
-/// Takes out what is about Rust (`format: uint32`, nullable options, titles) and not about the call.
-fn tidy(schema: &mut Value) {
-    each(schema, &mut |object| {
+/// Removes details of the Rust types that say nothing about the call: `format: uint32`, nullable options,
+/// titles.
+fn remove_rust_details(schema: &mut Value) {
+    visit_schemas(schema, &mut |object| {
         object.shift_remove("title");
         if object.get("format").is_some_and(|format| format != "date-time") {
             object.shift_remove("format");
@@ -82,24 +105,27 @@ fn tidy(schema: &mut Value) {
 }
 
 /// Visits the schema and the schemas of its properties and items.
-fn each(schema: &mut Value, visit: &mut impl FnMut(&mut Object)) {
+fn visit_schemas(schema: &mut Value, visit: &mut impl FnMut(&mut Object)) {
     let Value::Object(object) = schema else { return };
     visit(object);
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
-        properties.values_mut().for_each(|property| each(property, visit));
+        properties
+            .values_mut()
+            .for_each(|property| visit_schemas(property, visit));
     }
     for inner in ["items", "additionalProperties"] {
         if let Some(schema) = object.get_mut(inner) {
-            each(schema, visit);
+            visit_schemas(schema, visit);
         }
     }
 }
 
-/// Holds `arguments` against `schema`. What is left is exactly what the schema knows: `null` means not given,
-/// unknown arguments are dropped unless the schema refuses them, whole numbers written as `5.0` become `5`.
+/// Validates `arguments` against `schema` and returns those that the schema knows. `null` means not given,
+/// unknown arguments are dropped unless the schema refuses them, and whole numbers written as `5.0` become
+/// `5`.
 pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Vec<ArgumentProblem>> {
     let mut problems = Vec::new();
-    let mut known = Object::new();
+    let mut accepted = Object::new();
     let empty = Object::new();
     let properties = schema
         .get("properties")
@@ -108,17 +134,18 @@ pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Ve
     for (name, property) in properties {
         match arguments.remove(name) {
             None | Some(Value::Null) => {
-                if required(schema, name) {
+                if is_required(schema, name) {
                     problems.push(ArgumentProblem {
+                        kind: ProblemKind::Missing,
                         path: vec![name.clone()],
                         message: format!("{name} is required"),
                     });
                 }
             }
             Some(value) => {
-                let value = whole(property, value);
-                match problem(name, property, &value) {
-                    None => drop(known.insert(name.clone(), value)),
+                let value = normalise_integer(property, value);
+                match find_problem(name, property, &value) {
+                    None => drop(accepted.insert(name.clone(), value)),
                     Some(problem) => problems.push(problem),
                 }
             }
@@ -128,31 +155,32 @@ pub(crate) fn check(schema: &Object, mut arguments: Object) -> Result<Object, Ve
         let names: Vec<&str> = properties.keys().map(String::as_str).collect();
         for name in arguments.keys() {
             problems.push(ArgumentProblem {
+                kind: ProblemKind::Unknown,
                 path: vec![name.clone()],
                 message: format!(
                     "there is no argument '{}'; there are: {}",
-                    brief(name),
+                    shorten(name),
                     names.join(", ")
                 ),
             });
         }
     }
     if problems.is_empty() {
-        Ok(known)
+        Ok(accepted)
     } else {
         Err(problems)
     }
 }
 
-pub(crate) fn required(schema: &Object, name: &str) -> bool {
+pub(crate) fn is_required(schema: &Object, name: &str) -> bool {
     schema
         .get("required")
         .and_then(Value::as_array)
         .is_some_and(|names| names.iter().any(|n| n == name))
 }
 
-/// JSON knows one kind of number: `5.0` is a whole one.
-fn whole(property: &Value, value: Value) -> Value {
+/// Turns `5.0` into `5`: JSON has one type of number.
+fn normalise_integer(property: &Value, value: Value) -> Value {
     match value.as_f64() {
         Some(number) if property["type"] == "integer" && number.fract() == 0.0 && number.abs() < 1e15 => {
             #[expect(
@@ -166,91 +194,110 @@ fn whole(property: &Value, value: Value) -> Value {
     }
 }
 
-/// What is wrong with an argument, or with the first item of a list that is not as it should be.
-fn problem(name: &str, property: &Value, value: &Value) -> Option<ArgumentProblem> {
-    if let Some(rule) = complaint(property, value) {
+/// The problem of an argument, or of the first item of a list that has one.
+fn find_problem(name: &str, property: &Value, value: &Value) -> Option<ArgumentProblem> {
+    if let Some((kind, rule)) = broken_rule(property, value) {
         return Some(ArgumentProblem {
+            kind,
             path: vec![name.to_owned()],
             message: format!("{name} must {rule}"),
         });
     }
     value.as_array()?.iter().enumerate().find_map(|(at, item)| {
-        let rule = complaint(&property["items"], item)?;
+        let (kind, rule) = broken_rule(&property["items"], item)?;
         Some(ArgumentProblem {
+            kind,
             path: vec![name.to_owned(), at.to_string()],
             message: format!("{name}[{at}] must {rule}"),
         })
     })
 }
 
-/// What the property demands and the value does not fulfil, to follow the word "must".
-fn complaint(property: &Value, value: &Value) -> Option<String> {
+/// A rule that a value breaks, worded to follow "must".
+type BrokenRule = (ProblemKind, String);
+
+/// The first rule of the property that the value breaks.
+fn broken_rule(property: &Value, value: &Value) -> Option<BrokenRule> {
+    let wrong_type = |rule: &str| Some((ProblemKind::WrongType, rule.to_owned()));
     if let Some(choices) = property.get("enum").and_then(Value::as_array) {
         let names: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
-        return (!choices.contains(value)).then(|| format!("be one of: {}", some(&names)));
+        return (!choices.contains(value)).then(|| {
+            (
+                ProblemKind::NotAChoice,
+                format!("be one of: {}", list_names(&names)),
+            )
+        });
     }
     match property["type"].as_str() {
         Some("string") => match value.as_str() {
-            None => Some("be a string".into()),
-            Some(text) => length(property, text).or_else(|| pattern(property, text)),
+            None => wrong_type("be a string"),
+            Some(text) => check_length(property, text).or_else(|| check_pattern(property, text)),
         },
         Some("integer") => match value.as_i64() {
-            None => Some("be a whole number".into()),
-            Some(number) => range(property, number),
+            None => wrong_type("be a whole number"),
+            Some(number) => check_range(property, number),
         },
-        Some("boolean") => (!value.is_boolean()).then(|| "be true or false".into()),
-        Some("array") => (!value.is_array()).then(|| "be an array".into()),
+        Some("boolean") if !value.is_boolean() => wrong_type("be true or false"),
+        Some("array") if !value.is_array() => wrong_type("be an array"),
+        Some("boolean" | "array") => None,
         other => unreachable!("no tool takes an argument of type {other:?}"),
     }
 }
 
-/// Characters of a text that no schema says more about: paths and names are shorter, and to say so everywhere would cost every
-/// client.
-const LONGEST: u64 = 4_096;
+/// Limit for texts whose schema has none. Paths and names are shorter, and a limit in every schema would cost
+/// every client tokens.
+const MAX_TEXT_CHARS: u64 = 4_096;
 
 /// Fields of an answer that its schema names; the answer itself shows the rest.
 const MAX_NAMED_FIELDS: usize = 3;
 
-/// Choices that are named.
-const NAMED: usize = 50;
+/// Choices that an error lists.
+const MAX_LISTED_NAMES: usize = 50;
 
-/// The first of them, and how many there are where that is not all.
-pub(crate) fn some(names: &[&str]) -> String {
+/// Joins the first names, with the total if there are more.
+pub(crate) fn list_names(names: &[&str]) -> String {
     match names.len() {
-        0..=NAMED => names.join(", "),
-        all => format!("{}, … ({all} in all)", names[..NAMED].join(", ")),
+        0..=MAX_LISTED_NAMES => names.join(", "),
+        all => format!("{}, … ({all} in all)", names[..MAX_LISTED_NAMES].join(", ")),
     }
 }
 
-fn length(property: &Value, text: &str) -> Option<String> {
+fn check_length(property: &Value, text: &str) -> Option<BrokenRule> {
     let length = text.chars().count() as u64;
-    let least = property["minLength"].as_u64();
-    let most = property["maxLength"].as_u64().unwrap_or(LONGEST);
-    if least.is_some_and(|least| length < least) {
-        let least = least?;
-        let plural = if least == 1 { "" } else { "s" };
-        Some(format!("have at least {least} character{plural}"))
-    } else if length > most {
-        Some(format!("have at most {most} characters; it has {length}"))
+    let max = property["maxLength"].as_u64().unwrap_or(MAX_TEXT_CHARS);
+    if let Some(min) = property["minLength"].as_u64().filter(|min| length < *min) {
+        let plural = if min == 1 { "" } else { "s" };
+        Some((
+            ProblemKind::TooShort,
+            format!("have at least {min} character{plural}"),
+        ))
+    } else if length > max {
+        Some((
+            ProblemKind::TooLong,
+            format!("have at most {max} characters; it has {length}"),
+        ))
     } else {
         None
     }
 }
 
-fn pattern(property: &Value, text: &str) -> Option<String> {
+fn check_pattern(property: &Value, text: &str) -> Option<BrokenRule> {
     let pattern = property["pattern"].as_str()?;
     let regex = Regex::new(pattern).expect("the pattern is a literal of ours");
-    (!regex.is_match(text)).then(|| format!("match {pattern}"))
+    (!regex.is_match(text)).then(|| (ProblemKind::PatternMismatch, format!("match {pattern}")))
 }
 
-fn range(property: &Value, number: i64) -> Option<String> {
-    let (least, most) = (property["minimum"].as_i64(), property["maximum"].as_i64());
-    let outside = least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most);
-    outside.then(|| match (least, most) {
-        (Some(least), Some(most)) => format!("be between {least} and {most}"),
-        (Some(least), None) => format!("be at least {least}"),
-        (_, Some(most)) => format!("be at most {most}"),
-        (None, None) => unreachable!("a number is only outside of bounds that exist"),
+fn check_range(property: &Value, number: i64) -> Option<BrokenRule> {
+    let (min, max) = (property["minimum"].as_i64(), property["maximum"].as_i64());
+    let is_outside = min.is_some_and(|min| number < min) || max.is_some_and(|max| number > max);
+    is_outside.then(|| {
+        let rule = match (min, max) {
+            (Some(min), Some(max)) => format!("be between {min} and {max}"),
+            (Some(min), None) => format!("be at least {min}"),
+            (_, Some(max)) => format!("be at most {max}"),
+            (None, None) => unreachable!("a number is only outside of bounds that exist"),
+        };
+        (ProblemKind::OutOfRange, rule)
     })
 }
 

@@ -1,45 +1,48 @@
-//! How much fits: answers have a size limit in characters, and JSON spends some on quotes and escapes.
+//! An answer's budget: its size limit in characters, of which JSON spends some on quotes and escapes.
+//!
+//! Each tool divides its budget itself; this only measures and cuts.
 
 use std::borrow::Cow;
 
-/// The longest beginning of `text` whose revealed form takes at most `room` characters inside a JSON string, cut after
-/// a line end where there is one: how many bytes of `text` it has, and how it is shown.
+/// Cuts a text to a budget: the longest beginning of `text` whose revealed form takes at most `budget`
+/// characters inside a JSON string, cut after a line end if there is one. Returns the length of that
+/// beginning in bytes, and its revealed form.
 pub(crate) fn fit<'a>(
     text: &'a str,
-    room: usize,
+    budget: usize,
     reveal: fn(&'a str) -> Cow<'a, str>,
 ) -> (usize, Cow<'a, str>) {
-    let mut tried = room;
+    let mut attempt = budget;
     loop {
-        let part = json_prefix(text, tried);
+        let part = json_prefix(text, attempt);
         let shown = reveal(part);
-        let takes = json_length(&shown);
-        if takes <= room {
+        let cost = json_length(&shown);
+        if cost <= budget {
             return (part.len(), shown);
         }
-        // What was revealed takes more than it did; with this much less it fits, or nearly.
-        tried = (tried * room / takes).min(tried - 1);
+        // Revealing made the text longer. Shorten it in proportion, and by one character at least.
+        attempt = (attempt * budget / cost).min(attempt - 1);
     }
 }
 
-/// What an answer leaves out, as its one `notice`.
+/// Joins the notices of an answer into its `notice` field. `None` without any.
 pub(crate) fn notice(sentences: &[String]) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(". "))
 }
 
-/// The characters `text` takes inside a JSON string.
+/// The characters that `text` takes inside a JSON string.
 pub(crate) fn json_length(text: &str) -> usize {
     text.chars().map(json_width).sum()
 }
 
-/// The longest beginning of `text` that takes at most `room` characters inside a JSON string, cut after a
-/// line end where there is one.
-fn json_prefix(text: &str, room: usize) -> &str {
+/// The longest beginning of `text` that takes at most `budget` characters inside a JSON string, cut after a
+/// line end if there is one.
+fn json_prefix(text: &str, budget: usize) -> &str {
     let mut used = 0;
     let mut line_end = 0;
     for (at, c) in text.char_indices() {
         used += json_width(c);
-        if used > room {
+        if used > budget {
             return &text[..if line_end > 0 { line_end } else { at }];
         }
         if c == '\n' {
@@ -70,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_revealed_fits_and_is_not_cut_in_two() {
+    fn revealed_text_fits_and_no_escape_is_cut_in_two() {
         let text = "\u{202e}".repeat(50);
         let (kept, shown) = fit(&text, 100, docent_core::reveal::reveal);
         assert_eq!(shown, r"\u{202E}".repeat(kept / 3));
@@ -83,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_cut_after_a_line_where_there_is_one() {
+    fn text_is_cut_after_a_line_end_if_there_is_one() {
         assert_eq!(json_prefix("ab\ncd\nef", 8), "ab\ncd\n");
         assert_eq!(json_prefix("ab\ncd\nef", 7), "ab\n");
         assert_eq!(json_prefix("ab\ncd\nef", 10), "ab\ncd\nef");

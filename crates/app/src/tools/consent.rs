@@ -1,25 +1,27 @@
-//! What a user says to something a tool is about to do.
+//! The user's consent to a tool's effect.
 //!
-//! A tool never waits for a person. It replies with a [`Question`], its call ends, and whoever made the call asks in the way
-//! its client has; then the same call is made once more, with the answer. So both protocol eras walk one way, and a user who
-//! thinks for an hour holds no place that another call could have.
+//! A tool never waits for a person. It replies with a [`Question`] and its call ends; the client asks the
+//! user and repeats the call with the answer. So both protocol eras work alike, and a user who thinks for an
+//! hour blocks no other call.
+//!
+//! Invariant: an answer counts once, and only for the question that was asked.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// What is known of the user's will when a call is made.
+/// The user's consent, as far as it is known when a call is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Consent {
-    /// Whoever calls is the user.
+    /// The caller is the user.
     Given,
     /// The client can ask.
     CanBeAsked,
     /// The client has no way to ask.
     Nobody,
-    /// They were asked.
+    /// The user was asked.
     Answered {
         /// The key of the question.
-        about: String,
+        question: String,
         verdict: Verdict,
     },
 }
@@ -29,33 +31,33 @@ pub(crate) enum Consent {
 pub(crate) enum Verdict {
     Accepted,
     Declined,
-    /// Closed without an answer, as clients do where nobody is there.
+    /// Closed without an answer, as clients do in unattended runs.
     Dismissed,
     /// Nobody answered in time.
     Late,
-    /// The client said that it can ask, and could not.
+    /// The client announced that it can ask, and failed to.
     Unanswered,
 }
 
-/// Something to ask the user.
+/// A question to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
-    /// Tells it from every other question.
+    /// Identifies the question: the file and the entry.
     pub(crate) key: String,
     pub(crate) message: String,
 }
 
-/// Questions that clients of the newer era were handed, and have not come back with. An answer counts once, and only to a
-/// question that was asked: what a client could make up is no consent.
+/// Open questions of the newer era, each under a random word that the client must return with the answer.
+/// Without the word a client could make up the user's consent.
 #[derive(Debug, Default)]
 pub(crate) struct Questions(Mutex<VecDeque<(String, String)>>);
 
 impl Questions {
-    /// Who asks more does not wait for answers.
+    /// Bounds the memory for questions that no client answers.
     const MAX_OPEN_QUESTIONS: usize = 1_000;
 
-    /// A word for the question that nobody can guess.
-    pub(crate) fn ask(&self, question: &Question) -> String {
+    /// Opens a question and returns its word, which cannot be guessed.
+    pub(crate) fn open(&self, question: &Question) -> String {
         let word = uuid::Uuid::new_v4().simple().to_string();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.push_back((word.clone(), question.key.clone()));
@@ -65,7 +67,7 @@ impl Questions {
         word
     }
 
-    /// What was asked under this word; nothing where it was not, or is answered.
+    /// Closes the question of this word and returns its key. `None` if it is unknown or already answered.
     pub(crate) fn take(&self, word: &str) -> Option<String> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = open.iter().position(|(other, _)| other == word)?;
@@ -84,13 +86,13 @@ mod tests {
             key: key.into(),
             message: String::new(),
         };
-        let (one, two) = (questions.ask(&question("a")), questions.ask(&question("a")));
+        let (one, two) = (questions.open(&question("a")), questions.open(&question("a")));
         assert_ne!(one, two);
         assert_eq!(questions.take(&one).as_deref(), Some("a"));
         assert_eq!(questions.take(&one), None);
         assert_eq!(questions.take("made up"), None);
         for _ in 0..Questions::MAX_OPEN_QUESTIONS {
-            questions.ask(&question("b"));
+            questions.open(&question("b"));
         }
         assert_eq!(questions.take(&two), None);
     }

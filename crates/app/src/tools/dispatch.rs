@@ -1,8 +1,10 @@
-//! The way every call goes, from whichever side it came: look the tool up, admit, check the arguments, run under a
-//! deadline, catch what breaks, then count, time and log.
+//! The way of every call, whichever door it came through: find the tool, admit, validate the arguments, run
+//! under a deadline, catch panics, then count, time and log.
 //!
-//! Invariant: a call always has an answer. Nothing a tool does, panics included, reaches the client as
-//! anything but text it can read.
+//! The tools' own behaviour is in their files; only here are they limited, measured and logged.
+//!
+//! Invariant: a call always has an answer. A failure or a panic of a tool reaches the client as text it can
+//! read.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,75 +19,72 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::arguments::{self, Object};
+use super::call::{Audience, Call, Reply, ReportProgress};
 use super::consent::{Consent, Question, Questions};
-use super::failure::{Failure, brief};
-use super::{Audience, Call, Group, Object, Reply, Report, Tool, arguments};
+use super::failure::{Dialect, Failure};
+use super::tool::Tool;
+use crate::markdown::shorten;
 use crate::project::Project;
 use crate::session::Session;
+use crate::settings::CallLimits;
 
 /// The tools of one project, ready to be called.
 pub(crate) struct Dispatch {
     pub(crate) tools: Vec<Tool>,
     pub(crate) project: Project,
     pub(crate) audience: Audience,
-    pub(crate) limits: Limits,
+    pub(crate) limits: CallLimits,
     pub(crate) metrics: Metrics,
     pub(crate) questions: Questions,
-    /// Room for calls that run at once; more of them wait.
-    places: Arc<Semaphore>,
-    /// Says when what clients were told of may have changed.
+    /// Permits for calls that run at once; more of them wait.
+    permits: Arc<Semaphore>,
+    /// Wakes those who notify clients of changes.
     changed: watch::Sender<ChangeCounts>,
 }
 
-/// How often something happened that a client may have to be told of.
+/// How often something has happened that clients may have to be notified of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChangeCounts {
-    /// The index is another.
+    /// Changes of the index.
     pub(crate) index: u64,
-    /// A session did something.
+    /// Calls of any session.
     pub(crate) calls: u64,
 }
 
-/// Who calls, and until when.
+/// The caller's side of a call.
 #[derive(Clone)]
 pub(crate) struct CallContext<'a> {
     pub(crate) session: &'a Session,
     pub(crate) consent: Consent,
     pub(crate) deadline: &'a Deadline,
-    pub(crate) report: Report<'a>,
+    pub(crate) report: ReportProgress<'a>,
 }
 
 /// Calls that run at once.
 pub(crate) const MAX_CONCURRENT_CALLS: usize = 16;
 
-/// What a call may cost.
-#[derive(Clone, Debug)]
-pub(crate) struct Limits {
-    /// Characters of an answer.
-    pub(crate) answer_chars: usize,
-    pub(crate) call_time: Duration,
-    /// Calls per session and minute, in the order of the tools.
-    pub(crate) per_minute: Vec<u32>,
-}
+/// The dialect of errors that belong to no tool.
+const NO_TOOL_DIALECT: Dialect = Dialect::Json;
 
-/// What a caller gets.
+/// The answer to a call.
 #[derive(Debug)]
 pub(crate) struct ToolAnswer {
     pub(crate) text: String,
     /// The same as a value, for tools that answer in JSON.
     pub(crate) structured: Option<Value>,
     pub(crate) failure: Option<Failure>,
-    /// There is no answer before the user has given one to this.
+    /// Set when the call needs the user's confirmation; the client repeats the call with their answer.
     pub(crate) question: Option<Question>,
 }
 
 impl Dispatch {
-    pub(crate) fn new(tools: Vec<Tool>, project: Project, limits: Limits) -> Self {
-        let places = Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS));
+    pub(crate) fn new(tools: Vec<Tool>, project: Project, limits: CallLimits) -> Self {
+        let permits = Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS));
         let changed = watch::Sender::new(ChangeCounts::default());
-        let of_index = changed.clone();
+        let index_changed = changed.clone();
         project.index.on_change(Box::new(move || {
-            of_index.send_modify(|changes| changes.index += 1);
+            index_changed.send_modify(|changes| changes.index += 1);
         }));
         Self {
             tools,
@@ -94,137 +93,74 @@ impl Dispatch {
             limits,
             metrics: Metrics::default(),
             questions: Questions::default(),
-            places,
+            permits,
             changed,
         }
     }
 
-    /// Tells when what clients were told of may have changed: by files, or by what a session did.
+    /// Subscribes to changes that clients may have to be notified of: of the index, and by calls.
     pub(crate) fn changes(&self) -> watch::Receiver<ChangeCounts> {
         self.changed.subscribe()
     }
 
     /// Makes one call and waits for it.
-    pub(crate) fn call(&self, caller: CallContext<'_>, name: &str, given: Object) -> ToolAnswer {
+    pub(crate) fn call(&self, caller: CallContext<'_>, name: &str, arguments: Object) -> ToolAnswer {
         let session = caller.session;
         let started = Instant::now();
-        let logged = logged(&given);
+        let logged_arguments = redact_arguments(&arguments);
         let Some((tool, per_minute)) = self.find(name) else {
-            let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            let failure = Failure::unknown_tool(name, &known);
-            tracing::warn!(
-                tool = brief(&redact(name)),
-                session = session.id,
-                arguments = logged,
-                "unknown tool"
-            );
-            self.metrics
-                .record("unknown", started.elapsed(), Some(failure.kind.name()));
-            return ToolAnswer::failed(failure, Group::Context);
+            return self.refuse_unknown_tool(name, session, &logged_arguments, started);
         };
 
-        let group = (tool.dialect)(&given).unwrap_or(tool.group);
-        let refused = |problems: Vec<arguments::ArgumentProblem>| {
-            (tool.refuses)(&problems).unwrap_or_else(|| Failure::problems(problems))
-        };
-        let mut docs: Option<Freshness> = None;
-        // A call that comes back with the user's answer was admitted before.
-        let per_minute = match caller.consent {
-            Consent::Answered { .. } => 0,
-            _ => per_minute,
-        };
-        let outcome = session
-            .admit(tool.name, per_minute, self.project.clock.instant())
-            .map_err(|seconds| Failure::rate_limited(tool.name, seconds))
-            .and_then(|()| {
-                let shape = tool.is_shaped().then(|| {
-                    // What it takes is said by the documentation, as it is now.
-                    let patience = self.project.search.patience;
-                    let index = &self.project.index;
-                    docs = Some(index.freshen(Corpus::Docs, patience, caller.deadline, caller.report));
-                    tool.shape(&self.project, false)
-                });
-                let schema = shape
-                    .flatten()
-                    .map_or_else(|| tool.input.clone(), |shape| Arc::new(shape.input));
-                arguments::check(&schema, given).map_err(|problems| {
-                    let failure = refused(problems);
-                    if docs.as_ref().is_some_and(|docs| docs.pending > 0 || docs.unknown) {
-                        failure.hint(
-                            "The documentation is being indexed and may have more; ask again in a moment.",
-                        )
-                    } else {
-                        failure
-                    }
-                })
-            })
-            .map(|known| (known, docs.take()))
-            .and_then(|(known, docs)| self.run(tool, known, caller, docs));
+        let dialect = tool.dialect(&arguments);
+        let outcome = self
+            .admit(tool, per_minute, &caller)
+            .and_then(|()| self.validate(tool, arguments, &caller))
+            .and_then(|(arguments, docs)| self.run(tool, arguments, caller, docs));
         let answer = match outcome {
-            Ok(reply) => ToolAnswer::of(reply, tool.indented),
-            Err(failure) => ToolAnswer::failed(failure, group),
+            Ok(reply) => ToolAnswer::from_reply(reply, tool.indented),
+            Err(failure) => ToolAnswer::from_failure(failure, dialect),
         };
 
         if answer.question.is_some() {
-            // The call is not over; it is counted when it comes back.
+            // The call is not over. It is counted when the client repeats it with the user's answer.
             tracing::info!(tool = tool.name, session = session.id, "the user is asked");
             return answer;
         }
-        session.used(SessionUse::Tool, tool.name);
+        session.record_use(SessionUse::Tool, tool.name);
         self.changed.send_modify(|changes| changes.calls += 1);
-        let took = started.elapsed();
-        let error = answer.failure.as_ref().map(|failure| failure.kind.name());
-        self.metrics.record(tool.name, took, error);
-        tracing::info!(
-            tool = tool.name,
-            session = session.id,
-            arguments = logged,
-            ms = milliseconds(took),
-            size = answer.text.len(),
-            success = error.is_none(),
-            error,
-            "tool call"
-        );
-        // Somebody at a terminal has seen it for themselves.
-        if took > tool.slow_after && self.audience == Audience::Client {
-            let limit = milliseconds(tool.slow_after);
-            tracing::warn!(
-                tool = tool.name,
-                session = session.id,
-                ms = milliseconds(took),
-                limit,
-                "slow call"
-            );
-        }
+        self.record(tool, session, &logged_arguments, started.elapsed(), &answer);
         answer
     }
 
-    /// Makes one call from async code, which goes on meanwhile; `cancelled` ends it early.
+    /// Makes one call from async code, on a blocking thread; `cancelled` ends it early.
     pub(crate) async fn call_beside(
         self: Arc<Self>,
         session: Arc<Session>,
         consent: Consent,
         name: String,
-        given: Object,
+        arguments: Object,
         report: impl Fn(Progress) + Send + Sync + 'static,
         cancelled: CancellationToken,
     ) -> ToolAnswer {
         let deadline = self.deadline();
-        let place = tokio::select! {
-            place = self.places.clone().acquire_owned() => place.expect("the semaphore is never closed"),
-            () = cancelled.cancelled() => return ToolAnswer::failed(Expired::Cancelled.into(), Group::Context),
+        let permit = tokio::select! {
+            permit = self.permits.clone().acquire_owned() => permit.expect("the semaphore is never closed"),
+            () = cancelled.cancelled() => {
+                return ToolAnswer::from_failure(Expired::Cancelled.into(), NO_TOOL_DIALECT);
+            }
         };
         let mut work = tokio::task::spawn_blocking({
             let deadline = deadline.clone();
             move || {
-                let _place = place;
+                let _permit = permit;
                 let caller = CallContext {
                     session: &session,
                     consent,
                     deadline: &deadline,
                     report: &report,
                 };
-                self.call(caller, &name, given)
+                self.call(caller, &name, arguments)
             }
         });
         let finished = tokio::select! {
@@ -234,10 +170,10 @@ impl Dispatch {
                 work.await
             }
         };
-        finished.unwrap_or_else(|_| ToolAnswer::failed(Failure::panicked("the call"), Group::Context))
+        finished.unwrap_or_else(|_| ToolAnswer::from_failure(Failure::panicked("the call"), NO_TOOL_DIALECT))
     }
 
-    /// The time a call gets, from now on.
+    /// The deadline of a call that starts now.
     pub(crate) fn deadline(&self) -> Deadline {
         Deadline::by(self.project.clock, self.limits.call_time)
     }
@@ -245,6 +181,66 @@ impl Dispatch {
     fn find(&self, name: &str) -> Option<(&Tool, u32)> {
         let at = self.tools.iter().position(|tool| tool.name == name)?;
         Some((&self.tools[at], self.limits.per_minute[at]))
+    }
+
+    fn refuse_unknown_tool(
+        &self,
+        name: &str,
+        session: &Session,
+        logged_arguments: &str,
+        started: Instant,
+    ) -> ToolAnswer {
+        let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
+        let failure = Failure::unknown_tool(name, &known);
+        tracing::warn!(
+            tool = shorten(&redact(name)),
+            session = session.id,
+            arguments = logged_arguments,
+            "unknown tool"
+        );
+        self.metrics
+            .record("unknown", started.elapsed(), Some(failure.kind.name()));
+        ToolAnswer::from_failure(failure, NO_TOOL_DIALECT)
+    }
+
+    /// Counts the call against the session's rate limit.
+    fn admit(&self, tool: &Tool, per_minute: u32, caller: &CallContext<'_>) -> Result<(), Failure> {
+        // A call that is repeated with the user's answer was counted the first time.
+        if matches!(caller.consent, Consent::Answered { .. }) {
+            return Ok(());
+        }
+        caller
+            .session
+            .admit(tool.name, per_minute, self.project.clock.instant())
+            .map_err(|seconds| Failure::rate_limited(tool.name, seconds))
+    }
+
+    /// Validates the arguments. For a tool whose arguments depend on the documentation, that is indexed
+    /// first, and its freshness is returned.
+    fn validate(
+        &self,
+        tool: &Tool,
+        arguments: Object,
+        caller: &CallContext<'_>,
+    ) -> Result<(Object, Option<Freshness>), Failure> {
+        if !tool.is_adaptive() {
+            let arguments =
+                arguments::check(&tool.input, arguments).map_err(|problems| tool.refuse(problems))?;
+            return Ok((arguments, None));
+        }
+        let patience = self.project.search.patience;
+        let index = &self.project.index;
+        let docs = index.freshen(Corpus::Docs, patience, caller.deadline, caller.report);
+        let schema = tool
+            .describe(&self.project, false)
+            .map_or_else(|| tool.input.clone(), |description| Arc::new(description.input));
+        match arguments::check(&schema, arguments) {
+            Ok(arguments) => Ok((arguments, Some(docs))),
+            Err(problems) if docs.pending > 0 || docs.unknown => Err(tool
+                .refuse(problems)
+                .hint("The documentation is being indexed and may have more; ask again in a moment.")),
+            Err(problems) => Err(tool.refuse(problems)),
+        }
     }
 
     fn run(
@@ -256,28 +252,19 @@ impl Dispatch {
     ) -> Result<Reply, Failure> {
         caller.deadline.check()?;
         let call = Call {
-            root: &self.project.root,
-            git: &self.project.git,
-            coverage: &self.project.coverage,
-            accesses: &self.project.accesses,
-            index: &self.project.index,
-            linked: &self.project.linked,
-            search: &self.project.search,
-            memory: &self.project.memory,
-            approval: self.project.approval,
-            consent: caller.consent,
-            docs,
-            clock: self.project.clock,
+            project: &self.project,
             session: caller.session,
+            consent: caller.consent,
             deadline: caller.deadline,
             report: caller.report,
             audience: self.audience,
-            room: match self.audience {
+            budget: match self.audience {
                 Audience::Client => self.limits.answer_chars,
                 Audience::Person => usize::MAX,
             },
+            docs,
         };
-        catch_unwind(AssertUnwindSafe(|| (tool.run)(&call, arguments))).unwrap_or_else(|panic| {
+        catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments))).unwrap_or_else(|panic| {
             let cause = panic
                 .downcast_ref::<&str>()
                 .copied()
@@ -286,10 +273,44 @@ impl Dispatch {
             Err(Failure::panicked(tool.name))
         })
     }
+
+    /// Counts and logs a finished call.
+    fn record(
+        &self,
+        tool: &Tool,
+        session: &Session,
+        logged_arguments: &str,
+        took: Duration,
+        answer: &ToolAnswer,
+    ) {
+        let error = answer.failure.as_ref().map(|failure| failure.kind.name());
+        self.metrics.record(tool.name, took, error);
+        tracing::info!(
+            tool = tool.name,
+            session = session.id,
+            arguments = logged_arguments,
+            ms = milliseconds(took),
+            size = answer.text.len(),
+            success = error.is_none(),
+            error,
+            "tool call"
+        );
+        // A person at a terminal has waited for it and needs no warning.
+        if took > tool.slow_after && self.audience == Audience::Client {
+            let limit = milliseconds(tool.slow_after);
+            tracing::warn!(
+                tool = tool.name,
+                session = session.id,
+                ms = milliseconds(took),
+                limit,
+                "slow call"
+            );
+        }
+    }
 }
 
 impl ToolAnswer {
-    fn of(reply: Reply, indented: bool) -> Self {
+    fn from_reply(reply: Reply, indented: bool) -> Self {
         let mut answer = Self {
             text: String::new(),
             structured: None,
@@ -311,9 +332,9 @@ impl ToolAnswer {
         answer
     }
 
-    fn failed(failure: Failure, group: Group) -> Self {
+    fn from_failure(failure: Failure, dialect: Dialect) -> Self {
         Self {
-            text: failure.text(group),
+            text: failure.text(dialect),
             structured: None,
             failure: Some(failure),
             question: None,
@@ -321,34 +342,34 @@ impl ToolAnswer {
     }
 }
 
-/// To the microsecond, as a log wants it.
+/// Milliseconds with three decimals, for the log.
 fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// The arguments as they may stand in a log: without secrets, and not endless. Values are looked at before they
-/// are quoted, and the whole once more for values that only their name gives away.
-fn logged(arguments: &Object) -> String {
-    let clean: Object = arguments
+/// The arguments as the log may have them: shortened, and without secrets. Values are redacted before they
+/// are quoted, and the whole text once more, for secrets that only the name of their argument gives away.
+fn redact_arguments(arguments: &Object) -> String {
+    let redacted: Object = arguments
         .iter()
-        .map(|(name, value)| (name.clone(), clean(value)))
+        .map(|(name, value)| (name.clone(), redact_value(value)))
         .collect();
-    let json = serde_json::to_string(&clean).expect("JSON values can be written as JSON");
-    brief(&redact(&json))
+    let json = serde_json::to_string(&redacted).expect("JSON values can be written as JSON");
+    shorten(&redact(&json))
 }
 
-fn clean(value: &Value) -> Value {
+fn redact_value(value: &Value) -> Value {
     match value {
-        // More is looked at than is logged, so that no secret is cut in two and half of it kept.
+        // Redact more than is logged: a secret that is cut in two would not be recognised.
         Value::String(text) => {
             let end = text.char_indices().nth(2_000).map_or(text.len(), |(end, _)| end);
-            brief(&redact(&text[..end])).into()
+            shorten(&redact(&text[..end])).into()
         }
-        Value::Array(items) => items.iter().take(10).map(clean).collect(),
+        Value::Array(items) => items.iter().take(10).map(redact_value).collect(),
         Value::Object(inner) => inner
             .iter()
             .take(10)
-            .map(|(name, value)| (name.clone(), clean(value)))
+            .map(|(name, value)| (name.clone(), redact_value(value)))
             .collect(),
         other => other.clone(),
     }
@@ -357,19 +378,14 @@ fn clean(value: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::linked::Linked;
-    use crate::tools::{Approval, Docs, SearchSettings};
     use docent_core::access::Access;
     use docent_core::boost::BoostRules;
     use docent_engine::accesses::Accesses;
     use docent_engine::clock::Clock;
-    use docent_engine::coverage::Coverage;
-    use docent_engine::coverage::ReportScope;
+    use docent_engine::coverage::{Coverage, ReportScope};
     use docent_engine::files::Root;
-    use docent_engine::git::Git;
-    use docent_engine::git::Surroundings;
-    use docent_engine::index::Index;
-    use docent_engine::index::{IndexOptions, Patience};
+    use docent_engine::git::{Git, Surroundings};
+    use docent_engine::index::{Index, IndexOptions, Patience};
     use docent_engine::links::Links;
     use docent_engine::memory::Memory;
     use docent_engine::sessions::Sessions;
@@ -377,13 +393,17 @@ mod tests {
     use serde::Deserialize;
     use serde_json::json;
 
+    use crate::project::{LinkedProjects, SearchSettings};
+    use crate::settings::{Approval, DocsSettings};
+    use crate::tools::tool::Group;
+
     #[derive(Deserialize, JsonSchema)]
     struct Nothing {}
 
     fn dispatch(run: fn(&Call<'_>, &Nothing) -> Result<Reply, Failure>, per_minute: u32) -> Dispatch {
         let tools = vec![Tool::new("probe", Group::Context, "A tool for tests", run)];
         let root = Root::open(std::env::temp_dir().as_path(), Access::new([]).unwrap()).unwrap();
-        let limits = Limits {
+        let limits = CallLimits {
             answer_chars: 20_000,
             call_time: Duration::from_secs(5),
             per_minute: vec![per_minute],
@@ -405,7 +425,7 @@ mod tests {
             git,
             coverage,
             index: Index::new(root.clone(), None, accesses.clone(), IndexOptions::default()),
-            linked: Linked::new(
+            linked: LinkedProjects::new(
                 Links::new(None),
                 Box::new(|_| anyhow::bail!("there are no others")),
             ),
@@ -416,7 +436,7 @@ mod tests {
             memory: Memory::new(root.clone(), Clock::System, None),
             sessions: Arc::new(Sessions::new(None, Clock::System)),
             approval: Approval::Never,
-            docs: Docs::default(),
+            docs: DocsSettings::default(),
             root,
             accesses,
             clock: Clock::System,
@@ -501,7 +521,7 @@ mod tests {
 
     #[test]
     fn logged_arguments_are_short_and_without_secrets() {
-        let log = |arguments: Value| logged(arguments.as_object().unwrap());
+        let log = |arguments: Value| redact_arguments(arguments.as_object().unwrap());
         assert_eq!(log(json!({ "token": "abcdef123" })), r#"{"token":"[redacted]"}"#);
         assert_eq!(
             log(json!({ "pattern": "password = \"hunter22\"" })),

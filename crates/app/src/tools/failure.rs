@@ -1,18 +1,35 @@
-//! How a call fails: one type inside, and the wording each group of tools has promised its callers.
+//! A failed call: its kind, and the dialect in which its group of tools has promised to write errors.
+//!
+//! Which error leads to which failure is decided in the groups, next to the calls of the engine.
 
 use docent_engine::deadline::Expired;
 use docent_engine::files::FileError;
 use serde_json::{Value, json};
 
-use super::arguments::ArgumentProblem;
-use super::{Group, Object};
+use super::arguments::{ArgumentProblem, Object, ProblemKind};
+use crate::markdown::shorten;
+
+/// How errors are written. Each of the five contracts has its own form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// `{"error", "details", "suggestion", …}`
+    Json,
+    /// `{"error", "code"}`: one sentence and an HTTP status.
+    JsonWithCode,
+    /// `Error`, `Details` and `Suggestion`, a blank line between.
+    Markdown,
+    /// One sentence.
+    Sentence,
+    /// One sentence after `Error: `.
+    PrefixedSentence,
+}
 
 /// A failed call.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
     pub(crate) message: String,
-    /// What the failure is about, as the caller named it: `("path", "src/x.rs")`.
+    /// The subject of the failure, as the caller named it: `("path", "src/x.rs")`.
     subject: Option<(&'static str, String)>,
     details: Option<String>,
     hint: Option<String>,
@@ -20,7 +37,7 @@ pub(crate) struct Failure {
     retry_after: Option<u64>,
 }
 
-/// What happened to the caller. Fixes the code, the name in metrics and the exit code.
+/// The kind of a failure. Fixes the HTTP status, the name in metrics and the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     Invalid,
@@ -29,7 +46,7 @@ pub(crate) enum FailureKind {
     Denied,
     Missing,
     TooLarge,
-    /// A file that is there is not what it should be.
+    /// A file exists and cannot be parsed.
     Malformed,
     RateLimited,
     TimedOut,
@@ -38,7 +55,7 @@ pub(crate) enum FailureKind {
 }
 
 impl FailureKind {
-    /// What it is that a file is not shown.
+    /// The kind of a file error.
     pub(crate) fn of(error: &FileError) -> Self {
         match error {
             FileError::Missing => Self::Missing,
@@ -66,8 +83,8 @@ impl FailureKind {
         }
     }
 
-    /// The HTTP-like code that the memory tools answer with.
-    fn code(self) -> u16 {
+    /// The HTTP status that stands for it in [`Dialect::JsonWithCode`].
+    fn status(self) -> u16 {
         match self {
             Self::Invalid => 400,
             Self::Denied => 403,
@@ -79,8 +96,8 @@ impl FailureKind {
         }
     }
 
-    /// The name the git tools give it.
-    fn git_name(self) -> &'static str {
+    /// The name of the error in [`Dialect::Markdown`].
+    fn type_name(self) -> &'static str {
         match self {
             Self::NoRepository => "GitRepositoryError",
             Self::Invalid | Self::UnknownTool => "InvalidInputError",
@@ -118,7 +135,7 @@ impl Failure {
     }
 
     pub(crate) fn about(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.subject = Some((name, brief(&value.into())));
+        self.subject = Some((name, shorten(&value.into())));
         self
     }
 
@@ -145,19 +162,23 @@ impl Failure {
         }
     }
 
-    /// Arguments that keep the schema and still cannot be read.
+    /// Arguments that fit the schema and still cannot be deserialised.
     #[expect(clippy::needless_pass_by_value, reason = "the signature `map_err` wants")]
     pub(crate) fn arguments(error: serde_json::Error) -> Self {
         Self::problems(vec![ArgumentProblem {
+            kind: ProblemKind::Unreadable,
             path: Vec::new(),
             message: error.to_string(),
         }])
     }
 
     pub(crate) fn unknown_tool(name: &str, known: &[&str]) -> Self {
-        Self::new(FailureKind::UnknownTool, format!("Unknown tool: {}", brief(name)))
-            .about("tool", name)
-            .hint(format!("The tools are: {}", known.join(", ")))
+        Self::new(
+            FailureKind::UnknownTool,
+            format!("Unknown tool: {}", shorten(name)),
+        )
+        .about("tool", name)
+        .hint(format!("The tools are: {}", known.join(", ")))
     }
 
     pub(crate) fn rate_limited(tool: &str, retry_after: u64) -> Self {
@@ -178,19 +199,20 @@ impl Failure {
         )
     }
 
-    /// The text a client gets.
-    pub(crate) fn text(&self, group: Group) -> String {
-        match group {
-            Group::Context => self.context_text(),
-            Group::Memory => self.memory_text(),
-            Group::Git => self.git_text(),
-            Group::Docs => self.sentence(),
-            Group::Coverage => format!("Error: {}", self.sentence()),
+    /// The text that a client gets.
+    pub(crate) fn text(&self, dialect: Dialect) -> String {
+        match dialect {
+            Dialect::Json => self.json_text(),
+            Dialect::JsonWithCode => {
+                json!({ "error": self.sentence(), "code": self.kind.status() }).to_string()
+            }
+            Dialect::Markdown => self.markdown_text(),
+            Dialect::Sentence => self.sentence(),
+            Dialect::PrefixedSentence => format!("Error: {}", self.sentence()),
         }
     }
 
-    /// `{"error", …}`: the message, what it is about, and what helps.
-    fn context_text(&self) -> String {
+    fn json_text(&self) -> String {
         let mut text = Object::new();
         let mut put = |name: &str, value: Value| drop(text.insert(name.to_owned(), value));
         if self.problems.is_empty() {
@@ -214,13 +236,7 @@ impl Failure {
         Value::Object(text).to_string()
     }
 
-    /// `{"error", "code"}`: one sentence and an HTTP-like code.
-    fn memory_text(&self) -> String {
-        json!({ "error": self.sentence(), "code": self.kind.code() }).to_string()
-    }
-
-    /// `Error`, `Details` and `Suggestion`, a blank line between.
-    fn git_text(&self) -> String {
+    fn markdown_text(&self) -> String {
         let mut details = self.message.clone();
         if let Some(more) = &self.details {
             details = format!("{details} ({more})");
@@ -231,11 +247,11 @@ impl Failure {
         });
         format!(
             "Error: {}\n\nDetails: {details}\n\nSuggestion: {hint}",
-            self.kind.git_name()
+            self.kind.type_name()
         )
     }
 
-    /// The failure for people: everything in one line.
+    /// Everything in one line.
     pub(crate) fn sentence(&self) -> String {
         let mut sentence = self.message.clone();
         if let Some((_, value)) = &self.subject
@@ -250,15 +266,6 @@ impl Failure {
             sentence = format!("{sentence}. {hint}");
         }
         sentence
-    }
-}
-
-/// Text of a caller as it is repeated to them: enough to know it by.
-pub(crate) fn brief(text: &str) -> String {
-    const MOST: usize = 300;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

@@ -1,5 +1,5 @@
-//! What the two tools that read files share: how large a file may be, what counts as text, and how a refusal
-//! is worded.
+//! Files as text, for the two tools that read them: the size limit, what counts as text, and the wording of
+//! refusals.
 
 use docent_engine::files::FileError;
 
@@ -8,13 +8,14 @@ use super::failure::{Failure, FailureKind};
 /// Larger files are refused.
 pub(crate) const MAX_FILE_BYTES: u64 = 1_048_576;
 
-/// The bytes as text; nothing for binary files. A NUL is valid UTF-8 and never text.
-pub(crate) fn text(bytes: Vec<u8>) -> Option<String> {
+/// Decodes a text. `None` for binary files: a NUL is valid UTF-8, but never part of a text.
+pub(crate) fn decode_text(bytes: Vec<u8>) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
-/// What a caller is told when a file is not shown. Where the message says it all, nothing is added.
-pub(crate) fn refused(error: &FileError, path: &str, denied: &str) -> Failure {
+/// The failure for a file that cannot be read. A missing or blocked file gets no details: the message says it
+/// all.
+pub(crate) fn refuse_file(error: &FileError, path: &str, denied: &str) -> Failure {
     let kind = FailureKind::of(error);
     let message = match error {
         FileError::Missing => return Failure::new(kind, "File not found").about("path", path),

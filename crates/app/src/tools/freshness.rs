@@ -1,10 +1,12 @@
-//! How fresh an answer is, in sentences.
+//! Notices about freshness: what an answer may miss because the index is behind.
+//!
+//! Invariant: a notice promises that asking again helps only if no error stands in the way.
 
 use docent_engine::index::Freshness;
 
 use crate::markdown::count;
 
-/// What an answer cannot know of, in sentences.
+/// Sentences about files that the answer may miss.
 pub(crate) fn freshness_notices(freshness: &Freshness) -> Vec<String> {
     let mut sentences = freshness.troubles.clone();
     let number = |count_of: usize| count(count_of as u64);
@@ -14,7 +16,7 @@ pub(crate) fn freshness_notices(freshness: &Freshness) -> Vec<String> {
                 .to_owned(),
         );
     }
-    // Where something stands in the way, asking again does not help.
+    // With an error in the way, asking again does not help.
     let again = |when: &str| {
         if freshness.troubles.is_empty() {
             format!("; ask again {when}")
@@ -25,12 +27,12 @@ pub(crate) fn freshness_notices(freshness: &Freshness) -> Vec<String> {
     if freshness.pending > 0 {
         let (pending, files) = (number(freshness.pending), number(freshness.files));
         sentences.push(if freshness.was_complete {
-            let whose = if freshness.pending == 1 {
+            let subject = if freshness.pending == 1 {
                 "file that has changed is not searched in its new form"
             } else {
                 "files that have changed are not searched in their new form"
             };
-            format!("{pending} {whose} yet{}", again("in a moment"))
+            format!("{pending} {subject} yet{}", again("in a moment"))
         } else {
             let indexed = number(freshness.files.saturating_sub(freshness.pending));
             format!(
@@ -53,8 +55,8 @@ pub(crate) fn freshness_notices(freshness: &Freshness) -> Vec<String> {
     sentences
 }
 
-/// What an answer cannot know of commits, in sentences; `is_asked` where it is about them.
-pub(crate) fn history_notices(history: &Freshness, is_asked: bool) -> Vec<String> {
+/// Sentences about commits that the answer may miss. `is_subject` is true if the query is about commits.
+pub(crate) fn history_notices(history: &Freshness, is_subject: bool) -> Vec<String> {
     let mut sentences = history.troubles.clone();
     let again = if sentences.is_empty() {
         "; ask again in a moment"
@@ -62,9 +64,9 @@ pub(crate) fn history_notices(history: &Freshness, is_asked: bool) -> Vec<String
         ""
     };
     match history.pending {
-        // Who asks for code is told while commits are read for the first time, and not of every new one.
-        _ if !is_asked && history.was_complete => {}
-        0 if history.unknown && is_asked => {
+        // A search for code mentions commits while they are read for the first time, and not every new one.
+        _ if !is_subject && history.was_complete => {}
+        0 if history.unknown && is_subject => {
             sentences.push("The history could not be looked at in time; ask again in a moment".to_owned());
         }
         0 if history.unknown => {

@@ -1,8 +1,10 @@
-//! Who may come in over HTTP.
+//! Access control of the HTTP server.
 //!
-//! A browser can be led to any address, so the Host and Origin headers must name this server or one that its
-//! user has allowed; beyond that, a token decides where one is set. Bodies are read here, within a size and a
-//! time, so that nothing behind has to wait for a slow client.
+//! A web page can make a browser send requests to any address (DNS rebinding), so the Host and Origin headers
+//! must name this server or one that its user has allowed. If a token is set, it is required as well. Bodies
+//! are read here, within a size and a time, so that no handler waits for a slow client.
+//!
+//! Invariant: every route passes the gate; only `/health` needs no token.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -17,21 +19,21 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::settings::Http;
+use crate::settings::HttpSettings;
 
 pub(super) struct Gate {
     token: Option<String>,
     hosts: Vec<String>,
     origins: Vec<String>,
-    most_bytes: usize,
+    max_body_bytes: usize,
     body_time: Duration,
 }
 
-/// Why a request is sent away.
+/// Why a request is refused.
 struct Refusal(StatusCode, &'static str);
 
 impl Gate {
-    pub(super) fn new(local: SocketAddr, settings: Http) -> Self {
+    pub(super) fn new(local: SocketAddr, settings: HttpSettings) -> Self {
         let mut hosts = settings.allowed_hosts;
         if !local.ip().is_unspecified() {
             hosts.push(local.ip().to_string());
@@ -40,7 +42,7 @@ impl Gate {
             token: settings.token.map(|token| token.trim().to_owned()),
             hosts,
             origins: settings.allowed_origins,
-            most_bytes: settings.max_body_bytes,
+            max_body_bytes: settings.max_body_bytes,
             body_time: settings.body_time,
         }
     }
@@ -61,22 +63,22 @@ impl Gate {
                 "Origin is not allowed; add it to http.allowed_origins",
             ));
         }
-        // Whether the server is alive is no secret; everything else is.
+        // Only the fact that the server is alive is public.
         if request.uri().path() != "/health" && !self.token_is_right(headers) {
             return Err(Refusal(StatusCode::UNAUTHORIZED, "A bearer token is required"));
         }
         let declared = headers
             .get(header::CONTENT_LENGTH)
             .and_then(|length| length.to_str().ok()?.parse().ok());
-        if declared.is_some_and(|length: usize| length > self.most_bytes) {
+        if declared.is_some_and(|length: usize| length > self.max_body_bytes) {
             return Err(Refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large"));
         }
         Ok(())
     }
 
     fn host_is_ours(&self, headers: &HeaderMap, uri: &Uri) -> bool {
-        let mut named = headers.get_all(header::HOST).iter();
-        let authority = match (named.next(), named.next()) {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let authority = match (hosts.next(), hosts.next()) {
             (Some(host), None) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
             (None, _) => uri.authority().cloned(),
             (Some(_), Some(_)) => None,
@@ -87,8 +89,13 @@ impl Gate {
                 || authority
                     .port_u16()
                     .is_some_and(|port| whole == format!("{host}:{port}"));
-            let host = bare(host);
-            plain && (is_loopback(host) || self.hosts.iter().any(|allowed| same_host(allowed, host, whole)))
+            let host = strip_brackets(host);
+            plain
+                && (is_loopback(host)
+                    || self
+                        .hosts
+                        .iter()
+                        .any(|allowed| is_same_host(allowed, host, whole)))
         })
     }
 
@@ -104,7 +111,7 @@ impl Gate {
             return false;
         };
         matches!(uri.scheme_str(), Some("http" | "https"))
-            && uri.host().is_some_and(|host| is_loopback(bare(host)))
+            && uri.host().is_some_and(|host| is_loopback(strip_brackets(host)))
     }
 
     fn token_is_right(&self, headers: &HeaderMap) -> bool {
@@ -115,12 +122,12 @@ impl Gate {
         given
             .and_then(|value| value.split_once(' '))
             .is_some_and(|(scheme, token)| {
-                scheme.eq_ignore_ascii_case("bearer") && same_secret(token.trim(), expected)
+                scheme.eq_ignore_ascii_case("bearer") && is_same_secret(token.trim(), expected)
             })
     }
 
     async fn read_body(&self, body: Body) -> Result<Body, Refusal> {
-        match tokio::time::timeout(self.body_time, to_bytes(body, self.most_bytes)).await {
+        match tokio::time::timeout(self.body_time, to_bytes(body, self.max_body_bytes)).await {
             Ok(Ok(bytes)) => Ok(bytes.into()),
             Ok(Err(_)) => Err(Refusal(
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -134,7 +141,7 @@ impl Gate {
     }
 }
 
-/// Lets a request in, or answers why not.
+/// Passes a request on, or answers with the reason for refusing it.
 pub(super) async fn admit(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     if let Err(refusal) = gate.check(&request) {
         return refusal.into_response();
@@ -164,8 +171,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// An IPv6 address without its brackets.
-fn bare(host: &str) -> &str {
+/// A host without the brackets of an IPv6 address.
+fn strip_brackets(host: &str) -> &str {
     host.trim_start_matches('[').trim_end_matches(']')
 }
 
@@ -174,13 +181,13 @@ fn is_loopback(host: &str) -> bool {
         || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// An allowed host is a name for any port, or a name with its port.
-fn same_host(allowed: &str, host: &str, authority: &str) -> bool {
-    bare(allowed).eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(authority)
+/// True if `allowed` names the host, or the host with its port.
+fn is_same_host(allowed: &str, host: &str, authority: &str) -> bool {
+    strip_brackets(allowed).eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(authority)
 }
 
-/// Compares without telling by the time it takes how much was right.
-fn same_secret(given: &str, expected: &str) -> bool {
+/// Compares in constant time, so that the duration does not reveal how many bytes were right.
+fn is_same_secret(given: &str, expected: &str) -> bool {
     let (given, expected) = (given.as_bytes(), expected.as_bytes());
     let difference = given
         .iter()
@@ -194,7 +201,7 @@ mod tests {
     use super::*;
 
     fn gate() -> Gate {
-        let settings = Http {
+        let settings = HttpSettings {
             token: Some("s3cret".into()),
             allowed_hosts: vec!["docs.example".into(), "other.example:8080".into()],
             allowed_origins: vec!["https://app.example".into()],

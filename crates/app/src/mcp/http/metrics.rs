@@ -1,4 +1,4 @@
-//! `/metrics`: what was measured, in Prometheus' text form.
+//! `/metrics`: calls, errors and times by tool, in the text format of Prometheus.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use docent_engine::metrics::Figures;
 
 use crate::tools::dispatch::Dispatch;
 
-pub(super) async fn page(State(dispatch): State<Arc<Dispatch>>) -> impl IntoResponse {
+pub(super) async fn serve_metrics(State(dispatch): State<Arc<Dispatch>>) -> impl IntoResponse {
     (
         [(header::CONTENT_TYPE, "text/plain; version=0.0.4")],
-        text(&dispatch.metrics.figures()),
+        format_figures(&dispatch.metrics.figures()),
     )
 }
 
-fn text(figures: &[Figures]) -> String {
+fn format_figures(figures: &[Figures]) -> String {
     let mut calls = family("docent_tool_calls_total", "counter", "Tool calls.");
     let mut errors = family(
         "docent_tool_errors_total",
@@ -65,7 +65,7 @@ mod tests {
             p95: ms(2),
             p99: ms(3),
         };
-        insta::assert_snapshot!(text(&[figures]), @r#"
+        insta::assert_snapshot!(format_figures(&[figures]), @r#"
         # HELP docent_tool_calls_total Tool calls.
         # TYPE docent_tool_calls_total counter
         docent_tool_calls_total{tool="hello"} 3

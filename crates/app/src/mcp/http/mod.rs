@@ -1,6 +1,6 @@
-//! MCP over streamable HTTP at `/mcp`, with `/health` for those who watch and `/metrics` for those who count.
+//! MCP over streamable HTTP at `/mcp`, with `/health` for monitors and `/metrics` for Prometheus.
 //!
-//! Invariant: no request reaches a route before [`gate`] has let it in.
+//! Invariant: no request reaches a route before [`gate`] has admitted it.
 
 mod gate;
 mod metrics;
@@ -25,8 +25,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::mcp::server::ClientView;
-use crate::settings::Http;
+use super::server::ClientView;
+use crate::settings::HttpSettings;
 use crate::terminal::announce;
 use crate::tools::dispatch::Dispatch;
 use gate::Gate;
@@ -37,14 +37,14 @@ const MAX_CONNECTIONS: usize = 1_000;
 /// Sessions of the older protocol era kept at once.
 const MAX_SESSIONS: usize = 1_000;
 
-/// A session of the older era is forgotten after this long without a request.
+/// A session of the older era ends after this long without a request.
 const SESSION_IDLE: Duration = Duration::from_hours(1);
 
 /// How long a client may take to send a request's head.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 
 /// Serves until a signal ends it.
-pub(crate) async fn serve(dispatch: Dispatch, address: &str, settings: Http) -> anyhow::Result<()> {
+pub(crate) async fn serve(dispatch: Dispatch, address: &str, settings: HttpSettings) -> anyhow::Result<()> {
     let listener = TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen on {address}"))?;
@@ -69,28 +69,33 @@ pub(crate) async fn serve(dispatch: Dispatch, address: &str, settings: Http) -> 
     Ok(())
 }
 
-fn router(dispatch: Arc<Dispatch>, local: SocketAddr, settings: Http, ended: &CancellationToken) -> Router {
+fn router(
+    dispatch: Arc<Dispatch>,
+    local: SocketAddr,
+    settings: HttpSettings,
+    ended: &CancellationToken,
+) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config = session_config();
     let sessions = Arc::new(sessions);
-    // Host and Origin are the gate's to check, for every route alike.
+    // The gate checks Host and Origin, for every route alike; rmcp would do so for `/mcp` only.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_json_response(true)
         .with_max_request_body_bytes(settings.max_body_bytes)
         .with_cancellation_token(ended.clone());
-    let counted = sessions.clone();
-    let full = move || {
-        counted
+    let open_sessions = sessions.clone();
+    let is_full = move || {
+        open_sessions
             .sessions
             .try_read()
             .is_ok_and(|open| open.len() > MAX_SESSIONS)
     };
-    let guide = ClientView::new(dispatch.clone(), Arc::new(full));
-    let mcp = StreamableHttpService::new(move || Ok(guide.for_another()), sessions, config);
+    let view = ClientView::new(dispatch.clone(), Arc::new(is_full));
+    let mcp = StreamableHttpService::new(move || Ok(view.for_new_client()), sessions, config);
     Router::new()
-        .route("/metrics", get(metrics::page))
+        .route("/metrics", get(metrics::serve_metrics))
         .with_state(dispatch)
         .route("/health", get(health))
         .route_service("/mcp", mcp)
@@ -111,9 +116,9 @@ async fn health() -> Json<Value> {
 }
 
 async fn accept(listener: &TcpListener, router: &Router) {
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
-        let place = room
+        let permit = permits
             .clone()
             .acquire_owned()
             .await
@@ -121,7 +126,7 @@ async fn accept(listener: &TcpListener, router: &Router) {
         let (stream, peer) = match listener.accept().await {
             Ok(connection) => connection,
             Err(error) => {
-                // A connection that broke before it was taken, or no descriptors left: others go on.
+                // The connection broke, or no file descriptors are left. The others go on.
                 tracing::warn!(%error, "a connection was not accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
@@ -129,13 +134,13 @@ async fn accept(listener: &TcpListener, router: &Router) {
         };
         let router = router.clone();
         tokio::spawn(async move {
-            converse(stream, peer, router).await;
-            drop(place);
+            serve_connection(stream, peer, router).await;
+            drop(permit);
         });
     }
 }
 
-async fn converse(stream: TcpStream, peer: SocketAddr, router: Router) {
+async fn serve_connection(stream: TcpStream, peer: SocketAddr, router: Router) {
     let with_peer = router.layer(axum::middleware::from_fn_with_state(peer.ip(), remember_peer));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -146,7 +151,7 @@ async fn converse(stream: TcpStream, peer: SocketAddr, router: Router) {
     }
 }
 
-/// Leaves the caller's address where the handler of the call finds it.
+/// Adds the caller's address to the request, for the handler of the call.
 async fn remember_peer(
     State(peer): State<IpAddr>,
     mut request: Request,
@@ -156,7 +161,7 @@ async fn remember_peer(
     next.run(request).await
 }
 
-/// Listens for the signals that end a server, from now on.
+/// Installs handlers for the signals that end a server. The future completes when one arrives.
 #[cfg(unix)]
 fn signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};

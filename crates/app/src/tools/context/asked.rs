@@ -17,8 +17,8 @@ use docent_engine::store::StoreError;
 use jiff::{SignedDuration, Timestamp};
 
 use super::search::Args;
-use crate::project::linked::Neighbour;
-use crate::tools::Call;
+use crate::project::LinkedProject;
+use crate::tools::call::Call;
 use crate::tools::failure::{Failure, FailureKind};
 
 /// What a search looks at: this project, and those linked with it.
@@ -28,10 +28,10 @@ pub(super) struct Searched<'a> {
 }
 
 impl<'a> Searched<'a> {
-    pub(super) fn new(call: &Call<'a>, neighbours: &'a [Arc<Neighbour>]) -> Self {
+    pub(super) fn new(call: &Call<'a>, neighbours: &'a [Arc<LinkedProject>]) -> Self {
         let mut searched = Self {
-            indexes: vec![call.index],
-            accesses: vec![call.accesses],
+            indexes: vec![&call.project.index],
+            accesses: vec![&call.project.accesses],
         };
         for neighbour in neighbours {
             searched.indexes.push(&neighbour.index);
@@ -58,13 +58,13 @@ impl<'a> Searched<'a> {
         };
         let mut freshness = self.freshen(call, Corpus::Code);
         // Who asks for everything does not wait for commits, unless there is nobody to wait for them later.
-        let history = if args.wants_code() && call.search.patience == Patience::Moment {
-            call.index.freshness(Corpus::History)
+        let history = if args.wants_code() && call.project.search.patience == Patience::Moment {
+            call.project.index.freshness(Corpus::History)
         } else {
             self.freshen(call, Corpus::History)
         };
         // Now, because a file that was renamed takes its statistics along when it is indexed.
-        let now = call.clock.now();
+        let now = call.project.clock.now();
         let used: Vec<ProjectUsage> = self
             .accesses
             .iter()
@@ -81,7 +81,7 @@ impl<'a> Searched<'a> {
                 index,
                 usage: &used.files,
                 module: module.as_deref().filter(|_| at == 0),
-                rules: call.search.boosts,
+                rules: call.project.search.boosts,
             })
             .collect();
         let look = || -> Result<(SearchResult, Vec<DiscoveryCandidate>), StoreError> {
@@ -127,7 +127,9 @@ impl<'a> Searched<'a> {
         // All at once: each has its own keeper, and together they take no longer than one.
         let standings: Vec<Freshness> = thread::scope(|scope| {
             let (first, others) = self.indexes.split_first().expect("the project itself is one");
-            let ask = |index: &Index| index.freshen(corpus, call.search.patience, call.deadline, call.report);
+            let ask = |index: &Index| {
+                index.freshen(corpus, call.project.search.patience, call.deadline, call.report)
+            };
             let others: Vec<_> = others
                 .iter()
                 .map(|index| scope.spawn(move || ask(index)))

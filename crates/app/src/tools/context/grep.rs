@@ -1,4 +1,4 @@
-//! `grep_codebase`: lines that match a regular expression, with their surroundings.
+//! `grep_codebase`: lines that match a regular expression, with two lines of context.
 //!
 //! Promise: `docs/behaviour.md`, `grep_codebase`.
 
@@ -14,17 +14,21 @@ use serde_json::Value;
 
 use crate::terminal::TerminalPage;
 use crate::tools::budget::{json_length, notice};
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::{Call, Group, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Search all project files by regular expression (ripgrep's dialect), for exact names, strings and error messages. \
     Returns lines with 2 lines of context; totalMatches counts all.";
 
-/// Characters of the answer: around the matches at the most, of each match's names and quotes, and of
-/// each line of context.
-const FRAME: usize = 4_000;
-const FIELDS: usize = 100;
-const LINE: usize = 3;
+/// Characters of the answer around the matches, at most.
+const FRAME_CHARS: usize = 4_000;
+
+/// Characters of a match's names and quotes.
+const FIELD_CHARS: usize = 100;
+
+/// Characters around a line of context.
+const LINE_FRAME_CHARS: usize = 3;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("grep_codebase", Group::Context, ABOUT, run)
@@ -46,12 +50,12 @@ struct Args {
     #[serde(default)]
     case_sensitive: bool,
     /// Maximum number of matches to return
-    #[serde(default = "fifty")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: usize,
 }
 
-fn fifty() -> usize {
+fn default_limit() -> usize {
     50
 }
 
@@ -78,9 +82,9 @@ struct Match {
     column: usize,
     text: String,
     context: Context,
-    /// True where a character that hides was written out.
+    /// True if an invisible character was written out.
     #[serde(skip)]
-    revealed: bool,
+    is_revealed: bool,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -90,7 +94,7 @@ struct Context {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let watch = call.clock.stopwatch();
+    let watch = call.project.clock.stopwatch();
     let query = GrepQuery {
         pattern: &args.pattern,
         file_pattern: args.file_pattern.as_deref(),
@@ -101,54 +105,55 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         },
         limit: args.limit,
     };
-    let found = grep::grep(call.root, &query, call.deadline).map_err(|error| refused(error, args))?;
+    let outcome =
+        grep::grep(&call.project.root, &query, call.deadline).map_err(|error| refuse_grep(error, args))?;
 
     let mut notices = Vec::new();
-    let asked = found.matches.len();
-    let matches = fitting(found.matches, call.room);
-    if matches.len() < asked {
+    let all = outcome.matches.len();
+    let matches = cut_matches(outcome.matches, call.budget);
+    if matches.len() < all {
         let shown = matches.len();
         notices.push(format!(
-            "{shown} of {asked} matches fit into this answer; narrow pattern or filePattern, or read the file"
+            "{shown} of {all} matches fit into this answer; narrow pattern or filePattern, or read the file"
         ));
     }
-    if matches.iter().any(|shown| shown.revealed) {
+    if matches.iter().any(|shown| shown.is_revealed) {
         notices.push("Invisible characters are written as \\u{…}".to_owned());
     }
-    if found.missed.count > 0 {
-        let names: Vec<String> = found
+    if outcome.missed.count > 0 {
+        let names: Vec<String> = outcome
             .missed
             .first
             .iter()
             .map(|name| reveal_part(name).into_owned())
             .collect();
-        let more = if found.missed.count > names.len() as u64 {
+        let more = if outcome.missed.count > names.len() as u64 {
             ", …"
         } else {
             ""
         };
         notices.push(format!(
             "{} could not be searched: {}{more}",
-            found.missed.count,
+            outcome.missed.count,
             names.join(", ")
         ));
     }
-    if let (0, Some(pattern)) = (found.files_searched, &args.file_pattern) {
+    if let (0, Some(pattern)) = (outcome.files_searched, &args.file_pattern) {
         let excluded = grep::EXCLUDED.join(", ");
         notices.push(format!("no file matches filePattern {pattern}; ignored files, blocked files and {excluded} are never searched"));
     }
     Ok(Reply::json(&Output {
-        message: (found.total == 0).then(|| format!("No matches found for pattern '{}'", args.pattern)),
+        message: (outcome.total == 0).then(|| format!("No matches found for pattern '{}'", args.pattern)),
         matches,
-        total_matches: found.total,
-        files_searched: found.files_searched,
+        total_matches: outcome.total,
+        files_searched: outcome.files_searched,
         search_time: watch.milliseconds(),
         notice: notice(&notices),
         pattern: args.pattern.clone(),
     }))
 }
 
-fn refused(error: GrepError, args: &Args) -> Failure {
+fn refuse_grep(error: GrepError, args: &Args) -> Failure {
     match error {
         GrepError::Pattern(reason) => Failure::new(FailureKind::Invalid, "Invalid regex pattern")
             .about("pattern", &args.pattern)
@@ -160,10 +165,10 @@ fn refused(error: GrepError, args: &Args) -> Failure {
     }
 }
 
-/// As many of the first matches as the answer has room for.
-fn fitting(found: Vec<grep::MatchedLine>, room: usize) -> Vec<Match> {
-    let mut left = room.saturating_sub(FRAME);
-    found
+/// As many of the first matches as fit.
+fn cut_matches(matches: Vec<grep::MatchedLine>, budget: usize) -> Vec<Match> {
+    let mut left = budget.saturating_sub(FRAME_CHARS);
+    matches
         .into_iter()
         .map(Match::from)
         .map_while(|shown| {
@@ -174,23 +179,23 @@ fn fitting(found: Vec<grep::MatchedLine>, room: usize) -> Vec<Match> {
 }
 
 impl From<grep::MatchedLine> for Match {
-    fn from(found: grep::MatchedLine) -> Self {
-        let mut revealed = false;
+    fn from(matched: grep::MatchedLine) -> Self {
+        let mut is_revealed = false;
         let mut plain = |text: &str| {
             let shown = reveal_part(text);
-            revealed |= matches!(shown, Cow::Owned(_));
+            is_revealed |= matches!(shown, Cow::Owned(_));
             shown.into_owned()
         };
         Self {
-            file: plain(found.path.as_str()),
-            line: found.line,
-            column: found.column,
-            text: plain(&found.text),
+            file: plain(matched.path.as_str()),
+            line: matched.line,
+            column: matched.column,
+            text: plain(&matched.text),
             context: Context {
-                before: found.before.iter().map(|line| plain(line)).collect(),
-                after: found.after.iter().map(|line| plain(line)).collect(),
+                before: matched.before.iter().map(|line| plain(line)).collect(),
+                after: matched.after.iter().map(|line| plain(line)).collect(),
             },
-            revealed,
+            is_revealed,
         }
     }
 }
@@ -199,44 +204,46 @@ impl Match {
     /// The characters this match takes in the answer.
     fn json_length(&self) -> usize {
         let lines = self.context.before.iter().chain(&self.context.after);
-        FIELDS
+        FIELD_CHARS
             + json_length(&self.file)
             + json_length(&self.text)
-            + lines.map(|line| LINE + json_length(line)).sum::<usize>()
+            + lines
+                .map(|line| LINE_FRAME_CHARS + json_length(line))
+                .sum::<usize>()
     }
 }
 
-/// For people: matches under the name of their file, as ripgrep shows them.
+/// For people: matches under the name of their file, as ripgrep prints them.
 fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let output = Output::deserialize(answer).expect("it was written by `run`");
     let mut file = "";
     let mut last = 0;
-    for found in &output.matches {
-        let Match { line, context, .. } = found;
+    for shown in &output.matches {
+        let Match { line, context, .. } = shown;
         let first = line - context.before.len() as u64;
-        if found.file != file {
+        if shown.file != file {
             if !file.is_empty() {
                 page.line("")?;
             }
-            page.heading(&found.file)?;
-            (file, last) = (&found.file, 0);
+            page.heading(&shown.file)?;
+            (file, last) = (&shown.file, 0);
         } else if first > last + 1 {
             page.dim("   ⋮")?;
         }
         for (number, text) in (first..).zip(&context.before) {
             if number > last {
-                page.numbered(number, text, false)?;
+                page.numbered_line(number, text, false)?;
             }
         }
-        page.numbered(*line, &found.text, true)?;
+        page.numbered_line(*line, &shown.text, true)?;
         last = *line;
         let next = output
             .matches
             .iter()
-            .find(|next| next.file == found.file && next.line > *line);
+            .find(|next| next.file == shown.file && next.line > *line);
         for (number, text) in (line + 1..).zip(&context.after) {
             if next.is_none_or(|next| number < next.line) {
-                page.numbered(number, text, false)?;
+                page.numbered_line(number, text, false)?;
                 last = number;
             }
         }

@@ -1,4 +1,4 @@
-//! Tools that show code.
+//! The context tools: search, grep and reading of code.
 
 mod answer;
 mod asked;
@@ -9,10 +9,10 @@ pub(super) mod search;
 
 use docent_core::path::{PathError, RepoPath};
 
-use super::failure::{Failure, FailureKind};
+use crate::tools::failure::{Failure, FailureKind};
 
-/// Reads the path a caller wrote.
-fn path(text: &str) -> Result<RepoPath, Failure> {
+/// Parses the path that a caller wrote.
+fn parse_path(text: &str) -> Result<RepoPath, Failure> {
     RepoPath::parse(text).map_err(|error| {
         match error {
             PathError::Absolute => Failure::new(FailureKind::Denied, "Absolute paths not allowed")

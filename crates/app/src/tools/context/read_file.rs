@@ -1,4 +1,5 @@
-//! `read_file`: a text file with what is known about it, and the project files it imports.
+//! `read_file`: a text file with its language, module, role and last change, and the project files it
+//! imports.
 //!
 //! Promise: `docs/behaviour.md`, `read_file`.
 
@@ -22,19 +23,22 @@ use serde_json::Value;
 
 use crate::terminal::TerminalPage;
 use crate::tools::budget::{fit, json_length, notice};
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::file_text::{MAX_FILE_BYTES, refused, text};
-use crate::tools::{Call, Group, Reply, Tool};
+use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, refuse_file};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Read a text file with its language, module, role and last change. startLine and endLine select a part; includeDeps \
     adds the project files it imports.";
 
-/// Room kept for the longest notice.
-const NOTICE: usize = 700;
+/// Characters kept for the longest notice.
+const NOTICE_CHARS: usize = 700;
 
-/// Characters of a dependency beside its path, and of its content beside what it says.
-const FIELDS: usize = 50;
-const CONTENT: usize = 14;
+/// Characters of a dependency beside its path.
+const FIELD_CHARS: usize = 50;
+
+/// Characters of a dependency's content field beside the content.
+const CONTENT_FIELD_CHARS: usize = 14;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("read_file", Group::Context, ABOUT, run)
@@ -54,7 +58,7 @@ struct Args {
     #[serde(default)]
     include_deps: bool,
     /// Dependency tree depth
-    #[serde(default = "one")]
+    #[serde(default = "default_depth")]
     #[schemars(range(min = 0, max = 1))]
     max_depth: u8,
     /// First line, counted from 1
@@ -65,7 +69,7 @@ struct Args {
     end_line: Option<usize>,
 }
 
-fn one() -> u8 {
+fn default_depth() -> u8 {
     1
 }
 
@@ -90,7 +94,7 @@ struct ShownFile {
     /// Of the whole file
     lines: usize,
     language: String,
-    /// The lines shown, where they are not all
+    /// The first and last line shown, if some were left out
     #[serde(skip_serializing_if = "Option::is_none")]
     start_line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,24 +103,24 @@ struct ShownFile {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Dependency {
-    /// Of a file; what is external is called as the import calls it
+    /// The file's path; for external imports, the name in the import statement
     path: String,
     r#type: Imported,
     level: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
-    /// The file, which the path names in a form that can be shown
+    /// The file itself; `path` is its name as it may be shown
     #[serde(skip)]
     file: Option<RepoPath>,
 }
 
-/// What an import leads to.
+/// The target of an import.
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Imported {
     /// A file of the project
     Import,
-    /// Something else: the standard library, a package, or nothing that is there
+    /// The standard library, a package, or a file that does not exist
     External,
 }
 
@@ -130,13 +134,14 @@ struct Metadata {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let path = super::path(&args.path)?;
+    let path = super::parse_path(&args.path)?;
     let content = call
+        .project
         .root
         .read(&path, MAX_FILE_BYTES)
-        .map_err(|error| refused(&error, &args.path, "Permission denied"))?;
+        .map_err(|error| refuse_file(&error, &args.path, "Permission denied"))?;
     let size = content.bytes.len() as u64;
-    let text = text(content.bytes).ok_or_else(|| {
+    let text = decode_text(content.bytes).ok_or_else(|| {
         Failure::new(FailureKind::Invalid, "Not a text file")
             .about("path", &args.path)
             .details("the file is binary or not UTF-8")
@@ -144,12 +149,11 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     })?;
 
     let lines = text.lines().count();
-    let (first, last) = range(args, lines)?;
-    let wanted = part(&text, first, last);
+    let (first, last) = line_range(args, lines)?;
     let language = language_in(&path, &text);
     let dependencies = if args.include_deps && args.max_depth > 0 {
-        let found = Dependencies::of(call.root, &path, language, &text, call.deadline);
-        listed(&found.map_err(|error| unreadable(&error, &args.path))?)
+        let imports = Dependencies::of(&call.project.root, &path, language, &text, call.deadline);
+        list_dependencies(&imports.map_err(|error| refuse_imports(&error, &args.path))?)
     } else {
         Vec::new()
     };
@@ -172,70 +176,120 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         notice: None,
     };
 
-    let mut notices = Vec::new();
-    let all = output.dependencies.len();
-    let most = cut_list(&output.dependencies, call.room / 2);
-    if most < all {
-        output.dependencies.truncate(most);
-        notices.push(format!("{most} of {all} dependencies are listed"));
+    let mut notices = cut_dependencies(&mut output.dependencies, call.budget / 2);
+    let frame = serde_json::json!(output).to_string().chars().count() + NOTICE_CHARS;
+    let cut = cut_lines(&text, first, last, call.budget.saturating_sub(frame));
+    notices.extend(cut.notice(lines));
+    let used = frame + json_length(&cut.shown);
+    let (read, left_out) = add_contents(call, &mut output.dependencies, call.budget.saturating_sub(used));
+    notices.extend(left_out);
+    record_accesses(call, &output.metadata.module, &path, &read);
+    if matches!(cut.shown, Cow::Owned(_)) {
+        notices.push(
+            "Invisible characters are written as \\u{…}; read_repo_file with encoding base64 has the exact bytes".into(),
+        );
     }
-    let frame = serde_json::json!(output).to_string().chars().count() + NOTICE;
-    let whole = &text[wanted.clone()];
-    let (kept, shown) = fit(
-        whole,
-        call.room.saturating_sub(frame),
-        if first == 1 { reveal } else { reveal_part },
-    );
-    let kept = &whole[..kept];
-    let is_cut = kept.len() < whole.len();
+    if (first, cut.shown_last) != (1, lines) && lines > 0 {
+        (output.file.start_line, output.file.end_line) = (Some(first), Some(cut.shown_last));
+    }
+    output.file.content = cut.shown.into_owned();
+    output.notice = notice(&notices);
+    Ok(Reply::json(&output))
+}
+
+/// Lines of a file, cut to the budget.
+struct CutLines<'a> {
+    /// As much as fits, with invisible characters revealed.
+    shown: Cow<'a, str>,
+    first: usize,
+    /// The last line that was requested, and the last that is shown.
+    last: usize,
+    shown_last: usize,
+    end: CutEnd,
+}
+
+/// How the shown part of a file ends.
+enum CutEnd {
+    Complete,
+    AfterLine,
+    /// A single line is longer than the budget; the byte at which the rest of it starts.
+    InsideLine(usize),
+}
+
+/// Cuts lines `first` to `last` of a text to the budget.
+fn cut_lines(text: &str, first: usize, last: usize, budget: usize) -> CutLines<'_> {
+    let range = byte_range(text, first, last);
+    let requested = &text[range.clone()];
+    let (kept, shown) = fit(requested, budget, if first == 1 { reveal } else { reveal_part });
+    let kept = &requested[..kept];
+    let is_cut = kept.len() < requested.len();
     let shown_last = if is_cut {
         first + kept.lines().count().saturating_sub(1)
     } else {
         last
     };
-    if is_cut && kept.ends_with('\n') {
-        let next = shown_last + 1;
-        notices.push(format!(
-            "Lines {first}-{shown_last} of {lines} fit into this answer; read on with startLine {next}"
-        ));
-    } else if is_cut {
-        let offset = wanted.start + kept.len();
-        let rest = if last > first {
-            format!(", the next line with startLine {}", first + 1)
-        } else {
-            String::new()
-        };
-        notices.push(format!(
-            "Line {first} is cut; read_repo_file with offset {offset} reads on{rest}"
-        ));
+    let end = if !is_cut {
+        CutEnd::Complete
+    } else if kept.ends_with('\n') {
+        CutEnd::AfterLine
+    } else {
+        CutEnd::InsideLine(range.start + kept.len())
+    };
+    CutLines {
+        shown,
+        first,
+        last,
+        shown_last,
+        end,
     }
-    let used = frame + json_length(&shown);
-    let (read, left_out) = add_contents(call, &mut output.dependencies, call.room.saturating_sub(used));
-    notices.extend(left_out);
-    call.session.works_in(&output.metadata.module);
-    let accessed: Vec<&RepoPath> = [&path].into_iter().chain(&read).collect();
-    for path in &accessed {
-        call.session.used(SessionUse::File, path.as_str());
-    }
-    if let Err(error) = call.accesses.record(&accessed) {
-        // It only orders later answers.
-        tracing::debug!(%error, "the access was not recorded");
-    }
-    if matches!(shown, Cow::Owned(_)) {
-        notices.push(
-            "Invisible characters are written as \\u{…}; read_repo_file with encoding base64 has the exact bytes".into(),
-        );
-    }
-    if (first, shown_last) != (1, lines) && lines > 0 {
-        (output.file.start_line, output.file.end_line) = (Some(first), Some(shown_last));
-    }
-    output.file.content = shown.into_owned();
-    output.notice = notice(&notices);
-    Ok(Reply::json(&output))
 }
 
-/// What a caller is told when the imports of a file give no answer.
-fn unreadable(error: &DependencyError, path: &str) -> Failure {
+impl CutLines<'_> {
+    /// How to read on, if something was cut. `lines` is the number of lines of the file.
+    fn notice(&self, lines: usize) -> Option<String> {
+        let Self {
+            first,
+            last,
+            shown_last,
+            ..
+        } = self;
+        match self.end {
+            CutEnd::Complete => None,
+            CutEnd::AfterLine => {
+                let next = shown_last + 1;
+                Some(format!(
+                    "Lines {first}-{shown_last} of {lines} fit into this answer; read on with startLine {next}"
+                ))
+            }
+            CutEnd::InsideLine(offset) => {
+                let rest = if last > first {
+                    format!(", the next line with startLine {}", first + 1)
+                } else {
+                    String::new()
+                };
+                Some(format!(
+                    "Line {first} is cut; read_repo_file with offset {offset} reads on{rest}"
+                ))
+            }
+        }
+    }
+}
+
+/// Records which files were shown, for the rank of later results.
+fn record_accesses(call: &Call<'_>, module: &str, path: &RepoPath, dependencies: &[RepoPath]) {
+    call.session.set_module(module);
+    let accessed: Vec<&RepoPath> = [path].into_iter().chain(dependencies).collect();
+    for path in &accessed {
+        call.session.record_use(SessionUse::File, path.as_str());
+    }
+    if let Err(error) = call.project.accesses.record(&accessed) {
+        // Only the order of later results depends on it.
+        tracing::debug!(%error, "the access was not recorded");
+    }
+}
+
+/// The failure for imports that cannot be parsed.
+fn refuse_imports(error: &DependencyError, path: &str) -> Failure {
     match error {
         DependencyError::Syntax(_) => Failure::new(FailureKind::Malformed, "Failed to parse imports")
             .about("path", path)
@@ -245,8 +299,8 @@ fn unreadable(error: &DependencyError, path: &str) -> Failure {
     }
 }
 
-/// What a file imports, without content.
-fn listed(found: &Dependencies) -> Vec<Dependency> {
+/// The imports of a file, without content.
+fn list_dependencies(imports: &Dependencies) -> Vec<Dependency> {
     let dependency = |path: &str, r#type, file| Dependency {
         path: reveal_part(path).into_owned(),
         r#type,
@@ -254,49 +308,60 @@ fn listed(found: &Dependencies) -> Vec<Dependency> {
         content: None,
         file,
     };
-    let files = found
+    let files = imports
         .files
         .iter()
         .map(|file| dependency(file.as_str(), Imported::Import, Some(file.clone())));
-    let external = found
+    let external = imports
         .external
         .iter()
         .map(|name| dependency(name, Imported::External, None));
     files.chain(external).collect()
 }
 
-/// How many dependencies can be named within `room`.
-fn cut_list(dependencies: &[Dependency], room: usize) -> usize {
+/// Keeps as many dependencies as can be named within `budget`, with a notice if some are left out.
+fn cut_dependencies(dependencies: &mut Vec<Dependency>, budget: usize) -> Vec<String> {
+    let all = dependencies.len();
     let mut used = 0;
-    let fitting = dependencies.iter().take_while(|dependency| {
-        used += json_length(&dependency.path) + FIELDS;
-        used <= room
-    });
-    fitting.count()
+    let fitting = dependencies
+        .iter()
+        .take_while(|dependency| {
+            used += json_length(&dependency.path) + FIELD_CHARS;
+            used <= budget
+        })
+        .count();
+    dependencies.truncate(fitting);
+    let is_cut = fitting < all;
+    Vec::from_iter(is_cut.then(|| format!("{fitting} of {all} dependencies are listed")))
 }
 
-/// Adds the content of as many files as fit whole. Returns those, and says what was left out.
+/// Adds the content of those files that fit as a whole. Returns them, and notices about the others.
 fn add_contents(
     call: &Call<'_>,
     dependencies: &mut [Dependency],
-    room: usize,
+    budget: usize,
 ) -> (Vec<RepoPath>, Vec<String>) {
-    let mut room = room;
+    let mut left = budget;
     let mut read = Vec::new();
     let (mut too_long, mut unreadable) = (0, 0);
     for dependency in dependencies {
         let Some(file) = &dependency.file else { continue };
-        // No character takes more than four bytes; what cannot fit is not read.
-        let most = (room as u64).saturating_mul(4).min(MAX_FILE_BYTES);
-        match call.root.read(file, most).map(|content| text(content.bytes)) {
+        // A character has at most four bytes, so a larger file cannot fit and need not be read.
+        let max_bytes = (left as u64).saturating_mul(4).min(MAX_FILE_BYTES);
+        match call
+            .project
+            .root
+            .read(file, max_bytes)
+            .map(|content| decode_text(content.bytes))
+        {
             Ok(Some(content)) => {
                 let shown = reveal(&content);
-                let takes = json_length(&shown) + CONTENT;
-                if takes > room {
+                let cost = json_length(&shown) + CONTENT_FIELD_CHARS;
+                if cost > left {
                     too_long += 1;
                     continue;
                 }
-                room -= takes;
+                left -= cost;
                 dependency.content = Some(shown.into_owned());
                 read.push(file.clone());
             }
@@ -316,8 +381,8 @@ fn add_contents(
     (read, notices)
 }
 
-/// The lines a caller wants, held against the lines there are.
-fn range(args: &Args, lines: usize) -> Result<(usize, usize), Failure> {
+/// The first and last line to show, checked against the length of the file.
+fn line_range(args: &Args, lines: usize) -> Result<(usize, usize), Failure> {
     let first = args.start_line.unwrap_or(1);
     let last = args.end_line.unwrap_or(lines).min(lines);
     if first > lines.max(1) || args.end_line.is_some_and(|end| end < first) {
@@ -333,8 +398,8 @@ fn range(args: &Args, lines: usize) -> Result<(usize, usize), Failure> {
     Ok((first, last))
 }
 
-/// Where lines `first` to `last` are, with their line ends.
-fn part(text: &str, first: usize, last: usize) -> Range<usize> {
+/// The bytes of lines `first` to `last`, with their line ends.
+fn byte_range(text: &str, first: usize, last: usize) -> Range<usize> {
     let length = |text: &str, lines: usize| {
         text.split_inclusive('\n')
             .take(lines)
@@ -345,7 +410,7 @@ fn part(text: &str, first: usize, last: usize) -> Range<usize> {
     start..start + length(&text[start..], (last + 1).saturating_sub(first))
 }
 
-/// For people: numbered lines under a heading on a terminal, the bare content in a pipe.
+/// For people: numbered lines under a heading on a terminal, only the content in a pipe.
 fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let Output {
         file,
@@ -360,7 +425,7 @@ fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
             file.language, file.lines, file.size, metadata.module, metadata.role
         ))?;
         for (number, text) in (file.start_line.unwrap_or(1) as u64..).zip(file.content.lines()) {
-            page.numbered(number, text, true)?;
+            page.numbered_line(number, text, true)?;
         }
     } else {
         page.verbatim(&file.content)?;

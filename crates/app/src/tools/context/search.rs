@@ -22,10 +22,11 @@ use super::found::{Candidate, SearchEntry, Shelf};
 use crate::markdown::inline_to;
 use crate::settings::project_name;
 use crate::terminal::TerminalPage;
-use crate::tools::arguments::ArgumentProblem;
-use crate::tools::failure::{Failure, FailureKind};
+use crate::tools::arguments::{ArgumentProblem, Object, ProblemKind};
+use crate::tools::call::{Audience, Call, Reply};
+use crate::tools::failure::{Dialect, Failure, FailureKind};
 use crate::tools::freshness::{freshness_notices, history_notices};
-use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Search the project by meaning: describe what you look for, or name a symbol. Returns functions, classes and sections \
     with their code, and decisions, rules, patterns and known issues; the most relevant first. Start here; grep_codebase is for exact text.";
@@ -37,8 +38,10 @@ pub(crate) fn tool() -> Tool {
         .per_minute_paid(30)
         .slow_after(Duration::from_secs(2))
         .cli("search", &["query"], show)
-        .dialect(|given| (AnswerForm::of_object(given) == AnswerForm::Markdown).then_some(Group::Git))
-        .refuses(refused)
+        .choose_dialect(|given| {
+            (AnswerForm::of_object(given) == AnswerForm::Markdown).then_some(Dialect::Markdown)
+        })
+        .reword_problems(reword)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -148,21 +151,21 @@ pub(super) struct Output {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let watch = call.clock.stopwatch();
+    let watch = call.project.clock.stopwatch();
     let form = AnswerForm::of_arguments(args);
     let mut notices = Vec::new();
     let neighbours = if args.project_scope == Some(ProjectScope::AllLinked) {
-        let (neighbours, missing) = call.linked.neighbours(call.root.path());
+        let (neighbours, missing) = call.project.linked.open_all(call.project.root.path());
         notices.extend(missing);
         neighbours
     } else {
         Vec::new()
     };
 
-    call.session.used(SessionUse::Search, &args.query);
+    call.session.record_use(SessionUse::Search, &args.query);
     for neighbour in &neighbours {
         call.session
-            .used(SessionUse::Project, &project_name(neighbour.root.path()));
+            .record_use(SessionUse::Project, &project_name(neighbour.root.path()));
     }
     let searched = Searched::new(call, &neighbours);
     let Answered {
@@ -176,7 +179,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         return Err(empty(form));
     }
     if let (Some(module), false) = (&args.module, chunks.is_empty()) {
-        call.session.works_in(module);
+        call.session.set_module(module);
     }
     let is_complete =
         freshness.pending == 0 && !freshness.unknown && history.pending == 0 && !history.unknown;
@@ -191,7 +194,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let mut candidates: Vec<Candidate> = chunks.into_iter().map(Candidate::Chunk).collect();
     candidates.extend(discoveries.into_iter().map(Candidate::Discovery));
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()));
-    let mut shelves: Vec<Shelf<'_>> = vec![Shelf::new(call.root)];
+    let mut shelves: Vec<Shelf<'_>> = vec![Shelf::new(&call.project.root)];
     shelves.extend(neighbours.iter().map(|one| Shelf::new(&one.root)));
     let mut left_out = 0;
     let mut results: Vec<SearchEntry> = Vec::new();
@@ -199,7 +202,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         if results.len() == args.limit {
             break;
         }
-        match shelves[candidate.project()].read(&candidate, call.clock.now()) {
+        match shelves[candidate.project()].read(&candidate, call.project.clock.now()) {
             None => left_out += 1,
             Some(found) if is_duplicate_of_any(&found, &results) => {}
             Some(found) => results.push(found),
@@ -226,8 +229,8 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         return Ok(Reply::json(&output));
     }
     Ok(Reply::Text(match form {
-        AnswerForm::Json => answer::json(output, notices, call.room),
-        AnswerForm::Markdown => answer::markdown(&output, notices, call.room),
+        AnswerForm::Json => answer::json(output, notices, call.budget),
+        AnswerForm::Markdown => answer::markdown(&output, notices, call.budget),
     }))
 }
 
@@ -300,7 +303,7 @@ fn last_commit(call: &Call<'_>, path: &str) -> Option<String> {
         count: 1,
         ..git::LogQuery::default()
     };
-    let log = call.git.log(&query, call.deadline).ok()?;
+    let log = call.project.git.log(&query, call.deadline).ok()?;
     Some(format!("{}T00:00:00Z", log.commits.first()?.date))
 }
 
@@ -338,12 +341,11 @@ fn explain_no_results(args: &Args, is_complete: bool) -> String {
 }
 
 /// The contract's words for a query that is too short.
-fn refused(problems: &[ArgumentProblem]) -> Option<Failure> {
+fn reword(problems: &[ArgumentProblem]) -> Option<Failure> {
     match problems {
-        [problem] if problem.path == ["query"] && problem.message.contains("at least") => Some(Failure::new(
-            FailureKind::Invalid,
-            "Query must be at least 3 characters",
-        )),
+        [problem] if problem.path == ["query"] && problem.kind == ProblemKind::TooShort => Some(
+            Failure::new(FailureKind::Invalid, "Query must be at least 3 characters"),
+        ),
         _ => None,
     }
 }
@@ -372,7 +374,7 @@ fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
         }
         let date = found.date.as_deref().filter(|_| found.is_discovery());
         let day = date.map(|date| format!(" · {}", date.get(..10).unwrap_or(date)));
-        page.found(
+        page.result_heading(
             &found.whereabouts(),
             &found.title(),
             &format!("{}{} · {:.2}", found.kind, day.unwrap_or_default(), found.score),
@@ -385,7 +387,7 @@ fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
             .zip(found.content.lines())
             .take(MAX_SHOWN_LINES)
         {
-            page.marked(number, line, &query.words)?;
+            page.highlighted_line(number, line, &query.words)?;
         }
         let lines = found.content.lines().count();
         if lines > MAX_SHOWN_LINES {

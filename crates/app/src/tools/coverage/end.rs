@@ -1,4 +1,4 @@
-//! `end_coverage_snapshot`: what has changed since a snapshot was taken.
+//! `end_coverage_snapshot`: how coverage has changed since a snapshot.
 //!
 //! Promise: `docs/behaviour.md`, coverage.
 
@@ -13,24 +13,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Number, REPORT, refused};
+use super::{Number, REPORT, refuse_report};
 use crate::terminal::TerminalPage;
+use crate::tools::arguments::Object;
 use crate::tools::budget::json_length;
+use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::Failure;
-use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: overall, by file, and files that are new or gone. Use \
     it after changing code and running the tests again.";
 
-/// Characters of the answer around the files, and of the notice, if there is one.
-const FRAME: usize = 90;
-const NOTICE: usize = 250;
+/// Characters of the answer around the files.
+const FRAME_CHARS: usize = 90;
+
+/// Characters of the longest notice.
+const NOTICE_CHARS: usize = 250;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("end_coverage_snapshot", Group::Coverage, ABOUT, run)
         .answers::<Output>()
         .cli("coverage end", &["snapshotId"], show)
-        .finds(REPORT)
+        .default_argument(REPORT)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -51,12 +55,12 @@ struct Output {
     file_changes: Object,
     new_files: Vec<String>,
     removed_files: Vec<String>,
-    /// Only where files were left out.
+    /// Only if files were left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
-/// What people get.
+/// The answer for people.
 #[derive(Serialize, Deserialize)]
 struct ComparisonTable {
     overall: i32,
@@ -64,7 +68,7 @@ struct ComparisonTable {
     unchanged: usize,
 }
 
-/// A file that is not as it was.
+/// A file whose coverage changed.
 #[derive(Serialize, Deserialize)]
 struct ChangedRow {
     tenths: i32,
@@ -74,28 +78,29 @@ struct ChangedRow {
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let comparison = call
+        .project
         .coverage
         .since(&args.snapshot_id, &args.lcov_path, call.deadline)
-        .map_err(|error| refused(error, &args.lcov_path))?;
+        .map_err(|error| refuse_report(error, &args.lcov_path))?;
     if call.audience == Audience::Person {
         return Ok(Reply::json(&table(comparison)));
     }
-    Ok(Reply::json(&output(&comparison, call.room)))
+    Ok(Reply::json(&output(&comparison, call.budget)))
 }
 
-/// The answer. Where not all files fit, those that changed most are in it.
-fn output(comparison: &Comparison, room: usize) -> Output {
+/// The answer for clients. If not all files fit, it has those that changed most.
+fn output(comparison: &Comparison, budget: usize) -> Output {
     let mut files: Vec<&Changed> = comparison.files.iter().collect();
-    let notice = cut(&mut files, room);
+    let notice = cut_files(&mut files, budget);
     let name = |file: &Changed| reveal_part(&file.path).into_owned();
-    let of = |presence: Presence| {
-        let those = files.iter().filter(|file| file.presence == presence);
-        those.map(|file| name(file)).collect()
+    let names_of = |presence: Presence| {
+        let matching = files.iter().filter(|file| file.presence == presence);
+        matching.map(|file| name(file)).collect()
     };
     Output {
         overall_change: Number(comparison.overall),
-        new_files: of(Presence::New),
-        removed_files: of(Presence::Removed),
+        new_files: names_of(Presence::New),
+        removed_files: names_of(Presence::Removed),
         file_changes: files
             .iter()
             .map(|file| (name(file), json!(Number(file.change))))
@@ -104,19 +109,19 @@ fn output(comparison: &Comparison, room: usize) -> Output {
     }
 }
 
-/// Leaves as many files as there is room for, and says what was left out.
-fn cut(files: &mut Vec<&Changed>, room: usize) -> Option<String> {
+/// Keeps as many files as fit, and returns a notice about the others.
+fn cut_files(files: &mut Vec<&Changed>, budget: usize) -> Option<String> {
     let all = files.len();
-    if files.iter().map(|file| takes(file)).sum::<usize>() + FRAME <= room {
+    if files.iter().map(|file| cost(file)).sum::<usize>() + FRAME_CHARS <= budget {
         return None;
     }
     files.sort_by_key(|file| Reverse((file.change.tenths.abs(), file.is_change())));
-    let mut used = FRAME + NOTICE;
+    let mut used = FRAME_CHARS + NOTICE_CHARS;
     let shown = files
         .iter()
         .take_while(|file| {
-            used += takes(file);
-            used <= room
+            used += cost(file);
+            used <= budget
         })
         .count();
     let mut others = match files[shown].change.tenths.abs() {
@@ -141,8 +146,8 @@ fn cut(files: &mut Vec<&Changed>, room: usize) -> Option<String> {
     ))
 }
 
-/// The characters a file takes in the answer.
-fn takes(file: &Changed) -> usize {
+/// The characters that a file takes in the answer.
+fn cost(file: &Changed) -> usize {
     let name = json_length(&reveal_part(&file.path)) + r#""","#.len();
     let change = json!(Number(file.change)).to_string().len() + ":".len();
     match file.presence {
@@ -151,7 +156,7 @@ fn takes(file: &Changed) -> usize {
     }
 }
 
-/// Files that are worse first, then those that are better; those that stayed the same are counted.
+/// The answer for people: files that got worse, then those that got better, and the number of unchanged ones.
 fn table(comparison: Comparison) -> ComparisonTable {
     let all = comparison.files.len();
     let mut files: Vec<ChangedRow> = comparison

@@ -12,15 +12,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{CoverageRow, Number, REPORT, fraction_width, load};
+use crate::markdown::shorten;
 use crate::terminal::TerminalPage;
+use crate::tools::arguments::Object;
 use crate::tools::budget::json_length;
-use crate::tools::failure::{Failure, FailureKind, brief};
-use crate::tools::{Audience, Call, Group, Object, Reply, Tool};
+use crate::tools::call::{Audience, Call, Reply};
+use crate::tools::failure::{Failure, FailureKind};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Line coverage of files in percent, from an LCOV report; 0 for one that is not in it. Use it after changing files.";
 
 /// Characters of the answer for each file, beside its path.
-const FIELDS: usize = 8;
+const FIELD_CHARS: usize = 8;
 
 /// Files that an error names.
 const MAX_NAMED_FILES: usize = 10;
@@ -29,7 +32,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("get_file_coverage", Group::Coverage, ABOUT, run)
         .answers::<Output>()
         .cli("coverage file", &["filePaths"], show)
-        .finds(REPORT)
+        .default_argument(REPORT)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -49,13 +52,13 @@ struct Output {
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let loaded = load(call, &args.lcov_path)?;
-    let takes = |path: &String| json_length(path) + FIELDS;
-    if args.file_paths.iter().map(takes).sum::<usize>() > call.room {
+    let cost = |path: &String| json_length(path) + FIELD_CHARS;
+    if args.file_paths.iter().map(cost).sum::<usize>() > call.budget {
         return Err(Failure::new(
             FailureKind::TooLarge,
             format!(
                 "The answer would have over {} characters; ask for fewer files",
-                call.room
+                call.budget
             ),
         ));
     }
@@ -63,7 +66,9 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let mut rows = Vec::new();
     for path in &args.file_paths {
         call.deadline.check()?;
-        let file = loaded.find(path).map_err(|error| ambiguous(path, &error))?;
+        let file = loaded
+            .find(path)
+            .map_err(|error| refuse_ambiguous(path, &error))?;
         // A file no test has loaded is missing from the report. The contract wants 0 for it, not an error.
         let lines = file.map_or_else(LineHits::default, |file| file.lines);
         files.insert(path.clone(), json!(Number(lines.percent())));
@@ -78,20 +83,21 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     Ok(Reply::json(&Output { files }))
 }
 
-fn ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure {
-    let named: Vec<String> = candidates
+/// The failure for a path that fits several files of the report.
+fn refuse_ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure {
+    let names: Vec<String> = candidates
         .iter()
         .take(MAX_NAMED_FILES)
-        .map(|candidate| brief(&reveal_part(candidate)))
+        .map(|candidate| shorten(&reveal_part(candidate)))
         .collect();
-    let more = match candidates.len() - named.len() {
+    let more = match candidates.len() - names.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let (path, named) = (brief(path), named.join(", "));
+    let (path, names) = (shorten(path), names.join(", "));
     Failure::new(
         FailureKind::Invalid,
-        format!("Ambiguous file path {path}: the report has {named}{more}"),
+        format!("Ambiguous file path {path}: the report has {names}{more}"),
     )
 }
 

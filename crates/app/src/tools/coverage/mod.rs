@@ -1,6 +1,6 @@
-//! Tools that tell how much of the code the tests reach, from LCOV reports.
+//! The coverage tools: how much of the code the tests reach, from LCOV reports.
 //!
-//! Percentages are numbers with one decimal at the most, as short as JSON writes them.
+//! Invariant: a percentage in an answer has one decimal at most, and none if it is whole.
 
 pub(super) mod end;
 pub(super) mod file;
@@ -12,11 +12,14 @@ use docent_engine::coverage::{CoverageError, Loaded};
 use docent_engine::files::FileError;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::failure::{Failure, FailureKind, brief};
-use super::{Call, LeftOut, Object};
+use crate::markdown::shorten;
 use crate::project::Project;
+use crate::tools::arguments::Object;
+use crate::tools::call::Call;
+use crate::tools::failure::{Failure, FailureKind};
+use crate::tools::tool::DefaultArgument;
 
-/// A percentage in an answer: `85.4`, and `90` where there is no decimal to tell.
+/// A percentage in an answer: `85.4`, or `90`.
 #[derive(Clone, Copy)]
 struct Number(Percent);
 
@@ -29,7 +32,7 @@ impl Serialize for Number {
     }
 }
 
-/// A file as a person sees it: a row of a table.
+/// A row of the table that people see.
 #[derive(Serialize, Deserialize)]
 struct CoverageRow {
     path: String,
@@ -51,13 +54,13 @@ impl CoverageRow {
         LineHits { found, hit }.percent()
     }
 
-    /// `14/21`, as wide as the widest of a table.
+    /// `14/21`, padded to the width of the table's column.
     fn fraction(&self, width: usize) -> String {
         format!("{:>width$}", format!("{}/{}", self.hit, self.found))
     }
 }
 
-/// The width that the widest `14/21` of a table takes.
+/// The width of the column of fractions.
 fn fraction_width<'a>(rows: impl IntoIterator<Item = &'a CoverageRow>) -> usize {
     rows.into_iter()
         .map(|row| row.fraction(0).len())
@@ -65,13 +68,13 @@ fn fraction_width<'a>(rows: impl IntoIterator<Item = &'a CoverageRow>) -> usize 
         .unwrap_or(0)
 }
 
-/// On the command line, a report that is not named is looked for.
-const REPORT: LeftOut = LeftOut {
+/// On the command line, the report is optional.
+const REPORT: DefaultArgument = DefaultArgument {
     about: "Without --lcov-path, the newest report in the usual places is taken, such as coverage/lcov.info.",
-    find: find_report,
+    fill: fill_report,
 };
 
-fn find_report(project: &Project, arguments: &mut Object) -> Result<Option<String>, Failure> {
+fn fill_report(project: &Project, arguments: &mut Object) -> Result<Option<String>, Failure> {
     if arguments.contains_key("lcovPath") {
         return Ok(None);
     }
@@ -87,19 +90,20 @@ fn find_report(project: &Project, arguments: &mut Object) -> Result<Option<Strin
     Ok(Some(format!("Report: {path}")))
 }
 
-/// The report a caller names.
+/// Loads the report that a caller names.
 fn load(call: &Call<'_>, path: &str) -> Result<Loaded, Failure> {
-    call.coverage
+    call.project
+        .coverage
         .load(path, call.deadline)
-        .map_err(|error| refused(error, path))
+        .map_err(|error| refuse_report(error, path))
 }
 
-/// What a caller is told when the report at `path` gives no answer. Nothing of its content is repeated.
-fn refused(error: CoverageError, path: &str) -> Failure {
+/// The failure for a report that cannot be used. None of its content is quoted, because it may be any file.
+fn refuse_report(error: CoverageError, path: &str) -> Failure {
     let (kind, message) = match error {
         CoverageError::Missing => (
             FailureKind::Missing,
-            format!("LCOV file not found at path {}", brief(path)),
+            format!("LCOV file not found at path {}", shorten(path)),
         ),
         CoverageError::Path(_) => (FailureKind::Invalid, format!("Cannot read LCOV file: {error}")),
         CoverageError::Outside => (
@@ -123,7 +127,7 @@ fn refused(error: CoverageError, path: &str) -> Failure {
         ),
         CoverageError::NoSnapshot(id) => (
             FailureKind::Missing,
-            format!("Snapshot not found with ID {}", brief(&id)),
+            format!("Snapshot not found with ID {}", shorten(&id)),
         ),
         CoverageError::Storage(reason) => {
             (FailureKind::Internal, format!("Cannot create snapshot: {reason}"))

@@ -1,4 +1,4 @@
-//! `get_overall_coverage`: line coverage of the whole project. People get a table beside it, the worst files first.
+//! `get_overall_coverage`: line coverage of the whole project. People also get a table with the worst files.
 //!
 //! Promise: `docs/behaviour.md`, coverage.
 
@@ -12,20 +12,21 @@ use serde_json::Value;
 
 use super::{CoverageRow, Number, REPORT, fraction_width, load};
 use crate::terminal::TerminalPage;
+use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::Failure;
-use crate::tools::{Audience, Call, Group, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str =
     "Overall line coverage in percent, from an LCOV report. Use it before changing code, as a baseline.";
 
-/// Files that people see.
-const ROWS: usize = 20;
+/// Files in the table.
+const MAX_ROWS: usize = 20;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("get_overall_coverage", Group::Coverage, ABOUT, run)
         .answers::<Output>()
         .cli("coverage", &[], show)
-        .finds(REPORT)
+        .default_argument(REPORT)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -41,12 +42,12 @@ struct Output {
     overall: Number,
 }
 
-/// What people get.
+/// The answer for people.
 #[derive(Serialize, Deserialize)]
 struct OverallTable {
     total: CoverageRow,
     worst: Vec<CoverageRow>,
-    /// Files that are not in the table, because they are covered no worse.
+    /// Number of files that are not in the table, because others are covered worse.
     better: usize,
 }
 
@@ -65,17 +66,17 @@ fn table(report: &Report) -> OverallTable {
         .iter()
         .filter(|file| file.lines.found > 0)
         .collect();
-    // Of files that are as bad as each other, the one with more to do.
+    // Of files with the same percentage, the one with more missed lines comes first.
     files.sort_by_key(|file| {
         let missed = file.lines.found - file.lines.hit;
         (file.lines.percent(), Reverse(missed), file.path.as_str())
     });
     OverallTable {
         total: CoverageRow::new("all files", report.total()),
-        better: files.len().saturating_sub(ROWS),
+        better: files.len().saturating_sub(MAX_ROWS),
         worst: files
             .into_iter()
-            .take(ROWS)
+            .take(MAX_ROWS)
             .map(|file| CoverageRow::new(&file.path, file.lines))
             .collect(),
     }

@@ -1,4 +1,4 @@
-//! `start_coverage_snapshot`: keeps the coverage of now, to compare with later.
+//! `start_coverage_snapshot`: stores the current coverage, to compare a later report with it.
 //!
 //! Promise: `docs/behaviour.md`, coverage.
 
@@ -9,10 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{REPORT, refused};
+use super::{REPORT, refuse_report};
 use crate::terminal::TerminalPage;
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::Failure;
-use crate::tools::{Call, Group, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Keep a snapshot of the coverage in an LCOV report, before changing code. Save the snapshotId for \
     end_coverage_snapshot.";
@@ -22,7 +23,7 @@ pub(crate) fn tool() -> Tool {
         .answers::<Output>()
         .adds()
         .cli("coverage start", &[], show)
-        .finds(REPORT)
+        .default_argument(REPORT)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -40,20 +41,21 @@ struct Output {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let taken = call
+    let snapshot = call
+        .project
         .coverage
         .start(&args.lcov_path, call.deadline)
         .map_err(|error| {
-            let missing = matches!(error, CoverageError::Missing);
-            let mut failure = refused(error, &args.lcov_path);
-            if missing {
+            let is_missing = matches!(error, CoverageError::Missing);
+            let mut failure = refuse_report(error, &args.lcov_path);
+            if is_missing {
                 failure.message = format!("Cannot create snapshot - {}", failure.message);
             }
             failure
         })?;
     Ok(Reply::json(&Output {
-        snapshot_id: taken.id.to_string(),
-        timestamp: taken.at,
+        snapshot_id: snapshot.id.to_string(),
+        timestamp: snapshot.at,
     }))
 }
 

@@ -1,6 +1,8 @@
-//! `search_docs`: sections of the project's documentation that answer a question, a page of results at a time.
+//! `search_docs`: sections of the project's documentation that answer a question, a page of results at a
+//! time.
 //!
-//! What it takes depends on the documentation: every label of its pages is an argument, with the values there are.
+//! Its arguments depend on the documentation: every label of the pages is a filter, with its values as
+//! choices.
 //!
 //! Promise: `docs/behaviour.md`, documentation.
 
@@ -20,13 +22,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{freshen, unsearchable};
+use super::{freshen, refuse_search};
 use crate::markdown::inline_to;
 use crate::project::Project;
 use crate::terminal::TerminalPage;
+use crate::tools::arguments::Object;
+use crate::tools::budget::notice;
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::freshness::freshness_notices;
-use crate::tools::{Call, Group, Object, Reply, Shape, Tool, budget};
+use crate::tools::tool::{Group, Tool, ToolDescription};
 
 const ABOUT: &str =
     "Search the project's documentation. Use this to find relevant documentation, guides, or API references.";
@@ -36,7 +41,7 @@ pub(crate) fn tool() -> Tool {
         .answers::<Output>()
         .per_minute_paid(30)
         .strict()
-        .shaped(shape)
+        .adapt(describe)
         .indented()
         .slow_after(Duration::from_secs(2))
         .cli("docs", &["query"], show)
@@ -48,21 +53,21 @@ struct Args {
     #[schemars(description = "The search query (e.g., 'how to paginate', 'RateLimitError').")]
     query: String,
     /// Maximum number of results to return. Default is 10.
-    #[serde(default = "ten")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 50))]
     limit: usize,
     /// Opaque pagination token returned from a previous search. Omit for the first page. Returns an error if invalid or malformed.
     cursor: Option<String>,
-    /// The values of labels; which there are is said by the documentation.
+    /// Filters by label, which the documentation defines.
     #[serde(flatten)]
     #[schemars(skip)]
     filters: Labels,
 }
 
-/// Longer ones are no questions.
+/// Longer queries are refused.
 const MAX_QUERY_CHARS: usize = 1_000;
 
-fn ten() -> usize {
+fn default_limit() -> usize {
     10
 }
 
@@ -71,7 +76,7 @@ struct Output {
     hits: Vec<DocsHit>,
     next_cursor: Option<String>,
     hint: Option<SearchHint>,
-    /// What the answer cannot know of.
+    /// What the answer may miss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
@@ -93,40 +98,44 @@ struct SearchHint {
     suggested_filters: BTreeMap<String, Vec<String>>,
 }
 
-/// Says what there is to search, and offers its labels.
-fn shape(project: &Project, shape: &mut Shape) {
-    shape.about = ABOUT.replacen("project's documentation", &project.docs.description, 1);
+/// Describes the documentation, and adds its labels as arguments.
+fn describe(project: &Project, description: &mut ToolDescription) {
+    description.about = ABOUT.replacen("project's documentation", &project.docs.description, 1);
     let view = project.index.docs(Duration::ZERO);
-    let Some(Value::Object(properties)) = shape.input.get_mut("properties") else {
+    let Some(Value::Object(properties)) = description.input.get_mut("properties") else {
         return;
     };
-    let room = if shape.is_listed {
+    let max_bytes = if description.is_listed {
         MAX_LABEL_BYTES
     } else {
         usize::MAX
     };
-    let facets = facets(&view, room);
-    let all = facets.len() == view.taxonomy.keys.len();
+    let facets = facets(&view, max_bytes);
+    let is_complete = facets.len() == view.taxonomy.keys.len();
     properties.extend(facets);
-    if !all {
-        // A client that holds calls against the list must be able to send the others.
+    if !is_complete {
+        // A client that validates calls against the list must be able to send the others.
         let others = json!({ "type": "string" });
-        shape.input.insert("additionalProperties".to_owned(), others);
+        description
+            .input
+            .insert("additionalProperties".to_owned(), others);
     }
 }
 
-/// Bytes that labels may take in the list of tools, and those of a description.
+/// Bytes that labels may take in the list of tools.
 const MAX_LABEL_BYTES: usize = 500;
-const DESCRIPTION_CHARS: usize = 100;
 
-/// Each label as an argument, as far as there is room: the longest lists of values go first, then labels. What is not listed
-/// is known all the same, and results show it.
-fn facets(view: &View, room: usize) -> Object {
+/// Characters of a label's description.
+const MAX_DESCRIPTION_CHARS: usize = 100;
+
+/// The labels as arguments, in at most `max_bytes`. The longest lists of values are dropped first, then whole
+/// labels; calls may still use them, because results show them.
+fn facets(view: &View, max_bytes: usize) -> Object {
     let describe = |name: &String, key: &LabelKey| {
         let about = key.description.as_deref();
         about.map_or_else(
             || format!("Filter results by {name}."),
-            |about| inline_to(about, DESCRIPTION_CHARS),
+            |about| inline_to(about, MAX_DESCRIPTION_CHARS),
         )
     };
     let mut facets: Object = view
@@ -138,8 +147,8 @@ fn facets(view: &View, room: usize) -> Object {
             (name.clone(), full)
         })
         .collect();
-    let takes = |facets: &Object| Value::Object(facets.clone()).to_string().len();
-    if takes(&facets) <= room {
+    let size = |facets: &Object| Value::Object(facets.clone()).to_string().len();
+    if size(&facets) <= max_bytes {
         return facets;
     }
     let mut longest: Vec<(&String, &LabelKey)> = view.taxonomy.keys.iter().collect();
@@ -147,11 +156,11 @@ fn facets(view: &View, room: usize) -> Object {
     for (name, key) in longest {
         let about = format!("{} {} values.", describe(name, key), key.values.len());
         facets.insert(name.clone(), json!({ "type": "string", "description": about }));
-        if takes(&facets) <= room {
+        if size(&facets) <= max_bytes {
             return facets;
         }
     }
-    while takes(&facets) > room
+    while size(&facets) > max_bytes
         && let Some(last) = facets.keys().next_back().cloned()
     {
         facets.shift_remove(&last);
@@ -167,30 +176,10 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         )
         .hint("Say what you look for in a few words."));
     }
-    // It was brought up to date before the arguments were looked at, which depend on it.
+    // The arguments depend on the documentation, so dispatch has brought it up to date already.
     let mut freshness = call.docs.clone().unwrap_or_default();
-    let view = call.index.docs(Duration::ZERO);
-    // A list that a model on a server has ordered is another one, and so is its state.
-    let asked = |by_server: bool| cursor::CursorScope {
-        query: &args.query,
-        filters: &args.filters,
-        generation: view.generation.wrapping_add(u64::from(by_server)),
-    };
-    let refused = |why: &dyn std::fmt::Display| {
-        Failure::new(FailureKind::Invalid, format!("The cursor {why}"))
-            .hint("Search again without it to start from the first page.")
-    };
-    let (after, was_by_server) = match args.cursor.as_deref() {
-        None => (0, None),
-        Some(cursor) => match asked(false).resume(cursor) {
-            Ok(after) => (after, Some(false)),
-            Err(cursor::CursorRefused::Stale) => {
-                let after = asked(true).resume(cursor).map_err(|why| refused(&why))?;
-                (after, Some(true))
-            }
-            Err(why) => return Err(refused(&why)),
-        },
-    };
+    let view = call.project.index.docs(Duration::ZERO);
+    let (after, order) = resume(args, &view)?;
     let request = SectionRequest {
         query: &args.query,
         filters: &args.filters,
@@ -199,29 +188,24 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         limit: args.limit,
         ways: Ways::All,
     };
-    let results = match search(call.root, call.index, &request, call.deadline) {
+    let run_search = || search(&call.project.root, &call.project.index, &request, call.deadline);
+    let results = match run_search() {
         Err(StoreError::Damaged(_)) => {
             freshness = freshen(call);
-            search(call.root, call.index, &request, call.deadline)
+            run_search()
         }
         results => results,
     };
-    let results = results.map_err(|error| unsearchable(&error))?;
-    if was_by_server.is_some_and(|was| was != results.by_server) {
-        return Err(refused(
+    let results = results.map_err(|error| refuse_search(&error))?;
+    let actual_order = ResultOrder::of(results.by_server);
+    if order.is_some_and(|order| order != actual_order) {
+        return Err(refuse_cursor(
             &"belongs to results in another order: the embedding server came or went",
         ));
     }
-    let asked = asked(results.by_server);
+    let scope = cursor_scope(args, &view, actual_order);
 
-    let mut notices = freshness_notices(&freshness);
-    notices.extend(unused(&view));
-    notices.extend(
-        view.taxonomy
-            .left_out
-            .iter()
-            .map(|what| format!("No filter: {what}")),
-    );
+    let mut notices = corpus_notices(&freshness, &view);
     notices.extend(results.unordered.iter().map(ToString::to_string));
     if results.gone > 0 {
         notices.push(format!(
@@ -237,33 +221,97 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         None
     };
     let mut output = Output {
-        hits: results.hits.into_iter().map(found).collect(),
-        next_cursor: results.more.then(|| asked.cursor(passed)),
+        hits: results.hits.into_iter().map(to_hit).collect(),
+        next_cursor: results.more.then(|| scope.cursor(passed)),
         hint,
-        notice: budget::notice(&notices),
+        notice: notice(&notices),
     };
-    // What does not fit is on the next page.
-    while output.hits.len() > 1 && length(&output) > call.room {
+    // Results that do not fit are on the next page.
+    while output.hits.len() > 1 && length(&output) > call.budget {
         output.hits.pop();
         ends.pop();
-        output.next_cursor = ends.last().map(|end| asked.cursor(*end));
+        output.next_cursor = ends.last().map(|end| scope.cursor(*end));
     }
     Ok(Reply::json(&output))
 }
 
-/// Manifests that say nothing, the first few of them.
-fn unused(view: &View) -> Vec<String> {
-    const NAMED: usize = 3;
+/// The order of results, which a cursor depends on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ResultOrder {
+    ByIndex,
+    /// An embedding server has reordered them.
+    ByServer,
+}
+
+impl ResultOrder {
+    fn of(is_by_server: bool) -> Self {
+        if is_by_server {
+            Self::ByServer
+        } else {
+            Self::ByIndex
+        }
+    }
+}
+
+/// The scope in which a cursor is valid. Results in another order count as another generation.
+fn cursor_scope<'a>(args: &'a Args, view: &View, order: ResultOrder) -> cursor::CursorScope<'a> {
+    cursor::CursorScope {
+        query: &args.query,
+        filters: &args.filters,
+        generation: view
+            .generation
+            .wrapping_add(u64::from(order == ResultOrder::ByServer)),
+    }
+}
+
+/// The start of the cursor's page, and the order that it belongs to. Without a cursor, the first page in any
+/// order.
+fn resume(args: &Args, view: &View) -> Result<(usize, Option<ResultOrder>), Failure> {
+    let Some(cursor) = args.cursor.as_deref() else {
+        return Ok((0, None));
+    };
+    let resume_in = |order| cursor_scope(args, view, order).resume(cursor);
+    match resume_in(ResultOrder::ByIndex) {
+        Ok(after) => Ok((after, Some(ResultOrder::ByIndex))),
+        Err(cursor::CursorRefused::Stale) => {
+            let after = resume_in(ResultOrder::ByServer).map_err(|why| refuse_cursor(&why))?;
+            Ok((after, Some(ResultOrder::ByServer)))
+        }
+        Err(why) => Err(refuse_cursor(&why)),
+    }
+}
+
+fn refuse_cursor(why: &dyn std::fmt::Display) -> Failure {
+    Failure::new(FailureKind::Invalid, format!("The cursor {why}"))
+        .hint("Search again without it to start from the first page.")
+}
+
+/// Sentences about what any search of the documentation may miss now.
+fn corpus_notices(freshness: &Freshness, view: &View) -> Vec<String> {
+    let mut notices = freshness_notices(freshness);
+    notices.extend(unused_manifests(view));
+    notices.extend(
+        view.taxonomy
+            .left_out
+            .iter()
+            .map(|reason| format!("No filter: {reason}")),
+    );
+    notices
+}
+
+/// Notices about the first manifests that cannot be used.
+fn unused_manifests(view: &View) -> Vec<String> {
+    const MAX_NAMED: usize = 3;
     let mut sentences: Vec<String> = view
         .problems
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED)
         .map(|problem| format!("A manifest is not used: {}", inline_to(problem, 300)))
         .collect();
-    if view.problems.len() > NAMED {
+    if view.problems.len() > MAX_NAMED {
         sentences.push(format!(
             "{} more are not; `docent docs check` names them",
-            view.problems.len() - NAMED
+            view.problems.len() - MAX_NAMED
         ));
     }
     sentences
@@ -273,7 +321,7 @@ fn length(output: &Output) -> usize {
     serde_json::to_string_pretty(output).map_or(0, |text| text.chars().count())
 }
 
-fn found(hit: SectionHit) -> DocsHit {
+fn to_hit(hit: SectionHit) -> DocsHit {
     let shown = |text: &str| reveal_part(text).into_owned();
     let breadcrumb = hit.section.breadcrumb();
     DocsHit {
@@ -287,7 +335,7 @@ fn found(hit: SectionHit) -> DocsHit {
     }
 }
 
-/// What to do where nothing was found.
+/// Advice for a search without results.
 fn hint(call: &Call<'_>, request: &SectionRequest<'_>, freshness: &Freshness) -> Result<SearchHint, Failure> {
     let quoted = inline_to(request.query, 80);
     if request.view.pages == 0 {
@@ -306,16 +354,19 @@ fn hint(call: &Call<'_>, request: &SectionRequest<'_>, freshness: &Freshness) ->
         without,
         words,
         headings,
-    } = advice(call.index, request).map_err(|error| unsearchable(&error))?;
-    let active: Vec<String> = request
+    } = advice(&call.project.index, request).map_err(|error| refuse_search(&error))?;
+    let filtered_by: Vec<String> = request
         .filters
         .iter()
         .map(|(key, value)| format!("{key} '{}'", inline_to(value, 40)))
         .collect();
-    let mut message = if active.is_empty() {
+    let mut message = if filtered_by.is_empty() {
         format!("0 results found for '{quoted}'.")
     } else {
-        format!("0 results found for '{quoted}' with {}.", active.join(" and "))
+        format!(
+            "0 results found for '{quoted}' with {}.",
+            filtered_by.join(" and ")
+        )
     };
     if !filters.is_empty() {
         message += " Other values match: see suggested_filters, or leave the filter out.";
@@ -325,7 +376,9 @@ fn hint(call: &Call<'_>, request: &SectionRequest<'_>, freshness: &Freshness) ->
     if !words.is_empty() {
         let pairs: Vec<String> = words
             .iter()
-            .map(|(asked, meant)| format!("'{}' for '{}'", inline_to(meant, 40), inline_to(asked, 40)))
+            .map(|(word, correction)| {
+                format!("'{}' for '{}'", inline_to(correction, 40), inline_to(word, 40))
+            })
             .collect();
         message += &format!(" Did you mean {}?", pairs.join(", "));
     }
@@ -345,16 +398,16 @@ fn hint(call: &Call<'_>, request: &SectionRequest<'_>, freshness: &Freshness) ->
     })
 }
 
-/// For people: what to ask `docent doc` for, where it stands, and what it says.
+/// For people: each section's heading, the command that shows it, and a snippet.
 fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let output = Output::deserialize(answer).expect("it was written by `run`");
-    for (at, found) in output.hits.iter().enumerate() {
+    for (at, hit) in output.hits.iter().enumerate() {
         if at > 0 {
             page.line("")?;
         }
-        page.found(&found.breadcrumb, "", &format!("{:.2}", found.score))?;
-        page.dim(&format!("  docent doc {}", found.chunk_id))?;
-        page.prose(&found.snippet)?;
+        page.result_heading(&hit.breadcrumb, "", &format!("{:.2}", hit.score))?;
+        page.dim(&format!("  docent doc {}", hit.chunk_id))?;
+        page.prose(&hit.snippet)?;
     }
     if let Some(hint) = &output.hint {
         page.note(&hint.message)?;

@@ -11,10 +11,11 @@ use docent_engine::git::{Attribution, Blame, BlameRange, BlamedLine};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{path, refused};
-use crate::markdown::{cut, fence, inline, inline_to, length, note, whole};
+use super::{parse_path, refuse_git};
+use crate::markdown::{cut, cut_answer, fence, inline, inline_to, length, note};
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::{Call, Group, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Show who last modified each line of a file, and the commits behind them.";
 
@@ -38,29 +39,32 @@ struct Args {
     end_line: Option<usize>,
 }
 
-/// Room kept for the heading and notes.
-const FRAME: usize = 500;
+/// Characters kept for the heading and notes.
+const FRAME_CHARS: usize = 500;
 
-/// Names are cut to this many characters, lines to that many.
+/// Characters of an author's name.
 const MAX_NAME_CHARS: usize = 30;
+
+/// Characters of a line.
 const MAX_LINE_CHARS: usize = 1_000;
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let path = path(Some(&args.file_path))?.ok_or_else(|| {
+    let path = parse_path(Some(&args.file_path))?.ok_or_else(|| {
         Failure::new(FailureKind::Invalid, "Invalid file path: it is empty")
             .hint("Name a file of the project")
     })?;
     let shown = inline(path.as_str());
-    let room = call.room.saturating_sub(FRAME + length(&shown));
-    let wanted = BlameRange {
+    let budget = call.budget.saturating_sub(FRAME_CHARS + length(&shown));
+    let range = BlameRange {
         start: args.start_line,
         end: args.end_line,
-        room,
+        room: budget,
     };
     let blame = call
+        .project
         .git
-        .blame(&path, wanted, call.deadline)
-        .map_err(|error| refused(error, "commit reference"))?;
+        .blame(&path, range, call.deadline)
+        .map_err(|error| refuse_git(error, "commit reference"))?;
 
     let mut text = format!("# Git Blame: {shown}\n");
     if blame.modified {
@@ -70,12 +74,12 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         text += "\nThe file is empty.\n";
         return Ok(Reply::Text(text));
     }
-    text += &body(&path, &blame, room);
-    Ok(Reply::Text(whole(&text, call.room)))
+    text += &body(&path, &blame, budget);
+    Ok(Reply::Text(cut_answer(&text, call.budget)))
 }
 
-/// As many lines as there is room for, and the commits they come from.
-fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
+/// As many lines as fit, and the commits they come from.
+fn body(path: &RepoPath, blame: &Blame, budget: usize) -> String {
     let width = blame
         .lines
         .iter()
@@ -86,7 +90,7 @@ fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
     let mut lines = String::new();
     let mut commits = String::new();
     let mut listed = 0;
-    // The fence is as long as the longest run of backticks, which may be a line's.
+    // The fence must be longer than any run of backticks in the lines.
     let fences = blame
         .lines
         .iter()
@@ -105,7 +109,7 @@ fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
             String::new()
         };
         used += length(&row) + length(&section);
-        if used > room && last > 0 {
+        if used > budget && last > 0 {
             break;
         }
         listed = listed.max(line.commit + 1);
@@ -119,13 +123,13 @@ fn body(path: &RepoPath, blame: &Blame, room: usize) -> String {
     let mut text = format!("\n## Lines {first}-{last}\n\n{fence}{language}\n{lines}{fence}\n{commits}");
     if last < blame.end {
         let (end, total, next) = (blame.end, blame.total, last + 1);
-        let wanted = if end == total {
+        let last_line = if end == total {
             format!("{total}")
         } else {
             format!("{end} (the file has {total})")
         };
         text += &note(&format!(
-            "Lines {first}-{last} of {wanted} fit into this answer; read on with startLine {next}"
+            "Lines {first}-{last} of {last_line} fit into this answer; read on with startLine {next}"
         ));
     }
     if blame.commits[..listed].iter().any(|commit| commit.boundary) {

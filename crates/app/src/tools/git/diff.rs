@@ -12,10 +12,11 @@ use docent_engine::git::{ChangeStatus, Detail, Diff, MAX_CHANGED_LINES, Patched,
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{changed, given, path, refused};
-use crate::markdown::{count, cut as cut_to, fence, inline, inline_to, length, note, whole};
+use super::{describe_change, non_empty, parse_path, refuse_git};
+use crate::markdown::{count, cut as cut_to, cut_answer, fence, inline, inline_to, length, note};
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::Failure;
-use crate::tools::{Call, Group, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Compare two git references (commits/branches/tags), one with the working directory, or show unstaged changes. Large \
     differences are summed up.";
@@ -44,19 +45,19 @@ struct Args {
     offset: usize,
 }
 
-/// More files than this are not all listed, but so many.
+/// With more files than this, only the first are listed.
 const MAX_LISTED_FILES: usize = 500;
 const FIRST_FILES: usize = 50;
 
 /// Characters of a line.
 const MAX_LINE_CHARS: usize = 4_000;
 
-/// Room kept for what ends an answer.
-const FRAME: usize = 600;
+/// Characters kept for the end of an answer.
+const FRAME_CHARS: usize = 600;
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let path = path(args.file_path.as_deref())?;
-    let (from, to) = (given(args.ref1.as_deref()), given(args.ref2.as_deref()));
+    let path = parse_path(args.file_path.as_deref())?;
+    let (from, to) = (non_empty(args.ref1.as_deref()), non_empty(args.ref2.as_deref()));
     let sides = Sides {
         from,
         to,
@@ -64,48 +65,50 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         patches: !args.summary,
     };
     let diff = call
+        .project
         .git
         .diff(sides, call.deadline)
-        .map_err(|error| refused(error, "git reference"))?;
+        .map_err(|error| refuse_git(error, "git reference"))?;
     let title = title(from, to);
     if diff.files.is_empty() {
-        let reason = unchanged(call, sides)?;
-        return Ok(Reply::Text(whole(
+        let reason = explain_no_differences(call, sides)?;
+        return Ok(Reply::Text(cut_answer(
             &format!("# Git Diff: {title}\n\n{reason}\n"),
-            call.room,
+            call.budget,
         )));
     }
     let is_long = diff.files.len() > MAX_LISTED_FILES || diff.detail != Detail::Patches;
     let text = if args.summary || is_long {
-        let mut text = summary(&title, &diff, call.room);
+        let mut text = summary(&title, &diff, call.budget);
         if !args.summary {
-            text += &note(&switched(&diff, path.as_ref()));
+            text += &note(&explain_summary(&diff, path.as_ref()));
         }
         text
     } else {
-        full(&title, &diff, args.offset, call.room)
+        full(&title, &diff, args.offset, call.budget)
     };
-    Ok(Reply::Text(whole(&text, call.room)))
+    Ok(Reply::Text(cut_answer(&text, call.budget)))
 }
 
-/// Nothing differs; a path that neither side has is said to be one.
-fn unchanged(call: &Call<'_>, sides: Sides<'_>) -> Result<String, Failure> {
+/// Explains an empty diff, which may come from a path that neither side has.
+fn explain_no_differences(call: &Call<'_>, sides: Sides<'_>) -> Result<String, Failure> {
     let Some(path) = sides.path else {
         return Ok("No differences.".into());
     };
-    let place = inline(path.as_str());
+    let shown_path = inline(path.as_str());
     let is_known = call
+        .project
         .git
         .knows(path, sides, call.deadline)
-        .map_err(|error| refused(error, "git reference"))?;
+        .map_err(|error| refuse_git(error, "git reference"))?;
     Ok(if is_known {
-        format!("No differences in {place}.")
+        format!("No differences in {shown_path}.")
     } else {
-        format!("No differences: git does not track {place}; check the spelling.")
+        format!("No differences: git does not track {shown_path}; check the spelling.")
     })
 }
 
-/// What is compared, as the caller named it.
+/// The two sides, as the caller named them.
 fn title(from: Option<&str>, to: Option<&str>) -> String {
     const HERE: &str = "working directory";
     match (from, to) {
@@ -118,8 +121,8 @@ fn title(from: Option<&str>, to: Option<&str>) -> String {
     }
 }
 
-/// Why there is a summary where nobody asked for one.
-fn switched(diff: &Diff, path: Option<&RepoPath>) -> String {
+/// Explains a summary that was not requested.
+fn explain_summary(diff: &Diff, path: Option<&RepoPath>) -> String {
     let reason = match diff.detail {
         Detail::OddNames => "A file's name has a line end in it".to_owned(),
         _ if diff.files.len() > MAX_LISTED_FILES => {
@@ -150,10 +153,10 @@ fn totals(diff: &Diff) -> String {
     )
 }
 
-/// File by file, line by line, from line `offset` of it all.
-fn full(title: &str, diff: &Diff, offset: usize, room: usize) -> String {
+/// The diff file by file, from line `offset` of all its lines.
+fn full(title: &str, diff: &Diff, offset: usize, budget: usize) -> String {
     let mut text = format!("# Git Diff: {title}\n\n## Summary\n{}", totals(diff));
-    let room = room.saturating_sub(length(&text) + FRAME);
+    let budget = budget.saturating_sub(length(&text) + FRAME_CHARS);
     let mut used = 0;
     let mut passed = 0;
     for (at, file) in diff.files.iter().enumerate() {
@@ -168,10 +171,10 @@ fn full(title: &str, diff: &Diff, offset: usize, room: usize) -> String {
         let (body, shown) = body(
             file,
             &lines[skipped.min(lines.len())..],
-            room.saturating_sub(used + length(&heading)),
+            budget.saturating_sub(used + length(&heading)),
         );
-        if used > 0 && shown == 0 && !lines.is_empty() || length(&heading) + used > room && used > 0 {
-            text += &note(&cut(diff, at, first));
+        if used > 0 && shown == 0 && !lines.is_empty() || length(&heading) + used > budget && used > 0 {
+            text += &note(&cut_notice(diff, at, first));
             return text;
         }
         used += length(&heading) + length(&body);
@@ -179,7 +182,7 @@ fn full(title: &str, diff: &Diff, offset: usize, room: usize) -> String {
         text += &body;
         let next = first + skipped + shown;
         if next < first + lines.len() {
-            text += &note(&cut(diff, at, next));
+            text += &note(&cut_notice(diff, at, next));
             return text;
         }
     }
@@ -191,8 +194,8 @@ fn full(title: &str, diff: &Diff, offset: usize, room: usize) -> String {
     text
 }
 
-/// The lines of a patch. A file whose lines all end in CR LF is shown without the CR; where only some do, that is part of
-/// the difference.
+/// The lines of a patch. If all of them end in CR LF, the CR is left out. If only some do, it is part of the
+/// difference.
 fn lines(patch: &str) -> Vec<&str> {
     let is_text = |line: &&str| !line.starts_with(['@', '\\']);
     let lines: Vec<&str> = patch.split_terminator('\n').collect();
@@ -209,7 +212,8 @@ fn lines(patch: &str) -> Vec<&str> {
     lines
 }
 
-fn cut(diff: &Diff, at: usize, next: usize) -> String {
+/// The notice where the answer ends in the middle of the diff.
+fn cut_notice(diff: &Diff, at: usize, next: usize) -> String {
     let files = diff.files.len();
     format!(
         "The answer is cut in file {} of {files}; read on with offset {next}",
@@ -218,7 +222,7 @@ fn cut(diff: &Diff, at: usize, next: usize) -> String {
 }
 
 fn heading(file: &Patched) -> String {
-    let mut text = format!("## File: {}\n", changed(&file.change));
+    let mut text = format!("## File: {}\n", describe_change(&file.change));
     if !file.binary {
         text += &format!(
             "**Changes**: +{} -{}\n",
@@ -234,8 +238,8 @@ fn heading(file: &Patched) -> String {
     text
 }
 
-/// As many of a file's lines as there is room for, and how many that are.
-fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
+/// As many of a file's lines as fit, and their number.
+fn body(file: &Patched, lines: &[&str], budget: usize) -> (String, usize) {
     if file.withheld {
         return (
             "\nContent not shown: the path is blocked because it may hold secrets.\n".into(),
@@ -254,7 +258,7 @@ fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
     let mut shown = 0;
     let mut fences = 3;
     for line in lines {
-        // A new file is shown as it is, without the marks that every line of it would have.
+        // A new file is shown without the `+` that every line of it has.
         let text = match (is_new, line.as_bytes().first()) {
             (true, Some(b'@' | b'\\')) => None,
             (true, _) => Some(line.get(1..).unwrap_or_default()),
@@ -263,13 +267,13 @@ fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
         if let Some(text) = text {
             let text = cut_to(
                 &reveal_part(text),
-                MAX_LINE_CHARS.min(room / 3).max(80),
+                MAX_LINE_CHARS.min(budget / 3).max(80),
                 " … (line cut)",
             );
             used += length(&text) + 1;
             // Both fences grow with the longest run of backticks.
             fences = fences.max(fence(&text).len());
-            if used + 2 * fences > room && shown > 0 {
+            if used + 2 * fences > budget && shown > 0 {
                 break;
             }
             kept.push_str(&text);
@@ -287,11 +291,11 @@ fn language(file: &Patched, text: &str) -> &'static str {
     RepoPath::parse(&file.change.path).map_or("", |path| language_of(&path, first))
 }
 
-/// The numbers, and the files by what happened to them.
-fn summary(title: &str, diff: &Diff, room: usize) -> String {
+/// The totals, and the files grouped by their change.
+fn summary(title: &str, diff: &Diff, budget: usize) -> String {
     let mut text = format!("# Git Diff Summary: {title}\n\n{}", totals(diff));
-    let room = room.saturating_sub(length(&text) + FRAME);
-    let most = if diff.files.len() > MAX_LISTED_FILES {
+    let budget = budget.saturating_sub(length(&text) + FRAME_CHARS);
+    let max_rows = if diff.files.len() > MAX_LISTED_FILES {
         FIRST_FILES
     } else {
         usize::MAX
@@ -320,7 +324,7 @@ fn summary(title: &str, diff: &Diff, room: usize) -> String {
         for (at, file) in files.iter().enumerate() {
             let row = format!("- {}\n", row(file));
             used += length(&row);
-            if listed == most || used > room {
+            if listed == max_rows || used > budget {
                 let more = count((files.len() - at) as u64);
                 text += &format!("- … and {more} more; filePath lists those of one directory\n");
                 break;
@@ -360,7 +364,7 @@ fn row(file: &Patched) -> String {
     }
 }
 
-/// What the binary files are: `images, fonts`.
+/// The kinds of binary files: `images, fonts`.
 fn kinds(files: &[&Patched]) -> String {
     let kind = |path: &str| match path
         .rsplit('.')

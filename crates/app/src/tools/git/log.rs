@@ -9,10 +9,11 @@ use docent_engine::git::{ChangeStatus, ChangedFile, Commit, CommitLog, LogQuery}
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{changed, given, path, refused};
-use crate::markdown::{inline, inline_to, length, note, whole};
+use super::{describe_change, non_empty, parse_path, refuse_git};
+use crate::markdown::{cut_answer, inline, inline_to, length, note};
+use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::{Audience, Call, Group, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str =
     "Get git commit history for files or the repository, newest first, with the files each commit changed.";
@@ -35,7 +36,7 @@ struct Args {
     /// Filter by author name or email
     author: Option<String>,
     /// Maximum number of commits to return
-    #[serde(default = "ten")]
+    #[serde(default = "default_count")]
     #[schemars(range(min = 1, max = 100))]
     max_count: usize,
     /// Commits to skip, to read on
@@ -44,7 +45,7 @@ struct Args {
     skip: usize,
 }
 
-fn ten() -> usize {
+fn default_count() -> usize {
     10
 }
 
@@ -54,39 +55,40 @@ const MAX_LISTED_FILES: usize = 50;
 /// Parents listed of a merge.
 const MAX_LISTED_PARENTS: usize = 8;
 
-/// Room kept for notes.
-const NOTES: usize = 600;
+/// Characters kept for notes.
+const NOTE_CHARS: usize = 600;
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let query = LogQuery {
-        path: path(args.file_path.as_deref())?,
-        since: given(args.since.as_deref()).map(str::to_owned),
-        until: given(args.until.as_deref()).map(str::to_owned),
-        author: author(args.author.as_deref())?,
+        path: parse_path(args.file_path.as_deref())?,
+        since: non_empty(args.since.as_deref()).map(str::to_owned),
+        until: non_empty(args.until.as_deref()).map(str::to_owned),
+        author: parse_author(args.author.as_deref())?,
         skip: args.skip,
         count: args.max_count,
     };
     let log = call
+        .project
         .git
         .log(&query, call.deadline)
-        .map_err(|error| refused(error, "commit reference"))?;
+        .map_err(|error| refuse_git(error, "commit reference"))?;
     if log.commits.is_empty() {
-        let reason = nothing(call, &query, &log)?;
+        let reason = explain_no_commits(call, &query, &log)?;
         return Ok(Reply::Text(format!("# Git Log\n\nNo commits found: {reason}\n")));
     }
 
     let mut text = String::from("# Git Log\n");
-    let mut used = length(&text) + NOTES;
+    let mut used = length(&text) + NOTE_CHARS;
     let mut shown = 0;
     for commit in &log.commits {
         let separator = if shown == 0 { "\n" } else { "\n---\n\n" };
-        let room = call.room.saturating_sub(used + separator.len());
-        // The first one is shown, if only in short.
+        let left = call.budget.saturating_sub(used + separator.len());
+        // The first commit is always shown, shortened if need be.
         let forms = [(MAX_LISTED_FILES, 500), (10, 300), (0, 60)];
         let Some(section) = forms[..if shown == 0 { 3 } else { 1 }]
             .iter()
             .map(|(files, text)| section(commit, *files, *text))
-            .find(|section| length(section) <= room || call.audience == Audience::Person)
+            .find(|section| length(section) <= left || call.audience == Audience::Person)
             .or_else(|| (shown == 0).then(|| section(commit, 0, 60)))
         else {
             break;
@@ -107,11 +109,12 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     } else if let Some(sentence) = end_of_history(&query, &log) {
         text += &note(&sentence);
     }
-    Ok(Reply::Text(whole(&text, call.room)))
+    Ok(Reply::Text(cut_answer(&text, call.budget)))
 }
 
-fn section(commit: &Commit, most: usize, characters: usize) -> String {
-    let inline = |text: &str| inline_to(text, characters);
+/// A commit with at most `max_files` files, its texts cut to `max_chars`.
+fn section(commit: &Commit, max_files: usize, max_chars: usize) -> String {
+    let inline = |text: &str| inline_to(text, max_chars);
     let mut text = format!(
         "## Commit: {} ({})\n**Author**: {} <{}>  \n",
         commit.short,
@@ -145,10 +148,10 @@ fn section(commit: &Commit, most: usize, characters: usize) -> String {
         return text;
     }
     text += ":\n";
-    for file in commit.files.iter().take(most) {
-        text += &format!("- {}\n", changed(file));
+    for file in commit.files.iter().take(max_files) {
+        text += &format!("- {}\n", describe_change(file));
     }
-    let more = commit.files.len().saturating_sub(most) + commit.unlisted;
+    let more = commit.files.len().saturating_sub(max_files) + commit.unlisted;
     if more > 0 {
         let id = &commit.short;
         text += &if commit.parents.is_empty() {
@@ -160,9 +163,9 @@ fn section(commit: &Commit, most: usize, characters: usize) -> String {
     text
 }
 
-/// Part of a name or an address; git would take lines for alternatives.
-fn author(text: Option<&str>) -> Result<Option<String>, Failure> {
-    let text = given(text);
+/// Part of a name or an address. Line ends are refused, because git would read each line as an alternative.
+fn parse_author(text: Option<&str>) -> Result<Option<String>, Failure> {
+    let text = non_empty(text);
     if text.is_some_and(|text| text.contains(char::is_control)) {
         return Err(
             Failure::new(FailureKind::Invalid, "Invalid author: it has control characters")
@@ -172,8 +175,8 @@ fn author(text: Option<&str>) -> Result<Option<String>, Failure> {
     Ok(text.map(str::to_owned))
 }
 
-/// Why there is nothing to show.
-fn nothing(call: &Call<'_>, query: &LogQuery, log: &CommitLog) -> Result<String, Failure> {
+/// Explains an empty log.
+fn explain_no_commits(call: &Call<'_>, query: &LogQuery, log: &CommitLog) -> Result<String, Failure> {
     if log.unborn {
         return Ok("nothing has been committed yet.".into());
     }
@@ -183,10 +186,11 @@ fn nothing(call: &Call<'_>, query: &LogQuery, log: &CommitLog) -> Result<String,
         ..LogQuery::default()
     };
     let any = call
+        .project
         .git
         .log(&without_filters, call.deadline)
-        .map_err(|error| refused(error, "commit reference"))?;
-    let place = query
+        .map_err(|error| refuse_git(error, "commit reference"))?;
+    let subject = query
         .path
         .as_ref()
         .map_or_else(|| "this project".to_owned(), |path| inline(path.as_str()));
@@ -203,20 +207,20 @@ fn nothing(call: &Call<'_>, query: &LogQuery, log: &CommitLog) -> Result<String,
             .map(|(name, _)| *name)
             .collect();
         return Ok(format!(
-            "{place} has commits, and none matches {}.",
+            "{subject} has commits, and none matches {}.",
             names.join(", ")
         ));
     }
     Ok(match &query.path {
-        Some(path) if call.root.file(path).is_ok() => {
-            format!("{place} is not tracked by git (untracked or ignored).")
+        Some(path) if call.project.root.file(path).is_ok() => {
+            format!("{subject} is not tracked by git (untracked or ignored).")
         }
-        Some(_) => format!("no commit of this branch touches {place}; check the spelling."),
+        Some(_) => format!("no commit of this branch touches {subject}; check the spelling."),
         None => "no commit of this branch touches this directory.".into(),
     })
 }
 
-/// What may lie behind the last commit shown.
+/// A notice about commits before the last one shown: a shallow clone, or another name of the file.
 fn end_of_history(query: &LogQuery, log: &CommitLog) -> Option<String> {
     let last = log.commits.last()?;
     if log.shallow && query.since.is_none() {

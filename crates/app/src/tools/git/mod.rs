@@ -1,4 +1,6 @@
-//! Tools that show the project's history, in markdown.
+//! The git tools: the project's history, in markdown.
+//!
+//! git's own messages are never quoted: they may repeat files that a hostile configuration points at.
 
 pub(super) mod blame;
 pub(super) mod diff;
@@ -7,17 +9,18 @@ pub(super) mod log;
 use docent_core::path::RepoPath;
 use docent_engine::git::{ChangedFile, GitError};
 
-use super::failure::{Failure, FailureKind, brief};
 use crate::markdown::inline;
+use crate::markdown::shorten;
+use crate::tools::failure::{Failure, FailureKind};
 
-/// Reads the path a caller wrote. An empty one is none.
-fn path(text: Option<&str>) -> Result<Option<RepoPath>, Failure> {
-    given(text)
+/// Parses an optional path. An empty one counts as not given.
+fn parse_path(text: Option<&str>) -> Result<Option<RepoPath>, Failure> {
+    non_empty(text)
         .map(|text| {
             RepoPath::parse(text).map_err(|error| {
                 Failure::new(
                     FailureKind::Invalid,
-                    format!("Invalid file path: {}", brief(text)),
+                    format!("Invalid file path: {}", shorten(text)),
                 )
                 .details(error.to_string())
                 .hint("Name the file relative to the project root, such as src/main.rs")
@@ -26,13 +29,13 @@ fn path(text: Option<&str>) -> Result<Option<RepoPath>, Failure> {
         .transpose()
 }
 
-/// An optional argument: clients send empty text for what they leave out.
-fn given(text: Option<&str>) -> Option<&str> {
+/// An optional argument. Some clients send empty text for arguments that they leave out.
+fn non_empty(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }
 
 /// `src/new.rs (renamed from src/old.rs)`
-fn changed(file: &ChangedFile) -> String {
+fn describe_change(file: &ChangedFile) -> String {
     let (path, status) = (inline(&file.path), file.status.name());
     match &file.from {
         Some(from) => format!("{path} ({status} from {})", inline(from)),
@@ -40,9 +43,9 @@ fn changed(file: &ChangedFile) -> String {
     }
 }
 
-/// What a caller is told when there is no answer; `reference` is what the tool calls one.
-fn refused(error: GitError, reference: &str) -> Failure {
-    let invalid = |name: &str| format!("Invalid {reference}: {}", brief(name));
+/// The failure for an error of git. `reference` is the tool's word for a reference.
+fn refuse_git(error: GitError, reference: &str) -> Failure {
+    let invalid = |name: &str| format!("Invalid {reference}: {}", shorten(name));
     match error {
         GitError::NotInstalled => Failure::new(FailureKind::NoRepository, "git is not installed")
             .hint("Install git and make sure it is on the PATH that docent is started with"),
@@ -69,7 +72,7 @@ fn refused(error: GitError, reference: &str) -> Failure {
         GitError::MalformedReference(name) => Failure::new(FailureKind::Invalid, invalid(&name))
             .hint("A reference does not begin with - and has no control characters"),
         GitError::Untracked(path) => {
-            Failure::new(FailureKind::Missing, format!("File not tracked by git: {}", brief(&path)))
+            Failure::new(FailureKind::Missing, format!("File not tracked by git: {}", shorten(&path)))
                 .hint("Name a file that is in the last commit; what is untracked, ignored or only staged has no history yet")
         }
         GitError::Incomplete => Failure::new(FailureKind::Internal, "This clone does not have the content of the file")
@@ -79,12 +82,12 @@ fn refused(error: GitError, reference: &str) -> Failure {
                 .details(format!("the file has {lines} lines"))
                 .hint("Count lines from 1, and end no earlier than you start")
         }
-        GitError::Blocked(path) => Failure::new(FailureKind::Denied, format!("Cannot read file: {}", brief(&path)))
+        GitError::Blocked(path) => Failure::new(FailureKind::Denied, format!("Cannot read file: {}", shorten(&path)))
             .details("the path is blocked because it may hold secrets or machinery, or leads outside the project")
             .hint("git_log shows when and by whom it was changed"),
-        GitError::Binary(path) => Failure::new(FailureKind::Invalid, format!("Binary file: {}", brief(&path)))
+        GitError::Binary(path) => Failure::new(FailureKind::Invalid, format!("Binary file: {}", shorten(&path)))
             .hint("Lines have authors in text files only; git_log shows the file's commits"),
-        GitError::TooLarge(path) => Failure::new(FailureKind::TooLarge, format!("File too large: {}", brief(&path)))
+        GitError::TooLarge(path) => Failure::new(FailureKind::TooLarge, format!("File too large: {}", shorten(&path)))
             .hint("git_log shows the file's commits"),
         GitError::TooManyFiles => Failure::new(FailureKind::TooLarge, "More files differ than docent counts")
             .hint("Name a directory with filePath, or references that are closer"),

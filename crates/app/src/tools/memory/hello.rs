@@ -1,4 +1,4 @@
-//! `hello`: a greeting, to see that the connection works.
+//! `hello`: a greeting, to test the connection.
 //!
 //! Promise: `docs/behaviour.md`, hello.
 
@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::terminal::TerminalPage;
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::Failure;
-use crate::tools::{Call, Group, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Returns a greeting message. Use for testing MCP connectivity.";
 
@@ -25,11 +26,11 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 struct Args {
     /// Name to greet
-    #[serde(default = "world")]
+    #[serde(default = "default_name")]
     name: String,
 }
 
-fn world() -> String {
+fn default_name() -> String {
     "World".to_owned()
 }
 
@@ -48,7 +49,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let message = format!("Hello, {}!", args.name);
     Ok(Reply::json(&Output {
         message,
-        timestamp: rfc3339(call.clock.now()),
+        timestamp: rfc3339(call.project.clock.now()),
     }))
 }
 

@@ -1,5 +1,5 @@
-//! Tools around the project's memory, and the plain ones that came with them.
+//! The tools of the memory contract: adding to the project's memory, reading a file, and a greeting.
 
 pub(super) mod hello;
 pub(super) mod read_repo_file;
-pub(crate) mod write_entry;
+pub(super) mod write_entry;

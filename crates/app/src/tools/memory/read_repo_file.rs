@@ -16,14 +16,15 @@ use serde_json::Value;
 
 use crate::terminal::TerminalPage;
 use crate::tools::budget::{fit, notice};
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::file_text::{MAX_FILE_BYTES, refused, text};
-use crate::tools::{Call, Group, Reply, Tool};
+use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, refuse_file};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Read a file from the repository, at most 1 MB: utf-8 for text, base64 for exact bytes. For code, read_file tells more.";
 
-/// Room kept for the other fields and the longest notice.
-const FRAME: usize = 500;
+/// Characters kept for the other fields and the longest notice.
+const FRAME_CHARS: usize = 500;
 
 pub(crate) fn tool() -> Tool {
     Tool::new("read_repo_file", Group::Memory, ABOUT, run)
@@ -73,31 +74,32 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             .details(error.to_string())
     })?;
     let file = call
+        .project
         .root
         .read(&path, MAX_FILE_BYTES)
-        .map_err(|error| refused(&error, &args.path, "Access denied"))?;
+        .map_err(|error| refuse_file(&error, &args.path, "Access denied"))?;
     let size = file.bytes.len() as u64;
 
-    let room = call.room.saturating_sub(FRAME);
+    let budget = call.budget.saturating_sub(FRAME_CHARS);
     let invalid = |message: &str| Failure::new(FailureKind::Invalid, message).about("path", &args.path);
-    let (kept, content, revealed) = match args.encoding {
+    let (kept, content, is_revealed) = match args.encoding {
         Encoding::Utf8 => {
-            let text = text(file.bytes)
+            let text = decode_text(file.bytes)
                 .ok_or_else(|| invalid("The file is binary or not UTF-8").hint("Use encoding base64"))?;
             let rest = text
                 .get(args.offset..)
                 .ok_or_else(|| invalid("offset is not at a character of the file"))?;
-            let (kept, shown) = fit(rest, room, if args.offset == 0 { reveal } else { reveal_part });
-            let revealed = matches!(shown, Cow::Owned(_));
-            (kept, shown.into_owned(), revealed)
+            let (kept, shown) = fit(rest, budget, if args.offset == 0 { reveal } else { reveal_part });
+            let is_revealed = matches!(shown, Cow::Owned(_));
+            (kept, shown.into_owned(), is_revealed)
         }
         Encoding::Base64 => {
             let rest = file
                 .bytes
                 .get(args.offset..)
                 .ok_or_else(|| invalid("offset is beyond the file's end"))?;
-            // Four characters stand for three bytes, so that each part decodes by itself.
-            let kept = rest.len().min(room / 4 * 3);
+            // Whole groups of three bytes, so that each part decodes by itself.
+            let kept = rest.len().min(budget / 4 * 3);
             (kept, STANDARD.encode(&rest[..kept]), false)
         }
     };
@@ -109,7 +111,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             args.offset
         ));
     }
-    if revealed {
+    if is_revealed {
         notices.push(
             "Invisible characters are written as \\u{…}; encoding base64 has the exact bytes".to_owned(),
         );

@@ -1,4 +1,4 @@
-//! `write_memory_entry`: adds something to the project's memory, once the user agrees.
+//! `write_memory_entry`: appends an entry to the project's memory, once the user approves it.
 //!
 //! Promise: `docs/behaviour.md`, memory.
 
@@ -13,11 +13,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::settings::Approval;
 use crate::terminal::TerminalPage;
-use crate::tools::arguments::ArgumentProblem;
+use crate::tools::arguments::{ArgumentProblem, ProblemKind};
+use crate::tools::call::{Call, Reply};
 use crate::tools::consent::{Consent, Question, Verdict};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::{Approval, Call, Group, Reply, Tool};
+use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str =
     "Append an entry to a memory file, once the user approves it. context_search finds it again.";
@@ -27,7 +29,7 @@ pub(crate) fn tool() -> Tool {
         .answers::<Output>()
         .adds()
         .cli("memory add", &["file", "entry"], show)
-        .refuses(too_long)
+        .reword_problems(reword)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -63,18 +65,18 @@ struct Output {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let entry = MemoryEntry::new(args.file.file(), &args.entry).map_err(|error| refused(&error))?;
+    let entry = MemoryEntry::new(args.file.file(), &args.entry).map_err(|error| refuse_entry(&error))?;
     let key = format!("{}\n{}", entry.file.name(), entry.text());
-    if call.approval == Approval::Never {
+    if call.project.approval == Approval::Never {
         return append(call, &entry);
     }
     match &call.consent {
         Consent::Given => append(call, &entry),
         Consent::Nobody => queue(call, &entry, "This client cannot ask the user"),
-        Consent::Answered { about, verdict } if *about == key => match verdict {
+        Consent::Answered { question, verdict } if *question == key => match verdict {
             Verdict::Accepted => append(call, &entry),
             Verdict::Declined => {
-                call.memory.settle(&entry);
+                call.project.memory.settle(&entry);
                 Err(Failure::new(
                     FailureKind::Denied,
                     "The user declined the entry; nothing was written",
@@ -84,18 +86,19 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             Verdict::Late => queue(call, &entry, "The user did not answer in time"),
             Verdict::Unanswered => queue(call, &entry, "The user could not be asked"),
         },
-        // An answer to another question is none to this one.
+        // An answer to another question does not count.
         Consent::CanBeAsked | Consent::Answered { .. } => {
-            // Whatever happens to the client meanwhile, the entry is not lost.
-            let _ = call.memory.queue(&entry, &call.session.author());
-            let message = question(&entry);
+            // Queued first, so that the entry is not lost if the client never comes back.
+            let _ = call.project.memory.queue(&entry, &call.session.author());
+            let message = question_text(&entry);
             Ok(Reply::Ask(Question { key, message }))
         }
     }
 }
 
-/// The entry as the user sees it: every line marked, so that nothing in it passes for something docent says.
-fn question(entry: &MemoryEntry) -> String {
+/// The question with the entry as a quotation: every line is marked, so that none can pass for docent's own
+/// words.
+fn question_text(entry: &MemoryEntry) -> String {
     let (path, bytes) = (entry.file.path(), entry.text().len());
     let mut message = format!("Append these {bytes} bytes to {path}?\n\n");
     for line in reveal_part(entry.text()).lines() {
@@ -105,14 +108,18 @@ fn question(entry: &MemoryEntry) -> String {
 }
 
 fn append(call: &Call<'_>, entry: &MemoryEntry) -> Result<Reply, Failure> {
-    let appended = match call.memory.append(entry, &call.session.author(), call.deadline) {
+    let appended = match call
+        .project
+        .memory
+        .append(entry, &call.session.author(), call.deadline)
+    {
         Ok(appended) => appended,
         Err(MemoryError::Busy | MemoryError::Expired(Expired::TimedOut)) => {
             return queue(call, entry, "Another process holds the memory");
         }
-        Err(error) => return Err(failed(&error, entry.file)),
+        Err(error) => return Err(refuse_write(&error, entry.file)),
     };
-    call.memory.settle(entry);
+    call.project.memory.settle(entry);
     Ok(Reply::json(&Output {
         success: true,
         bytes_written: appended.bytes,
@@ -122,9 +129,10 @@ fn append(call: &Call<'_>, entry: &MemoryEntry) -> Result<Reply, Failure> {
     }))
 }
 
-/// Nothing is lost because nobody was there to be asked.
+/// Queues an entry for approval, because the user cannot be asked now.
 fn queue(call: &Call<'_>, entry: &MemoryEntry, why: &str) -> Result<Reply, Failure> {
     let id = call
+        .project
         .memory
         .queue(entry, &call.session.author())
         .map_err(|error| {
@@ -139,7 +147,7 @@ fn queue(call: &Call<'_>, entry: &MemoryEntry, why: &str) -> Result<Reply, Failu
     Ok(Reply::json(&Output {
         success: false,
         bytes_written: 0,
-        timestamp: rfc3339(call.clock.now()),
+        timestamp: rfc3339(call.project.clock.now()),
         notice: Some(format!(
             "{why}, so nothing is written yet. Tell the user to run `docent memory approve {id}`; `docent memory pending` \
              shows what waits"
@@ -148,8 +156,8 @@ fn queue(call: &Call<'_>, entry: &MemoryEntry, why: &str) -> Result<Reply, Failu
     }))
 }
 
-/// Why an entry cannot be one.
-fn refused(error: &EntryError) -> Failure {
+/// The failure for an entry that is not valid.
+fn refuse_entry(error: &EntryError) -> Failure {
     let kind = match error {
         EntryError::TooLarge(_) => FailureKind::TooLarge,
         EntryError::Secret(_) => FailureKind::Denied,
@@ -166,16 +174,17 @@ fn refused(error: &EntryError) -> Failure {
     }
 }
 
-/// The schema counts characters; of those there are never more than bytes.
-fn too_long(problems: &[ArgumentProblem]) -> Option<Failure> {
-    let is_length =
-        |problem: &ArgumentProblem| problem.path == ["entry"] && problem.message.contains("at most");
-    let problem = problems.iter().find(|problem| is_length(problem))?;
+/// Words an entry that is too long as the size check of [`MemoryEntry`] does. The schema counts characters,
+/// of which a text never has more than bytes.
+fn reword(problems: &[ArgumentProblem]) -> Option<Failure> {
+    let is_too_long =
+        |problem: &ArgumentProblem| problem.path == ["entry"] && problem.kind == ProblemKind::TooLong;
+    let problem = problems.iter().find(|problem| is_too_long(problem))?;
     Some(Failure::new(FailureKind::TooLarge, "The entry was refused").details(problem.message.clone()))
 }
 
-/// Why an entry was not written.
-fn failed(error: &MemoryError, file: MemoryFile) -> Failure {
+/// The failure for an entry that could not be written.
+fn refuse_write(error: &MemoryError, file: MemoryFile) -> Failure {
     let kind = match error {
         MemoryError::File(error) => FailureKind::of(error),
         MemoryError::Busy | MemoryError::Io(_) => FailureKind::Internal,

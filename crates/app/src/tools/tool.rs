@@ -1,0 +1,291 @@
+//! A tool as a value, built at start-up: a name, a description, the schemas of its arguments and answer, a
+//! command, and a function.
+//!
+//! How a call reaches the function is in `dispatch`.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::arguments::{self, ArgumentProblem, Object};
+use super::call::{Call, Reply};
+use super::failure::{Dialect, Failure};
+use crate::project::Project;
+use crate::terminal::TerminalPage;
+
+/// One tool.
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) group: Group,
+    pub(crate) about: &'static str,
+    /// The schema of the arguments, which [`arguments::check`] validates calls against.
+    pub(crate) input: Arc<Object>,
+    /// The schema of the answer, for tools that answer in JSON.
+    pub(crate) output: Option<Arc<Object>>,
+    /// Calls allowed per session in any minute, unless configured otherwise; 0 for any number.
+    pub(crate) per_minute: u32,
+    /// The limit for calls that go to a paid server.
+    pub(crate) per_minute_paid: Option<u32>,
+    /// Clients that load tools on demand should load this one at once.
+    pub(crate) comes_first: bool,
+    pub(crate) effect: Effect,
+    /// A call that takes longer is logged as slow.
+    pub(crate) slow_after: Duration,
+    pub(crate) command: ToolCommand,
+    /// Answers are indented.
+    pub(crate) indented: bool,
+    /// Chooses another dialect than the group's, by the arguments of a call.
+    choose_dialect: fn(&Object) -> Option<Dialect>,
+    /// The contract's wording for arguments that break the schema.
+    reword_problems: fn(&[ArgumentProblem]) -> Option<Failure>,
+    /// Adapts the description to the project as it is now.
+    adapt: Option<fn(&Project, &mut ToolDescription)>,
+    run: Box<RunTool>,
+}
+
+type RunTool = dyn Fn(&Call<'_>, Object) -> Result<Reply, Failure> + Send + Sync;
+
+/// The description of a tool that depends on the project.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ToolDescription {
+    pub(crate) about: String,
+    pub(crate) input: Object,
+    /// True for `tools/list`, which must stay small; false for the schema that a call is validated against.
+    pub(crate) is_listed: bool,
+}
+
+/// Tools that share a purpose and, unless a tool says otherwise, a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    Context,
+    Memory,
+    Git,
+    Docs,
+    Coverage,
+}
+
+/// The lasting effect of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Nothing,
+    /// Something is added; existing content is not touched.
+    Adds,
+}
+
+/// A tool as a command.
+pub(crate) struct ToolCommand {
+    /// The subcommand, or one inside another: `coverage file`.
+    pub(crate) name: &'static str,
+    /// Arguments given by position, in this order.
+    pub(crate) positional: &'static [&'static str],
+    /// Writes the answer for people.
+    pub(crate) show: fn(&Value, &mut TerminalPage) -> io::Result<()>,
+    pub(crate) default_argument: Option<DefaultArgument>,
+    /// Takes `--filter KEY=VALUE`, for arguments that depend on the project.
+    pub(crate) filters: bool,
+}
+
+/// An argument that is required of clients and optional on the command line.
+#[derive(Clone, Copy)]
+pub(crate) struct DefaultArgument {
+    /// A sentence for the command's help.
+    pub(crate) about: &'static str,
+    /// Adds the argument if it is missing, and returns a sentence that names the chosen value.
+    pub(crate) fill: fn(&Project, &mut Object) -> Result<Option<String>, Failure>,
+}
+
+impl Tool {
+    /// A tool that takes `A`, whose schema callers see.
+    pub(crate) fn new<A>(
+        name: &'static str,
+        group: Group,
+        about: &'static str,
+        run: fn(&Call<'_>, &A) -> Result<Reply, Failure>,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + 'static,
+    {
+        Self {
+            name,
+            group,
+            about,
+            input: Arc::new(arguments::schema::<A>()),
+            output: None,
+            per_minute: 0,
+            per_minute_paid: None,
+            comes_first: false,
+            effect: Effect::Nothing,
+            slow_after: Duration::from_secs(5),
+            command: ToolCommand {
+                name,
+                positional: &[],
+                show: |value, page| page.json(value),
+                default_argument: None,
+                filters: false,
+            },
+            indented: false,
+            choose_dialect: |_| None,
+            reword_problems: |_| None,
+            adapt: None,
+            run: Box::new(move |call, arguments| {
+                let arguments =
+                    serde_json::from_value(Value::Object(arguments)).map_err(Failure::arguments)?;
+                run(call, &arguments)
+            }),
+        }
+    }
+
+    /// Declares the schema of the answer.
+    pub(crate) fn answers<O: JsonSchema>(mut self) -> Self {
+        self.output = Some(Arc::new(arguments::answer_schema::<O>()));
+        self
+    }
+
+    pub(crate) fn per_minute(mut self, calls: u32) -> Self {
+        self.per_minute = calls;
+        self
+    }
+
+    pub(crate) fn comes_first(mut self) -> Self {
+        self.comes_first = true;
+        self
+    }
+
+    pub(crate) fn per_minute_paid(mut self, calls: u32) -> Self {
+        self.per_minute_paid = Some(calls);
+        self
+    }
+
+    pub(crate) fn adds(mut self) -> Self {
+        self.effect = Effect::Adds;
+        self
+    }
+
+    /// Chooses the dialect of errors by the arguments of a call; `None` stands for the group's.
+    pub(crate) fn choose_dialect(mut self, choose: fn(&Object) -> Option<Dialect>) -> Self {
+        self.choose_dialect = choose;
+        self
+    }
+
+    /// Words some argument problems as the tool's contract does; `None` stands for the usual wording.
+    pub(crate) fn reword_problems(mut self, reword: fn(&[ArgumentProblem]) -> Option<Failure>) -> Self {
+        self.reword_problems = reword;
+        self
+    }
+
+    /// Refuses arguments that are not in the schema.
+    pub(crate) fn strict(mut self) -> Self {
+        Arc::make_mut(&mut self.input).insert("additionalProperties".to_owned(), false.into());
+        self
+    }
+
+    /// Adapts the description and the arguments to the project.
+    pub(crate) fn adapt(mut self, adapt: fn(&Project, &mut ToolDescription)) -> Self {
+        self.adapt = Some(adapt);
+        self
+    }
+
+    pub(crate) fn indented(mut self) -> Self {
+        self.indented = true;
+        self
+    }
+
+    /// True if the description depends on the project.
+    pub(crate) fn is_adaptive(&self) -> bool {
+        self.adapt.is_some()
+    }
+
+    /// The description for this project. `None` if it is the same for every project.
+    pub(crate) fn describe(&self, project: &Project, is_listed: bool) -> Option<ToolDescription> {
+        let adapt = self.adapt?;
+        let mut description = ToolDescription {
+            about: self.about.to_owned(),
+            input: self.input.as_ref().clone(),
+            is_listed,
+        };
+        adapt(project, &mut description);
+        Some(description)
+    }
+
+    /// The dialect in which a call with these arguments gets its errors.
+    pub(super) fn dialect(&self, arguments: &Object) -> Dialect {
+        (self.choose_dialect)(arguments).unwrap_or(self.group.dialect())
+    }
+
+    /// The failure for arguments that break the schema.
+    pub(super) fn refuse(&self, problems: Vec<ArgumentProblem>) -> Failure {
+        (self.reword_problems)(&problems).unwrap_or_else(|| Failure::problems(problems))
+    }
+
+    /// Runs the tool with arguments that fit its schema.
+    pub(super) fn run(&self, call: &Call<'_>, arguments: Object) -> Result<Reply, Failure> {
+        (self.run)(call, arguments)
+    }
+
+    pub(crate) fn slow_after(mut self, time: Duration) -> Self {
+        self.slow_after = time;
+        self
+    }
+
+    pub(crate) fn cli(
+        mut self,
+        command: &'static str,
+        positional: &'static [&'static str],
+        show: fn(&Value, &mut TerminalPage) -> io::Result<()>,
+    ) -> Self {
+        self.command = ToolCommand {
+            name: command,
+            positional,
+            show,
+            default_argument: None,
+            filters: false,
+        };
+        self
+    }
+
+    /// After `cli`: an argument that is filled in if a person leaves it out.
+    pub(crate) fn default_argument(mut self, argument: DefaultArgument) -> Self {
+        self.command.default_argument = Some(argument);
+        self
+    }
+
+    /// After `cli`: arguments that depend on the project are given as `--filter KEY=VALUE`.
+    pub(crate) fn filters(mut self) -> Self {
+        self.command.filters = true;
+        self
+    }
+
+    /// Like `cli`, for a tool that answers in markdown, which people can read as it is.
+    pub(crate) fn cli_text(self, command: &'static str, positional: &'static [&'static str]) -> Self {
+        self.cli(command, positional, |answer, page| {
+            page.markdown(answer.as_str().unwrap_or_default())
+        })
+    }
+}
+
+impl Group {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Context => "context",
+            Self::Memory => "memory",
+            Self::Git => "git",
+            Self::Docs => "docs",
+            Self::Coverage => "coverage",
+        }
+    }
+
+    /// How these tools write errors, unless one chooses otherwise.
+    fn dialect(self) -> Dialect {
+        match self {
+            Self::Context => Dialect::Json,
+            Self::Memory => Dialect::JsonWithCode,
+            Self::Git => Dialect::Markdown,
+            Self::Docs => Dialect::Sentence,
+            Self::Coverage => Dialect::PrefixedSentence,
+        }
+    }
+}
