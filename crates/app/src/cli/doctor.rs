@@ -201,7 +201,7 @@ fn check_index(index: &Index) -> Vec<Finding> {
     }
     let files = count(freshness.files as u64);
     findings.push(if status.is_unreadable {
-        Finding::bad("index", troubles, "`docent index --force` builds it anew")
+        Finding::bad("index", troubles, "`docent index --force` rebuilds it")
             .with_remedy(Remedy::RebuildIndex)
     } else if freshness.pending > 0 && status.chunks == 0 {
         let message = format!("there is none yet of {files} files");

@@ -24,7 +24,7 @@ pub(super) fn commands() -> Vec<Command> {
     vec![
         Command::new("index")
             .about("Bring the index up to date; searches do so by themselves")
-            .arg(flag("force", "Build it anew, whatever is there")),
+            .arg(flag("force", "Rebuild it from scratch")),
         Command::new("status")
             .about("Show what is indexed, what is left out and why, and how fresh it is")
             .arg(flag("json", "Print it as JSON")),
@@ -116,7 +116,7 @@ fn fill_vectors(index: &Index, settings: &Settings) -> Result<(), String> {
 pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
     let existed = open_index(settings).0.clear()?;
     terminal::announce(if existed {
-        "The index is gone; the next search builds it anew"
+        "The index is gone; the next search rebuilds it"
     } else {
         "There was no index"
     });

@@ -272,7 +272,7 @@ fn nothing_found_is_an_answer_with_a_hint() {
     assert_snapshot!(project().call("context_search", json!({ "query": "zzyzx quuxly" })), @r#"
     # Search Results for "zzyzx quuxly"
 
-    Nothing in the project has any of these words; grep_codebase finds parts of words.
+    No match for any of these words. Use grep_codebase to search inside words.
     "#);
 }
 

@@ -327,12 +327,12 @@ fn explain_no_results(args: &Args, is_complete: bool) -> String {
         filters.push("chunkType".to_owned());
     }
     if args.r#type == Some(Type::Pattern) && args.module.is_none() {
-        return "No pattern matches; patterns are what .context/memory/best_practices.md says".to_owned();
+        return "No pattern matches. Patterns come from .context/memory/best_practices.md".to_owned();
     }
     match filters.as_slice() {
         [] if ParsedQuery::of(&args.query).words.is_empty() => "The query has no word to look for".to_owned(),
         _ if !is_complete => "Nothing was found in what is indexed so far".to_owned(),
-        [] => "Nothing in the project has any of these words; grep_codebase finds parts of words".to_owned(),
+        [] => "No match for any of these words. Use grep_codebase to search inside words".to_owned(),
         filters => format!(
             "Nothing matches with {}; search again without",
             filters.join(" and ")
