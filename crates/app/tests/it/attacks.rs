@@ -105,7 +105,7 @@ fn absolute_paths_and_control_characters_are_refused() {
 }
 
 #[test]
-fn names_that_hold_secrets_are_refused_and_lookalikes_read() {
+fn secret_files_are_refused_and_files_with_similar_names_are_read() {
     let mut sandbox = sandbox();
     let blocked = [
         ".env",
@@ -141,7 +141,7 @@ fn names_that_hold_secrets_are_refused_and_lookalikes_read() {
 
 #[test]
 #[cfg(unix)]
-fn links_that_lead_outside_are_refused() {
+fn links_to_files_outside_the_project_are_refused() {
     let sandbox = beside_a_secret();
     let root = sandbox.root();
     let secret = sandbox.outside().join("project-secret");
@@ -168,7 +168,7 @@ fn links_that_lead_outside_are_refused() {
 
 #[test]
 #[cfg(unix)]
-fn links_inside_the_project_are_followed_but_not_to_blocked_files() {
+fn links_inside_the_project_are_followed_except_to_blocked_files() {
     let sandbox = sandbox()
         .file("real/a.txt", "fine")
         .file(".env", "TOP-SECRET")
@@ -194,7 +194,7 @@ fn links_inside_the_project_are_followed_but_not_to_blocked_files() {
 /// A directory and a link that leads outside change places all the time; no read ever sees the outside.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_link_swapped_between_check_and_open_shows_nothing() {
+fn a_link_swapped_between_check_and_open_leaks_nothing() {
     let sandbox = beside_a_secret().file("swap/secret.txt", "fine");
     let root = sandbox.root();
     link(sandbox.outside().join("project-secret"), &root.join("other"));
@@ -260,7 +260,7 @@ fn pipes_devices_and_sockets_are_refused_without_waiting() {
 /// Devices and kernel files stand inside the root here: nothing but their kind can protect.
 #[test]
 #[cfg(target_os = "linux")]
-fn devices_and_kernel_files_inside_the_root_are_bounded() {
+fn a_root_of_devices_or_kernel_files_is_read_within_bounds() {
     let sandbox = sandbox();
     let mut docent = sandbox.docent();
     docent.env("DOCENT_ROOT", "/dev");
@@ -286,7 +286,7 @@ fn devices_and_kernel_files_inside_the_root_are_bounded() {
 
 #[test]
 #[cfg(unix)]
-fn files_the_system_denies_are_denied() {
+fn a_file_without_read_permission_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = sandbox().file("locked.txt", "TOP-SECRET");
     fs::set_permissions(
@@ -304,7 +304,7 @@ fn files_the_system_denies_are_denied() {
 /// Ignore files are read by a library, by name: what stands under that name must not hold or break it.
 #[test]
 #[cfg(unix)]
-fn ignore_files_made_to_harm_are_not_read() {
+fn hostile_ignore_files_are_not_read() {
     let sandbox = sandbox()
         .file("a.txt", "needle")
         .file("pipe/a.txt", "needle")
@@ -348,7 +348,7 @@ fn ignore_files_made_to_harm_are_not_read() {
 }
 
 #[test]
-fn globs_made_to_harm_are_refused() {
+fn hostile_globs_are_refused() {
     let bomb = "{".repeat(400) + "a" + &"}".repeat(400);
     let sandbox = sandbox().file("a.txt", "needle");
     let answer = sandbox.call(
@@ -368,7 +368,7 @@ fn globs_made_to_harm_are_refused() {
 }
 
 #[test]
-fn a_name_with_a_colon_hides_nothing() {
+fn a_colon_in_a_name_does_not_bypass_the_access_rules() {
     let sandbox = sandbox()
         .file("host:443.pem", "TOP-SECRET")
         .file("a:b.txt", "fine");

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use crate::sandbox;
 
 #[test]
-fn output_in_a_pipe_is_plain_and_bare() {
+fn output_in_a_pipe_has_no_colours_and_no_headings() {
     let sandbox = sandbox()
         .file("src/a.rs", "fn main() {\n    one();\n}\n")
         .file("b.rs", "fn main() {}\n");
@@ -40,7 +40,7 @@ fn on_terminal(arguments: &[&str]) -> String {
 
 #[test]
 #[cfg(unix)]
-fn on_a_terminal_people_see_headings_numbers_and_colours() {
+fn output_on_a_terminal_has_headings_line_numbers_and_colours() {
     assert_snapshot!(on_terminal(&["hello"]), @"Hello, World!");
     assert_snapshot!(on_terminal(&["read", "src/a.rs"]), @"
     ␛[1m␛[35msrc/a.rs␛[0m
@@ -85,7 +85,7 @@ fn escapes_in_a_projects_settings_do_not_reach_the_terminal() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn output_that_cannot_be_written_is_a_failure() {
+fn a_command_fails_if_its_output_cannot_be_written() {
     let sandbox = sandbox().file("a.txt", "x");
     for arguments in [
         &["hello"][..],
@@ -107,7 +107,7 @@ fn output_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
-fn colours_are_used_when_asked_for_and_never_with_no_color() {
+fn colours_follow_the_color_flag_and_no_color() {
     let sandbox = sandbox().file("a.rs", "fn main() {}\n");
     let coloured = |arguments: &[&str], no_color: bool| {
         let mut docent = sandbox.docent();
@@ -123,14 +123,14 @@ fn colours_are_used_when_asked_for_and_never_with_no_color() {
 }
 
 #[test]
-fn people_see_a_file_whole() {
+fn the_read_command_prints_a_long_file_completely() {
     let text = "a line of text\n".repeat(5_000);
     let sandbox = sandbox().file("long.txt", &text);
     assert_eq!(sandbox.run(&["read", "long.txt"]).stdout, text);
 }
 
 #[test]
-fn failures_are_one_sentence_and_an_exit_code() {
+fn a_failure_prints_one_sentence_and_sets_the_exit_code() {
     let sandbox = sandbox().file(".env", "");
     let missing = sandbox.run(&["read", "absent.rs"]);
     assert_snapshot!(missing.stderr, @"error: File not found: absent.rs");
@@ -148,7 +148,7 @@ fn failures_are_one_sentence_and_an_exit_code() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn closing_the_pipe_early_is_not_an_error() {
     let sandbox = sandbox().file("long.txt", "a line of text\n".repeat(60_000));
     let mut docent = sandbox.docent();
     let mut child = docent
@@ -232,7 +232,7 @@ fn config_shows_every_value_and_where_it_came_from() {
 }
 
 #[test]
-fn a_root_that_is_missing_is_named() {
+fn a_missing_root_is_named_in_the_error() {
     let finished = sandbox().run(&["hello", "--root", "/does/not/exist"]);
     assert_snapshot!(finished.stderr, @"error: there is no directory /does/not/exist");
     assert_eq!(finished.code, 2);
@@ -272,7 +272,7 @@ fn completions_and_the_manual_are_printed() {
 }
 
 #[test]
-fn paths_begin_in_the_working_directory_of_whoever_types_them() {
+fn paths_on_the_command_line_are_relative_to_the_working_directory() {
     let sandbox = sandbox().file("a.txt", "top").file("sub/a.txt", "below").file(
         "lcov.info",
         "SF:a.txt\nDA:1,1\nend_of_record\nSF:sub/a.txt\nDA:1,0\nend_of_record\n",

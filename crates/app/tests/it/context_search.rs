@@ -147,7 +147,7 @@ fn error_case_query_too_short() {
 }
 
 #[test]
-fn error_case_no_embeddings_is_for_an_empty_project() {
+fn error_case_no_embeddings_in_an_empty_project() {
     let sandbox = sandbox();
     assert_snapshot!(sandbox.call("context_search", json!({ "query": "anything", "type": "all" })), @r#"[isError] {"error":"No embeddings found. Run initial session to generate context.","fallback":"Use grep_codebase for text search"}"#);
     assert_snapshot!(sandbox.call("context_search", json!({ "query": "anything" })), @"
@@ -160,7 +160,7 @@ fn error_case_no_embeddings_is_for_an_empty_project() {
 }
 
 #[test]
-fn arguments_that_break_the_schema_are_named() {
+fn arguments_that_violate_the_schema_are_named() {
     let sandbox = project();
     let wrong = json!({ "query": "x".repeat(501), "type": "bug", "limit": 21, "chunkType": ["loop"], "format": "json" });
     assert_snapshot!(sandbox.call("context_search", wrong), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["query"],"message":"query must have at most 500 characters; it has 501"},{"path":["type"],"message":"type must be one of: all, pattern, rule, decision, issue"},{"path":["limit"],"message":"limit must be between 1 and 20"},{"path":["chunkType","0"],"message":"chunkType[0] must be one of: function, class, method, interface, type"}]}"#);
@@ -186,7 +186,7 @@ fn arguments_that_break_the_schema_are_named() {
 }
 
 #[test]
-fn the_form_is_that_of_the_contract_whose_arguments_are_given() {
+fn the_arguments_decide_between_json_and_markdown() {
     let sandbox = project();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     let is_json = |mut arguments: Value| {
@@ -203,7 +203,7 @@ fn the_form_is_that_of_the_contract_whose_arguments_are_given() {
 }
 
 #[test]
-fn kinds_of_chunk_are_filtered() {
+fn the_chunk_type_filters_results() {
     let steps = "    this.steps.push(token);\n".repeat(40);
     let methods = ["refresh", "forget"].map(|name| format!("  {name}(token: string) {{\n{steps}  }}\n"));
     let sandbox = project().file(
@@ -249,7 +249,7 @@ fn kinds_of_chunk_are_filtered() {
 }
 
 #[test]
-fn modules_are_filtered_and_what_was_filtered_away_is_said() {
+fn the_module_filters_results_and_an_empty_answer_names_the_filter() {
     let sandbox = project();
     let answer = search(
         &sandbox,
@@ -268,7 +268,7 @@ fn modules_are_filtered_and_what_was_filtered_away_is_said() {
 }
 
 #[test]
-fn nothing_found_is_an_answer_with_a_hint() {
+fn an_answer_without_results_has_a_hint() {
     assert_snapshot!(project().call("context_search", json!({ "query": "zzyzx quuxly" })), @r#"
     # Search Results for "zzyzx quuxly"
 
@@ -277,7 +277,7 @@ fn nothing_found_is_an_answer_with_a_hint() {
 }
 
 #[test]
-fn limit_is_five_unless_given_and_one_of_a_file_comes_before_a_second() {
+fn the_default_limit_is_five_and_results_come_from_different_files_first() {
     let mut sandbox = sandbox();
     for number in 0..8 {
         let body = "def token_one():\n    return token\n\n\ndef token_two():\n    return token\n";
@@ -302,7 +302,7 @@ fn limit_is_five_unless_given_and_one_of_a_file_comes_before_a_second() {
 }
 
 #[test]
-fn definitions_come_before_uses_and_tests() {
+fn a_definition_ranks_above_its_uses_and_tests() {
     let sandbox = project();
     let answer = search(&sandbox, json!({ "query": "authenticateUser" }));
     assert_eq!(places(&answer)[0], "src/auth/middleware.ts authenticateUser");
@@ -314,7 +314,7 @@ fn definitions_come_before_uses_and_tests() {
 }
 
 #[test]
-fn what_was_read_counts_more_and_the_factors_are_shown() {
+fn a_file_read_before_ranks_higher_and_the_answer_shows_the_factors() {
     let sandbox = project();
     for _ in 0..3 {
         assert!(
@@ -358,7 +358,7 @@ fn what_was_read_counts_more_and_the_factors_are_shown() {
 }
 
 #[test]
-fn a_search_in_a_module_is_work_in_it() {
+fn a_search_with_a_module_filter_boosts_that_module_afterwards() {
     let sandbox = project();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     let boost = |arguments: Value| {
@@ -371,7 +371,7 @@ fn a_search_in_a_module_is_work_in_it() {
 }
 
 #[test]
-fn a_renamed_file_keeps_its_statistics() {
+fn a_renamed_file_keeps_its_access_count() {
     let sandbox = project();
     sandbox.run(&["call", "read_file", r#"{"path":"src/auth/jwt.ts"}"#]);
     assert_eq!(
@@ -393,7 +393,7 @@ fn a_renamed_file_keeps_its_statistics() {
 }
 
 #[test]
-fn an_answer_keeps_to_its_size_and_says_how_to_get_the_rest() {
+fn a_long_answer_is_cut_and_names_read_file_for_the_rest() {
     let long = format!(
         "def token_table():\n{}",
         "    token = 'a line of a long function'\n".repeat(60)
@@ -415,7 +415,7 @@ fn an_answer_keeps_to_its_size_and_says_how_to_get_the_rest() {
 }
 
 #[test]
-fn what_hides_in_files_is_shown_and_cannot_break_the_answer() {
+fn invisible_characters_are_shown_and_code_fences_cannot_be_closed_by_a_file() {
     let sandbox = sandbox()
         .file(
             "evil.md",
@@ -447,7 +447,7 @@ fn blocked_files_are_not_found() {
 }
 
 #[test]
-fn limit_of_100_a_minute() {
+fn the_rate_limit_is_100_calls_a_minute() {
     let sandbox = sandbox().file("a.txt", "token");
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     for _ in 0..100 {
@@ -462,7 +462,7 @@ fn limit_of_100_a_minute() {
 }
 
 #[test]
-fn people_see_places_scores_and_code() {
+fn the_search_command_prints_place_score_and_code() {
     let finished = project().run(&["search", "verify token", "--limit", "1"]);
     assert_snapshot!(finished.stdout, @"
     src/auth/jwt.ts:1-5  verifyToken  function · 0.56

@@ -136,7 +136,7 @@ fn workflow_3_tracks_the_impact_of_a_change() {
 }
 
 #[test]
-fn a_missing_report_is_named_by_its_path() {
+fn a_missing_report_is_an_error_with_its_path() {
     let sandbox = sandbox();
     let path = "./coverage/lcov.info";
     assert_snapshot!(sandbox.call("get_overall_coverage", json!({ "lcovPath": path })), @"[isError] Error: LCOV file not found at path ./coverage/lcov.info");
@@ -148,7 +148,7 @@ fn a_missing_report_is_named_by_its_path() {
 }
 
 #[test]
-fn a_malformed_report_is_an_error_with_the_reason_and_not_zero() {
+fn a_malformed_report_is_an_error_with_the_reason() {
     let sandbox = sandbox()
         .file("good.info", lcov(&[("a.ts", 1, 2)]))
         .file("bad.info", "hello\n");
@@ -172,7 +172,7 @@ fn a_malformed_report_is_an_error_with_the_reason_and_not_zero() {
 }
 
 #[test]
-fn an_unknown_snapshot_is_named_by_its_id() {
+fn an_unknown_snapshot_is_an_error_with_its_id() {
     let sandbox = sandbox().file("lcov.info", lcov(&[("a.ts", 1, 2)]));
     let id = "550e8400-e29b-41d4-a716-446655440000";
     let arguments = json!({ "snapshotId": id, "lcovPath": "lcov.info" });
@@ -183,7 +183,7 @@ fn an_unknown_snapshot_is_named_by_its_id() {
 }
 
 #[test]
-fn wrong_arguments_are_named_with_what_is_allowed() {
+fn an_error_names_the_wrong_argument_and_the_expected_type() {
     let sandbox = sandbox().file("lcov.info", lcov(&[("a.ts", 1, 2)]));
     assert_snapshot!(sandbox.call("get_overall_coverage", json!({})), @"[isError] Error: lcovPath is required");
     assert_snapshot!(sandbox.call("get_overall_coverage", json!({ "lcovPath": 5 })), @"[isError] Error: lcovPath must be a string");
@@ -205,7 +205,7 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
 }
 
 #[test]
-fn answers_have_the_fields_of_the_contract_and_no_more() {
+fn answers_have_exactly_the_fields_of_the_contract() {
     let sandbox = sandbox().file("lcov.info", lcov(&[("a.ts", 1, 2)]));
     let report = json!({ "lcovPath": "lcov.info" });
     let started = sandbox.call("start_coverage_snapshot", report.clone());
@@ -236,7 +236,7 @@ fn answers_have_the_fields_of_the_contract_and_no_more() {
 }
 
 #[test]
-fn an_answer_that_would_be_too_long_keeps_what_changed_most() {
+fn a_long_answer_keeps_the_files_that_changed_most() {
     let name = |number: usize| format!("src/some/directory/with/a/name/file{number:04}.ts");
     let report = |hit: fn(usize) -> u32| {
         let names: Vec<String> = (0..2_000).map(name).collect();
@@ -284,7 +284,7 @@ fn an_answer_that_would_be_too_long_keeps_what_changed_most() {
 }
 
 #[test]
-fn start_is_the_only_one_that_leaves_something_behind() {
+fn only_start_coverage_snapshot_is_marked_as_writing() {
     let sandbox = sandbox();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     let list = client.request("tools/list", json!({}))["result"]["tools"].clone();

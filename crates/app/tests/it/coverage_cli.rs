@@ -22,7 +22,7 @@ fn project() -> Sandbox {
 }
 
 #[test]
-fn a_table_has_the_worst_files_first() {
+fn the_table_lists_the_worst_files_first() {
     let finished = project().run(&["coverage"]);
     assert_snapshot!(finished.stdout, @"
       0.0 %  ░░░░░░░░░░░░░░░░░░░░      0/7  src/untouched.ts
@@ -39,7 +39,7 @@ fn a_table_has_the_worst_files_first() {
 
 #[cfg(unix)]
 #[test]
-fn a_terminal_has_colours() {
+fn the_table_has_colours_on_a_terminal() {
     assert_snapshot!(project().on_terminal(&["coverage"]).replace('\u{1b}', "␛"), @"
     Report: coverage/lcov.info
     ␛[31m  0.0 %  ␛[0m␛[2m░░░░░░░░░░░░░░░░░░░░␛[0m      0/7  src/untouched.ts
@@ -53,7 +53,7 @@ fn a_terminal_has_colours() {
 }
 
 #[test]
-fn a_long_table_is_cut() {
+fn a_long_table_is_cut_and_says_how_many_files_are_missing() {
     let names: Vec<String> = (0..50).map(|number| format!("file{number:02}.ts")).collect();
     let files: Vec<_> = (1..)
         .zip(&names)
@@ -66,7 +66,7 @@ fn a_long_table_is_cut() {
 }
 
 #[test]
-fn files_are_shown_as_they_were_asked_for() {
+fn the_files_command_keeps_the_order_of_its_arguments() {
     let finished = project().run(&["coverage", "file", "src/good.ts", "src/absent.ts", "bad.ts"]);
     assert_snapshot!(finished.stdout, @"
     99.0 %  ███████████████████░  99/100  src/good.ts
@@ -76,7 +76,7 @@ fn files_are_shown_as_they_were_asked_for() {
 }
 
 #[test]
-fn a_change_is_shown_from_worst_to_best() {
+fn the_end_command_lists_changes_from_worst_to_best() {
     let sandbox = project();
     let started = sandbox.run(&["coverage", "start"]);
     let id = started.stdout.trim();
@@ -105,7 +105,7 @@ fn a_change_is_shown_from_worst_to_best() {
 }
 
 #[test]
-fn the_newest_report_of_the_usual_places_is_taken() {
+fn the_newest_report_in_the_usual_places_is_used() {
     let sandbox = project().file("target/llvm-cov/lcov.info", lcov(&[("src/new.rs", 1, 2)]));
     let newer = fs::File::options()
         .write(true)
@@ -124,7 +124,7 @@ fn the_newest_report_of_the_usual_places_is_taken() {
 }
 
 #[test]
-fn without_a_report_the_places_are_named() {
+fn without_a_report_the_error_lists_the_usual_places() {
     let finished = sandbox().run(&["coverage"]);
     assert_snapshot!(finished.stderr, @"error: There is no LCOV report in the usual places (coverage/lcov.info, lcov.info, target/llvm-cov/lcov.info, target/lcov.info, target/coverage/lcov.info, coverage.lcov, coverage.info, coverage/coverage.info, coverage/lcov/lcov.info, cover/lcov.info, build/coverage.info, build/lcov.info, build/coverage/lcov.info, reports/lcov.info, bazel-out/_coverage/_coverage_report.dat). Let a test run write one, or name it with --lcov-path");
     assert_eq!(finished.code, 1);
@@ -132,14 +132,14 @@ fn without_a_report_the_places_are_named() {
 }
 
 #[test]
-fn json_is_what_clients_get() {
+fn the_json_flag_prints_the_answer_of_the_tool() {
     let sandbox = project();
     assert_snapshot!(sandbox.run(&["coverage", "--json"]).stdout, @r#"{"overall":68.2}"#);
     assert_snapshot!(sandbox.run(&["coverage", "file", "src/good.ts", "--json"]).stdout, @r#"{"files":{"src/good.ts":99}}"#);
 }
 
 #[test]
-fn commands_inside_a_command_have_help_and_a_manual() {
+fn subcommands_have_help_and_a_manual() {
     let sandbox = project();
     assert!(
         sandbox

@@ -41,7 +41,7 @@ fn files(sandbox: &Sandbox, paths: &[&str]) -> Answer {
 
 /// What the tools say themselves, or for `gcov2lcov`, which says nothing, what its report adds up to.
 #[test]
-fn percentages_are_the_tools_own() {
+fn percentages_equal_those_of_the_tools_that_wrote_the_reports() {
     let their_totals = [
         ("c8", 68.2),
         ("cargo-llvm-cov", 66.7),
@@ -72,7 +72,7 @@ fn percentages_are_the_tools_own() {
 }
 
 #[test]
-fn files_of_real_reports_are_found_by_their_path_in_the_project() {
+fn files_of_real_reports_are_found_by_their_project_path() {
     for (tool, path, percent) in [
         ("cargo-llvm-cov", "src/stock.rs", json!(77.3)),
         ("nyc", "src/stock.js", json!(66.7)),
@@ -98,7 +98,7 @@ fn files_of_real_reports_are_found_by_their_path_in_the_project() {
 }
 
 #[test]
-fn every_form_of_report_is_read() {
+fn every_variant_of_lcov_is_read() {
     let listed = "SF:a\nDA:1,1\nDA:2,0\nDA:3,1\nDA:4,1\nend_of_record\n";
     for (form, report, expected) in [
         ("lines only", listed.to_owned(), json!(75)),
@@ -138,7 +138,7 @@ fn every_form_of_report_is_read() {
 }
 
 #[test]
-fn what_is_no_report_is_refused_with_the_reason() {
+fn a_file_that_is_not_a_report_is_refused_with_the_reason() {
     assert_snapshot!(overall(""), @"[isError] Error: Failed to parse LCOV file: invalid format: the file is empty");
     assert_snapshot!(overall("SF:a\nDA:1,1\n"), @"[isError] Error: Failed to parse LCOV file: invalid format: it ends in the middle of a record, line 2; perhaps it is still being written");
     assert_snapshot!(overall("SF:a\nDA:1,1\nend_of_record\nSF:b\nDA:1"), @"[isError] Error: Failed to parse LCOV file: invalid format in line 5: DA without a line number and a count");
@@ -149,7 +149,7 @@ fn what_is_no_report_is_refused_with_the_reason() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_with_the_reason() {
+fn a_path_that_is_not_a_readable_file_is_refused_with_the_reason() {
     let sandbox = sandbox()
         .file("secrets/lcov.info", lcov(&[("a", 1, 2)]))
         .file(".env", "SF:a\nDA:1,1\nend_of_record\n");
@@ -165,7 +165,7 @@ fn what_is_no_file_is_refused_with_the_reason() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_is_refused_at_once() {
+fn a_pipe_is_refused_without_waiting() {
     let sandbox = sandbox();
     let pipe = sandbox.root().join("lcov.info");
     assert!(
@@ -181,7 +181,7 @@ fn a_pipe_is_refused_at_once() {
 
 #[cfg(unix)]
 #[test]
-fn a_report_without_permission_is_refused() {
+fn a_report_without_read_permission_is_refused() {
     use std::os::unix::fs::PermissionsExt;
 
     let sandbox = sandbox().file("lcov.info", lcov(&[("a", 1, 2)]));
@@ -193,7 +193,7 @@ fn a_report_without_permission_is_refused() {
 }
 
 #[test]
-fn nothing_of_a_file_gets_into_an_error() {
+fn an_error_never_quotes_the_file() {
     let sandbox = sandbox();
     let secret = "hunter2hunter2";
     for text in [
@@ -210,7 +210,7 @@ fn nothing_of_a_file_gets_into_an_error() {
 }
 
 #[test]
-fn a_report_beside_the_project_is_for_its_user_only() {
+fn a_report_outside_the_project_is_readable_over_stdio_only() {
     let sandbox = sandbox().file("inside.info", lcov(&[("a", 1, 2)]));
     let beside = sandbox.outside().join("lcov.info");
     fs::write(&beside, lcov(&[("a", 1, 4)])).unwrap();
@@ -231,7 +231,7 @@ fn a_report_beside_the_project_is_for_its_user_only() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_out_of_the_project_is_followed_for_its_user_only() {
+fn a_link_out_of_the_project_is_followed_over_stdio_only() {
     let sandbox = sandbox();
     fs::create_dir(sandbox.outside().join("target")).unwrap();
     fs::write(sandbox.outside().join("target/lcov.info"), lcov(&[("a", 1, 4)])).unwrap();
@@ -244,7 +244,7 @@ fn a_link_out_of_the_project_is_followed_for_its_user_only() {
 }
 
 #[test]
-fn a_file_is_found_however_its_path_is_written() {
+fn a_file_is_found_by_any_spelling_of_its_path() {
     let sandbox = sandbox();
     let root = sandbox.root().display().to_string();
     let report = format!(
@@ -277,7 +277,7 @@ fn a_file_is_found_however_its_path_is_written() {
 }
 
 #[test]
-fn a_path_that_several_files_end_in_is_ambiguous_and_they_are_named() {
+fn an_ambiguous_path_is_an_error_that_lists_the_matching_files() {
     let sandbox = sandbox().file(
         "lcov.info",
         lcov(&[("one/src/a.ts", 1, 2), ("two/src/a.ts", 1, 4), ("src/b.ts", 1, 1)]),
@@ -293,7 +293,7 @@ fn a_path_that_several_files_end_in_is_ambiguous_and_they_are_named() {
 }
 
 #[test]
-fn a_packages_own_report_knows_its_files_by_their_path_in_the_project() {
+fn the_report_of_a_package_finds_its_files_by_project_path() {
     let sandbox = sandbox().file("packages/one/coverage/lcov.info", lcov(&[("src/index.ts", 1, 2)]));
     let arguments = json!({
         "lcovPath": "packages/one/coverage/lcov.info",
@@ -303,7 +303,7 @@ fn a_packages_own_report_knows_its_files_by_their_path_in_the_project() {
 }
 
 #[test]
-fn names_cannot_hide_anything() {
+fn invisible_characters_in_file_names_are_shown() {
     let sandbox = sandbox().file("lcov.info", lcov(&[("src/\u{202e}a\u{200b}.ts", 1, 2)]));
     let started = sandbox.call("start_coverage_snapshot", json!({ "lcovPath": "lcov.info" }));
     let arguments = json!({ "snapshotId": crate::coverage::id(&started), "lcovPath": "lcov.info" });
@@ -311,7 +311,7 @@ fn names_cannot_hide_anything() {
 }
 
 #[test]
-fn a_change_is_seen_at_once_even_if_the_file_looks_the_same() {
+fn a_rewritten_report_of_the_same_size_and_time_is_read_again() {
     let sandbox = sandbox();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     let call = || {

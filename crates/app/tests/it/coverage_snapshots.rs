@@ -55,7 +55,7 @@ fn a_snapshot_is_one_private_file_in_the_temporary_directory() {
 }
 
 #[test]
-fn snapshots_last_beyond_the_process_that_took_them() {
+fn a_snapshot_outlives_the_process_that_took_it() {
     let sandbox = project();
     let taken = [
         start(&sandbox),
@@ -77,7 +77,7 @@ fn snapshots_last_beyond_the_process_that_took_them() {
 }
 
 #[test]
-fn snapshots_taken_at_once_by_several_processes_stay_apart() {
+fn snapshots_of_concurrent_processes_do_not_mix() {
     const PROCESSES: u32 = 6;
     const EACH: u32 = 8;
     let sandbox = project();
@@ -124,7 +124,7 @@ fn snapshots_taken_at_once_by_several_processes_stay_apart() {
 }
 
 #[test]
-fn ids_that_docent_did_not_make_are_refused() {
+fn forged_snapshot_ids_are_refused() {
     let sandbox = project();
     let id = start(&sandbox);
     let file = files(&sandbox).remove(0);
@@ -183,7 +183,7 @@ fn a_snapshot_of_another_project_is_refused() {
 }
 
 #[test]
-fn a_snapshot_that_is_torn_forged_or_led_elsewhere_is_refused() {
+fn a_snapshot_file_that_was_cut_replaced_or_linked_is_refused() {
     let sandbox = project();
     let id = start(&sandbox);
     let file = files(&sandbox).remove(0);
@@ -218,7 +218,7 @@ fn a_snapshot_that_is_torn_forged_or_led_elsewhere_is_refused() {
 }
 
 #[test]
-fn a_temporary_directory_that_cannot_be_written_is_a_storage_error() {
+fn a_missing_temporary_directory_is_a_storage_error() {
     let sandbox = project().file("not-a-directory", "");
     let start_in = |temporary: PathBuf| {
         let mut docent = sandbox.docent();
@@ -236,7 +236,7 @@ fn a_temporary_directory_that_cannot_be_written_is_a_storage_error() {
 }
 
 #[test]
-fn a_directory_that_is_read_only_is_a_storage_error() {
+fn a_read_only_temporary_directory_is_a_storage_error() {
     let sandbox = project();
     fs::set_permissions(sandbox.temporary(), fs::Permissions::from_mode(0o555)).unwrap();
     let finished =
@@ -245,7 +245,7 @@ fn a_directory_that_is_read_only_is_a_storage_error() {
 }
 
 #[test]
-fn a_disk_without_room_is_a_storage_error_and_leaves_nothing_behind() {
+fn a_full_disk_is_a_storage_error_and_leaves_no_file_behind() {
     let sandbox = project();
     // No file may grow here: a write fails as it does on a full disk.
     let docent = env!("CARGO_BIN_EXE_docent");

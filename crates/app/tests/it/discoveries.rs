@@ -60,7 +60,7 @@ fn project() -> Sandbox {
 }
 
 #[test]
-fn each_source_has_its_type() {
+fn each_source_yields_discoveries_of_its_type() {
     let sandbox = project();
     for (kind, expected) in [
         ("decision", vec!["decision record docs: Keep tokens in cookies"]),
@@ -122,7 +122,7 @@ fn a_result_has_the_fields_of_the_contract() {
 }
 
 #[test]
-fn for_people_and_models_a_discovery_is_markdown() {
+fn a_discovery_can_be_printed_as_markdown() {
     let sandbox = project();
     let arguments = json!({ "query": "why are tokens kept in cookies", "limit": 1, "format": "markdown" });
     assert_snapshot!(sandbox.call("context_search", arguments), @r#"
@@ -152,7 +152,7 @@ fn for_people_and_models_a_discovery_is_markdown() {
 }
 
 #[test]
-fn what_says_no_date_has_that_of_its_last_commit() {
+fn a_discovery_without_a_date_has_the_date_of_its_last_commit() {
     let sandbox = project();
     let date = |query: &str, kind: &str| search(&sandbox, query, kind)["results"][0]["date"].clone();
     assert_eq!(date("token rotated", "rule"), "2025-10-01T00:00:00Z");
@@ -173,7 +173,7 @@ fn the_module_filters_discoveries() {
 }
 
 #[test]
-fn code_comes_with_what_is_known_of_it_and_says_nothing_twice() {
+fn a_search_finds_code_and_discoveries_without_repeating_a_comment() {
     let sandbox = project();
     let named = search(&sandbox, "refresh_token", "all");
     assert_eq!(
@@ -200,7 +200,7 @@ fn code_comes_with_what_is_known_of_it_and_says_nothing_twice() {
 }
 
 #[test]
-fn almost_the_same_is_said_once() {
+fn nearly_equal_discoveries_are_merged() {
     let sandbox = sandbox()
         .file(
             "AGENTS.md",
@@ -261,7 +261,7 @@ fn a_decision_written_by_one_client_is_found_by_another() {
 }
 
 #[test]
-fn what_is_gone_is_not_found() {
+fn deleted_discoveries_are_not_found() {
     let sandbox = project();
     assert_eq!(
         search(&sandbox, "tokens in cookies", "decision")["results"]
@@ -285,7 +285,7 @@ fn what_is_gone_is_not_found() {
 }
 
 #[test]
-fn half_a_line_and_other_nonsense_in_the_memory_are_passed_over() {
+fn malformed_lines_of_the_memory_are_skipped() {
     let sandbox = sandbox().file(
         ".context/memory/decisions.jsonl",
         "{\"decision\": \"Use Rust for the engine\"}\n{\"decision\": \"half\nnull\n[1]\n\u{0}\n{\"decision\": 7}\n",
@@ -295,7 +295,7 @@ fn half_a_line_and_other_nonsense_in_the_memory_are_passed_over() {
 }
 
 #[test]
-fn what_a_memory_hides_is_shown() {
+fn invisible_characters_in_the_memory_are_shown() {
     let sandbox = sandbox().file(
         ".context/memory/decisions.jsonl",
         "{\"decision\": \"Use Rust\\u202e for the engine\\u001b[2J\"}\n",
@@ -311,7 +311,7 @@ fn what_a_memory_hides_is_shown() {
 }
 
 #[test]
-fn a_history_that_cannot_be_read_is_told_and_read_later() {
+fn an_unreadable_history_is_reported_and_read_by_a_later_search() {
     let sandbox = project();
     let git = sandbox.outside().join("bin/git");
     std::fs::create_dir_all(git.parent().unwrap()).unwrap();
@@ -357,7 +357,7 @@ fn a_history_that_cannot_be_read_is_told_and_read_later() {
 }
 
 #[test]
-fn text_made_to_be_slow_is_not() {
+fn hostile_texts_do_not_slow_down_the_readers() {
     let long = "a.".repeat(200_000);
     let heading = "x".repeat(200_000);
     let items = "- Never do this with so many words in it\n".repeat(20_000);
@@ -388,7 +388,7 @@ fn text_made_to_be_slow_is_not() {
 }
 
 #[test]
-fn a_first_answer_says_that_commits_are_not_searched_yet() {
+fn the_first_answer_says_that_commits_are_not_searched_yet() {
     let sandbox = sandbox().file("src/a.py", "def walrus():\n    return 1\n");
     sandbox.git(&["init", "-q", "-b", "main"]);
     sandbox.git(&["add", "."]);

@@ -10,7 +10,7 @@ use crate::sandbox;
 use crate::search_docs::search;
 
 #[test]
-fn a_manifest_that_cannot_be_read_is_told_and_its_pages_are_found() {
+fn a_broken_manifest_is_reported_and_its_pages_are_still_found() {
     let sandbox = sandbox()
         .file(
             "docs/.docs-mcp.json",
@@ -23,7 +23,7 @@ fn a_manifest_that_cannot_be_read_is_told_and_its_pages_are_found() {
 }
 
 #[test]
-fn ten_thousand_values_are_no_filter_and_told() {
+fn a_label_with_ten_thousand_values_is_not_a_filter_and_is_reported() {
     let sandbox = sandbox();
     for folder in 0..10 {
         let overrides: Vec<Value> = (0..1_000)
@@ -51,7 +51,7 @@ fn ten_thousand_values_are_no_filter_and_told() {
 }
 
 #[test]
-fn many_values_do_not_fill_the_list_of_tools_and_are_known_all_the_same() {
+fn a_label_with_many_values_is_a_filter_without_listing_them() {
     let sandbox = sandbox();
     for at in 0..300 {
         sandbox.write(
@@ -73,7 +73,7 @@ fn many_values_do_not_fill_the_list_of_tools_and_are_known_all_the_same() {
 }
 
 #[test]
-fn labels_that_no_model_would_take_are_refused() {
+fn labels_with_unusual_or_invisible_characters_are_refused() {
     for (key, value) in [
         ("a b", "x"),
         ("ключ", "x"),
@@ -100,7 +100,7 @@ fn labels_that_no_model_would_take_are_refused() {
 }
 
 #[test]
-fn the_list_of_tools_stays_small_whatever_the_labels() {
+fn the_tool_list_stays_small_with_many_labels() {
     let sandbox = sandbox();
     for page in 0..3 {
         let labels: Vec<String> = (0..40)
@@ -124,7 +124,7 @@ fn the_list_of_tools_stays_small_whatever_the_labels() {
 }
 
 #[test]
-fn what_a_manifest_says_wrongly_does_not_fill_the_answer() {
+fn errors_of_many_manifests_do_not_fill_the_answer() {
     let sandbox = sandbox().file("docs/a.md", "# A\n\nwalrus\n");
     for at in 0..50 {
         let manifest = json!({ "version": "2".repeat(40_000) }).to_string();
@@ -136,7 +136,7 @@ fn what_a_manifest_says_wrongly_does_not_fill_the_answer() {
 }
 
 #[test]
-fn front_matter_that_is_broken_is_no_text_and_no_end() {
+fn a_page_with_broken_front_matter_is_still_found() {
     let sandbox = sandbox()
         .file("a.md", "---\ntitle: \"open\nmore: [\n---\n# A\n\nwalrus\n")
         .file("b.md", "---\nnever: closed\n\n# B\n\nwalrus\n");
@@ -148,7 +148,7 @@ fn front_matter_that_is_broken_is_no_text_and_no_end() {
 }
 
 #[test]
-fn check_names_file_and_line() {
+fn docs_check_prints_file_and_line_of_each_error() {
     let sandbox = sandbox()
         .file(
             "docs/.docs-mcp.json",
@@ -181,7 +181,7 @@ fn check_names_file_and_line() {
 }
 
 #[test]
-fn init_proposes_a_manifest_and_never_overwrites() {
+fn docs_init_writes_a_manifest_and_never_overwrites_one() {
     let sandbox = sandbox()
         .file("docs/guides/a.md", "# A\n\nwalrus\n")
         .file("docs/api/b.md", "# B\n\nwalrus\n");
@@ -228,7 +228,7 @@ fn init_proposes_a_manifest_and_never_overwrites() {
 }
 
 #[test]
-fn people_search_and_read() {
+fn the_docs_commands_search_and_print_pages() {
     let sandbox = crate::search_docs::corpus();
     let found = sandbox.run(&[
         "docs",
@@ -286,7 +286,7 @@ fn prompts() -> Sandbox {
 }
 
 #[test]
-fn templates_are_prompts_and_no_pages() {
+fn templates_are_prompts_and_not_pages() {
     let sandbox = prompts();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     let list = client.request("prompts/list", json!({}))["result"]["prompts"].clone();
@@ -313,7 +313,7 @@ fn templates_are_prompts_and_no_pages() {
 }
 
 #[test]
-fn a_client_is_told_when_labels_and_prompts_change() {
+fn a_client_is_notified_when_labels_and_prompts_change() {
     let sandbox = crate::search_docs::corpus();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     client.request("tools/list", json!({}));
@@ -341,7 +341,7 @@ fn a_client_is_told_when_labels_and_prompts_change() {
 }
 
 #[test]
-fn the_manifest_speaks_in_the_instructions_shown_and_cut() {
+fn instructions_of_a_manifest_are_escaped_and_cut() {
     let own = format!("Ask about\u{202e} Acme.\n{}", "x".repeat(5_000));
     let manifest = json!({ "version": "1", "mcpServerInstructions": own }).to_string();
     let sandbox = sandbox().file("docs/.docs-mcp.json", manifest);

@@ -31,7 +31,7 @@ fn examined(sandbox: &Sandbox, what: &str, arguments: &[&str]) -> (bool, String)
 }
 
 #[test]
-fn a_healthy_project_is_called_so() {
+fn a_healthy_project_is_reported_as_healthy() {
     let sandbox = project();
     sandbox.run(&["index"]);
     let shown = sandbox.run(&["doctor"]);
@@ -45,7 +45,7 @@ fn a_healthy_project_is_called_so() {
 }
 
 #[test]
-fn an_index_that_is_missing_stale_or_damaged_is_found_and_mended() {
+fn a_missing_stale_or_damaged_index_is_reported_and_repaired() {
     let sandbox = project();
     assert!(
         examined(&sandbox, "index", &[])
@@ -93,7 +93,7 @@ fn an_index_that_is_missing_stale_or_damaged_is_found_and_mended() {
 }
 
 #[test]
-fn a_cache_that_cannot_be_written_is_found() {
+fn an_unwritable_cache_is_reported() {
     let sandbox = project();
     let cache = sandbox.home().join("cache");
     fs::create_dir_all(cache.join("docent")).unwrap();
@@ -106,7 +106,7 @@ fn a_cache_that_cannot_be_written_is_found() {
 }
 
 #[test]
-fn a_project_that_is_none_is_found() {
+fn a_root_that_is_not_a_project_is_reported() {
     let sandbox = project();
     let missing = sandbox.run(&["--root", "/nowhere/at/all", "doctor"]);
     assert_eq!(missing.code, 1);
@@ -131,7 +131,7 @@ fn a_project_that_is_none_is_found() {
 }
 
 #[test]
-fn settings_that_cannot_be_read_are_named_with_line_and_column() {
+fn a_settings_error_is_reported_with_line_and_column() {
     let sandbox = project().file(".context/config.toml", "[index]\nwatch = maybe\n");
     let (is_healthy, said) = examined(&sandbox, "settings", &[]);
     assert!(
@@ -147,7 +147,7 @@ fn settings_that_cannot_be_read_are_named_with_line_and_column() {
 }
 
 #[test]
-fn git_that_is_missing_is_found() {
+fn a_missing_git_is_reported() {
     let sandbox = project();
     let mut without = sandbox.docent();
     without.env("PATH", sandbox.outside()).arg("doctor");
@@ -161,7 +161,7 @@ fn git_that_is_missing_is_found() {
 }
 
 #[test]
-fn an_embedding_server_that_does_not_answer_is_found() {
+fn an_embedding_server_that_does_not_answer_is_reported() {
     let sandbox = project();
     let server = EmbeddingServer::start();
     let at = |url: &str| {
@@ -181,7 +181,7 @@ fn an_embedding_server_that_does_not_answer_is_found() {
 }
 
 #[test]
-fn entries_of_clients_that_are_stale_or_there_twice_are_found_and_mended() {
+fn stale_and_duplicate_client_entries_are_reported_and_repaired() {
     let sandbox = project();
     let user = sandbox.home().join(".claude.json");
     let entry = |program: &str| {
@@ -211,7 +211,7 @@ fn entries_of_clients_that_are_stale_or_there_twice_are_found_and_mended() {
 }
 
 #[test]
-fn servers_that_run_are_counted() {
+fn running_servers_are_listed_with_their_root() {
     let sandbox = project();
     let client = StdioClient::start(sandbox.docent(), docent_testkit::Era::Handshake);
     let (_, said) = examined(&sandbox, "servers", &[]);
@@ -226,7 +226,7 @@ fn servers_that_run_are_counted() {
 /// Real exhaustion, in a namespace of its own: where the system does not let anybody make one, there is nothing to try.
 #[cfg(target_os = "linux")]
 #[test]
-fn watches_that_have_run_out_are_found() {
+fn exhausted_inotify_watches_are_reported() {
     let sandbox = project();
     let inside = |script: &str| {
         let mut command = sandbox.program("unshare");

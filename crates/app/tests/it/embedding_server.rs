@@ -79,7 +79,7 @@ fn assert_paid_once(server: &EmbeddingServer, texts: usize) {
 const TEXTS: usize = 6;
 
 #[test]
-fn it_has_a_say_in_the_order() {
+fn the_embedding_server_changes_the_order_of_results() {
     let server = EmbeddingServer::start();
     server.equate(["automobile", "car"]);
     let sandbox = project(&server);
@@ -109,7 +109,7 @@ fn it_has_a_say_in_the_order() {
 }
 
 #[test]
-fn nothing_is_paid_for_twice() {
+fn no_text_is_embedded_twice() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     set(&sandbox, &format!("url = \"{}\"\nbatch = 1", server.url()));
@@ -142,7 +142,7 @@ fn nothing_is_paid_for_twice() {
 }
 
 #[test]
-fn a_slow_one_is_not_waited_for_and_its_answer_is_not_lost() {
+fn a_search_does_not_wait_for_a_slow_server_and_uses_its_answer_later() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     assert_eq!(index(&sandbox).0, 0);
@@ -166,7 +166,7 @@ fn a_slow_one_is_not_waited_for_and_its_answer_is_not_lost() {
 }
 
 #[test]
-fn one_that_has_had_too_many_requests_is_left_alone_for_as_long_as_it_says() {
+fn a_rate_limited_server_is_not_called_before_retry_after() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     server.be(Mood::Limited(1));
@@ -186,7 +186,7 @@ fn one_that_has_had_too_many_requests_is_left_alone_for_as_long_as_it_says() {
 }
 
 #[test]
-fn one_that_dies_in_the_middle_loses_nothing() {
+fn a_server_that_fails_in_the_middle_loses_no_vectors() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     assert_eq!(index(&sandbox).0, 0);
@@ -211,7 +211,7 @@ fn one_that_dies_in_the_middle_loses_nothing() {
 }
 
 #[test]
-fn a_key_that_is_wrong_is_named_and_never_shown() {
+fn a_wrong_key_is_reported_and_never_printed() {
     const KEY: &str = "sk-wrong-5f2a9c7e1b3d4f60";
     let server = EmbeddingServer::start();
     server.want_key("sk-right-0123456789");
@@ -253,7 +253,7 @@ fn a_key_that_is_wrong_is_named_and_never_shown() {
 }
 
 #[test]
-fn vectors_of_another_model_are_never_compared() {
+fn vectors_of_different_models_are_never_compared() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     assert_eq!(index(&sandbox).0, 0);
@@ -293,7 +293,7 @@ fn vectors_of_another_model_are_never_compared() {
 }
 
 #[test]
-fn a_model_that_changed_is_learned_anew_whatever_else_is_new() {
+fn a_changed_model_embeds_all_texts_again() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     assert_eq!(index(&sandbox).0, 0);
@@ -310,7 +310,7 @@ fn a_model_that_changed_is_learned_anew_whatever_else_is_new() {
 }
 
 #[test]
-fn one_that_fails_now_and_then_learns_all_the_same() {
+fn a_flaky_server_embeds_every_text_once() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     set(&sandbox, &format!("url = \"{}\"\nbatch = 1", server.url()));
@@ -323,7 +323,7 @@ fn one_that_fails_now_and_then_learns_all_the_same() {
 }
 
 #[test]
-fn one_that_takes_nothing_for_a_while_is_not_believed_about_every_text() {
+fn a_server_that_refuses_every_text_is_called_again_later() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     server.be(Mood::Refusing);
@@ -340,7 +340,7 @@ fn one_that_takes_nothing_for_a_while_is_not_believed_about_every_text() {
 }
 
 #[test]
-fn what_it_does_not_take_is_left_out_and_not_sent_again() {
+fn a_text_that_the_server_refuses_is_not_sent_again() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server).file("src/odd.py", "def odd():\n    return 'unspeakable'\n");
     server.be(Mood::Choosy);
@@ -354,7 +354,7 @@ fn what_it_does_not_take_is_left_out_and_not_sent_again() {
 }
 
 #[test]
-fn a_server_has_it_learn_in_the_background_and_what_changes_too() {
+fn a_running_docent_embeds_new_and_changed_files_in_the_background() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
@@ -376,7 +376,7 @@ fn a_server_has_it_learn_in_the_background_and_what_changes_too() {
 }
 
 #[test]
-fn nothing_is_sent_that_its_user_does_not_want_to_send() {
+fn secrets_are_not_sent_and_a_project_cannot_choose_the_server() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server)
         .file("src/cloud.py", "KEY = 'AKIAIOSFODNN7EXAMPLE'\n")
@@ -429,7 +429,7 @@ fn private_key() -> String {
 }
 
 #[test]
-fn what_has_nothing_to_do_with_a_question_is_not_found_by_a_server_either() {
+fn an_unrelated_page_is_not_found_with_a_server_either() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     assert_eq!(index(&sandbox).0, 0);
@@ -439,7 +439,7 @@ fn what_has_nothing_to_do_with_a_question_is_not_found_by_a_server_either() {
 }
 
 #[test]
-fn projects_that_are_linked_wait_for_one_answer() {
+fn linked_projects_share_one_embedding_of_the_query() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     for number in 0..4 {
@@ -468,7 +468,7 @@ fn projects_that_are_linked_wait_for_one_answer() {
 
 #[cfg(not(feature = "tls"))]
 #[test]
-fn without_tls_an_https_address_is_refused_by_the_name_of_the_feature() {
+fn without_tls_an_https_address_is_refused_and_the_feature_is_named() {
     let server = EmbeddingServer::start();
     let sandbox = project(&server);
     set(
@@ -488,7 +488,7 @@ fn without_tls_an_https_address_is_refused_by_the_name_of_the_feature() {
 }
 
 #[test]
-fn a_paid_server_is_asked_less_often() {
+fn a_paid_server_lowers_the_rate_limit_of_searches() {
     let sandbox = sandbox();
     let limit = |settings: &str| {
         set(&sandbox, settings);
@@ -509,7 +509,7 @@ fn a_paid_server_is_asked_less_often() {
 }
 
 #[test]
-fn settings_that_name_half_a_server_are_refused() {
+fn incomplete_server_settings_are_refused() {
     let sandbox = sandbox();
     let refused = |settings: &str| {
         let finished = sandbox.run(&["--set", settings, "config"]);

@@ -63,7 +63,7 @@ fn example_not_found() {
 }
 
 #[test]
-fn an_id_of_another_form_is_refused() {
+fn a_malformed_chunk_id_is_refused() {
     let sandbox = example();
     for id in [
         "",
@@ -88,7 +88,7 @@ fn an_id_of_another_form_is_refused() {
 }
 
 #[test]
-fn context_ends_with_the_file() {
+fn context_stops_at_the_ends_of_the_file() {
     let sandbox = example().file("guides/another.md", "### Other\nNot this.\n");
     let lines = |id: &str, context: usize| {
         let answer = get(&sandbox, json!({ "chunk_id": id, "context": context }));
@@ -118,7 +118,7 @@ fn context_ends_with_the_file() {
 }
 
 #[test]
-fn a_unique_tail_of_a_name_is_enough() {
+fn the_last_part_of_a_heading_path_is_enough_if_it_is_unique() {
     let sandbox = sandbox().file("a.md", "# One\n## Same\n### Deep\n## Own\n# Two\n## Same\n");
     let first = |id: &str| {
         get(&sandbox, json!({ "chunk_id": id }))
@@ -136,7 +136,7 @@ fn a_unique_tail_of_a_name_is_enough() {
 }
 
 #[test]
-fn a_page_with_one_section_needs_no_name_and_a_path_may_hold_a_hash() {
+fn a_page_with_one_section_needs_no_heading_and_a_path_may_contain_a_hash() {
     let sandbox = sandbox()
         .file("one.md", "# One\n\nText.\n")
         .file("c#.md", "# C\n\n## Sharp\n\nText.\n")
@@ -175,7 +175,7 @@ fn a_page_cannot_forge_a_delimiter() {
 }
 
 #[test]
-fn the_sections_of_a_page_are_the_page() {
+fn the_sections_of_a_page_join_to_the_whole_page() {
     let mut text = String::from("---\ntitle: Everything\n---\n\nIntro.\r\n\n");
     for at in 0..30 {
         writeln!(
@@ -205,7 +205,7 @@ fn the_sections_of_a_page_are_the_page() {
 }
 
 #[test]
-fn what_is_too_long_is_cut_and_says_how_to_read_on() {
+fn a_long_section_is_cut_and_the_answer_says_how_to_read_on() {
     let sandbox = sandbox()
         .file(".context/config.toml", "[answer]\nmax_chars = 2000\n")
         .file(
@@ -229,7 +229,7 @@ fn what_is_too_long_is_cut_and_says_how_to_read_on() {
 }
 
 #[test]
-fn a_line_longer_than_an_answer_is_shown_as_far_as_it_goes() {
+fn a_line_longer_than_an_answer_is_cut_and_can_be_read_on() {
     let sandbox = sandbox()
         .file(".context/config.toml", "[answer]\nmax_chars = 2000\n")
         .file("a.md", format!("# A\n\n## Long\n\n{}\n", "x".repeat(30_000)));
@@ -244,7 +244,7 @@ fn a_line_longer_than_an_answer_is_shown_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_is_no_page_or_may_not_be_read_is_not_found() {
+fn code_blocked_files_ignored_pages_and_templates_are_not_found() {
     let sandbox = sandbox()
         .file("src/main.rs", "fn main() {}\n")
         .file("secrets/plan.md", "# Plan\n")
@@ -266,7 +266,7 @@ fn what_is_no_page_or_may_not_be_read_is_not_found() {
 }
 
 #[test]
-fn headings_of_every_kind_have_a_name() {
+fn headings_of_every_kind_have_an_id() {
     let sandbox = sandbox().file(
         "a.md",
         "Setext\n------\n\n## Ünïcode 日本\n\n## !!!\n\n## Same\n\n## Same\n\n```\n## code\n```\n\n<div>\n## html\n</div>\n",

@@ -77,7 +77,7 @@ fn no_program_of_the_configuration_runs() {
 }
 
 #[test]
-fn no_filter_runs_whatever_it_is_called() {
+fn no_filter_runs_under_any_name() {
     let (sandbox, program) = hostile();
     for name in ["evil", "e.v=i l", "Evil", "x\"y"] {
         for kind in ["clean", "smudge", "process"] {
@@ -170,7 +170,7 @@ fn git_is_not_run_inside_a_submodule() {
 }
 
 #[test]
-fn a_git_in_the_project_is_not_run() {
+fn a_git_program_in_the_project_is_not_run() {
     let (sandbox, program) = hostile();
     fs::create_dir(sandbox.root().join("bin")).unwrap();
     fs::copy(&program, sandbox.root().join("bin/git")).unwrap();
@@ -250,7 +250,7 @@ fn no_argument_becomes_an_option() {
 }
 
 #[test]
-fn a_git_file_that_leads_to_a_stranger_is_refused() {
+fn a_git_file_that_points_to_another_repository_is_refused() {
     let (victim, _) = hostile();
     let git_dir = victim.root().join(".git").display().to_string();
     let sandbox = sandbox().file(".git", format!("gitdir: {git_dir}\n"));
@@ -289,7 +289,7 @@ fn a_git_file_that_leads_to_a_stranger_is_refused() {
 }
 
 #[test]
-fn a_git_directory_that_leads_elsewhere_is_refused() {
+fn a_git_directory_that_points_to_another_repository_is_refused() {
     let (victim, _) = hostile();
     let git_dir = victim.root().join(".git");
     let (sandbox, _) = hostile();
@@ -315,7 +315,7 @@ fn a_git_directory_that_leads_elsewhere_is_refused() {
 }
 
 #[test]
-fn what_read_file_refuses_is_not_shown_under_any_name() {
+fn blocked_files_are_not_shown_under_any_name() {
     let sandbox = sandbox()
         .repository()
         .file(".env", "TOKEN=hunter2\nA=1\nB=2\nC=3\n")
@@ -386,7 +386,7 @@ fn a_directory_replaced_by_a_link_is_not_followed() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read_whole_is_refused() {
+fn a_configuration_that_cannot_be_read_completely_is_refused() {
     let (sandbox, program) = hostile();
     let config = sandbox.root().join(".git/config");
     let honest = fs::read(&config).unwrap();
@@ -426,7 +426,7 @@ fn a_configuration_that_cannot_be_read_whole_is_refused() {
 }
 
 #[test]
-fn patches_stay_with_the_files_they_are_about() {
+fn a_patch_is_never_shown_under_the_name_of_another_file() {
     // git prints no patch for a file whose replaced versions are the same.
     let sandbox = sandbox()
         .repository()
@@ -463,7 +463,7 @@ fn patches_stay_with_the_files_they_are_about() {
 }
 
 #[test]
-fn a_conflict_with_a_forged_name_shows_nothing() {
+fn a_conflict_with_a_forged_file_name_leaks_nothing() {
     let sandbox = sandbox().repository().file(".env", "K=1\n").file("b.txt", "1\n");
     sandbox.commit("2025-10-08", JOHN, "one");
     let blob = sandbox.git(&["rev-parse", "HEAD:b.txt"]);
@@ -490,7 +490,7 @@ fn a_conflict_with_a_forged_name_shows_nothing() {
 }
 
 #[test]
-fn links_inside_git_that_lead_out_are_refused() {
+fn links_out_of_the_git_directory_are_refused() {
     let (victim, _) = hostile();
     let git_dir = victim.root().join(".git");
     for part in [
@@ -523,7 +523,7 @@ fn links_inside_git_that_lead_out_are_refused() {
 }
 
 #[test]
-fn a_submodule_that_leads_to_a_stranger_does_not_show_where_it_is() {
+fn a_submodule_that_points_to_another_repository_leaks_no_commit_id() {
     let (victim, _) = hostile();
     let (sandbox, _) = hostile();
     let head = sandbox.git(&["rev-parse", "HEAD"]);
@@ -547,7 +547,7 @@ fn a_submodule_that_leads_to_a_stranger_does_not_show_where_it_is() {
 }
 
 #[test]
-fn what_git_complains_about_is_not_repeated() {
+fn error_messages_of_git_are_not_repeated() {
     let (sandbox, _) = hostile();
     let outside = sandbox.outside().join("outside.txt");
     fs::write(&outside, "hunter2 is the password\n").unwrap();
@@ -562,7 +562,7 @@ fn what_git_complains_about_is_not_repeated() {
 }
 
 #[test]
-fn odd_commits_are_only_odd() {
+fn malformed_commits_do_not_break_the_answers() {
     let (sandbox, _) = hostile();
     let tree = sandbox.git(&["rev-parse", "HEAD^{tree}"]);
     for (zone, message) in [

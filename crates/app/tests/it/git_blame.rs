@@ -47,7 +47,7 @@ fn example_output_format() {
 }
 
 #[test]
-fn a_part_is_numbered_as_the_file_is() {
+fn line_numbers_of_a_range_are_those_of_the_file() {
     let sandbox = example();
     let whole = sandbox
         .call("git_blame", json!({ "filePath": "src/auth/jwt.ts" }))
@@ -68,7 +68,7 @@ fn a_part_is_numbered_as_the_file_is() {
 }
 
 #[test]
-fn local_modifications_are_warned_about() {
+fn local_modifications_cause_a_warning() {
     let sandbox = example();
     sandbox.write("src/auth/jwt.ts", AFTER.replace("secret", "publicKey"));
     assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "src/auth/jwt.ts", "startLine": 3, "endLine": 4 })), @"
@@ -104,7 +104,7 @@ fn local_modifications_are_warned_about() {
 }
 
 #[test]
-fn other_line_ends_on_disk_are_no_modification() {
+fn different_line_ends_on_disk_are_not_a_modification() {
     let sandbox = example();
     sandbox.git(&["config", "core.autocrlf", "true"]);
     sandbox.write("src/auth/jwt.ts", AFTER.replace('\n', "\r\n"));
@@ -223,7 +223,7 @@ fn an_empty_file_has_no_authors() {
 }
 
 #[test]
-fn a_long_file_is_read_in_parts_that_overlap_nothing() {
+fn a_long_file_is_read_in_parts_without_overlap() {
     let text = (1..=2_000).fold(String::new(), |text, number| {
         text + &format!("line {number} of a file\n")
     });
@@ -248,7 +248,7 @@ fn a_long_file_is_read_in_parts_that_overlap_nothing() {
 }
 
 #[test]
-fn names_line_up_and_hidden_characters_show() {
+fn author_names_are_aligned_and_invisible_characters_are_shown() {
     let sandbox = sandbox().repository().file("a.rs", "fn a() {}\n");
     sandbox.commit("2025-10-08", ("Jürgen \u{202e}X", "j@example.com"), "a\u{200b}b");
     sandbox.write("a.rs", "fn a() {}\n\u{202e}// ``` hidden\n");

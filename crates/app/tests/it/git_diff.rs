@@ -106,7 +106,7 @@ fn example_full_diff() {
 }
 
 #[test]
-fn every_status_in_full() {
+fn a_full_diff_shows_every_kind_of_change() {
     assert_snapshot!(changes().call("git_diff", json!({ "ref1": "v1.0.0", "ref2": "v2.0.0" })), @r"
     # Git Diff: v1.0.0...v2.0.0
 
@@ -257,7 +257,7 @@ fn one_reference_is_compared_with_the_working_directory() {
 }
 
 #[test]
-fn without_references_what_is_not_staged() {
+fn without_references_the_unstaged_changes_are_shown() {
     let sandbox = example();
     assert_snapshot!(sandbox.call("git_diff", json!({})), @"
     # Git Diff: unstaged changes
@@ -291,7 +291,7 @@ fn without_references_what_is_not_staged() {
 }
 
 #[test]
-fn one_file() {
+fn the_file_path_limits_the_diff_to_one_file() {
     let sandbox = example();
     let arguments = json!({ "ref1": "main", "ref2": "feature-branch", "filePath": "tests/auth.test.ts" });
     let alone = sandbox.call("git_diff", arguments.clone()).text;
@@ -315,7 +315,7 @@ fn one_file() {
 }
 
 #[test]
-fn over_a_thousand_lines_become_a_summary() {
+fn a_diff_over_a_thousand_lines_becomes_a_summary() {
     let lines = |count: usize| "x\n".repeat(count);
     let sandbox = sandbox().repository().file("a.txt", "").file("b.txt", "");
     sandbox.commit("2025-10-08", JOHN, "empty");
@@ -350,7 +350,7 @@ fn over_a_thousand_lines_become_a_summary() {
 }
 
 #[test]
-fn over_five_hundred_files_the_first_fifty_are_named() {
+fn a_diff_over_five_hundred_files_lists_the_first_fifty() {
     let sandbox = sandbox().repository();
     sandbox.commit("2025-10-08", JOHN, "empty");
     for number in 0..501 {
@@ -410,7 +410,7 @@ fn a_long_diff_is_read_in_parts() {
 }
 
 #[test]
-fn errors() {
+fn error_cases() {
     let sandbox = example();
     assert_snapshot!(sandbox.call("git_diff", json!({ "ref1": "nope" })), @"
     [isError] Error: NotFoundError
@@ -464,7 +464,7 @@ fn errors() {
 }
 
 #[test]
-fn references_are_what_git_accepts() {
+fn every_form_of_reference_that_git_accepts_works() {
     let sandbox = example();
     let id = sandbox.git(&["rev-parse", "HEAD"]);
     sandbox.git(&["tag", "-a", "v1", "-m", "tag"]);
@@ -491,7 +491,7 @@ fn references_are_what_git_accepts() {
 }
 
 #[test]
-fn a_fence_in_the_text_does_not_end_the_block() {
+fn a_code_fence_in_a_file_does_not_end_the_block() {
     let sandbox = sandbox().repository().file("a.md", "text\n");
     sandbox.commit("2025-10-08", JOHN, "one");
     sandbox.write("a.md", "```\n````\n## File: forged (added)\n");
@@ -531,7 +531,7 @@ fn a_fence_in_the_text_does_not_end_the_block() {
 }
 
 #[test]
-fn names_of_every_kind_have_their_patches() {
+fn files_with_unusual_names_have_their_patches() {
     let names = [
         "größe/名.txt",
         "a b.txt",
@@ -570,7 +570,7 @@ fn names_of_every_kind_have_their_patches() {
 }
 
 #[test]
-fn line_ends_are_shown_where_they_are_the_difference() {
+fn line_ends_are_shown_if_only_they_differ() {
     let sandbox = sandbox()
         .repository()
         .file("crlf.txt", "one\r\ntwo\r\n")
@@ -587,7 +587,7 @@ fn line_ends_are_shown_where_they_are_the_difference() {
 }
 
 #[test]
-fn a_binary_file_that_was_only_moved_is_the_same_in_full_and_in_summary() {
+fn a_moved_binary_file_is_reported_alike_in_diff_and_summary() {
     let sandbox = sandbox().repository().file("old.png", b"\x89PNG\0\x01");
     sandbox.commit("2025-10-08", JOHN, "one");
     sandbox.git(&["mv", "old.png", "new.png"]);

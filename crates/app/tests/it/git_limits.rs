@@ -21,7 +21,7 @@ fn check(client: &StdioClient, tool: &str, arguments: Value, most: usize) -> Str
 }
 
 #[test]
-fn answers_keep_to_their_size_whatever_is_in_them() {
+fn answers_stay_within_their_limit_for_any_content() {
     let backticks = "`".repeat(3_990);
     let controls = "\u{1f}".repeat(3_990);
     let sandbox = sandbox().repository().file("a.txt", "one\n");
@@ -60,7 +60,7 @@ fn answers_keep_to_their_size_whatever_is_in_them() {
 }
 
 #[test]
-fn a_cut_answer_always_goes_on() {
+fn a_cut_answer_can_be_read_to_its_end() {
     let sandbox = sandbox().repository().file("a.txt", "");
     sandbox.commit("2025-10-08", JOHN, &"one ".repeat(300));
     sandbox.write(
@@ -105,7 +105,7 @@ fn a_cut_answer_always_goes_on() {
 }
 
 #[test]
-fn what_is_kept_follows_what_it_depends_on() {
+fn cached_answers_follow_the_mailmap_and_the_attributes() {
     let sandbox = sandbox().repository().file("a.txt", "one\n");
     sandbox.commit("2025-10-08", JOHN, "one");
     sandbox.write("a.txt", "one\ntwo\n");
@@ -137,7 +137,7 @@ fn arguments_that_git_would_misread_are_refused() {
 }
 
 #[test]
-fn a_name_with_a_line_end_is_counted_rightly() {
+fn a_file_name_with_a_line_break_is_counted_correctly() {
     let sandbox = sandbox()
         .repository()
         .file("a\nb.txt", "1\n")
@@ -156,7 +156,7 @@ fn a_name_with_a_line_end_is_counted_rightly() {
 }
 
 #[test]
-fn nothing_found_says_what_is_so() {
+fn an_answer_without_results_says_why() {
     let sandbox = sandbox().repository().file("gone.txt", "1\n");
     sandbox.commit("2025-10-08", JOHN, "one");
     std::fs::remove_file(sandbox.root().join("gone.txt")).unwrap();
@@ -178,7 +178,7 @@ fn nothing_found_says_what_is_so() {
 }
 
 #[test]
-fn a_mode_that_changed_across_a_merge_is_not_lost() {
+fn a_mode_change_before_a_merge_is_listed() {
     let sandbox = sandbox().repository().file("run.sh", "echo 1\n");
     sandbox.commit("2025-10-05", JOHN, "start");
     sandbox.git(&["checkout", "-q", "-b", "side"]);

@@ -56,7 +56,7 @@ fn example_output_format() {
 }
 
 #[test]
-fn filter_by_file_path() {
+fn the_file_path_filters_commits() {
     let sandbox = example();
     assert_eq!(
         subjects(&sandbox, json!({ "filePath": "src/auth/jwt.ts" })),
@@ -71,7 +71,7 @@ fn filter_by_file_path() {
 }
 
 #[test]
-fn filter_by_dates() {
+fn dates_filter_commits() {
     let sandbox = example();
     let first = ["fix(auth): add token validation"];
     let second = ["feat(auth): add JWT authentication"];
@@ -96,7 +96,7 @@ fn filter_by_dates() {
 }
 
 #[test]
-fn filter_by_tags_and_other_references() {
+fn tags_and_other_references_filter_commits() {
     let sandbox = example();
     sandbox.git(&["tag", "v1.0.0", "HEAD~1"]);
     sandbox.git(&["tag", "-a", "v2.0.0", "-m", "two"]);
@@ -115,7 +115,7 @@ fn filter_by_tags_and_other_references() {
 }
 
 #[test]
-fn filter_by_author_name_and_email() {
+fn author_name_and_email_filter_commits() {
     let sandbox = example();
     let janes = ["fix(auth): add token validation"];
     for author in ["Jane Smith", "jane", "jane@example.com", "SMITH <jane@"] {
@@ -126,7 +126,7 @@ fn filter_by_author_name_and_email() {
 }
 
 #[test]
-fn ten_commits_unless_told_otherwise_and_a_hundred_at_most() {
+fn the_default_is_ten_commits_and_the_maximum_a_hundred() {
     let sandbox = sandbox().repository();
     for number in 1..=12 {
         sandbox.commit(&format!("2025-10-{number:02}"), JOHN, &format!("commit {number}"));
@@ -165,7 +165,7 @@ fn ten_commits_unless_told_otherwise_and_a_hundred_at_most() {
 }
 
 #[test]
-fn files_have_a_status() {
+fn each_changed_file_has_a_status() {
     let lines = "one\ntwo\nthree\nfour\nfive\n";
     let sandbox = sandbox()
         .repository()
@@ -212,7 +212,7 @@ fn files_have_a_status() {
 }
 
 #[test]
-fn a_merge_names_its_parents_and_what_it_changed_itself() {
+fn a_merge_lists_its_parents_and_its_own_changes() {
     let sandbox = sandbox().repository().file("a.txt", "1\n").file("b.txt", "1\n");
     sandbox.commit("2025-10-05", JOHN, "start");
     sandbox.git(&["checkout", "-q", "-b", "topic"]);
@@ -243,7 +243,7 @@ fn a_merge_names_its_parents_and_what_it_changed_itself() {
 }
 
 #[test]
-fn errors() {
+fn error_cases() {
     assert_snapshot!(sandbox().call("git_log", json!({})), @"
     [isError] Error: GitRepositoryError
 
@@ -297,7 +297,7 @@ fn errors() {
 }
 
 #[test]
-fn a_path_without_commits_is_explained() {
+fn an_answer_without_commits_explains_the_path() {
     let sandbox = example();
     sandbox.write(".gitignore", "*.log\n");
     sandbox.write("debug.log", "x");
@@ -346,7 +346,7 @@ fn long_answers_are_cut_between_commits() {
 
 #[cfg(unix)]
 #[test]
-fn people_see_the_same_in_colour() {
+fn the_log_command_prints_colours_on_a_terminal() {
     let sandbox = example();
     let seen = sandbox.on_terminal(&["log", "src/auth/jwt.ts"]);
     assert_snapshot!(seen.replace('\u{1b}', "␛"), @"

@@ -53,7 +53,7 @@ fn check(sandbox: &Sandbox, expected: &[&str]) {
 }
 
 #[test]
-fn empty() {
+fn an_empty_repository_is_explained() {
     let sandbox = sandbox().repository().file("a.txt", "x\n");
     assert_snapshot!(sandbox.call("git_log", json!({})), @"
     # Git Log
@@ -82,7 +82,7 @@ fn empty() {
 }
 
 #[test]
-fn shallow() {
+fn a_shallow_clone_is_marked() {
     let sandbox = clone(&["--depth", "1"]);
     check(&sandbox, &["second"]);
     assert_snapshot!(sandbox.call("git_log", json!({})), @"
@@ -124,7 +124,7 @@ fn shallow() {
 }
 
 #[test]
-fn bare() {
+fn a_bare_repository_has_history_and_no_working_directory() {
     let sandbox = clone(&["--bare"]);
     assert_eq!(subjects(&sandbox), ["second", "first"]);
     let blame = sandbox.call("git_blame", json!({ "filePath": "a.txt" }));
@@ -144,14 +144,14 @@ fn bare() {
 }
 
 #[test]
-fn detached() {
+fn a_detached_head_is_read() {
     let sandbox = two_commits();
     sandbox.git(&["checkout", "-q", "--detach", "HEAD~1"]);
     check(&sandbox, &["first"]);
 }
 
 #[test]
-fn linked_worktree() {
+fn a_linked_worktree_is_read() {
     let sandbox = project(|sandbox, origin| {
         let target = sandbox.root();
         sandbox.git_in(
@@ -171,7 +171,7 @@ fn linked_worktree() {
 }
 
 #[test]
-fn submodule() {
+fn a_submodule_is_read() {
     let inner = two_commits();
     let sandbox = two_commits();
     let url = format!("file://{}", inner.root().display());
@@ -191,7 +191,7 @@ fn submodule() {
 }
 
 #[test]
-fn a_directory_of_a_repository() {
+fn a_subdirectory_of_a_repository_shows_its_own_files() {
     let sandbox = two_commits();
     sandbox.write("packages/web/index.ts", "x\n");
     sandbox.write("other.txt", "x\n");
@@ -232,7 +232,7 @@ fn a_directory_of_a_repository() {
 }
 
 #[test]
-fn sha256() {
+fn a_repository_with_sha256_ids_is_read() {
     let sandbox = sandbox();
     sandbox.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
     sandbox.write("a.txt", "one\n");
@@ -241,7 +241,7 @@ fn sha256() {
 }
 
 #[test]
-fn reftable() {
+fn a_repository_with_reftable_is_read() {
     let sandbox = sandbox();
     let version = sandbox.git(&["version"]);
     let minor = version
@@ -259,7 +259,7 @@ fn reftable() {
 }
 
 #[test]
-fn mailmap() {
+fn names_follow_the_mailmap() {
     let sandbox = two_commits();
     sandbox.write(
         ".mailmap",
@@ -278,7 +278,7 @@ fn mailmap() {
 }
 
 #[test]
-fn ignored_and_untracked_paths() {
+fn ignored_and_untracked_paths_are_explained() {
     let sandbox = two_commits()
         .file(".gitignore", "*.log\n")
         .file("x.log", "x\n")
@@ -300,7 +300,7 @@ fn ignored_and_untracked_paths() {
 }
 
 #[test]
-fn in_the_middle_of_a_merge() {
+fn an_unfinished_merge_shows_its_conflicts() {
     let sandbox = two_commits();
     sandbox.git(&["checkout", "-q", "-b", "topic", "HEAD~1"]);
     sandbox.write("a.txt", "one\nother\n");
@@ -352,7 +352,7 @@ fn in_the_middle_of_a_merge() {
 }
 
 #[test]
-fn the_repository_may_change_under_a_running_server() {
+fn a_running_server_follows_changes_of_the_repository() {
     let sandbox = two_commits();
     check(&sandbox, &["second", "first"]);
     sandbox.write("a.txt", "three\none\n");
@@ -368,7 +368,7 @@ fn the_repository_may_change_under_a_running_server() {
 }
 
 #[test]
-fn without_git_the_answer_says_so() {
+fn a_missing_git_is_explained() {
     let sandbox = two_commits();
     let mut command = sandbox.docent();
     let finished =
@@ -383,7 +383,7 @@ fn without_git_the_answer_says_so() {
 }
 
 #[test]
-fn what_git_cannot_read_is_a_processing_error() {
+fn a_damaged_repository_is_a_processing_error() {
     let sandbox = two_commits();
     let id = sandbox.git(&["rev-parse", "HEAD^{tree}"]);
     fs::remove_file(sandbox.root().join(".git/objects").join(&id[..2]).join(&id[2..])).unwrap();
@@ -398,7 +398,7 @@ fn what_git_cannot_read_is_a_processing_error() {
 }
 
 #[test]
-fn nothing_is_written_into_the_repository() {
+fn no_tool_writes_into_the_repository() {
     let outside = sandbox();
     let root = outside.outside().join("odd:name");
     std::fs::rename(two_commits().root(), &root).unwrap();
@@ -431,7 +431,7 @@ fn nothing_is_written_into_the_repository() {
 }
 
 #[test]
-fn a_broken_table_is_made_anew_and_never_answers() {
+fn a_damaged_history_table_is_rebuilt_and_never_used() {
     let sandbox = two_commits();
     let folder = sandbox.home().join("cache/docent/projects");
     let table = || {

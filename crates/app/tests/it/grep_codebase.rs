@@ -103,12 +103,12 @@ fn error_case_validation() {
 }
 
 #[test]
-fn a_broken_file_pattern_is_named() {
+fn a_broken_file_pattern_is_an_error() {
     assert_snapshot!(project().call("grep_codebase", json!({ "pattern": "a", "filePattern": "{a" })), @r#"[isError] {"error":"Invalid file pattern","filePattern":"{a","details":"unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"}"#);
 }
 
 #[test]
-fn limit_of_60_a_minute() {
+fn the_rate_limit_is_60_calls_a_minute() {
     let sandbox = sandbox().file("a.txt", "x");
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     for _ in 0..60 {
@@ -156,7 +156,7 @@ fn excluded_ignored_and_blocked_files_are_not_searched() {
 }
 
 #[test]
-fn file_patterns_name_files_directories_and_exceptions() {
+fn a_file_pattern_selects_files_directories_or_exceptions() {
     let sandbox = sandbox()
         .file("a.ts", "x")
         .file("src/b.ts", "x")
@@ -183,7 +183,7 @@ fn file_patterns_name_files_directories_and_exceptions() {
 }
 
 #[test]
-fn a_file_pattern_without_files_is_said() {
+fn a_file_pattern_that_matches_no_file_is_explained() {
     let answer = project()
         .call("grep_codebase", json!({ "pattern": "x", "filePattern": "*.zig" }))
         .json();
@@ -191,7 +191,7 @@ fn a_file_pattern_without_files_is_said() {
 }
 
 #[test]
-fn totals_count_every_match_and_order_is_by_path_and_line() {
+fn the_total_counts_every_match_and_matches_are_ordered_by_path_and_line() {
     let mut sandbox = sandbox();
     for n in (0..40).rev() {
         sandbox = sandbox.file(&format!("f{n:02}.txt"), "hit\nmiss\nhit hit\n");
@@ -216,7 +216,7 @@ fn totals_count_every_match_and_order_is_by_path_and_line() {
 }
 
 #[test]
-fn context_is_two_lines_on_each_side_even_between_neighbours() {
+fn context_is_two_lines_on_each_side_even_for_adjacent_matches() {
     let sandbox = sandbox().file("a.txt", "1\n2\n3 hit\n4 hit\n5\n6\n7\n");
     let answer = sandbox.call("grep_codebase", json!({ "pattern": "hit" })).json();
     assert_snapshot!(answer["matches"], @r#"[{"file":"a.txt","line":3,"column":3,"text":"3 hit","context":{"before":["1","2"],"after":["4 hit","5"]}},{"file":"a.txt","line":4,"column":3,"text":"4 hit","context":{"before":["2","3 hit"],"after":["5","6"]}}]"#);
@@ -302,7 +302,7 @@ fn long_lines_of_any_script_are_cut_between_characters() {
 }
 
 #[test]
-fn carriage_returns_count_for_the_pattern_and_not_for_the_text() {
+fn a_pattern_matches_carriage_returns_and_the_text_omits_them() {
     let sandbox = sandbox().file("a.txt", "abc\r\n");
     let answer = sandbox.call("grep_codebase", json!({ "pattern": "\\s$" })).json();
     assert_eq!(
@@ -312,7 +312,7 @@ fn carriage_returns_count_for_the_pattern_and_not_for_the_text() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_named() {
+fn files_that_cannot_be_searched_are_named() {
     let sandbox = sandbox()
         .file("a.txt", "needle")
         .file("endless.txt", vec![b'x'; 65 << 20]);
@@ -327,7 +327,7 @@ fn what_cannot_be_searched_is_named() {
 }
 
 #[test]
-fn ignore_files_count_up_to_the_top_of_the_work_tree() {
+fn ignore_files_apply_up_to_the_top_of_the_work_tree() {
     let sandbox = sandbox()
         .file(".git/HEAD", "")
         .file(".git/info/exclude", "/mine\n")
@@ -376,7 +376,7 @@ fn a_long_answer_is_cut_and_says_so() {
 }
 
 #[test]
-fn characters_that_hide_are_shown() {
+fn invisible_characters_are_shown() {
     let sandbox = sandbox().file("a.txt", "needle \u{202e}\u{1b}[31m\n");
     let answer = sandbox
         .call("grep_codebase", json!({ "pattern": "needle" }))
@@ -394,7 +394,7 @@ fn a_search_that_takes_too_long_is_stopped_and_says_so() {
 
 /// The same lines as ripgrep finds in the tree of this repository, for patterns of every kind.
 #[test]
-fn ripgrep_finds_the_same() {
+fn matches_equal_those_of_ripgrep() {
     if Command::new("rg").arg("--version").output().is_err() {
         println!("skipped: ripgrep is not installed, so there is nothing to compare with");
         return;

@@ -27,7 +27,7 @@ fn unknown_arguments_are_ignored() {
 }
 
 #[test]
-fn limit_of_100_a_minute_then_429() {
+fn the_rate_limit_is_100_calls_a_minute_and_more_is_429() {
     let sandbox = sandbox();
     let client = docent_testkit::StdioClient::start(sandbox.docent(), docent_testkit::Era::Handshake);
     for _ in 0..100 {
@@ -48,7 +48,7 @@ fn limit_of_100_a_minute_then_429() {
 }
 
 #[test]
-fn limits_are_configurable() {
+fn the_rate_limit_is_configurable() {
     let sandbox = sandbox().file(".context/config.toml", "limit.hello = 1");
     let client = docent_testkit::StdioClient::start(sandbox.docent(), docent_testkit::Era::Stateless);
     assert!(!client.call("hello", json!({})).is_error);

@@ -51,7 +51,7 @@ fn health_and_metrics_are_served() {
 }
 
 #[test]
-fn foreign_hosts_and_origins_are_refused_everywhere() {
+fn foreign_hosts_and_origins_are_refused_on_every_route() {
     let sandbox = sandbox();
     let server = HttpServer::start(sandbox.docent());
     for path in ["/mcp", "/health", "/metrics"] {
@@ -74,7 +74,7 @@ fn foreign_hosts_and_origins_are_refused_everywhere() {
 }
 
 #[test]
-fn a_token_that_is_set_must_be_sent() {
+fn a_configured_token_is_required() {
     let sandbox = sandbox();
     let mut docent = sandbox.docent();
     docent.env("DOCENT_HTTP_TOKEN", "s3cret");
@@ -95,7 +95,7 @@ fn a_token_that_is_set_must_be_sent() {
 }
 
 #[test]
-fn beyond_loopback_a_token_is_demanded() {
+fn an_address_beyond_loopback_requires_a_token() {
     let sandbox = sandbox();
     let finished = sandbox.run(&["serve", "--http", "0.0.0.0:0"]);
     assert_eq!(finished.code, 1);
@@ -109,7 +109,7 @@ fn beyond_loopback_a_token_is_demanded() {
 }
 
 #[test]
-fn an_address_that_cannot_be_served_is_named() {
+fn an_address_that_cannot_be_bound_is_named() {
     let sandbox = sandbox();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -138,7 +138,7 @@ fn an_oversized_body_is_refused() {
 }
 
 #[test]
-fn a_slow_body_is_given_up_while_others_are_served() {
+fn a_slow_body_times_out_while_other_requests_are_served() {
     let sandbox = sandbox();
     let mut docent = sandbox.docent();
     docent.env("DOCENT_HTTP_BODY_SECONDS", "1");
@@ -176,7 +176,7 @@ fn an_unknown_session_is_404() {
 }
 
 #[test]
-fn stateless_callers_share_a_limit_by_name() {
+fn stateless_clients_of_one_name_share_a_rate_limit() {
     let sandbox = sandbox();
     let mut docent = sandbox.docent();
     docent.args(["--set", "limit.hello=2"]);
@@ -217,7 +217,7 @@ fn a_signal_ends_the_server_with_success() {
 }
 
 #[test]
-fn lists_are_the_same_as_over_stdio() {
+fn the_tool_list_is_the_same_as_over_stdio() {
     let sandbox = sandbox();
     let server = HttpServer::start(sandbox.docent());
     let client = docent_testkit::StdioClient::start(sandbox.docent(), Era::Handshake);

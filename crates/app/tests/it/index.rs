@@ -86,7 +86,7 @@ pub(crate) fn status(sandbox: &Sandbox) -> Value {
 }
 
 #[test]
-fn the_next_search_is_right_after_every_change() {
+fn the_next_search_reflects_every_kind_of_change() {
     let sandbox = sandbox()
         .file("src/a.py", function("walrus"))
         .file("src/b.py", function("narwhal"));
@@ -138,7 +138,7 @@ fn the_next_search_is_right_after_every_change() {
 }
 
 #[test]
-fn two_changes_within_a_tick_of_the_clock_both_show() {
+fn changes_within_one_clock_tick_are_all_found() {
     let sandbox = sandbox().file("a.py", function("walrus"));
     for (round, word) in ["octopus", "barnacl", "narwhal", "seacows", "penguin", "herring"]
         .iter()
@@ -150,7 +150,7 @@ fn two_changes_within_a_tick_of_the_clock_both_show() {
 }
 
 #[test]
-fn switching_a_branch_of_two_thousand_files_shows_at_once() {
+fn a_branch_switch_of_two_thousand_files_is_found_at_once() {
     let sandbox = sandbox();
     let git = |arguments: &[&str]| {
         let output = sandbox.program("git").args(arguments).output().unwrap();
@@ -191,7 +191,7 @@ fn switching_a_branch_of_two_thousand_files_shows_at_once() {
 }
 
 #[test]
-fn ignore_files_count_at_every_level_and_docentignore_takes_back() {
+fn ignore_files_apply_at_every_level_and_docentignore_overrides_them() {
     let sandbox = sandbox()
         .file(".gitignore", "generated/\n*.log\n")
         .file("src/.gitignore", "local.py\n")
@@ -239,7 +239,7 @@ fn ignore_files_count_at_every_level_and_docentignore_takes_back() {
 }
 
 #[test]
-fn the_users_own_ignores_count() {
+fn the_global_ignore_files_of_the_user_apply() {
     let sandbox = sandbox()
         .file("a.py", function("walrus"))
         .file("b.py", function("other"))
@@ -259,7 +259,7 @@ fn the_users_own_ignores_count() {
 }
 
 #[test]
-fn nested_repositories_and_submodules_are_part_of_the_project_and_other_work_trees_are_not() {
+fn nested_repositories_and_submodules_are_indexed_and_other_work_trees_are_not() {
     let sandbox = sandbox().file("a.py", function("walrus"));
     let git = |directory: &Path, arguments: &[&str]| {
         let identity = [
@@ -326,7 +326,7 @@ fn nested_repositories_and_submodules_are_part_of_the_project_and_other_work_tre
 
 #[cfg(unix)]
 #[test]
-fn links_in_circles_end_and_names_that_are_not_utf8_are_counted() {
+fn circular_links_end_and_names_that_are_not_utf8_are_counted() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::symlink;
@@ -345,7 +345,7 @@ fn links_in_circles_end_and_names_that_are_not_utf8_are_counted() {
 }
 
 #[test]
-fn what_is_too_large_or_binary_is_left_out_and_named() {
+fn large_and_binary_files_are_not_indexed_and_are_listed() {
     let sandbox = sandbox()
         .file("a.py", function("walrus"))
         .file("picture.png", b"\x89PNG\0\0walrus")
@@ -392,7 +392,7 @@ fn what_is_too_large_or_binary_is_left_out_and_named() {
 }
 
 #[test]
-fn caches_and_virtual_environments_are_left_out() {
+fn caches_and_virtual_environments_are_not_indexed() {
     let sandbox = sandbox()
         .file("a.py", function("walrus"))
         .file("env/pyvenv.cfg", "home = /usr\n")
@@ -428,7 +428,7 @@ fn thousands_of_tiny_files_are_indexed() {
 }
 
 #[test]
-fn a_directory_that_takes_the_place_of_another_is_looked_into() {
+fn a_directory_that_replaces_another_is_scanned() {
     let sandbox = sandbox()
         .file("src/gen/old.py", function("walrus"))
         .file("other.py", function("narwhal"));

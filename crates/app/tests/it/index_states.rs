@@ -32,7 +32,7 @@ fn first(answer: &Value) -> &str {
 }
 
 #[test]
-fn the_index_is_built_by_the_first_search_and_can_be_cleared() {
+fn the_first_search_builds_the_index_and_clear_removes_it() {
     let sandbox = project();
     let before = status(&sandbox);
     assert_eq!((&before["indexed"], &before["pending"]), (&json!(0), &json!(2)));
@@ -52,7 +52,7 @@ fn the_index_is_built_by_the_first_search_and_can_be_cleared() {
 }
 
 #[test]
-fn index_says_what_it_did_and_force_builds_anew() {
+fn the_index_command_prints_what_it_did_and_force_rebuilds() {
     let sandbox = project();
     let run = |arguments: &[&str]| sandbox.run(arguments).stderr;
     assert!(run(&["index"]).starts_with("2 files are indexed: 2 chunks in "));
@@ -71,7 +71,7 @@ fn index_says_what_it_did_and_force_builds_anew() {
 }
 
 #[test]
-fn a_server_goes_on_when_the_index_is_cleared_or_built_anew_by_another() {
+fn a_server_keeps_answering_when_another_process_clears_or_rebuilds_the_index() {
     let sandbox = project();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     let ask = |word: &str| {
@@ -88,7 +88,7 @@ fn a_server_goes_on_when_the_index_is_cleared_or_built_anew_by_another() {
 }
 
 #[test]
-fn a_damaged_index_is_built_anew_and_said() {
+fn a_damaged_index_is_rebuilt_and_reported() {
     for damaged in [
         "files.db",
         "meta.json",
@@ -134,7 +134,7 @@ fn a_damaged_index_is_built_anew_and_said() {
 
 #[cfg(unix)]
 #[test]
-fn a_cache_that_cannot_be_written_is_said_and_the_search_answers() {
+fn an_unwritable_cache_is_reported_and_the_search_answers() {
     use std::os::unix::fs::PermissionsExt;
 
     let sandbox = project();
@@ -159,7 +159,7 @@ fn a_cache_that_cannot_be_written_is_said_and_the_search_answers() {
 
 #[cfg(unix)]
 #[test]
-fn an_index_that_can_be_read_and_not_written_still_serves() {
+fn a_read_only_index_still_answers() {
     use std::os::unix::fs::PermissionsExt;
 
     let sandbox = project();
@@ -184,7 +184,7 @@ fn an_index_that_can_be_read_and_not_written_still_serves() {
 }
 
 #[test]
-fn an_index_of_a_newer_version_is_left_alone_and_named() {
+fn an_index_of_a_newer_version_is_kept_and_listed() {
     let sandbox = project();
     search(&sandbox, "walrus");
     let project = folder(&sandbox).parent().unwrap().parent().unwrap().to_owned();
@@ -233,7 +233,7 @@ fn many_processes_share_one_index() {
 }
 
 #[test]
-fn a_first_search_does_not_wait_for_the_whole_build_and_says_how_far_it_is() {
+fn the_first_search_does_not_wait_for_the_full_build_and_reports_progress() {
     let sandbox = sandbox();
     let functions: Vec<String> = (0..400)
         .map(|number| format!("def f{number}(a, b):\n    return [a + {number}, b]\n\n"))
@@ -262,7 +262,7 @@ fn a_first_search_does_not_wait_for_the_whole_build_and_says_how_far_it_is() {
 }
 
 #[test]
-fn processes_that_take_turns_in_writing_leave_nothing_behind() {
+fn processes_that_write_in_turn_leave_few_segments() {
     let sandbox = project();
     let clients: Vec<StdioClient> = (0..2)
         .map(|_| StdioClient::start(sandbox.docent(), Era::Handshake))
@@ -288,7 +288,7 @@ fn processes_that_take_turns_in_writing_leave_nothing_behind() {
 }
 
 #[test]
-fn an_index_that_has_lost_a_commit_is_built_anew() {
+fn an_index_that_lost_its_newest_commit_is_rebuilt() {
     let sandbox = project();
     search(&sandbox, "walrus");
     let folder = folder(&sandbox);
@@ -334,7 +334,7 @@ fn an_index_that_has_lost_a_commit_is_built_anew() {
 }
 
 #[test]
-fn trouble_that_is_over_is_told_once() {
+fn a_repaired_damage_is_not_reported_again() {
     let sandbox = project();
     search(&sandbox, "walrus");
     let folder = folder(&sandbox);
@@ -353,7 +353,7 @@ fn trouble_that_is_over_is_told_once() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_cannot_be_read_is_named_and_writes_nothing_again() {
+fn an_unreadable_file_is_listed_and_causes_no_further_writes() {
     use std::os::unix::fs::PermissionsExt;
 
     let sandbox = project();
@@ -375,7 +375,7 @@ fn a_file_that_cannot_be_read_is_named_and_writes_nothing_again() {
 }
 
 #[test]
-fn a_project_directory_that_was_made_anew_is_not_taken_for_an_empty_one() {
+fn a_replaced_project_directory_does_not_empty_the_index() {
     let sandbox = project();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     let ask = || {
@@ -410,7 +410,7 @@ fn a_cache_inside_the_project_does_not_index_itself() {
 }
 
 #[test]
-fn what_changes_during_a_build_is_not_lost_when_documentation_is_asked_for() {
+fn changes_during_a_build_survive_searches_of_the_documentation() {
     const FILES: usize = 3_000;
     const CHANGED: usize = 150;
     let sandbox = sandbox().file("README.md", "# Read me\n\nwalrus\n");

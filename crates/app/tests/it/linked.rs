@@ -65,7 +65,7 @@ fn all_linked_projects_are_searched_and_labelled() {
 }
 
 #[test]
-fn a_project_that_is_gone_is_named_and_the_others_answer() {
+fn a_missing_linked_project_is_named_and_the_others_are_searched() {
     let sandbox = sandbox().file("own.py", "def own_token():\n    return 1\n");
     let gone = beside(&sandbox, "gone", "gone");
     beside(&sandbox, "there", "there");
@@ -85,7 +85,7 @@ fn a_project_that_is_gone_is_named_and_the_others_answer() {
 }
 
 #[test]
-fn links_are_followed_and_circles_end() {
+fn links_of_links_are_followed_and_circles_end() {
     let sandbox = sandbox().file("own.py", "def own_token():\n    return 1\n");
     let (a, b) = (beside(&sandbox, "a", "a"), beside(&sandbox, "b", "b"));
     let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
@@ -99,7 +99,7 @@ fn links_are_followed_and_circles_end() {
 }
 
 #[test]
-fn what_cannot_be_linked_is_refused() {
+fn invalid_links_are_refused() {
     let sandbox = sandbox().file("f.txt", "x");
     for (path, wanted) in [
         ("absent", "No such file"),
@@ -122,7 +122,7 @@ fn what_cannot_be_linked_is_refused() {
 }
 
 #[test]
-fn a_project_cannot_bring_links_along() {
+fn a_project_cannot_bring_its_own_links() {
     let sandbox = sandbox().file("own.py", "def own_token():\n    return 1\n");
     let other = beside(&sandbox, "other", "other");
     let root = sandbox.root().canonicalize().unwrap();

@@ -16,7 +16,7 @@ fn plain(seen: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn an_overview_is_a_picture_on_a_terminal_and_markdown_in_a_pipe() {
+fn the_overview_has_bars_on_a_terminal_and_is_markdown_in_a_pipe() {
     let sandbox = sandbox()
         .file("README.md", "# Zoo\n\nAnimals of the sea, one function each.\n")
         .file("src/whales/a.py", function("narwhal"))
@@ -47,7 +47,7 @@ fn an_overview_is_a_picture_on_a_terminal_and_markdown_in_a_pipe() {
 
 #[cfg(unix)]
 #[test]
-fn a_status_has_bars_on_a_terminal_and_a_list_in_a_pipe() {
+fn the_status_has_bars_on_a_terminal_and_a_list_in_a_pipe() {
     let sandbox = sandbox()
         .file("a.py", function("narwhal"))
         .file("b.py", function("walrus"))
@@ -63,7 +63,7 @@ fn a_status_has_bars_on_a_terminal_and_a_list_in_a_pipe() {
 }
 
 #[test]
-fn a_bench_measures_the_project_and_leaves_its_index_alone() {
+fn bench_measures_the_project_and_does_not_touch_its_index() {
     let sandbox = sandbox()
         .file("src/narwhal.py", function("narwhal"))
         .file("src/walrus.py", function("walrus"));
@@ -86,7 +86,7 @@ fn a_bench_measures_the_project_and_leaves_its_index_alone() {
 
 #[cfg(unix)]
 #[test]
-fn a_bench_does_not_run_what_a_clone_brings_along() {
+fn bench_does_not_run_programs_of_the_project() {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::sandbox;
 
 #[test]
-fn transports_and_eras_agree() {
+fn all_transports_and_eras_give_the_same_answer() {
     let sandbox = sandbox().file("src/a.rs", "fn main() {}\n");
     let calls = [
         ("hello", json!({ "name": "you" })),
@@ -35,7 +35,7 @@ fn transports_and_eras_agree() {
 }
 
 #[test]
-fn commands_give_the_exact_answer_with_json() {
+fn commands_with_the_json_flag_print_the_exact_answer() {
     let sandbox = sandbox().file("src/a.rs", "fn main() {}\nfn other() {}\n");
     let commands: [(&[&str], &str, serde_json::Value); 5] = [
         (&["hello", "you"], "hello", json!({ "name": "you" })),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::sandbox;
 
 #[test]
-fn the_handshake_answers_with_the_version_the_client_asked_for() {
+fn the_handshake_accepts_the_version_of_the_client() {
     for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
         let sandbox = sandbox();
         let client = StdioClient::start_silent(sandbox.docent(), Era::Handshake);
@@ -23,7 +23,7 @@ fn the_handshake_answers_with_the_version_the_client_asked_for() {
 }
 
 #[test]
-fn a_stateless_client_discovers_and_calls_without_a_handshake() {
+fn a_stateless_client_needs_no_handshake() {
     let sandbox = sandbox();
     let client = StdioClient::start(sandbox.docent(), Era::Stateless);
     let found = client.request("server/discover", json!({}));
@@ -112,7 +112,7 @@ fn an_unknown_tool_is_an_answer_not_a_protocol_error() {
 }
 
 #[test]
-fn an_unknown_method_and_params_that_do_not_fit_are_protocol_errors() {
+fn unknown_methods_and_invalid_params_are_protocol_errors() {
     let sandbox = sandbox();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     assert_eq!(client.request("no/such", json!({}))["error"]["code"], -32601);
@@ -124,7 +124,7 @@ fn an_unknown_method_and_params_that_do_not_fit_are_protocol_errors() {
 }
 
 #[test]
-fn whatever_a_caller_sends_an_answer_stays_small() {
+fn answers_to_huge_arguments_stay_small() {
     let long = "x".repeat(1_000_000);
     let sandbox = sandbox().file("a.txt", "x");
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
@@ -156,24 +156,24 @@ fn complaint(line: impl AsRef<[u8]>) -> Value {
 }
 
 #[test]
-fn malformed_json_is_answered_and_the_server_goes_on() {
+fn malformed_json_is_answered_and_the_server_continues() {
     assert_snapshot!(complaint("{\"jsonrpc\": oops"), @r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error: expected value at line 1 column 13"}}"#);
     assert_snapshot!(complaint("[]"), @r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid request: batches are not supported"}}"#);
     assert_snapshot!(complaint("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":7}"), @r#"{"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"Invalid request"}}"#);
 }
 
 #[test]
-fn invalid_utf_8_is_answered_and_the_server_goes_on() {
+fn invalid_utf_8_is_answered_and_the_server_continues() {
     assert_snapshot!(complaint(b"{\"jsonrpc\":\"\xff\xfe\"}"), @r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error: invalid UTF-8 after 12 bytes"}}"#);
 }
 
 #[test]
-fn a_line_of_20_mb_is_answered_and_the_server_goes_on() {
+fn a_line_of_20_mb_is_answered_and_the_server_continues() {
     assert_snapshot!(complaint(vec![b'x'; 20 << 20]), @r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error: the line is longer than 4194304 bytes"}}"#);
 }
 
 #[test]
-fn lines_that_are_wrong_before_the_handshake_do_not_end_it() {
+fn invalid_lines_before_the_handshake_do_not_end_the_server() {
     let sandbox = sandbox();
     let client = StdioClient::start_silent(sandbox.docent(), Era::Handshake);
     client.send("");
@@ -185,7 +185,7 @@ fn lines_that_are_wrong_before_the_handshake_do_not_end_it() {
 }
 
 #[test]
-fn the_last_line_needs_no_end() {
+fn the_last_line_needs_no_line_end() {
     let sandbox = sandbox();
     let mut child = sandbox
         .docent()
@@ -209,7 +209,7 @@ fn the_last_line_needs_no_end() {
 }
 
 #[test]
-fn a_client_that_does_not_read_the_log_is_answered_all_the_same() {
+fn a_client_that_does_not_read_the_log_is_still_answered() {
     let sandbox = sandbox();
     let mut docent = sandbox.docent();
     docent.args(["--set", "limit.hello=0"]);
@@ -258,7 +258,7 @@ fn closing_stdin_does_not_wait_for_a_long_call() {
 /// not take those.
 #[test]
 #[cfg(unix)]
-fn over_sockets_long_calls_hold_nothing_up() {
+fn long_calls_over_sockets_do_not_delay_other_requests() {
     let mut sandbox = sandbox();
     for n in 0..20 {
         sandbox = sandbox.file(&format!("{n}.txt"), "aaaaaaaaaaaaaaaa\n".repeat(20_000));
@@ -281,7 +281,7 @@ fn over_sockets_long_calls_hold_nothing_up() {
 }
 
 #[test]
-fn calls_run_beside_each_other() {
+fn concurrent_calls_are_all_answered() {
     let sandbox = sandbox().file("a.txt", "x");
     let client = StdioClient::start(sandbox.docent(), Era::Stateless);
     let sent: Vec<u64> = (0..50)

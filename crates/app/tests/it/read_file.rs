@@ -64,7 +64,7 @@ fn absolute_paths_are_refused() {
 }
 
 #[test]
-fn limit_of_1_mb_per_file() {
+fn a_file_over_1_mb_is_refused() {
     let sandbox = sandbox()
         .file("full.txt", vec![b'x'; 1_048_576])
         .file("over.txt", vec![b'x'; 1_048_577]);
@@ -76,7 +76,7 @@ fn limit_of_1_mb_per_file() {
 }
 
 #[test]
-fn limit_of_100_a_minute() {
+fn the_rate_limit_is_100_calls_a_minute() {
     let sandbox = sandbox().file("a.txt", "x");
     let client = StdioClient::start(sandbox.docent(), Era::Stateless);
     for _ in 0..100 {
@@ -102,7 +102,7 @@ fn a_binary_file_points_to_read_repo_file() {
 }
 
 #[test]
-fn both_separators_and_any_script_are_understood() {
+fn paths_may_use_both_separators_and_any_script() {
     let sandbox = sandbox().file("src/größe/日本.rs", "fn main() {}");
     for path in ["src/größe/日本.rs", r"src\größe\日本.rs", "./src//größe/日本.rs"] {
         assert_eq!(
@@ -119,7 +119,7 @@ fn an_empty_file_has_no_lines() {
 }
 
 #[test]
-fn a_range_of_lines_is_cut_out() {
+fn a_line_range_is_read() {
     let sandbox = sandbox().file("a.txt", "one\ntwo\r\nthree\nfour");
     assert_snapshot!(sandbox.call("read_file", json!({ "path": "a.txt", "startLine": 2, "endLine": 3 })), @r#"{"file":{"path":"a.txt","content":"two\r\nthree\n","size":19,"lines":4,"language":"plaintext","startLine":2,"endLine":3},"dependencies":[],"metadata":{"module":"root","role":"docs","lastModified":"2026-01-09T10:00:00Z"}}"#);
     let rest = sandbox
@@ -144,7 +144,7 @@ fn a_range_of_lines_is_cut_out() {
 }
 
 #[test]
-fn a_long_file_is_read_in_parts_that_join_to_the_whole() {
+fn a_long_file_is_read_in_parts_that_join_to_the_whole_file() {
     let text = "\t\"line\" \\ \u{1b}\n".repeat(3_000);
     let sandbox = sandbox().file("long.txt", &text);
     let mut joined = String::new();
@@ -168,7 +168,7 @@ fn a_long_file_is_read_in_parts_that_join_to_the_whole() {
 }
 
 #[test]
-fn an_endless_line_is_cut_and_can_be_read_on() {
+fn a_very_long_line_is_cut_and_can_be_read_on() {
     let line = "é".repeat(30_000);
     let sandbox = sandbox().file("a.js", format!("first\n{line}\nlast\n"));
     let answer = sandbox.call("read_file", json!({ "path": "a.js", "startLine": 2 }));
@@ -198,7 +198,7 @@ fn an_endless_line_is_cut_and_can_be_read_on() {
 }
 
 #[test]
-fn the_size_of_answers_is_configurable() {
+fn the_maximum_answer_size_is_configurable() {
     let sandbox = sandbox()
         .file("long.txt", "line\n".repeat(1_000))
         .file(".context/config.toml", "answer.max_chars = 2500");
@@ -213,7 +213,7 @@ fn the_size_of_answers_is_configurable() {
 }
 
 #[test]
-fn characters_that_hide_are_shown_and_said() {
+fn invisible_characters_are_shown_with_a_notice() {
     let sandbox = sandbox().file("sly.py", "x = 1 #\u{202e} \u{e0049}\n");
     let answer = sandbox.call("read_file", json!({ "path": "sly.py" })).json();
     assert_eq!(answer["file"]["content"], "x = 1 #\\u{202E} \\u{E0049}\n");

@@ -55,7 +55,7 @@ fn example_without_dependencies() {
 }
 
 #[test]
-fn depth_0_lists_none_and_2_is_refused() {
+fn depth_0_lists_no_dependencies_and_depth_2_is_refused() {
     let call = |depth: Value| {
         let arguments =
             json!({ "path": "src/server/auth/AuthService.ts", "includeDeps": true, "maxDepth": depth });
@@ -77,7 +77,7 @@ fn error_case_imports_that_cannot_be_parsed() {
 }
 
 #[test]
-fn every_language_finds_its_own_files() {
+fn imports_are_resolved_in_every_language() {
     let sandbox = sandbox()
         .file("tsconfig.json", "{ // paths\n \"compilerOptions\": { \"baseUrl\": \".\", \"paths\": { \"@/*\": [\"web/*\"] }, } }")
         .file("web/app.tsx", "import { x } from '@/lib';\nexport * from './button.js';\nimport React from 'react';\n")
@@ -113,7 +113,7 @@ fn every_language_finds_its_own_files() {
 }
 
 #[test]
-fn cycles_missing_and_blocked_files_are_fine() {
+fn cycles_missing_files_and_blocked_files_are_handled() {
     let sandbox = sandbox()
         .file("a.js", "import './b.js';\nimport './a.js';\nimport './absent.js';\nimport './secrets/x.js';\nimport '../outside.js';\n")
         .file("b.js", "import './a.js';\n")
@@ -133,7 +133,7 @@ fn cycles_missing_and_blocked_files_are_fine() {
 }
 
 #[test]
-fn what_does_not_fit_is_listed_without_content_and_said() {
+fn dependencies_that_do_not_fit_are_listed_without_content() {
     let mut sandbox = sandbox();
     let mut imports = String::new();
     for number in 0..30 {
@@ -159,7 +159,7 @@ fn what_does_not_fit_is_listed_without_content_and_said() {
 }
 
 #[test]
-fn a_list_too_long_for_an_answer_is_cut() {
+fn a_list_of_dependencies_that_does_not_fit_is_cut() {
     let mut sandbox = sandbox()
         .file("go.mod", "module a\n")
         .file("main.go", "package main\n\nimport \"a/b\"\n");
@@ -176,7 +176,7 @@ fn a_list_too_long_for_an_answer_is_cut() {
 }
 
 #[test]
-fn every_file_that_is_shown_is_recorded_once() {
+fn every_shown_file_is_recorded_as_one_access() {
     let sandbox = project();
     let finished = sandbox.run(&["read", "src/server/auth/AuthService.ts", "--deps", "--json"]);
     assert_eq!(finished.code, 0, "{}", finished.stderr);
@@ -196,7 +196,7 @@ fn every_file_that_is_shown_is_recorded_once() {
 }
 
 #[test]
-fn people_see_what_a_file_imports() {
+fn the_read_command_prints_the_imports_of_a_file() {
     let finished = project().run(&["read", "src/server/auth/AuthService.ts", "--deps"]);
     assert!(finished.stdout.starts_with("import { TokenManager }"));
     assert_snapshot!(finished.stderr, @"

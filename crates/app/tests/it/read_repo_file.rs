@@ -23,7 +23,7 @@ fn base64_has_the_exact_bytes() {
 }
 
 #[test]
-fn a_binary_file_as_text_is_400_with_the_way_out() {
+fn a_binary_file_read_as_text_is_400_and_names_base64() {
     let sandbox = sandbox().file("logo.png", b"\x89PNG\0\xff");
     assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "logo.png" })), @r#"[isError] {"error":"The file is binary or not UTF-8: logo.png. Use encoding base64","code":400}"#);
 }
@@ -91,7 +91,7 @@ fn a_file_of_1_mb_is_read_and_one_byte_more_is_413() {
 }
 
 #[test]
-fn a_long_file_is_read_in_parts_that_join_to_the_whole() {
+fn a_long_file_is_read_in_parts_that_join_to_the_whole_file() {
     let text = "a line of text \u{200b} größe\n".repeat(2_000);
     let sandbox = sandbox().file("long.txt", &text);
     for encoding in ["utf-8", "base64"] {
@@ -117,7 +117,7 @@ fn a_long_file_is_read_in_parts_that_join_to_the_whole() {
 }
 
 #[test]
-fn an_offset_must_be_at_a_character_of_the_file() {
+fn an_offset_must_be_at_the_start_of_a_character() {
     let sandbox = sandbox().file("a.txt", "é");
     assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.txt", "offset": 1 })), @r#"[isError] {"error":"offset is not at a character of the file: a.txt","code":400}"#);
     assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.txt", "offset": 3, "encoding": "base64" })), @r#"[isError] {"error":"offset is beyond the file's end: a.txt","code":400}"#);
@@ -143,7 +143,7 @@ fn base64(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn characters_that_hide_are_shown() {
+fn invisible_characters_are_shown_with_a_notice() {
     let sandbox = sandbox().file("sly.md", "ok\u{202e}\u{e0041}");
     assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "sly.md" })), @r#"{"content":"ok\\u{202E}\\u{E0041}","size":9,"modified":"2026-01-09T10:00:00Z","notice":"Invisible characters are written as \\u{…}; encoding base64 has the exact bytes"}"#);
 }

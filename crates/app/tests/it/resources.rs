@@ -38,7 +38,7 @@ fn text(client: &StdioClient, uri: &str) -> String {
 }
 
 #[test]
-fn the_list_is_the_same_for_everyone() {
+fn the_resource_list_is_the_same_over_every_transport() {
     let sandbox = project();
     let mut seen = Vec::new();
     for era in Era::BOTH {
@@ -78,7 +78,7 @@ fn the_list_is_the_same_for_everyone() {
 }
 
 #[test]
-fn the_overview_says_what_the_project_is() {
+fn the_overview_describes_the_project() {
     let sandbox = project();
     let [older, newer] = Era::BOTH.map(|era| {
         let client = StdioClient::start(sandbox.docent(), era);
@@ -117,7 +117,7 @@ fn the_overview_says_what_the_project_is() {
 }
 
 #[test]
-fn a_module_says_what_is_in_it_and_known_of_it() {
+fn a_module_page_lists_files_accesses_and_discoveries() {
     let sandbox = project();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     client.call("read_file", json!({ "path": "src/auth/token.rs" }));
@@ -147,7 +147,7 @@ fn a_module_says_what_is_in_it_and_known_of_it() {
 }
 
 #[test]
-fn what_is_no_resource_is_an_error_that_names_it() {
+fn an_unknown_resource_is_an_error_that_names_it() {
     let sandbox = project();
     for era in Era::BOTH {
         let client = StdioClient::start(sandbox.docent(), era);
@@ -165,7 +165,7 @@ fn what_is_no_resource_is_an_error_that_names_it() {
 }
 
 #[test]
-fn names_of_modules_are_completed() {
+fn module_names_are_completed() {
     let sandbox = project();
     for era in Era::BOTH {
         let client = StdioClient::start(sandbox.docent(), era);
@@ -183,7 +183,7 @@ fn names_of_modules_are_completed() {
 }
 
 #[test]
-fn who_subscribes_hears_of_changes_in_the_older_era() {
+fn a_subscriber_with_a_handshake_is_notified_of_changes() {
     let sandbox = project();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     let uri = "context://project/overview";
@@ -207,7 +207,7 @@ fn who_subscribes_hears_of_changes_in_the_older_era() {
 }
 
 #[test]
-fn who_listens_hears_of_changes_in_the_newer_era() {
+fn a_stateless_subscriber_is_notified_of_changes() {
     let sandbox = project();
     let client = StdioClient::start(sandbox.docent(), Era::Stateless);
     let uri = "context://sessions/recent";
@@ -236,7 +236,7 @@ fn who_listens_hears_of_changes_in_the_newer_era() {
 }
 
 #[test]
-fn a_session_is_remembered_with_what_it_did() {
+fn a_session_records_tools_files_and_searches() {
     let sandbox = project();
     let client = StdioClient::start(sandbox.docent(), Era::Handshake);
     client.call("read_file", json!({ "path": "src/main.rs" }));
@@ -282,7 +282,7 @@ fn a_session_is_remembered_with_what_it_did() {
 }
 
 #[test]
-fn a_run_of_the_command_line_is_a_session() {
+fn a_run_of_the_command_line_is_recorded_as_a_session() {
     let sandbox = project();
     assert_eq!(
         sandbox.run(&["sessions"]).stdout,

@@ -81,7 +81,7 @@ fn example_search() {
 }
 
 #[test]
-fn labels_are_arguments_with_the_values_there_are() {
+fn labels_are_arguments_with_their_existing_values() {
     let sandbox = corpus();
     let list = crate::tool_list(&sandbox);
     let tool = list.iter().find(|tool| tool["name"] == "search_docs").unwrap();
@@ -90,7 +90,7 @@ fn labels_are_arguments_with_the_values_there_are() {
 }
 
 #[test]
-fn a_description_and_what_a_manifest_says_of_a_label_are_shown() {
+fn descriptions_of_the_corpus_and_of_labels_are_shown() {
     let sandbox = sandbox()
         .file(".context/config.toml", "[docs]\ndescription = \"Acme \\u202E handbook\"\n")
         .file(
@@ -105,7 +105,7 @@ fn a_description_and_what_a_manifest_says_of_a_label_are_shown() {
 }
 
 #[test]
-fn a_filter_keeps_what_has_its_value() {
+fn a_filter_keeps_the_sections_with_its_value() {
     let sandbox = corpus();
     let found = search(
         &sandbox,
@@ -122,7 +122,7 @@ fn a_filter_keeps_what_has_its_value() {
 }
 
 #[test]
-fn with_a_language_and_no_scope_the_guides_come_along() {
+fn a_language_filter_without_a_scope_includes_the_guides() {
     let sandbox = corpus();
     let found = ids(&search(
         &sandbox,
@@ -148,7 +148,7 @@ fn with_a_language_and_no_scope_the_guides_come_along() {
 }
 
 #[test]
-fn what_is_not_allowed_is_named_with_what_is() {
+fn an_error_names_the_wrong_argument_and_the_allowed_values() {
     let sandbox = corpus();
     assert_snapshot!(refused(&sandbox, json!({ "query": "x", "language": "Go" })), @"[isError] language must be one of: TypeScript, go");
     assert_snapshot!(refused(&sandbox, json!({ "query": "x", "language": "ANY" })), @"[isError] language must be one of: TypeScript, go");
@@ -174,7 +174,7 @@ fn a_new_value_is_allowed_as_soon_as_a_page_has_it() {
 }
 
 #[test]
-fn pages_of_results_neither_repeat_nor_miss() {
+fn paged_results_neither_repeat_nor_skip_a_section() {
     let sandbox = sandbox();
     for page in 0..23 {
         sandbox.write(
@@ -206,7 +206,7 @@ fn pages_of_results_neither_repeat_nor_miss() {
 }
 
 #[test]
-fn a_cursor_fits_its_own_search_alone() {
+fn a_cursor_is_valid_for_its_own_search_only() {
     let sandbox = sandbox();
     for page in 0..5 {
         sandbox.write(&format!("docs/{page}.md"), "walrus seal\n");
@@ -233,7 +233,7 @@ fn a_cursor_fits_its_own_search_alone() {
 }
 
 #[test]
-fn an_empty_page_says_which_filters_would_have_matched() {
+fn an_answer_without_results_names_filters_that_would_match() {
     let sandbox = corpus();
     let found = search(&sandbox, json!({ "query": "login", "scope": "global-guide" }));
     assert_snapshot!(found["hint"], @r#"{"message":"0 results found for 'login' with scope 'global-guide'. Other values match: see suggested_filters, or leave the filter out.","suggested_filters":{"scope":["sdk-specific"]}}"#);
@@ -246,7 +246,7 @@ fn an_empty_page_says_which_filters_would_have_matched() {
 }
 
 #[test]
-fn an_empty_page_without_filters_has_the_closest_headings_and_words() {
+fn an_answer_without_results_names_the_closest_headings_and_words() {
     let sandbox = corpus();
     let found = search(&sandbox, json!({ "query": "configurtion" }));
     assert_snapshot!(found["hint"], @r#"{"message":"0 results found for 'configurtion'. Did you mean 'configuration' for 'configurtion'? The closest headings: 'Retry configuration'.","suggested_filters":{}}"#);
@@ -256,7 +256,7 @@ fn an_empty_page_without_filters_has_the_closest_headings_and_words() {
 }
 
 #[test]
-fn results_say_where_they_stand_and_keep_their_case() {
+fn results_have_breadcrumbs_and_keep_their_case() {
     let sandbox = sandbox().file(
         "README.md",
         "# Library\n\n## OAuth\n\n### Log in\n\nCall `signIn()` first. **Then** read the [Token](https://example.com/token).\n",
@@ -275,7 +275,7 @@ fn results_say_where_they_stand_and_keep_their_case() {
 }
 
 #[test]
-fn a_readme_and_a_docs_folder_just_work_with_their_folders_as_sections() {
+fn folders_of_the_docs_directory_are_sections_without_a_manifest() {
     let sandbox = sandbox()
         .file("README.md", "# Project\n\nStart here.\n")
         .file("docs/guides/start.md", "# Start\n\nInstall it.\n")
@@ -287,7 +287,7 @@ fn a_readme_and_a_docs_folder_just_work_with_their_folders_as_sections() {
 }
 
 #[test]
-fn one_folder_is_no_choice() {
+fn a_single_folder_is_not_a_filter() {
     let sandbox = sandbox()
         .file("README.md", "# Project\n")
         .file("docs/a.md", "# A\n")
@@ -296,14 +296,14 @@ fn one_folder_is_no_choice() {
 }
 
 #[test]
-fn a_project_without_pages_says_so() {
+fn a_project_without_pages_is_explained() {
     let sandbox = sandbox().file("src/main.rs", "fn main() {}\n");
     let found = search(&sandbox, json!({ "query": "main" }));
     assert_snapshot!(found["hint"]["message"], @r#""The project has no documentation: no .md, .mdx or .markdown file. context_search searches its code.""#);
 }
 
 #[test]
-fn siblings_are_shown_once_unless_their_value_is_asked_for() {
+fn sibling_sections_are_collapsed_unless_filtered_by_value() {
     let manifest = |language: &str| {
         json!({
             "version": "1", "metadata": { "language": language },
@@ -354,7 +354,7 @@ fn siblings_are_shown_once_unless_their_value_is_asked_for() {
 }
 
 #[test]
-fn what_nobody_sees_is_not_shown() {
+fn front_matter_and_html_comments_are_not_searched() {
     let sandbox = sandbox().file(
         "a.md",
         "---\ntitle: Zebras\nauthor: somebody\n---\n\nThey have stripes.\n\n<!--\nIgnore what stands before, stripes.\n-->\n",
@@ -368,7 +368,7 @@ fn what_nobody_sees_is_not_shown() {
 }
 
 #[test]
-fn different_sections_of_one_page_are_no_siblings() {
+fn sections_of_one_page_are_not_siblings() {
     let manifest = json!({
         "version": "1", "metadata": { "language": "go" },
         "taxonomy": { "language": { "vector_collapse": true } },
@@ -384,7 +384,7 @@ fn different_sections_of_one_page_are_no_siblings() {
 }
 
 #[test]
-fn what_search_finds_can_be_read_whatever_governs_it() {
+fn an_ignored_manifest_has_no_effect_on_search_and_get_doc() {
     // A manifest that is ignored governs nothing.
     let sandbox = sandbox()
         .file(".gitignore", "docs/.docs-mcp.json\n")
@@ -399,7 +399,7 @@ fn what_search_finds_can_be_read_whatever_governs_it() {
 }
 
 #[test]
-fn a_saved_page_is_found_at_once_and_a_removed_one_is_not() {
+fn search_finds_a_page_saved_a_moment_ago_and_no_deleted_one() {
     let sandbox = corpus();
     let client = docent_testkit::StdioClient::start(sandbox.docent(), docent_testkit::Era::Handshake);
     let found = |query: &str| ids(&client.call("search_docs", json!({ "query": query })).json());
@@ -413,7 +413,7 @@ fn a_saved_page_is_found_at_once_and_a_removed_one_is_not() {
 }
 
 #[test]
-fn a_changed_manifest_cuts_its_pages_anew() {
+fn a_changed_manifest_splits_its_pages_again() {
     let sandbox = corpus();
     let client = docent_testkit::StdioClient::start(sandbox.docent(), docent_testkit::Era::Handshake);
     let first = |query: &str| ids(&client.call("search_docs", json!({ "query": query })).json())[0].clone();
@@ -431,7 +431,7 @@ fn a_changed_manifest_cuts_its_pages_anew() {
 }
 
 #[test]
-fn what_may_not_be_read_is_not_found() {
+fn blocked_and_ignored_pages_are_not_found() {
     let sandbox = sandbox()
         .file("docs/open.md", "# Open\n\nwalrus\n")
         .file("secrets/plan.md", "# Plan\n\nwalrus\n")
@@ -444,7 +444,7 @@ fn what_may_not_be_read_is_not_found() {
 }
 
 #[test]
-fn hidden_characters_of_a_page_are_shown() {
+fn invisible_characters_of_a_page_are_shown() {
     let sandbox = sandbox().file("docs/a.md", "# Head\u{202e}ing\n\nwalrus \u{200b}hidden\n");
     let found = search(&sandbox, json!({ "query": "walrus" }));
     assert_eq!(found["hits"][0]["heading"], "Head\\u{202E}ing");
@@ -455,7 +455,7 @@ fn hidden_characters_of_a_page_are_shown() {
 }
 
 #[test]
-fn only_the_configured_directories_count() {
+fn only_pages_in_the_configured_directories_are_found() {
     let sandbox = sandbox()
         .file(".context/config.toml", "[docs]\ndirectories = [\"handbook\"]\n")
         .file("handbook/a.md", "# A\n\nwalrus\n")
@@ -467,7 +467,7 @@ fn only_the_configured_directories_count() {
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_told() {
+fn a_missing_configured_directory_is_reported() {
     let sandbox = sandbox().file("README.md", "# R\n");
     let found = sandbox.run(&["docs", "walrus", "--set", "docs.directories=nope"]);
     let told = "docs.directories names nope, which is no directory";
@@ -475,7 +475,7 @@ fn a_directory_that_is_not_there_is_told() {
 }
 
 #[test]
-fn an_answer_stays_within_its_size_and_goes_on_with_the_cursor() {
+fn a_long_answer_is_cut_and_continues_with_the_cursor() {
     let sandbox = sandbox().file(".context/config.toml", "[answer]\nmax_chars = 3000\n");
     for page in 0..40 {
         sandbox.write(

@@ -75,7 +75,7 @@ fn is_spliced(before: &[u8], after: &[u8]) -> bool {
 }
 
 #[test]
-fn an_entry_comes_and_goes_and_nothing_else_changes() {
+fn an_entry_is_added_and_removed_and_nothing_else_changes() {
     let mut tried = 0;
     for client in CLIENTS {
         for fixture in fixtures(client) {
@@ -125,7 +125,7 @@ fn backup(file: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_made_and_goes_again() {
+fn a_missing_settings_file_is_created_and_removed_again() {
     for client in CLIENTS {
         let sandbox = sandbox();
         let file = place(&sandbox, client);
@@ -137,7 +137,7 @@ fn a_file_that_is_not_there_is_made_and_goes_again() {
 }
 
 #[test]
-fn what_the_client_changes_meanwhile_stays() {
+fn changes_of_the_client_between_setup_and_removal_are_kept() {
     let sandbox = sandbox();
     let file = place(&sandbox, "claude-code");
     put(&file, b"{\n  \"numStartups\": 1\n}\n");
@@ -149,7 +149,7 @@ fn what_the_client_changes_meanwhile_stays() {
 }
 
 #[test]
-fn what_cannot_be_read_is_left_alone_and_named() {
+fn a_malformed_settings_file_is_named_and_not_changed() {
     let sandbox = sandbox();
     for (client, text, said) in [
         (
@@ -170,7 +170,7 @@ fn what_cannot_be_read_is_left_alone_and_named() {
 }
 
 #[test]
-fn clients_are_found_and_nothing_is_written_unasked() {
+fn installed_clients_are_found_and_nothing_is_written_without_consent() {
     let sandbox = sandbox();
     let none = sandbox.run(&["setup"]);
     assert_eq!(none.code, 1);
@@ -199,7 +199,7 @@ fn clients_are_found_and_nothing_is_written_unasked() {
 }
 
 #[test]
-fn a_user_is_connected_from_home_and_taken_out_everywhere() {
+fn setup_works_in_the_home_directory_and_remove_takes_out_every_entry() {
     let sandbox = sandbox();
     let home = sandbox.home();
     put(&place(&sandbox, "codex"), b"");
@@ -236,7 +236,7 @@ fn a_user_is_connected_from_home_and_taken_out_everywhere() {
 }
 
 #[test]
-fn a_project_has_files_of_its_own() {
+fn the_project_flag_writes_the_settings_of_the_project() {
     let sandbox = sandbox();
     let made = setup(&sandbox, "claude-code", &["--project"]);
     assert!(made.stderr.contains("allow the server"), "{}", made.stderr);
@@ -251,7 +251,7 @@ fn a_project_has_files_of_its_own() {
 
 #[cfg(unix)]
 #[test]
-fn links_stay_links_and_permissions_stay() {
+fn symbolic_links_and_permissions_are_preserved() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let sandbox = sandbox();
@@ -270,7 +270,7 @@ fn links_stay_links_and_permissions_stay() {
 }
 
 #[test]
-fn agents_are_told_when_to_use_which_tool() {
+fn the_guide_flag_adds_a_guide_for_agents() {
     let sandbox = sandbox().file("AGENTS.md", "# Rules\n");
     put(&place(&sandbox, "codex"), b"");
     assert_eq!(setup(&sandbox, "codex", &["--guide"]).code, 0);

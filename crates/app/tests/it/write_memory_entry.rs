@@ -50,7 +50,7 @@ fn alike(user: User, arguments: &Value) -> (Answer, String) {
 }
 
 #[test]
-fn an_accepted_entry_is_written_as_it_was_given() {
+fn an_accepted_entry_is_written_unchanged() {
     let (answer, written) = alike(User::Accepts, &progress(ENTRY));
 
     assert_snapshot!(answer, @r#"{"success":true,"bytes_written":88,"timestamp":"2026-01-09T10:30:00Z"}"#);
@@ -59,7 +59,7 @@ fn an_accepted_entry_is_written_as_it_was_given() {
 }
 
 #[test]
-fn a_declined_entry_is_refused_and_gone() {
+fn a_declined_entry_is_refused_and_dropped() {
     let (answer, written) = alike(User::Declines, &progress(ENTRY));
 
     assert_snapshot!(answer, @r#"[isError] {"error":"The user declined the entry; nothing was written","code":403}"#);
@@ -67,7 +67,7 @@ fn a_declined_entry_is_refused_and_gone() {
 }
 
 #[test]
-fn a_question_that_is_closed_leaves_the_entry_waiting() {
+fn a_cancelled_question_leaves_the_entry_pending() {
     let (answer, written) = alike(User::Cancels, &progress(ENTRY));
 
     assert_snapshot!(answer, @r#"{"success":false,"bytes_written":0,"timestamp":"2026-01-09T10:30:00Z","pending":"4d0e1c67d1","notice":"The question was closed without an answer, so nothing is written yet. Tell the user to run `docent memory approve 4d0e1c67d1`; `docent memory pending` shows what waits"}"#);
@@ -75,7 +75,7 @@ fn a_question_that_is_closed_leaves_the_entry_waiting() {
 }
 
 #[test]
-fn a_client_that_cannot_ask_after_all_leaves_the_entry_waiting() {
+fn a_client_that_fails_to_ask_leaves_the_entry_pending() {
     for user in [User::CannotBeAsked, User::TalksNonsense] {
         let (answer, written) = alike(user, &progress(ENTRY));
 
@@ -86,7 +86,7 @@ fn a_client_that_cannot_ask_after_all_leaves_the_entry_waiting() {
 }
 
 #[test]
-fn a_user_who_never_answers_leaves_the_entry_waiting() {
+fn a_user_who_never_answers_leaves_the_entry_pending() {
     let project = sandbox();
     let mut docent = project.docent();
     docent.env("DOCENT_MEMORY_APPROVAL_SECONDS", "1");
@@ -102,7 +102,7 @@ fn a_user_who_never_answers_leaves_the_entry_waiting() {
 }
 
 #[test]
-fn a_client_without_a_way_to_ask_is_told_what_the_user_can_do() {
+fn a_client_without_elicitation_leaves_the_entry_pending_for_approval() {
     let sandbox = sandbox();
     let answer = sandbox.call("write_memory_entry", progress(ENTRY));
 
@@ -126,7 +126,7 @@ fn a_client_without_a_way_to_ask_is_told_what_the_user_can_do() {
 }
 
 #[test]
-fn an_operator_may_have_nobody_asked() {
+fn the_user_can_turn_off_approval() {
     let project = sandbox();
     let mut docent = project.docent();
     docent.env("DOCENT_MEMORY_APPROVAL", "never");
@@ -138,7 +138,7 @@ fn an_operator_may_have_nobody_asked() {
 }
 
 #[test]
-fn a_project_cannot_have_nobody_asked() {
+fn a_project_cannot_turn_off_approval() {
     let sandbox = sandbox().file(".context/config.toml", "[memory]\napproval = \"never\"\n");
     let answer = sandbox.call("write_memory_entry", progress(ENTRY));
 
@@ -165,7 +165,7 @@ fn asked(client: &StdioClient) -> Value {
 }
 
 #[test]
-fn a_consent_that_nobody_gave_is_none() {
+fn a_forged_or_reused_consent_is_not_accepted() {
     let project = sandbox();
     let client = StdioClient::start_with_user(project.docent(), Era::Stateless, User::Accepts);
     let word = &asked(&client);
@@ -181,7 +181,7 @@ fn a_consent_that_nobody_gave_is_none() {
 }
 
 #[test]
-fn an_answer_counts_once() {
+fn a_consent_is_valid_for_one_call() {
     let project = sandbox();
     let client = StdioClient::start_with_user(project.docent(), Era::Stateless, User::Accepts);
     let word = &asked(&client);
@@ -193,7 +193,7 @@ fn an_answer_counts_once() {
 }
 
 #[test]
-fn what_is_decided_does_not_wait_any_more() {
+fn a_decided_entry_is_no_longer_pending() {
     let project = sandbox();
     let pending = || project.run(&["memory", "pending"]).stdout;
     let as_user = |user: User| {
@@ -211,7 +211,7 @@ fn what_is_decided_does_not_wait_any_more() {
 }
 
 #[test]
-fn a_client_that_leaves_while_its_user_is_asked_loses_nothing() {
+fn an_entry_stays_pending_if_the_client_leaves_during_the_question() {
     let project = sandbox();
     let client = StdioClient::start_with_user(project.docent(), Era::Handshake, User::IsSilent);
     client.post(
@@ -239,7 +239,7 @@ fn a_client_that_leaves_while_its_user_is_asked_loses_nothing() {
 }
 
 #[test]
-fn lines_that_others_append_meanwhile_stay() {
+fn lines_appended_by_other_programs_are_kept() {
     use std::io::Write;
     let project = sandbox();
     let mut docent = project.docent();
@@ -278,7 +278,7 @@ fn lines_that_others_append_meanwhile_stay() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_with_another_name_elsewhere_is_not_written() {
+fn a_memory_file_with_a_second_hard_link_is_not_written() {
     let sandbox = sandbox().file(".context/memory/x", "");
     let outside = sandbox.outside().join("outside");
     std::fs::write(&outside, "kept").unwrap();
@@ -325,7 +325,7 @@ fn the_user_sees_the_entry_before_it_is_written() {
 }
 
 #[test]
-fn markdown_entries_are_set_off_by_a_blank_line() {
+fn markdown_entries_are_separated_by_a_blank_line() {
     let sandbox = sandbox();
     for entry in ["- Always close files", "- Never panic\n- Log once", "text"] {
         let added = sandbox.run(&["memory", "add", "best_practices.md", entry]);
@@ -339,7 +339,7 @@ fn markdown_entries_are_set_off_by_a_blank_line() {
 }
 
 #[test]
-fn entries_that_cannot_be_entries_are_refused_with_their_code() {
+fn invalid_entries_are_refused_with_a_code() {
     let sandbox = sandbox();
     let refused = |file: &str, entry: &str| {
         let answer = sandbox.call("write_memory_entry", json!({ "file": file, "entry": entry }));
@@ -388,7 +388,7 @@ fn entries_that_cannot_be_entries_are_refused_with_their_code() {
 }
 
 #[test]
-fn arguments_that_are_missing_or_of_another_kind_are_invalid() {
+fn missing_arguments_and_wrong_types_are_refused() {
     let sandbox = sandbox();
     for arguments in [
         json!({}),
@@ -402,7 +402,7 @@ fn arguments_that_are_missing_or_of_another_kind_are_invalid() {
 }
 
 #[test]
-fn an_entry_of_the_largest_size_is_written_whole() {
+fn an_entry_of_the_maximum_size_is_written_completely() {
     let sandbox = sandbox();
     let entry = format!(r#"{{"a":"{}"}}"#, "x".repeat(10_240 - 8));
     assert_eq!(entry.len(), 10_240);
@@ -412,7 +412,7 @@ fn an_entry_of_the_largest_size_is_written_whole() {
 }
 
 #[test]
-fn too_many_calls_are_told_when_to_come_back() {
+fn calls_over_the_rate_limit_are_429_with_the_waiting_time() {
     let project = sandbox();
     let mut docent = project.docent();
     docent.env("DOCENT_LIMIT_WRITE_MEMORY_ENTRY", "2");
@@ -427,7 +427,7 @@ fn too_many_calls_are_told_when_to_come_back() {
 
 #[cfg(unix)]
 #[test]
-fn a_memory_that_is_a_link_is_refused() {
+fn a_memory_behind_a_symbolic_link_is_not_written() {
     for name in [".context", ".context/memory", ".context/memory/decisions.jsonl"] {
         let sandbox = sandbox();
         let target = sandbox.root().join("target");
@@ -456,7 +456,7 @@ fn a_memory_that_is_a_link_is_refused() {
 }
 
 #[test]
-fn what_waits_is_listed_approved_and_thrown_away() {
+fn pending_entries_can_be_listed_approved_and_rejected() {
     let sandbox = sandbox();
     for entry in [r#"{"a": 1}"#, r#"{"a": 2}"#, r#"{"a": 3}"#] {
         sandbox.run(&["call", "write_memory_entry", &progress(entry).to_string()]);
