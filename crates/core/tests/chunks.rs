@@ -1,19 +1,19 @@
-//! Chunks of one file per language, as people write them.
+//! Chunks of one typical file per language.
 
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "tests set their own scene and fail loudly"
+    reason = "tests read their own fixtures, and a failure to do so fails the test"
 )]
 
 mod fixture;
 
-use fixture::chunks;
+use fixture::show_fixture;
 use insta::assert_snapshot;
 
 #[test]
 fn rust() {
-    assert_snapshot!(chunks("rust.rs"), @"
+    assert_snapshot!(show_fixture("rust.rs"), @"
     1-11 module
     12-13 type Minute | pub type Minute = u16;
     14-20 function span | macro_rules! span { ($from:expr, $to:expr) => { Span { from:… // Defines a constant span.
@@ -36,7 +36,7 @@ fn rust() {
 
 #[test]
 fn typescript() {
-    assert_snapshot!(chunks("typescript.ts"), @r#"
+    assert_snapshot!(show_fixture("typescript.ts"), @r#"
     1-10 module
     11-12 type Isbn | type Isbn = `978-${string}`;
     13-20 interface Reservation | interface Reservation // A place in a queue.
@@ -64,7 +64,7 @@ fn typescript() {
 
 #[test]
 fn tsx() {
-    assert_snapshot!(chunks("tsx.tsx"), @"
+    assert_snapshot!(show_fixture("tsx.tsx"), @"
     1-7 module
     8-13 type Spine | type Spine = { id: number; title: string; colour?: string; }…
     14-19 interface ShelfProps | interface ShelfProps<T extends Spine>
@@ -83,7 +83,7 @@ fn tsx() {
 
 #[test]
 fn javascript() {
-    assert_snapshot!(chunks("javascript.js"), @"
+    assert_snapshot!(show_fixture("javascript.js"), @"
     1-12 module
     13-20 function fit | function fit(text, width = WIDTH) // Pads or cuts a text to the width of a label. @param {string}…
     21-22 function initials | initials = (name) =>
@@ -110,7 +110,7 @@ fn javascript() {
 
 #[test]
 fn jsx() {
-    assert_snapshot!(chunks("jsx.jsx"), @"
+    assert_snapshot!(show_fixture("jsx.jsx"), @"
     1-7 module
     8-21 function reducer | function reducer(state, action) // Moves the form from one state to the next.
     22-27 function Field | Field = ({ label, ...rest }) =>
@@ -126,7 +126,7 @@ fn jsx() {
 
 #[test]
 fn python() {
-    assert_snapshot!(chunks("python.py"), @r#"
+    assert_snapshot!(show_fixture("python.py"), @r#"
     1-14 module
     15-17 function polite | polite = lambda name:
     18-23 class Channel | class Channel(Protocol): // Anything a letter can be sent through.
@@ -149,7 +149,7 @@ fn python() {
 
 #[test]
 fn go() {
-    assert_snapshot!(chunks("go.go"), @"
+    assert_snapshot!(show_fixture("go.go"), @"
     1-19 module
     20-20 type CopyID | CopyID string
     21-24 block
@@ -173,7 +173,7 @@ fn go() {
 
 #[test]
 fn java() {
-    assert_snapshot!(chunks("java.java"), @r#"
+    assert_snapshot!(show_fixture("java.java"), @r#"
     1-13 module
     14-18 interface DeskCall | @interface DeskCall // Marks methods that the desk terminal calls.
     19-27 interface Item | sealed interface Item permits Book, Recording // Something that can be lent.
@@ -194,7 +194,7 @@ fn java() {
 
 #[test]
 fn kotlin() {
-    assert_snapshot!(chunks("kotlin.kt"), @"
+    assert_snapshot!(show_fixture("kotlin.kt"), @"
     1-13 module
     14-16 type GuestListener | typealias GuestListener = (String) -> Unit // Called when a guest joins or leaves.
     17-23 class Mood | enum class Mood(val stars: Int)
@@ -221,7 +221,7 @@ fn kotlin() {
 
 #[test]
 fn scala() {
-    assert_snapshot!(chunks("scala.scala"), @"
+    assert_snapshot!(show_fixture("scala.scala"), @"
     1-8 module
     9-11 type Cents | opaque type Cents = Long // A price in cents.
     12-13 type Ranking | type Ranking[A] = Map[A, Int]
@@ -248,7 +248,7 @@ fn scala() {
 
 #[test]
 fn c() {
-    assert_snapshot!(chunks("c.c"), @r"
+    assert_snapshot!(show_fixture("c.c"), @r"
     1-11 module
     12-12 function DAYS_LATE | #define DAYS_LATE(due, today)
     13-19 function SWAP | #define SWAP(type, a, b) \
@@ -271,7 +271,7 @@ fn c() {
 
 #[test]
 fn cpp() {
-    assert_snapshot!(chunks("cpp.cpp"), @r"
+    assert_snapshot!(show_fixture("cpp.cpp"), @r"
     1-9 module
     10-12 function REQUIRE_OPEN | #define REQUIRE_OPEN(branch) \
     13-16 module lending.catalogue | namespace lending::catalogue
@@ -304,7 +304,7 @@ fn cpp() {
 
 #[test]
 fn csharp() {
-    assert_snapshot!(chunks("csharp.cs"), @r#"
+    assert_snapshot!(show_fixture("csharp.cs"), @r#"
     1-6 module
     7-8 module Lending.Fines | namespace Lending.Fines
     9-11 type Lending.Fines.PaymentHandler | public delegate void PaymentHandler(object sender, decimal a… // <summary>Called after each payment.</summary>
@@ -332,7 +332,7 @@ fn csharp() {
 
 #[test]
 fn swift() {
-    assert_snapshot!(chunks("swift.swift"), @"
+    assert_snapshot!(show_fixture("swift.swift"), @"
     1-9 module
     10-11 type Barcode | typealias Barcode = String
     12-19 interface Shelvable | protocol Shelvable: AnyObject // Something that can stand on a shelf.
@@ -359,7 +359,7 @@ fn swift() {
 
 #[test]
 fn ruby() {
-    assert_snapshot!(chunks("ruby.rb"), @"
+    assert_snapshot!(show_fixture("ruby.rb"), @"
     1-10 module
     11-12 module Lending | module Lending
     13-13 module Lending.Overdue | module Overdue
@@ -388,7 +388,7 @@ fn ruby() {
 
 #[test]
 fn php() {
-    assert_snapshot!(chunks("php.php"), @"
+    assert_snapshot!(show_fixture("php.php"), @"
     1-17 module
     18-25 interface Blockable | interface Blockable // Anything that can be blocked at the desk.
     26-35 class KeepsHistory | trait KeepsHistory
@@ -409,7 +409,7 @@ fn php() {
 
 #[test]
 fn lua() {
-    assert_snapshot!(chunks("lua.lua"), @"
+    assert_snapshot!(show_fixture("lua.lua"), @"
     1-17 module
     18-25 method Seat.new | function Seat.new(number, window)
     26-35 method Seat.take | function Seat:take(member, hours) // Take the seat for a number of hours.
@@ -433,7 +433,7 @@ fn lua() {
 
 #[test]
 fn elixir() {
-    assert_snapshot!(chunks("elixir.ex"), @r#"
+    assert_snapshot!(show_fixture("elixir.ex"), @r#"
     1-4 module
     5-9 interface Branches.Routable | defprotocol Branches.Routable
     10-19 module Branches.Transfer | defmodule Branches.Transfer
@@ -459,7 +459,7 @@ fn elixir() {
 
 #[test]
 fn haskell() {
-    assert_snapshot!(chunks("haskell.hs"), @"
+    assert_snapshot!(show_fixture("haskell.hs"), @"
     1-13 module
     14-15 function pageSize | pageSize = 20
     16-17 type Isbn | type Isbn = String
@@ -481,7 +481,7 @@ fn haskell() {
 
 #[test]
 fn zig() {
-    assert_snapshot!(chunks("zig.zig"), @r#"
+    assert_snapshot!(show_fixture("zig.zig"), @r#"
     1-10 module
     11-15 type LedgerError | pub const LedgerError =
     16-28 type Kind | pub const Kind =
@@ -503,7 +503,7 @@ fn zig() {
 
 #[test]
 fn bash() {
-    assert_snapshot!(chunks("shellscript.sh"), @"
+    assert_snapshot!(show_fixture("shellscript.sh"), @"
     1-13 module
     14-19 function die | die() // Print a message and leave.
     20-26 function usage | function usage

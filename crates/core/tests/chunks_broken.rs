@@ -1,19 +1,19 @@
-//! Chunks of files with a syntax error in the middle: what is right before and after it is still found.
+//! Chunks of files with a syntax error in the middle: the definitions before and after it are still found.
 
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "tests set their own scene and fail loudly"
+    reason = "tests read their own fixtures, and a failure to do so fails the test"
 )]
 
 mod fixture;
 
-use fixture::broken;
+use fixture::show_broken_fixture;
 use insta::assert_snapshot;
 
 #[test]
 fn rust() {
-    assert_snapshot!(broken("rust.rs"), @"
+    assert_snapshot!(show_broken_fixture("rust.rs"), @"
     1-2 module
     3-6 type Shelf | pub struct Shelf
     7-21 class Shelf | impl Shelf
@@ -23,7 +23,7 @@ fn rust() {
 
 #[test]
 fn typescript() {
-    assert_snapshot!(broken("typescript.ts"), @"
+    assert_snapshot!(show_broken_fixture("typescript.ts"), @"
     1-2 module
     3-6 interface Copy | interface Copy
     7-10 function shelve | function shelve(copy: Copy): string
@@ -35,7 +35,7 @@ fn typescript() {
 
 #[test]
 fn tsx() {
-    assert_snapshot!(broken("tsx.tsx"), @"
+    assert_snapshot!(show_broken_fixture("tsx.tsx"), @"
     1-2 module
     3-4 type Props | type Props = { title: string };
     5-8 function Header | function Header({ title }: Props)
@@ -47,7 +47,7 @@ fn tsx() {
 
 #[test]
 fn javascript() {
-    assert_snapshot!(broken("javascript.js"), @"
+    assert_snapshot!(show_broken_fixture("javascript.js"), @"
     1-2 module
     3-6 function readStock | function readStock(file)
     7-11 function countStock | function countStock(file)
@@ -59,7 +59,7 @@ fn javascript() {
 
 #[test]
 fn jsx() {
-    assert_snapshot!(broken("jsx.jsx"), @"
+    assert_snapshot!(show_broken_fixture("jsx.jsx"), @"
     1-2 module
     3-6 function Title | function Title({ text })
     7-11 function Hours | function Hours({ days })
@@ -70,7 +70,7 @@ fn jsx() {
 
 #[test]
 fn python() {
-    assert_snapshot!(broken("python.py"), @"
+    assert_snapshot!(show_broken_fixture("python.py"), @"
     1-3 module
     4-17 class Register | class Register: // Names of members.
     18-21 function count | def count(register):
@@ -80,7 +80,7 @@ fn python() {
 
 #[test]
 fn go() {
-    assert_snapshot!(broken("go.go"), @"
+    assert_snapshot!(show_broken_fixture("go.go"), @"
     1-5 module
     6-11 type Fine | type Fine // Fine is what a member owes.
     12-13 method Fine.String | func (f Fine) String() string
@@ -92,7 +92,7 @@ fn go() {
 
 #[test]
 fn java() {
-    assert_snapshot!(broken("java.java"), @"
+    assert_snapshot!(show_broken_fixture("java.java"), @"
     1-4 module
     5-24 class Reminders | public class Reminders // Broken on purpose: send() has an unfinished call.
     25-25 type Channel | enum Channel
@@ -101,7 +101,7 @@ fn java() {
 
 #[test]
 fn kotlin() {
-    assert_snapshot!(broken("kotlin.kt"), @"
+    assert_snapshot!(show_broken_fixture("kotlin.kt"), @"
     1-2 module
     3-17 class Guest | class Guest(val name: String) // Broken on purpose: greet() has an unfinished call.
     18-21 function welcome | fun welcome(guest: Guest)
@@ -111,7 +111,7 @@ fn kotlin() {
 
 #[test]
 fn scala() {
-    assert_snapshot!(broken("scala.scala"), @"
+    assert_snapshot!(show_broken_fixture("scala.scala"), @"
     1-2 module
     3-18 class Basket | class Basket(limit: Int) // Broken on purpose: total() has an unfinished expression.
     19-22 class Checkout | object Checkout
@@ -121,7 +121,7 @@ fn scala() {
 
 #[test]
 fn c() {
-    assert_snapshot!(broken("c.c"), @"
+    assert_snapshot!(show_broken_fixture("c.c"), @"
     1-3 module
     4-8 type fine | struct fine
     9-13 function fine_is_open | static int fine_is_open(const struct fine *fine)
@@ -131,7 +131,7 @@ fn c() {
 
 #[test]
 fn cpp() {
-    assert_snapshot!(broken("cpp.cpp"), @"
+    assert_snapshot!(show_broken_fixture("cpp.cpp"), @"
     1-3 module
     4-12 class Desk | class Desk
     13-16 method Desk.open | void Desk::open()
@@ -143,7 +143,7 @@ fn cpp() {
 
 #[test]
 fn csharp() {
-    assert_snapshot!(broken("csharp.cs"), @"
+    assert_snapshot!(show_broken_fixture("csharp.cs"), @"
     1-2 module
     3-4 module Lending.Desk | namespace Lending.Desk
     5-23 class Lending.Desk.Desk | public class Desk // Broken on purpose: Greet has an unfinished expression.
@@ -153,7 +153,7 @@ fn csharp() {
 
 #[test]
 fn swift() {
-    assert_snapshot!(broken("swift.swift"), @"
+    assert_snapshot!(show_broken_fixture("swift.swift"), @"
     1-2 module
     3-9 class Hold | struct Hold
     10-14 function placeHold | func placeHold(_ member: Int) -> Hold
@@ -164,7 +164,7 @@ fn swift() {
 
 #[test]
 fn ruby() {
-    assert_snapshot!(broken("ruby.rb"), @"
+    assert_snapshot!(show_broken_fixture("ruby.rb"), @"
     1-2 module
     3-16 class Reservation | class Reservation
     17-17 module Desk | module Desk
@@ -175,7 +175,7 @@ fn ruby() {
 
 #[test]
 fn php() {
-    assert_snapshot!(broken("php.php"), @"
+    assert_snapshot!(show_broken_fixture("php.php"), @"
     1-6 module
     7-23 class Counter | class Counter
     24-27 function queue_length | function queue_length(array $queue): int
@@ -184,7 +184,7 @@ fn php() {
 
 #[test]
 fn lua() {
-    assert_snapshot!(broken("lua.lua"), @"
+    assert_snapshot!(show_broken_fixture("lua.lua"), @"
     1-4 module
     5-9 method M.open | function M.open(room)
     10-14 method M.count | function M.count(room)
@@ -196,7 +196,7 @@ fn lua() {
 
 #[test]
 fn elixir() {
-    assert_snapshot!(broken("elixir.ex"), @"
+    assert_snapshot!(show_broken_fixture("elixir.ex"), @"
     1-3 module Branches.Van | defmodule Branches.Van
     4-7 function Branches.Van.load | def load(van, isbn)
     8-12 function Branches.Van.drive | def drive(van)
@@ -207,7 +207,7 @@ fn elixir() {
 
 #[test]
 fn haskell() {
-    assert_snapshot!(broken("haskell.hs"), @"
+    assert_snapshot!(show_broken_fixture("haskell.hs"), @"
     1-4 module
     5-6 type Card | data Card = Card { copies :: Int }
     7-9 function spare | spare :: Card -> Int
@@ -219,7 +219,7 @@ fn haskell() {
 
 #[test]
 fn zig() {
-    assert_snapshot!(broken("zig.zig"), @r#"
+    assert_snapshot!(show_broken_fixture("zig.zig"), @r#"
     1-2 module
     3-10 class Stamp | pub const Stamp =
     11-15 function due | pub fn due(stamp: Stamp) u16
@@ -230,7 +230,7 @@ fn zig() {
 
 #[test]
 fn bash() {
-    assert_snapshot!(broken("shellscript.sh"), @"
+    assert_snapshot!(show_broken_fixture("shellscript.sh"), @"
     1-3 module
     4-6 function open_desk | open_desk()
     7-13 block

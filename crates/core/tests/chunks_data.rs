@@ -1,9 +1,9 @@
-//! Chunks of documents, data and pages with script, and what holds for every real file at hand.
+//! Chunks of documents, data files and pages with scripts, and a check over all files of this repository.
 
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "tests set their own scene and fail loudly"
+    reason = "tests read their own fixtures, and a failure to do so fails the test"
 )]
 
 mod fixture;
@@ -12,12 +12,12 @@ use std::fs;
 use std::path::Path;
 
 use docent_core::chunk;
-use fixture::{chunks, language};
+use fixture::{language_of, show_fixture};
 use insta::assert_snapshot;
 
 #[test]
 fn html() {
-    assert_snapshot!(chunks("page.html"), @"
+    assert_snapshot!(show_fixture("page.html"), @"
     1-1 block
     2-11 block html, head, title, link, body, header, h1, main
     12-22 block section, section
@@ -27,7 +27,7 @@ fn html() {
 
 #[test]
 fn css() {
-    assert_snapshot!(chunks("style.css"), @"
+    assert_snapshot!(show_fixture("style.css"), @"
     1-1 block
     2-5 block :root
     6-18 block .shelf
@@ -37,7 +37,7 @@ fn css() {
 
 #[test]
 fn json() {
-    assert_snapshot!(chunks("package.json"), @"
+    assert_snapshot!(show_fixture("package.json"), @"
     1-1 block
     2-3 block name, version
     4-15 block scripts
@@ -47,7 +47,7 @@ fn json() {
 
 #[test]
 fn yaml() {
-    assert_snapshot!(chunks("ci.yaml"), @"
+    assert_snapshot!(show_fixture("ci.yaml"), @"
     1-1 block
     2-7 block name, on, permissions
     8-20 block jobs
@@ -56,7 +56,7 @@ fn yaml() {
 
 #[test]
 fn toml() {
-    assert_snapshot!(chunks("settings.toml"), @"
+    assert_snapshot!(show_fixture("settings.toml"), @"
     1-2 block
     3-10 block loans, fines
     11-24 block branches.centre
@@ -65,7 +65,7 @@ fn toml() {
 
 #[test]
 fn sql() {
-    assert_snapshot!(chunks("schema.sql"), @"
+    assert_snapshot!(show_fixture("schema.sql"), @"
     1-1 block
     2-7 block CREATE TABLE members
     8-19 block CREATE TABLE loans
@@ -75,7 +75,7 @@ fn sql() {
 
 #[test]
 fn markdown() {
-    assert_snapshot!(chunks("guide.md"), @"
+    assert_snapshot!(show_fixture("guide.md"), @"
     1-4 block Lending
     5-13 block Lending > Loans
     14-17 block Lending > Loans > Renewing
@@ -85,7 +85,7 @@ fn markdown() {
 
 #[test]
 fn vue() {
-    assert_snapshot!(chunks("Shelf.vue"), @"
+    assert_snapshot!(show_fixture("Shelf.vue"), @"
     1-12 module
     13-17 function title | function title(book: Book): string // What stands on the spine.
     18-20 function add | add = (book: Book) =>
@@ -95,47 +95,48 @@ fn vue() {
 
 #[test]
 fn svelte() {
-    assert_snapshot!(chunks("Counter.svelte"), @"
+    assert_snapshot!(show_fixture("Counter.svelte"), @"
     1-5 module
     6-8 function enter | function enter(): void
     9-21 block
     ");
 }
 
-/// Every text of this repository: its sources, fixtures, queries, documents and settings.
+/// Checks every text file of this repository: sources, fixtures, queries, documents and settings.
 #[test]
-fn chunks_of_real_files_cover_them() {
+fn chunks_cover_every_line_of_a_file_once() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut seen = 0;
+    let mut file_count = 0;
     for directory in ["crates", "docs", "scripts", "bench", "eval"] {
-        cover(&repository.join(directory), &mut seen);
+        check_directory(&repository.join(directory), &mut file_count);
     }
-    assert!(seen > 200, "{seen}");
+    assert!(file_count > 200, "{file_count}");
 }
 
-fn cover(directory: &Path, seen: &mut usize) {
+/// Fails unless the chunks of each file below `directory` follow each other without gaps.
+fn check_directory(directory: &Path, file_count: &mut usize) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            cover(&path, seen);
+            check_directory(&path, file_count);
             continue;
         }
         let Ok(text) = fs::read_to_string(&path) else {
             continue;
         };
         let name = path.file_name().unwrap().to_str().unwrap();
-        let chunked = chunk::chunk(language(name, &text), &text);
-        let mut next = 1;
+        let chunked = chunk::chunk(language_of(name, &text), &text);
+        let mut next_line = 1;
         for chunk in &chunked.chunks {
-            assert_eq!(*chunk.lines.start(), next, "{}", path.display());
+            assert_eq!(*chunk.lines.start(), next_line, "{}", path.display());
             assert!(
                 chunk.lines.end() - chunk.lines.start() < 200,
                 "{} {chunk:?}",
                 path.display()
             );
-            next = chunk.lines.end() + 1;
+            next_line = chunk.lines.end() + 1;
         }
-        assert_eq!(next - 1, text.lines().count(), "{}", path.display());
-        *seen += 1;
+        assert_eq!(next_line - 1, text.lines().count(), "{}", path.display());
+        *file_count += 1;
     }
 }
