@@ -1,4 +1,4 @@
-//! A client that starts docent as an HTTP server and speaks with it.
+//! An MCP client over HTTP: starts docent as a server and sends it requests.
 
 use std::cell::OnceCell;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::{Answer, Era, User, initialize};
+use crate::{Answer, Era, User, initialize_params};
 
 /// A running `docent serve --http`.
 pub struct HttpServer {
@@ -17,7 +17,7 @@ pub struct HttpServer {
     session: OnceCell<String>,
 }
 
-/// A response: its status, headers and body.
+/// An HTTP response: its status, session id and body.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pub status: u16,
@@ -39,13 +39,13 @@ impl HttpServer {
             line.clear();
             assert!(
                 stderr.read_line(&mut line).expect("UTF-8") > 0,
-                "docent ended before it listened"
+                "docent exited before it listened"
             );
             if let Some((_, rest)) = line.split_once("http://") {
                 break rest.trim().trim_end_matches("/mcp").to_owned();
             }
         };
-        // Logs are read on, or the server would wait for room in the pipe.
+        // Read the log to its end. Otherwise the pipe fills up and the server blocks.
         thread::spawn(move || drop(std::io::copy(&mut stderr, &mut std::io::sink())));
         Self {
             child,
@@ -62,59 +62,68 @@ impl HttpServer {
     /// Calls a tool.
     pub fn call(&self, era: Era, tool: &str, arguments: Value) -> Answer {
         let message = self.request(era, "tools/call", json!({ "name": tool, "arguments": arguments }));
-        Answer::of(&message["result"])
+        Answer::from_result(&message["result"])
     }
 
-    /// Calls a tool as a client that can ask its user.
+    /// Calls a tool as a client that can ask its user, in a session of its own.
     pub fn call_with_user(&self, era: Era, user: User, tool: &str, arguments: Value) -> Answer {
-        let version = ("MCP-Protocol-Version", era.version().to_owned());
-        let mut call = json!({ "name": tool, "arguments": arguments });
+        let call = json!({ "name": tool, "arguments": arguments });
         let message = match era {
-            Era::Handshake => {
-                let session = self.open_session(User::capabilities());
-                let headers = [version, ("Mcp-Session-Id", session)];
-                let request = era.request(1, "tools/call", call);
-                let mut response = self.send(&request.to_string(), &headers);
-                let mut lines = BufReader::new(response.body_mut().as_reader()).lines();
-                loop {
-                    let line = lines.next().expect("an answer").expect("UTF-8");
-                    let Some(data) = line.strip_prefix("data:").map(str::trim) else {
-                        continue;
-                    };
-                    let Ok(message) = serde_json::from_str::<Value>(data) else {
-                        continue;
-                    };
-                    if message["method"] == "elicitation/create" {
-                        if let Some(response) = user.response(&message["id"]) {
-                            self.post(&response.to_string(), &headers);
-                        }
-                    } else if message["id"] == 1 {
-                        break message;
-                    }
-                }
-            }
-            Era::Stateless => {
-                let headers = [
-                    version,
-                    ("Mcp-Method", "tools/call".to_owned()),
-                    ("Mcp-Name", tool.to_owned()),
-                ];
-                let ask = |call: Value| {
-                    let request = era.request_of(1, "tools/call", call, User::capabilities());
-                    self.post(&request.to_string(), &headers).message()
-                };
-                let first = ask(call.clone());
-                if first["result"]["resultType"] == "input_required" {
-                    let more = user.responses(&first["result"]);
-                    call["inputResponses"] = more["inputResponses"].clone();
-                    call["requestState"] = more["requestState"].clone();
-                    ask(call)
-                } else {
-                    first
-                }
-            }
+            Era::Handshake => self.call_in_session(user, call),
+            Era::Stateless => self.call_and_repeat(user, tool, call),
         };
-        Answer::of(&message["result"])
+        Answer::from_result(&message["result"])
+    }
+
+    /// Calls a tool in a new session and answers the questions that arrive before the response.
+    fn call_in_session(&self, user: User, call: Value) -> Value {
+        let era = Era::Handshake;
+        let session = self.open_session(User::capabilities());
+        let headers = [
+            ("MCP-Protocol-Version", era.version().to_owned()),
+            ("Mcp-Session-Id", session),
+        ];
+        let request = era.request(1, "tools/call", call);
+        let mut response = self.send(&request.to_string(), &headers);
+        let mut lines = BufReader::new(response.body_mut().as_reader()).lines();
+        loop {
+            let line = lines.next().expect("an answer").expect("UTF-8");
+            let Some(data) = line.strip_prefix("data:").map(str::trim) else {
+                continue;
+            };
+            let Ok(message) = serde_json::from_str::<Value>(data) else {
+                continue;
+            };
+            if message["method"] == "elicitation/create" {
+                if let Some(response) = user.response(&message["id"]) {
+                    self.post(&response.to_string(), &headers);
+                }
+            } else if message["id"] == 1 {
+                return message;
+            }
+        }
+    }
+
+    /// Calls a tool without a session. If the server asks the user, repeats the call with the answer.
+    fn call_and_repeat(&self, user: User, tool: &str, mut call: Value) -> Value {
+        let era = Era::Stateless;
+        let headers = [
+            ("MCP-Protocol-Version", era.version().to_owned()),
+            ("Mcp-Method", "tools/call".to_owned()),
+            ("Mcp-Name", tool.to_owned()),
+        ];
+        let send = |call: Value| {
+            let request = era.request_with_capabilities(1, "tools/call", call, User::capabilities());
+            self.post(&request.to_string(), &headers).message()
+        };
+        let first = send(call.clone());
+        if first["result"]["resultType"] != "input_required" {
+            return first;
+        }
+        let answers = user.responses(&first["result"]);
+        call["inputResponses"] = answers["inputResponses"].clone();
+        call["requestState"] = answers["requestState"].clone();
+        send(call)
     }
 
     /// Sends a request and returns the JSON-RPC response.
@@ -122,7 +131,7 @@ impl HttpServer {
         self.request_with(era, method, params, &[])
     }
 
-    /// The same with more headers.
+    /// Sends a request with more headers.
     pub fn request_with(&self, era: Era, method: &str, params: Value, more: &[(&str, String)]) -> Value {
         let mut headers = vec![("MCP-Protocol-Version", era.version().to_owned())];
         headers.extend_from_slice(more);
@@ -144,7 +153,7 @@ impl HttpServer {
 
     fn open_session(&self, capabilities: Value) -> String {
         let version = Era::Handshake.version();
-        let request = Era::Handshake.request(0, "initialize", initialize(version, capabilities));
+        let request = Era::Handshake.request(0, "initialize", initialize_params(version, capabilities));
         let session = self
             .post(&request.to_string(), &[])
             .session
@@ -186,10 +195,14 @@ impl HttpServer {
         request.send(body).expect("docent responds")
     }
 
-    /// Sends bytes as they are and reads until the server closes.
     pub fn raw(&self, bytes: &[u8]) -> Exchange {
+        self.send_raw(bytes)
+    }
+
+    /// Sends bytes as given and reads until the server closes the connection.
+    pub fn send_raw(&self, bytes: &[u8]) -> Exchange {
         let mut stream = TcpStream::connect(&self.address).expect("docent accepts");
-        // The server may refuse and close before all is written.
+        // The server may refuse and close the connection before everything is written.
         let _ = stream.write_all(bytes);
         let mut response = Vec::new();
         let _ = stream.read_to_end(&mut response);
@@ -211,7 +224,7 @@ impl HttpServer {
 }
 
 impl Exchange {
-    /// The JSON-RPC message in the body, plain or as the last event of a stream.
+    /// Parses the JSON-RPC message of the body: all of it, or the last event of a stream.
     pub fn message(&self) -> Value {
         let mut events = self
             .body
@@ -225,7 +238,7 @@ impl Exchange {
 
 impl Drop for HttpServer {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // docent may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

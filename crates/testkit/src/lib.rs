@@ -1,24 +1,34 @@
-//! A sandbox project and the three ways to call docent in it.
+//! A sandbox project, and the three ways to call docent in it: command line, stdio and HTTP.
 //!
-//! Everything runs the real binary with an environment of its own: a fixed clock, its own home, no variables of
-//! whoever runs the tests. Helpers panic with what they saw; a test that cannot set the scene has failed.
+//! Every call runs the real binary in an environment of its own: a fixed clock, a home directory in the
+//! sandbox, and no variables of the user who runs the tests.
+//!
+//! Left out: error values. A helper panics and prints what it saw, and the test has failed.
 
 #![expect(
     clippy::needless_pass_by_value,
     reason = "`call(tool, json!({ … }))` reads better than a reference"
 )]
 
+mod answer;
 mod embedding_server;
 mod http;
 mod repo;
+mod sample;
 mod sandbox;
+#[cfg(unix)]
+mod special_files;
 mod stdio;
 mod user;
 
-pub use embedding_server::{EmbeddingServer, Mood};
+pub use answer::{Answer, first_path, notice, pretty};
+pub use embedding_server::{Behaviour, EmbeddingServer};
 pub use http::{Exchange, HttpServer};
 pub use repo::{JANE, JOHN};
-pub use sandbox::{Answer, Finished, Sandbox};
+pub use sample::{lcov_report, python_function};
+pub use sandbox::{Finished, Sandbox, mark_escapes};
+#[cfg(unix)]
+pub use special_files::{make_link, make_pipe, set_mode};
 pub use stdio::StdioClient;
 pub use user::User;
 
@@ -26,11 +36,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// After this long without the event that it waits for, a test has failed. On a machine under load even short work takes
-/// minutes, so this is no measure of speed.
+/// A test fails after waiting this long for an event. It does not measure speed: a machine under load needs
+/// minutes for short work.
 pub const MAX_WAIT: Duration = Duration::from_mins(10);
 
-/// How a client speaks: with a handshake, or with every request complete in itself.
+/// The form of MCP that a client speaks: with a handshake, or with every request complete in itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
     Handshake,
@@ -47,13 +57,19 @@ impl Era {
         }
     }
 
-    /// A request as this era writes it.
+    /// Builds a request as this era writes it.
     fn request(self, id: u64, method: &str, params: Value) -> Value {
-        self.request_of(id, method, params, json!({}))
+        self.request_with_capabilities(id, method, params, json!({}))
     }
 
-    /// The same of a client with these capabilities.
-    fn request_of(self, id: u64, method: &str, mut params: Value, capabilities: Value) -> Value {
+    /// Builds a request of a client with these capabilities.
+    fn request_with_capabilities(
+        self,
+        id: u64,
+        method: &str,
+        mut params: Value,
+        capabilities: Value,
+    ) -> Value {
         if self == Self::Stateless {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": self.version(),
@@ -65,7 +81,8 @@ impl Era {
     }
 }
 
-fn initialize(version: &str, capabilities: Value) -> Value {
+/// Builds the parameters of `initialize`.
+fn initialize_params(version: &str, capabilities: Value) -> Value {
     let client = json!({ "name": "testkit", "version": "0" });
     json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client })
 }

@@ -1,11 +1,13 @@
-//! Git repositories for tests: the project as one, with commits whose ids are the same every time.
+//! The sandbox project as a git repository.
+//!
+//! Invariant: authors and dates are fixed, so that commit ids are the same in every run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::Sandbox;
 
-/// People who commit.
+/// Authors of commits: name and email address.
 pub const JOHN: (&str, &str) = ("John Doe", "john@example.com");
 pub const JANE: (&str, &str) = ("Jane Smith", "jane@example.com");
 
@@ -22,7 +24,7 @@ impl Sandbox {
         self.git_in(&self.root(), arguments)
     }
 
-    /// The same in another directory.
+    /// Runs git in another directory.
     pub fn git_in(&self, directory: &Path, arguments: &[&str]) -> String {
         let mut command = git(directory, "2025-10-09T12:00:00+00:00", JOHN);
         run(command.args(arguments))
@@ -30,7 +32,7 @@ impl Sandbox {
 
     /// Commits everything in the working tree at noon of `day`, and returns the commit's short id.
     pub fn commit(&self, day: &str, author: (&str, &str), message: &str) -> String {
-        // Files of a sandbox all have the same time of change, so git has to look into them.
+        // All files have the same modification time. Without an empty index git would miss changes.
         self.git(&["read-tree", "--empty"]);
         self.git(&["add", "-A"]);
         let mut command = git(&self.root(), &format!("{day}T12:00:00+00:00"), author);
@@ -39,7 +41,7 @@ impl Sandbox {
     }
 }
 
-/// git as it would be on a machine without any settings, at that time, by that person.
+/// The command `git` without settings of this machine, for commits of this author at this time.
 fn git(directory: &Path, time: &str, (name, email): (&str, &str)) -> Command {
     let mut command = Command::new("git");
     for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
@@ -62,9 +64,10 @@ fn git(directory: &Path, time: &str, (name, email): (&str, &str)) -> Command {
     command
 }
 
+/// Runs git to its end and returns what it printed.
 fn run(command: &mut Command) -> String {
     let output = command.output().expect("git is installed");
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {complaint}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {stderr}");
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }

@@ -1,22 +1,25 @@
 //! A project in a temporary directory, and docent called in it.
+//!
+//! Invariant: the clock, the home directory and the modification times of files are the same in every run, so
+//! that answers can be compared as text.
 
 use std::cell::OnceCell;
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Era, HttpServer, StdioClient};
+use crate::{Answer, Era, HttpServer, StdioClient};
 
-/// When it always is in a sandbox, and when its files were last changed.
+/// The fixed time of docent in a sandbox.
 const NOW: &str = "2026-01-09T10:30:00Z";
-const CHANGED: Duration = Duration::from_hours(491_098);
+/// Modification time of the files of a sandbox, since 1970: half an hour before [`NOW`].
+const MODIFIED_AT: Duration = Duration::from_hours(491_098);
 
 /// A project to call docent in.
 pub struct Sandbox {
@@ -26,14 +29,7 @@ pub struct Sandbox {
     http: OnceCell<HttpServer>,
 }
 
-/// What a tool answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    pub text: String,
-    pub is_error: bool,
-}
-
-/// How a command ended.
+/// Output and exit code of a command that has ended.
 #[derive(Clone, Debug)]
 pub struct Finished {
     pub stdout: String,
@@ -61,17 +57,17 @@ impl Sandbox {
         self.directory.path().join("project")
     }
 
-    /// A place beside the project.
+    /// The directory that contains the project: a place outside of it.
     pub fn outside(&self) -> &Path {
         self.directory.path()
     }
 
-    /// The home of who runs docent.
+    /// The home directory of the user who runs docent.
     pub fn home(&self) -> PathBuf {
         self.directory.path().join("home")
     }
 
-    /// What docent takes for the system's temporary directory.
+    /// The temporary directory of the system, as docent sees it.
     pub fn temporary(&self) -> PathBuf {
         self.directory.path().join("tmp")
     }
@@ -83,7 +79,7 @@ impl Sandbox {
         self
     }
 
-    /// Writes a file of the project, its time of change fixed.
+    /// Writes a file of the project, with a fixed modification time.
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().expect("a file in the project")).expect("directories");
@@ -92,24 +88,27 @@ impl Sandbox {
             .write(true)
             .open(&path)
             .expect("the file just written");
-        file.set_modified(SystemTime::UNIX_EPOCH + CHANGED)
-            .expect("a time of change");
+        file.set_modified(SystemTime::UNIX_EPOCH + MODIFIED_AT)
+            .expect("a modification time");
     }
 
-    /// docent with the sandbox's environment.
+    /// The command `docent` with the environment of the sandbox.
     pub fn docent(&self) -> Command {
         self.program(&self.binary)
     }
 
-    /// docent with a clock that runs: its waits end after a time, not only with their event.
+    /// The command `docent` with a running clock: a wait ends when its time is over, not only with its event.
     pub fn docent_with_running_clock(&self) -> Command {
         let mut command = self.docent();
         command.env_remove("DOCENT_FIXED_TIME");
         command
     }
 
-    /// Any program with docent's environment.
-    #[expect(clippy::disallowed_methods, reason = "git is where it is on this machine")]
+    /// Any program with the environment of docent.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "git is found by the PATH of this machine"
+    )]
     pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         let home = self.home();
@@ -129,12 +128,12 @@ impl Sandbox {
         command
     }
 
-    /// Runs a command to its end.
+    /// Runs a docent command to its end.
     pub fn run(&self, arguments: &[&str]) -> Finished {
-        Finished::of(self.docent().args(arguments))
+        Finished::run(self.docent().args(arguments))
     }
 
-    /// Runs a command to its end as a user whom permissions hold back: another one where the tests are the superuser's.
+    /// Runs a docent command as a user to whom file permissions apply: as `nobody` if the tests run as root.
     #[cfg(unix)]
     pub fn run_unprivileged(&self, arguments: &[&str]) -> Finished {
         use std::os::unix::fs::PermissionsExt;
@@ -143,23 +142,23 @@ impl Sandbox {
         if !rustix::process::geteuid().is_root() {
             return self.run(arguments);
         }
-        // The build directory may be closed to others.
+        // Other users may have no access to the build directory.
         let copy = self.outside().join("docent");
         fs::copy(&self.binary, &copy).expect("a copy of docent");
         fs::set_permissions(self.outside(), fs::Permissions::from_mode(0o755)).expect("permissions");
         let nobody = 65_534;
-        Finished::of(self.program(&copy).uid(nobody).gid(nobody).args(arguments))
+        Finished::run(self.program(&copy).uid(nobody).gid(nobody).args(arguments))
     }
 
-    /// Runs a command to its end on a terminal: what a person sees, both streams together.
+    /// Runs a docent command on a terminal and returns what a person sees: both streams together.
     #[cfg(unix)]
-    pub fn on_terminal(&self, arguments: &[&str]) -> String {
+    pub fn run_on_terminal(&self, arguments: &[&str]) -> String {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&terminal)
             .and_then(|()| unlockpt(&terminal))
-            .expect("a terminal of our own");
+            .expect("access to the terminal");
         let name = ptsname(&terminal, Vec::new())
             .expect("a name")
             .into_string()
@@ -179,7 +178,7 @@ impl Sandbox {
             command.spawn().expect("docent starts")
         };
         let mut seen = Vec::new();
-        // The end is an error on some systems: the other side has hung up.
+        // On some systems the end of the output is an error: the other side has hung up.
         let _ = fs::File::from(terminal).read_to_end(&mut seen);
         child.wait().expect("docent ends");
         String::from_utf8(seen)
@@ -187,27 +186,32 @@ impl Sandbox {
             .replace("\r\n", "\n")
     }
 
-    /// Calls a tool by command line, stdio and HTTP. The answers must be the same, but for ids that were made up. The
-    /// command line's is returned.
+    #[cfg(unix)]
+    pub fn on_terminal(&self, arguments: &[&str]) -> String {
+        self.run_on_terminal(arguments)
+    }
+
+    /// Starts `docent serve` and connects a client to it.
+    pub fn start_client(&self, era: Era) -> StdioClient {
+        StdioClient::start(self.docent(), era)
+    }
+
+    /// Starts `docent serve --http`.
+    pub fn start_http_server(&self) -> HttpServer {
+        HttpServer::start(self.docent())
+    }
+
+    /// Calls a tool by command line, stdio and HTTP, and fails if the answers differ in more than random ids.
+    /// Returns the answer of the command line.
     pub fn call(&self, tool: &str, arguments: Value) -> Answer {
-        let finished = self.run(&["call", tool, &arguments.to_string()]);
-        let by_cli = Answer {
-            text: finished
-                .stdout
-                .strip_suffix('\n')
-                .unwrap_or(&finished.stdout)
-                .to_owned(),
-            is_error: finished.code != 0,
-        };
-        let by_stdio = self
-            .stdio
-            .get_or_init(|| StdioClient::start(self.docent(), Era::Handshake));
+        let by_cli = self.call_by_cli(tool, arguments.clone());
+        let by_stdio = self.stdio.get_or_init(|| self.start_client(Era::Handshake));
         assert_eq!(
             by_cli.without_ids(),
             by_stdio.call(tool, arguments.clone()).without_ids(),
             "command line and stdio differ"
         );
-        let by_http = self.http.get_or_init(|| HttpServer::start(self.docent()));
+        let by_http = self.http.get_or_init(|| self.start_http_server());
         assert_eq!(
             by_cli.without_ids(),
             by_http.call(Era::Stateless, tool, arguments).without_ids(),
@@ -215,68 +219,69 @@ impl Sandbox {
         );
         by_cli
     }
-}
 
-impl Answer {
-    /// The answer of a `tools/call` result. What is structured must be what the text says.
-    pub fn of(result: &Value) -> Self {
-        let text = result["content"][0]["text"]
-            .as_str()
-            .unwrap_or_else(|| panic!("no text in {result}"));
-        if let Some(structured) = result.get("structuredContent") {
-            let parsed: Value = serde_json::from_str(text).expect("the text of a structured answer is JSON");
-            assert_eq!(*structured, parsed, "structured content and text differ");
-        }
-        Self {
-            text: text.to_owned(),
-            is_error: result["isError"] == true,
-        }
+    /// Calls a tool in a process of its own, by command line only.
+    pub fn call_by_cli(&self, tool: &str, arguments: Value) -> Answer {
+        self.run(&["call", tool, &arguments.to_string()]).answer()
     }
 
-    /// The answer with `UUID` in place of each random id.
-    #[must_use]
-    pub fn without_ids(&self) -> Self {
-        let mut text = self.text.clone();
-        let mut from = 0;
-        while let Some(at) = (from..text.len()).find(|&at| is_random_id(&text.as_bytes()[at..])) {
-            text.replace_range(at..at + 36, "UUID");
-            from = at;
-        }
-        Self { text, ..self.clone() }
+    /// Calls a tool by command line as a user to whom file permissions apply.
+    #[cfg(unix)]
+    pub fn call_unprivileged(&self, tool: &str, arguments: Value) -> Answer {
+        self.run_unprivileged(&["call", tool, &arguments.to_string()])
+            .answer()
     }
 
-    /// The text as JSON.
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {}", self.text))
+    /// Calls `context_search` by command line, with the answer as JSON.
+    pub fn search(&self, query: &str) -> Value {
+        let arguments = json!({ "query": query, "format": "json" });
+        self.call_by_cli("context_search", arguments).json()
+    }
+
+    /// The index status, as `docent status --json` prints it.
+    pub fn index_status(&self) -> Value {
+        self.run(&["status", "--json"]).json()
+    }
+
+    /// The directory of the current index generation.
+    pub fn index_directory(&self) -> PathBuf {
+        let status = self.index_status();
+        status["folder"].as_str().expect("a directory").into()
     }
 }
 
-/// True where `bytes` begin with a version 4 UUID.
-fn is_random_id(bytes: &[u8]) -> bool {
-    const FORM: &[u8; 36] = b"xxxxxxxx-xxxx-4xxx-xxxx-xxxxxxxxxxxx";
-    bytes.len() >= FORM.len()
-        && bytes.iter().zip(FORM).all(|(byte, form)| match form {
-            b'x' => byte.is_ascii_digit() || (b'a'..=b'f').contains(byte),
-            fixed => byte == fixed,
-        })
-}
-
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mark = if self.is_error { "[isError] " } else { "" };
-        write!(f, "{mark}{}", self.text)
-    }
+/// Replaces escape characters by `␛`, so that a snapshot shows the colours.
+pub fn mark_escapes(text: &str) -> String {
+    text.replace('\u{1b}', "␛")
 }
 
 impl Finished {
-    /// Runs `command` to its end.
-    pub fn of(command: &mut Command) -> Self {
+    /// Runs a command to its end.
+    pub fn run(command: &mut Command) -> Self {
         let output = command.output().expect("docent starts");
         let text = |bytes| String::from_utf8(bytes).expect("docent writes UTF-8");
         Self {
             stdout: text(output.stdout),
             stderr: text(output.stderr),
             code: output.status.code().expect("docent exits by itself"),
+        }
+    }
+
+    pub fn of(command: &mut Command) -> Self {
+        Self::run(command)
+    }
+
+    /// Parses stdout as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The answer that `docent call` has printed.
+    fn answer(&self) -> Answer {
+        let text = self.stdout.strip_suffix('\n').unwrap_or(&self.stdout);
+        Answer {
+            text: text.to_owned(),
+            is_error: self.code != 0,
         }
     }
 }

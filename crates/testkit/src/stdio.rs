@@ -1,4 +1,4 @@
-//! A client that starts docent and speaks with it over stdin and stdout.
+//! An MCP client over stdio: starts docent and exchanges lines with it.
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::{Answer, Era, User, initialize};
+use crate::{Answer, Era, User, initialize_params};
 
 /// A running `docent serve`.
 pub struct StdioClient {
@@ -14,24 +14,24 @@ pub struct StdioClient {
     input: RefCell<Option<Box<dyn Write>>>,
     output: RefCell<Box<dyn BufRead>>,
     era: Era,
-    /// Who can be asked.
+    /// Answers elicitation requests. `None` for a client without elicitation.
     user: Option<User>,
     last_id: Cell<u64>,
 }
 
 impl StdioClient {
-    /// Starts `docent serve` and opens the conversation.
+    /// Starts `docent serve`, and does the handshake if the era has one.
     pub fn start(command: Command, era: Era) -> Self {
-        let client = Self::start_silent(command, era);
+        let client = Self::start_without_handshake(command, era);
         if era == Era::Handshake {
             client.initialize(era.version());
         }
         client
     }
 
-    /// The same for a client that can ask its user.
+    /// Starts `docent serve` for a client that can ask its user.
     pub fn start_with_user(command: Command, era: Era, user: User) -> Self {
-        let mut client = Self::start_silent(command, era);
+        let mut client = Self::start_without_handshake(command, era);
         client.user = Some(user);
         if era == Era::Handshake {
             client.initialize(era.version());
@@ -39,16 +39,20 @@ impl StdioClient {
         client
     }
 
-    /// Starts `docent serve` with its log going somewhere, and the handshake.
+    /// Starts `docent serve` with its log written to `log`, and does the handshake.
     pub fn start_with_log(command: Command, log: Stdio) -> Self {
         let client = Self::spawn(command, Era::Handshake, log);
         client.initialize(Era::Handshake.version());
         client
     }
 
-    /// Starts `docent serve` and says nothing yet.
-    pub fn start_silent(command: Command, era: Era) -> Self {
+    /// Starts `docent serve` without a handshake.
+    pub fn start_without_handshake(command: Command, era: Era) -> Self {
         Self::spawn(command, era, Stdio::null())
+    }
+
+    pub fn start_silent(command: Command, era: Era) -> Self {
+        Self::start_without_handshake(command, era)
     }
 
     fn spawn(mut command: Command, era: Era, log: Stdio) -> Self {
@@ -63,7 +67,7 @@ impl StdioClient {
         Self::new(child, Box::new(input), Box::new(BufReader::new(output)), era)
     }
 
-    /// The same over sockets instead of pipes, as clients that run on Node connect, with the handshake.
+    /// Starts `docent serve` over sockets instead of pipes, as clients on Node do, and does the handshake.
     #[cfg(unix)]
     pub fn start_over_sockets(mut command: Command) -> Self {
         use std::os::fd::OwnedFd;
@@ -98,9 +102,9 @@ impl StdioClient {
         }
     }
 
-    /// The handshake; its result.
+    /// Does the handshake and returns the result of `initialize`.
     pub fn initialize(&self, version: &str) -> Value {
-        let response = self.request("initialize", initialize(version, self.capabilities()));
+        let response = self.request("initialize", initialize_params(version, self.capabilities()));
         self.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         response["result"].clone()
     }
@@ -125,31 +129,33 @@ impl StdioClient {
         self.user.map_or_else(|| json!({}), |_| User::capabilities())
     }
 
-    /// Sends a request; its id.
+    /// Sends a request without waiting, and returns its id.
     pub fn post(&self, method: &str, params: Value) -> u64 {
         let id = self.last_id.get() + 1;
         self.last_id.set(id);
-        let request = self.era.request_of(id, method, params, self.capabilities());
+        let request = self
+            .era
+            .request_with_capabilities(id, method, params, self.capabilities());
         self.send(request.to_string());
         id
     }
 
-    /// Calls a tool.
+    /// Calls a tool. If the server asks the user, repeats the call with the answer.
     pub fn call(&self, tool: &str, arguments: Value) -> Answer {
         let call = json!({ "name": tool, "arguments": arguments });
         let mut response = self.request("tools/call", call.clone());
         if let Some(user) = self.user
             && response["result"]["resultType"] == "input_required"
         {
-            let mut again = user.responses(&response["result"]);
-            again["name"] = call["name"].clone();
-            again["arguments"] = call["arguments"].clone();
-            response = self.request("tools/call", again);
+            let mut repeated = user.responses(&response["result"]);
+            repeated["name"] = call["name"].clone();
+            repeated["arguments"] = call["arguments"].clone();
+            response = self.request("tools/call", repeated);
         }
-        Answer::of(&response["result"])
+        Answer::from_result(&response["result"])
     }
 
-    /// Sends a line as it is.
+    /// Sends a line as given, which need not be a message.
     pub fn send(&self, line: impl AsRef<[u8]>) {
         let mut input = self.input.borrow_mut();
         let input = input.as_mut().expect("stdin is open");
@@ -159,7 +165,7 @@ impl StdioClient {
             .expect("docent reads");
     }
 
-    /// The next message.
+    /// Waits for the next message.
     pub fn receive(&self) -> Value {
         let mut line = String::new();
         self.output
@@ -169,7 +175,7 @@ impl StdioClient {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line:?}"))
     }
 
-    /// Closes stdin and waits for the end: how docent exited, and what it had still written.
+    /// Closes stdin and waits for docent to exit. Returns the exit status and the unread rest of stdout.
     pub fn close(self) -> (ExitStatus, String) {
         drop(self.input.borrow_mut().take());
         let mut rest = String::new();
@@ -185,7 +191,7 @@ impl StdioClient {
 impl Drop for StdioClient {
     fn drop(&mut self) {
         let child = self.child.get_mut();
-        // It may have ended by itself.
+        // docent may have exited already.
         let _ = child.kill();
         let _ = child.wait();
     }

@@ -1,24 +1,29 @@
-//! A user whom a client asks, and who answers as the test says.
+//! A user whom a client asks through elicitation, and who answers as the test says.
 
 use serde_json::{Value, json};
 
-/// What a client does when docent wants to ask its user.
+/// How a client answers an elicitation request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum User {
     Accepts,
     Declines,
-    /// Closes the question, as clients do that have nobody to show it to.
+    /// Closes the question, as a client does that has no user to show it to.
     Cancels,
-    /// Says that it can ask, and then that it knows no such thing.
+    /// Announces elicitation, then answers "method not found".
     CannotBeAsked,
-    /// Says that it can ask, and answers with something else.
-    TalksNonsense,
-    /// Says that it can ask, and never answers.
-    IsSilent,
+    /// Announces elicitation, then answers with an unknown action.
+    AnswersNonsense,
+    /// Announces elicitation and never answers.
+    NeverAnswers,
 }
 
 impl User {
-    /// What such a client says it can do.
+    #[allow(non_upper_case_globals, reason = "the old name of a variant")]
+    pub const IsSilent: Self = Self::NeverAnswers;
+    #[allow(non_upper_case_globals, reason = "the old name of a variant")]
+    pub const TalksNonsense: Self = Self::AnswersNonsense;
+
+    /// The capabilities that such a client announces.
     pub(crate) fn capabilities() -> Value {
         json!({ "elicitation": { "form": {} } })
     }
@@ -32,10 +37,10 @@ impl User {
         }
     }
 
-    /// The response to a question with this id, in the older era; nothing where none comes.
+    /// Builds the response to a question, in the era with a handshake. `None` if the user never answers.
     pub(crate) fn response(self, id: &Value) -> Option<Value> {
         match self {
-            Self::IsSilent => None,
+            Self::NeverAnswers => None,
             Self::CannotBeAsked => {
                 let error = json!({ "code": -32601, "message": "Method not found" });
                 Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
@@ -44,10 +49,10 @@ impl User {
         }
     }
 
-    /// What is added to a call when it is made again, in the newer era: an answer to each question.
-    pub(crate) fn responses(self, asked: &Value) -> Value {
+    /// Builds what a stateless client adds when it repeats the call: an answer to each question.
+    pub(crate) fn responses(self, questions: &Value) -> Value {
         let mut responses = json!({});
-        for key in asked["inputRequests"]
+        for key in questions["inputRequests"]
             .as_object()
             .into_iter()
             .flatten()
@@ -55,6 +60,6 @@ impl User {
         {
             responses[key] = self.result();
         }
-        json!({ "inputResponses": responses, "requestState": asked["requestState"] })
+        json!({ "inputResponses": responses, "requestState": questions["requestState"] })
     }
 }

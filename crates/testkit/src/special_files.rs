@@ -1,0 +1,28 @@
+//! Files that a plain write cannot make: named pipes, symbolic links, other permissions. Unix only.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+/// Makes a named pipe. A reader that opens it waits for a writer, which never comes.
+pub fn make_pipe(path: impl AsRef<Path>) {
+    let path = path.as_ref();
+    let status = Command::new("mkfifo")
+        .arg(path)
+        .status()
+        .expect("mkfifo is installed");
+    assert!(status.success(), "no pipe at {}", path.display());
+}
+
+/// Makes a symbolic link at `link`, and the directories above it.
+pub fn make_link(target: impl AsRef<Path>, link: impl AsRef<Path>) {
+    let link = link.as_ref();
+    fs::create_dir_all(link.parent().expect("a link in a directory")).expect("directories");
+    symlink(target, link).expect("a symbolic link");
+}
+
+/// Sets the permissions of a file or directory, such as `0o555`.
+pub fn set_mode(path: impl AsRef<Path>, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("new permissions");
+}
