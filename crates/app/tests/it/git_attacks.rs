@@ -1,17 +1,16 @@
-//! Repositories that want more than to be read.
+//! Hostile repositories: their programs do not run, and files outside the project are not shown.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use docent_testkit::{JOHN, Sandbox};
+use docent_testkit::{Era, Finished, JOHN, Sandbox, make_link, set_mode};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::sandbox;
 
-/// A repository with two commits and a change, and a program that leaves a file named for whoever started it.
-fn hostile() -> (Sandbox, String) {
+/// A repository with two commits and a change, and a program that leaves a file `pwned_NAME` when it runs.
+fn hostile_repository() -> (Sandbox, String) {
     let sandbox = sandbox().repository().file("f.txt", "a\n");
     sandbox.commit("2025-10-08", JOHN, "one");
     sandbox.write("f.txt", "a\nb\n");
@@ -20,13 +19,13 @@ fn hostile() -> (Sandbox, String) {
     let program = sandbox.outside().join("ev.sh");
     let traces = sandbox.outside().display();
     fs::write(&program, format!("#!/bin/sh\ntouch {traces}/pwned_$1\n")).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    set_mode(&program, 0o755);
     let program = program.display().to_string();
     (sandbox, program)
 }
 
-/// Calls everything, and fails if a program of the repository ran.
-fn nothing_runs(sandbox: &Sandbox) {
+/// Calls every git tool, and fails if a program of the repository ran.
+fn assert_nothing_runs(sandbox: &Sandbox) {
     for (tool, arguments) in [
         ("git_log", json!({})),
         (
@@ -54,7 +53,7 @@ fn nothing_runs(sandbox: &Sandbox) {
 
 #[test]
 fn no_program_of_the_configuration_runs() {
-    let (sandbox, program) = hostile();
+    let (sandbox, program) = hostile_repository();
     sandbox.write(".gitattributes", "*.txt diff=evil\n");
     for (key, name) in [
         ("core.fsmonitor", "fsmonitor"),
@@ -73,12 +72,12 @@ fn no_program_of_the_configuration_runs() {
     }
     sandbox.git(&["config", "log.showSignature", "true"]);
     sandbox.git(&["config", "gpg.program", &program]);
-    nothing_runs(&sandbox);
+    assert_nothing_runs(&sandbox);
 }
 
 #[test]
 fn no_filter_runs_under_any_name() {
-    let (sandbox, program) = hostile();
+    let (sandbox, program) = hostile_repository();
     for name in ["evil", "e.v=i l", "Evil", "x\"y"] {
         for kind in ["clean", "smudge", "process"] {
             sandbox.git(&[
@@ -95,21 +94,21 @@ fn no_filter_runs_under_any_name() {
             format!("*.txt filter={name}\n"),
         )
         .unwrap();
-        nothing_runs(&sandbox);
+        assert_nothing_runs(&sandbox);
     }
-    // Configuration may come from a file that the repository brings along, and after the server has looked.
+    // Configuration may be in an included file that appears after the server has read the configuration.
     let extra = format!("[filter \"late\"]\n\tclean = {program} late\n\tprocess = {program} late\n");
     fs::write(sandbox.root().join(".git/info/attributes"), "*.txt filter=late\n").unwrap();
     sandbox.git(&["config", "include.path", "../extra.config"]);
-    nothing_runs(&sandbox);
+    assert_nothing_runs(&sandbox);
     sandbox.write("extra.config", extra);
     sandbox.write("f.txt", "a\nb\nc\nd\n");
-    nothing_runs(&sandbox);
+    assert_nothing_runs(&sandbox);
 }
 
 #[test]
 fn nothing_is_fetched_for_a_partial_clone() {
-    let (sandbox, program) = hostile();
+    let (sandbox, program) = hostile_repository();
     let blob = sandbox.git(&["rev-parse", "HEAD:f.txt"]);
     for (key, value) in [
         ("core.repositoryformatversion", "1"),
@@ -128,7 +127,7 @@ fn nothing_is_fetched_for_a_partial_clone() {
             .join(&blob[2..]),
     )
     .unwrap();
-    nothing_runs(&sandbox);
+    assert_nothing_runs(&sandbox);
     assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "f.txt" })), @"
     [isError] Error: ProcessingError
 
@@ -140,8 +139,8 @@ fn nothing_is_fetched_for_a_partial_clone() {
 
 #[test]
 fn git_is_not_run_inside_a_submodule() {
-    let (inner, program) = hostile();
-    let (sandbox, _) = hostile();
+    let (inner, program) = hostile_repository();
+    let (sandbox, _) = hostile_repository();
     let url = format!("file://{}", inner.root().display());
     sandbox.git(&["submodule", "--quiet", "add", &url, "inner"]);
     sandbox.commit("2025-10-10", JOHN, "submodule");
@@ -166,16 +165,16 @@ fn git_is_not_run_inside_a_submodule() {
     fs::write(inside.join("f.txt"), "changed\n").unwrap();
     sandbox.git(&["config", "diff.submodule", "log"]);
     sandbox.git(&["config", "diff.ignoreSubmodules", "none"]);
-    nothing_runs(&sandbox);
+    assert_nothing_runs(&sandbox);
 }
 
 #[test]
 fn a_git_program_in_the_project_is_not_run() {
-    let (sandbox, program) = hostile();
+    let (sandbox, program) = hostile_repository();
     fs::create_dir(sandbox.root().join("bin")).unwrap();
     fs::copy(&program, sandbox.root().join("bin/git")).unwrap();
     for directories in [".", "bin", sandbox.root().join("bin").to_str().unwrap()] {
-        let finished = docent_testkit::Finished::of(
+        let finished = Finished::run(
             sandbox
                 .docent()
                 .env("PATH", directories)
@@ -183,12 +182,12 @@ fn a_git_program_in_the_project_is_not_run() {
         );
         assert!(finished.stdout.contains("git is not installed"), "{finished:?}");
     }
-    nothing_runs(&sandbox);
+    assert_nothing_runs(&sandbox);
 }
 
 #[test]
 fn no_argument_becomes_an_option() {
-    let (sandbox, _) = hostile();
+    let (sandbox, _) = hostile_repository();
     fs::write(sandbox.outside().join("secret.txt"), "outside\n").unwrap();
     let outside = sandbox.outside().join("secret.txt").display().to_string();
     let made = sandbox.outside().join("made").display().to_string();
@@ -229,9 +228,8 @@ fn no_argument_becomes_an_option() {
             let mut arguments = json!({});
             arguments[argument] = Value::String(text.clone());
             let answer = if text.contains('\0') {
-                // A command line cannot carry it.
-                let client =
-                    docent_testkit::StdioClient::start(sandbox.docent(), docent_testkit::Era::Handshake);
+                // A command line argument cannot contain a NUL.
+                let client = sandbox.start_client(Era::Handshake);
                 client.call(tool, arguments)
             } else {
                 sandbox.call(tool, arguments)
@@ -251,7 +249,7 @@ fn no_argument_becomes_an_option() {
 
 #[test]
 fn a_git_file_that_points_to_another_repository_is_refused() {
-    let (victim, _) = hostile();
+    let (victim, _) = hostile_repository();
     let git_dir = victim.root().join(".git").display().to_string();
     let sandbox = sandbox().file(".git", format!("gitdir: {git_dir}\n"));
     assert_snapshot!(sandbox.call("git_log", json!({})), @"
@@ -271,7 +269,7 @@ fn a_git_file_that_points_to_another_repository_is_refused() {
             "{answer}"
         );
     }
-    // A directory made to look like a linked worktree of it.
+    // A directory that looks like a linked work tree of that repository.
     let fake = sandbox.outside().join("fake");
     fs::create_dir(&fake).unwrap();
     fs::write(fake.join("commondir"), &git_dir).unwrap();
@@ -284,15 +282,15 @@ fn a_git_file_that_points_to_another_repository_is_refused() {
     sandbox.write(".git", format!("gitdir: {}\n", fake.display()));
     assert!(sandbox.call("git_log", json!({})).is_error);
     fs::remove_file(sandbox.root().join(".git")).unwrap();
-    symlink(&git_dir, sandbox.root().join(".git")).unwrap();
+    make_link(&git_dir, sandbox.root().join(".git"));
     assert!(sandbox.call("git_log", json!({})).is_error);
 }
 
 #[test]
 fn a_git_directory_that_points_to_another_repository_is_refused() {
-    let (victim, _) = hostile();
+    let (victim, _) = hostile_repository();
     let git_dir = victim.root().join(".git");
-    let (sandbox, _) = hostile();
+    let (sandbox, _) = hostile_repository();
     sandbox.git(&["config", "core.worktree", victim.root().to_str().unwrap()]);
     assert_snapshot!(sandbox.call("git_diff", json!({})), @"
     [isError] Error: PermissionError
@@ -301,16 +299,16 @@ fn a_git_directory_that_points_to_another_repository_is_refused() {
 
     Suggestion: docent follows .git only to a repository that names this project as its own
     ");
-    let (sandbox, _) = hostile();
+    let (sandbox, _) = hostile_repository();
     fs::write(
         sandbox.root().join(".git/commondir"),
         git_dir.display().to_string(),
     )
     .unwrap();
     assert!(sandbox.call("git_log", json!({})).is_error);
-    let (sandbox, _) = hostile();
+    let (sandbox, _) = hostile_repository();
     fs::remove_dir_all(sandbox.root().join(".git/objects")).unwrap();
-    symlink(git_dir.join("objects"), sandbox.root().join(".git/objects")).unwrap();
+    make_link(git_dir.join("objects"), sandbox.root().join(".git/objects"));
     assert!(sandbox.call("git_log", json!({})).is_error);
 }
 
@@ -369,11 +367,11 @@ fn blocked_files_are_not_shown_under_any_name() {
 fn a_directory_replaced_by_a_link_is_not_followed() {
     let sandbox = sandbox().repository().file("d/passwd", "tracked\n");
     sandbox.commit("2025-10-08", JOHN, "one");
-    let outside = sandbox.outside().join("elsewhere");
+    let outside = sandbox.outside().join("target");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("passwd"), "hunter2\n").unwrap();
     fs::remove_dir_all(sandbox.root().join("d")).unwrap();
-    symlink(&outside, sandbox.root().join("d")).unwrap();
+    make_link(&outside, sandbox.root().join("d"));
     for (tool, arguments) in [
         ("git_blame", json!({ "filePath": "d/passwd" })),
         ("git_diff", json!({})),
@@ -387,7 +385,7 @@ fn a_directory_replaced_by_a_link_is_not_followed() {
 
 #[test]
 fn a_configuration_that_cannot_be_read_completely_is_refused() {
-    let (sandbox, program) = hostile();
+    let (sandbox, program) = hostile_repository();
     let config = sandbox.root().join(".git/config");
     let honest = fs::read(&config).unwrap();
     fs::write(
@@ -402,7 +400,7 @@ fn a_configuration_that_cannot_be_read_completely_is_refused() {
     ]
     .concat();
     fs::write(&config, [honest.clone(), named].concat()).unwrap();
-    nothing_runs(&sandbox);
+    assert_nothing_runs(&sandbox);
     assert_snapshot!(sandbox.call("git_diff", json!({})), @"
     [isError] Error: PermissionError
 
@@ -422,12 +420,12 @@ fn a_configuration_that_cannot_be_read_completely_is_refused() {
         [honest, padding.into_bytes(), late.into_bytes()].concat(),
     )
     .unwrap();
-    nothing_runs(&sandbox);
+    assert_nothing_runs(&sandbox);
 }
 
 #[test]
 fn a_patch_is_never_shown_under_the_name_of_another_file() {
-    // git prints no patch for a file whose replaced versions are the same.
+    // git prints no patch for a file whose two versions are equal after `git replace`.
     let sandbox = sandbox()
         .repository()
         .file("!a.txt", "one\n")
@@ -445,7 +443,7 @@ fn a_patch_is_never_shown_under_the_name_of_another_file() {
         .call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }))
         .text;
     assert!(!answer.contains("hunter2") && answer.contains("+two"), "{answer}");
-    // The project was a file of the repository once.
+    // The project directory was a file in an earlier commit.
     let sandbox = crate::sandbox().repository().file("sub", "x\n");
     sandbox.commit("2025-10-08", JOHN, "one");
     fs::remove_file(sandbox.root().join("sub")).unwrap();
@@ -491,7 +489,7 @@ fn a_conflict_with_a_forged_file_name_leaks_nothing() {
 
 #[test]
 fn links_out_of_the_git_directory_are_refused() {
-    let (victim, _) = hostile();
+    let (victim, _) = hostile_repository();
     let git_dir = victim.root().join(".git");
     for part in [
         "refs/heads",
@@ -503,17 +501,17 @@ fn links_out_of_the_git_directory_are_refused() {
         "objects/info/alternates",
         "sharedindex.x",
     ] {
-        let (sandbox, _) = hostile();
+        let (sandbox, _) = hostile_repository();
         let path = sandbox.root().join(".git").join(part);
         let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
-        symlink(git_dir.join(part), &path).unwrap();
+        make_link(git_dir.join(part), &path);
         let answer = sandbox.call("git_log", json!({}));
         assert!(
             answer.text.starts_with("Error: PermissionError"),
             "{part}: {answer}"
         );
     }
-    // A bare layout is made of plain files, which a clone can bring along.
+    // The files of a bare repository are plain files, which a clone may contain.
     let sandbox = sandbox()
         .file("HEAD", "ref: refs/heads/main\n")
         .file("refs/x", "")
@@ -524,8 +522,8 @@ fn links_out_of_the_git_directory_are_refused() {
 
 #[test]
 fn a_submodule_that_points_to_another_repository_leaks_no_commit_id() {
-    let (victim, _) = hostile();
-    let (sandbox, _) = hostile();
+    let (victim, _) = hostile_repository();
+    let (sandbox, _) = hostile_repository();
     let head = sandbox.git(&["rev-parse", "HEAD"]);
     sandbox.git(&[
         "update-index",
@@ -548,7 +546,7 @@ fn a_submodule_that_points_to_another_repository_leaks_no_commit_id() {
 
 #[test]
 fn error_messages_of_git_are_not_repeated() {
-    let (sandbox, _) = hostile();
+    let (sandbox, _) = hostile_repository();
     let outside = sandbox.outside().join("outside.txt");
     fs::write(&outside, "hunter2 is the password\n").unwrap();
     sandbox.git(&["config", "blame.ignoreRevsFile", outside.to_str().unwrap()]);
@@ -563,7 +561,7 @@ fn error_messages_of_git_are_not_repeated() {
 
 #[test]
 fn malformed_commits_do_not_break_the_answers() {
-    let (sandbox, _) = hostile();
+    let (sandbox, _) = hostile_repository();
     let tree = sandbox.git(&["rev-parse", "HEAD^{tree}"]);
     for (zone, message) in [
         ("+2147483647", "hi".to_owned()),

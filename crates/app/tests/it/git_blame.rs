@@ -1,4 +1,4 @@
-//! `git_blame`.
+//! `git_blame`: the example of its contract, line ranges, local modifications and error cases.
 
 use docent_testkit::{JANE, JOHN, Sandbox};
 use insta::assert_snapshot;
@@ -88,7 +88,7 @@ fn local_modifications_cause_a_warning() {
     **Date**: 2025-10-09  
     **Message**: feat(auth): add JWT verification
     ");
-    // Even where the modified line is not among those shown.
+    // The warning appears even if the modified line is not in the range.
     let other = sandbox
         .call(
             "git_blame",
@@ -130,7 +130,7 @@ fn a_file_missing_from_the_working_directory_is_shown_as_committed() {
 }
 
 #[test]
-fn errors() {
+fn error_cases_of_paths() {
     let sandbox = example()
         .file("new.ts", "x\n")
         .file("staged.ts", "x\n")
@@ -153,27 +153,6 @@ fn errors() {
             "{text}"
         );
     }
-    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "src/auth/jwt.ts", "startLine": 8, "endLine": 3 })), @"
-    [isError] Error: InvalidInputError
-
-    Details: Invalid line range: 8-3 (the file has 9 lines)
-
-    Suggestion: Count lines from 1, and end no earlier than you start
-    ");
-    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "src/auth/jwt.ts", "startLine": 10 })), @"
-    [isError] Error: InvalidInputError
-
-    Details: Invalid line range: 10-9 (the file has 9 lines)
-
-    Suggestion: Count lines from 1, and end no earlier than you start
-    ");
-    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "src/auth/jwt.ts", "startLine": 0 })), @"
-    [isError] Error: InvalidInputError
-
-    Details: startLine must be at least 1
-
-    Suggestion: Correct the argument and call again
-    ");
     assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "a.bin" })), @"
     [isError] Error: InvalidInputError
 
@@ -208,6 +187,32 @@ fn errors() {
     Details: This project is not a git repository
 
     Suggestion: Run git init in the project root, or start docent in a repository
+    ");
+}
+
+#[test]
+fn error_cases_of_line_ranges() {
+    let sandbox = example();
+    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "src/auth/jwt.ts", "startLine": 8, "endLine": 3 })), @"
+    [isError] Error: InvalidInputError
+
+    Details: Invalid line range: 8-3 (the file has 9 lines)
+
+    Suggestion: Count lines from 1, and end no earlier than you start
+    ");
+    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "src/auth/jwt.ts", "startLine": 10 })), @"
+    [isError] Error: InvalidInputError
+
+    Details: Invalid line range: 10-9 (the file has 9 lines)
+
+    Suggestion: Count lines from 1, and end no earlier than you start
+    ");
+    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "src/auth/jwt.ts", "startLine": 0 })), @"
+    [isError] Error: InvalidInputError
+
+    Details: startLine must be at least 1
+
+    Suggestion: Correct the argument and call again
     ");
 }
 

@@ -1,22 +1,26 @@
-//! The git tools at their edges: answers that keep to their size and go on, and what is kept that must not grow stale.
+//! Limits of the git tools: the size of answers and how to read on, cached answers, and unusual arguments.
+
+use std::fmt::Write;
 
 use docent_testkit::{Era, JANE, JOHN, Sandbox, StdioClient};
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::sandbox;
 
-/// Calls with the smallest answers that can be set.
-fn small(sandbox: &Sandbox) -> StdioClient {
+/// Starts a server with the smallest answer size that can be set.
+fn start_with_small_answers(sandbox: &Sandbox) -> StdioClient {
     let mut command = sandbox.docent();
     command.env("DOCENT_ANSWER_MAX_CHARS", "2000");
     StdioClient::start(command, Era::Handshake)
 }
 
-fn check(client: &StdioClient, tool: &str, arguments: Value, most: usize) -> String {
+/// Calls a tool, and fails if the answer is longer than `max_chars`.
+fn call_within(client: &StdioClient, tool: &str, arguments: Value, max_chars: usize) -> String {
     let answer = client.call(tool, arguments);
     assert!(!answer.is_error, "{answer}");
     let length = answer.text.chars().count();
-    assert!(length <= most, "{tool}: {length} characters: {answer}");
+    assert!(length <= max_chars, "{tool}: {length} characters: {answer}");
     answer.text
 }
 
@@ -37,8 +41,8 @@ fn answers_stay_within_their_limit_for_any_content() {
         &"\u{202e}subject ".repeat(500),
     );
     let (small, usual) = (
-        small(&sandbox),
-        StdioClient::start(sandbox.docent(), Era::Handshake),
+        start_with_small_answers(&sandbox),
+        sandbox.start_client(Era::Handshake),
     );
     for (tool, arguments) in [
         ("git_log", json!({})),
@@ -54,8 +58,8 @@ fn answers_stay_within_their_limit_for_any_content() {
             json!({ "ref1": format!("HEAD{}", "~0".repeat(400)), "ref2": "HEAD~1" }),
         ),
     ] {
-        check(&small, tool, arguments.clone(), 2_000);
-        check(&usual, tool, arguments, 20_000);
+        call_within(&small, tool, arguments.clone(), 2_000);
+        call_within(&usual, tool, arguments, 20_000);
     }
 }
 
@@ -70,38 +74,38 @@ fn a_cut_answer_can_be_read_to_its_end() {
         }),
     );
     sandbox.commit("2025-10-09", JANE, &"two ".repeat(300));
-    let client = small(&sandbox);
-    let follow = |tool: &str, mut arguments: Value, argument: &str| {
+    let client = start_with_small_answers(&sandbox);
+    let read_on = |tool: &str, mut arguments: Value, argument: &str| {
         let mut rounds = 0;
-        let mut seen = String::new();
+        let mut all = String::new();
         loop {
-            let text = check(&client, tool, arguments.clone(), 2_000);
-            seen += &text;
+            let text = call_within(&client, tool, arguments.clone(), 2_000);
+            all += &text;
             let Some((_, next)) = text.rsplit_once(&format!("read on with {argument} ")) else {
-                return seen;
+                return all;
             };
             let next: u64 = next.trim().parse().unwrap();
             assert!(
                 next > arguments[argument].as_u64().unwrap_or(0),
-                "{tool} does not go on: {text}"
+                "{tool} makes no progress: {text}"
             );
             arguments[argument] = next.into();
             rounds += 1;
             assert!(rounds < 100);
         }
     };
-    let seen = follow("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }), "offset");
+    let all = read_on("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }), "offset");
     assert!(
-        (0..40).all(|line| seen.contains(&format!("\n+{line} ==="))),
-        "{seen}"
+        (0..40).all(|line| all.contains(&format!("\n+{line} ==="))),
+        "{all}"
     );
-    let seen = follow("git_blame", json!({ "filePath": "a.txt" }), "startLine");
+    let all = read_on("git_blame", json!({ "filePath": "a.txt" }), "startLine");
     assert!(
-        (0..40).all(|line| seen.contains(&format!(") {line} ==="))),
-        "{seen}"
+        (0..40).all(|line| all.contains(&format!(") {line} ==="))),
+        "{all}"
     );
-    let seen = follow("git_log", json!({}), "skip");
-    assert_eq!(seen.matches("## Commit: ").count(), 2, "{seen}");
+    let all = read_on("git_log", json!({}), "skip");
+    assert_eq!(all.matches("## Commit: ").count(), 2, "{all}");
 }
 
 #[test]
@@ -193,4 +197,99 @@ fn a_mode_change_before_a_merge_is_listed() {
         let text = sandbox.call("git_log", json!({ "filePath": "run.sh" })).text;
         assert_eq!(text.matches("## Commit: ").count(), 4, "{text}");
     }
+}
+
+#[test]
+fn a_diff_over_a_thousand_lines_becomes_a_summary() {
+    let lines = |count: usize| "x\n".repeat(count);
+    let sandbox = sandbox().repository().file("a.txt", "").file("b.txt", "");
+    sandbox.commit("2025-10-08", JOHN, "empty");
+    sandbox.write("a.txt", lines(1_000));
+    sandbox.commit("2025-10-09", JOHN, "a thousand");
+    let full = sandbox
+        .call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }))
+        .text;
+    assert!(full.starts_with("# Git Diff: HEAD~1...HEAD\n"), "{full}");
+    sandbox.write("b.txt", lines(1));
+    sandbox.commit("2025-10-10", JOHN, "one more");
+    assert_snapshot!(sandbox.call("git_diff", json!({ "ref1": "HEAD~2", "ref2": "HEAD" })), @"
+    # Git Diff Summary: HEAD~2...HEAD
+
+    - **Files Changed**: 2
+    - **Insertions**: +1,001 lines
+    - **Deletions**: -0 lines
+
+    ### Modified Files (2):
+    - a.txt (+1,000 -0)
+    - b.txt (+1 -0)
+
+    > Note: 1,001 lines changed, over the limit of 1,000, so this is the summary; to see lines, ask for one file with filePath
+    ");
+    let one = sandbox
+        .call(
+            "git_diff",
+            json!({ "ref1": "HEAD~2", "ref2": "HEAD", "filePath": "b.txt" }),
+        )
+        .text;
+    assert!(one.starts_with("# Git Diff: HEAD~2...HEAD\n"), "{one}");
+}
+
+#[test]
+fn a_diff_over_five_hundred_files_lists_the_first_fifty() {
+    let sandbox = sandbox().repository();
+    sandbox.commit("2025-10-08", JOHN, "empty");
+    for number in 0..501 {
+        sandbox.write(&format!("file_{number:03}.txt"), "x\n");
+    }
+    sandbox.commit("2025-10-09", JOHN, "many");
+    for arguments in [
+        json!({ "ref1": "HEAD~1", "ref2": "HEAD" }),
+        json!({ "ref1": "HEAD~1", "ref2": "HEAD", "summary": true }),
+    ] {
+        let text = sandbox.call("git_diff", arguments).text;
+        assert_eq!(text.matches("- file_").count(), 50, "{text}");
+        assert!(
+            text.contains("### Added Files (501):\n")
+                && text.contains("\n- … and 451 more; filePath lists those of one directory\n"),
+            "{text}"
+        );
+    }
+    let text = sandbox
+        .call("git_diff", json!({ "ref1": "HEAD~1", "ref2": "HEAD" }))
+        .text;
+    assert!(text.ends_with("> Note: 501 files changed, so this is the summary; to see lines, ask for one file with filePath\n"), "{text}");
+}
+
+#[test]
+fn a_long_diff_is_read_in_parts() {
+    let sandbox = sandbox().repository().file("a.txt", "").file("b.txt", "");
+    sandbox.commit("2025-10-08", JOHN, "empty");
+    let text = |name: char| {
+        (0..400).fold(String::new(), |mut text, number| {
+            writeln!(text, "{name} {number} {}", "=".repeat(60)).unwrap();
+            text
+        })
+    };
+    sandbox.write("a.txt", text('a'));
+    sandbox.write("b.txt", text('b'));
+    sandbox.commit("2025-10-09", JOHN, "long");
+    let mut seen = String::new();
+    let mut offset = 0;
+    loop {
+        let answer = sandbox
+            .call(
+                "git_diff",
+                json!({ "ref1": "HEAD~1", "ref2": "HEAD", "offset": offset }),
+            )
+            .text;
+        assert!(answer.chars().count() <= 20_000, "{}", answer.len());
+        for line in answer.lines().filter(|line| line.ends_with('=')) {
+            writeln!(seen, "{}", line.strip_prefix('+').unwrap_or(line)).unwrap();
+        }
+        let Some((_, next)) = answer.rsplit_once("read on with offset ") else {
+            break;
+        };
+        offset = next.trim().parse().unwrap();
+    }
+    assert_eq!(seen, text('a') + &text('b'));
 }

@@ -1,5 +1,7 @@
-//! `git_log`.
+//! `git_log`: the example of its contract, filters, file status and error cases.
 
+#[cfg(unix)]
+use docent_testkit::mark_escapes;
 use docent_testkit::{JANE, JOHN, Sandbox};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -23,8 +25,8 @@ fn example() -> Sandbox {
     sandbox
 }
 
-/// The subjects of the commits that a call lists.
-fn subjects(sandbox: &Sandbox, arguments: Value) -> Vec<String> {
+/// Calls `git_log` and returns the subjects of the commits.
+fn list_subjects(sandbox: &Sandbox, arguments: Value) -> Vec<String> {
     let answer = sandbox.call("git_log", arguments);
     assert!(!answer.is_error, "{answer}");
     crate::subjects(&answer)
@@ -59,15 +61,15 @@ fn example_output_format() {
 fn the_file_path_filters_commits() {
     let sandbox = example();
     assert_eq!(
-        subjects(&sandbox, json!({ "filePath": "src/auth/jwt.ts" })),
+        list_subjects(&sandbox, json!({ "filePath": "src/auth/jwt.ts" })),
         ["feat(auth): add JWT authentication"]
     );
-    assert_eq!(subjects(&sandbox, json!({ "filePath": "src" })).len(), 2);
+    assert_eq!(list_subjects(&sandbox, json!({ "filePath": "src" })).len(), 2);
     assert_eq!(
-        subjects(&sandbox, json!({ "filePath": "./src\\auth\\" })).len(),
+        list_subjects(&sandbox, json!({ "filePath": "./src\\auth\\" })).len(),
         2
     );
-    assert_eq!(subjects(&sandbox, json!({ "filePath": "" })).len(), 2);
+    assert_eq!(list_subjects(&sandbox, json!({ "filePath": "" })).len(), 2);
 }
 
 #[test]
@@ -75,19 +77,22 @@ fn dates_filter_commits() {
     let sandbox = example();
     let first = ["fix(auth): add token validation"];
     let second = ["feat(auth): add JWT authentication"];
-    assert_eq!(subjects(&sandbox, json!({ "since": "2025-10-09" })), second);
-    assert_eq!(subjects(&sandbox, json!({ "until": "2025-10-08" })), first);
+    assert_eq!(list_subjects(&sandbox, json!({ "since": "2025-10-09" })), second);
+    assert_eq!(list_subjects(&sandbox, json!({ "until": "2025-10-08" })), first);
     assert_eq!(
-        subjects(&sandbox, json!({ "since": "2025-10-08", "until": "2025-10-08" })),
+        list_subjects(&sandbox, json!({ "since": "2025-10-08", "until": "2025-10-08" })),
         first
     );
     assert_eq!(
-        subjects(&sandbox, json!({ "since": "2025-10-08T13:00:00Z" })),
+        list_subjects(&sandbox, json!({ "since": "2025-10-08T13:00:00Z" })),
         second
     );
     // It is 2026-01-09: 92 days after the second commit.
-    assert_eq!(subjects(&sandbox, json!({ "since": "92 days ago" })), second);
-    assert_eq!(subjects(&sandbox, json!({ "since": "4 months ago" })).len(), 2);
+    assert_eq!(list_subjects(&sandbox, json!({ "since": "92 days ago" })), second);
+    assert_eq!(
+        list_subjects(&sandbox, json!({ "since": "4 months ago" })).len(),
+        2
+    );
     assert_snapshot!(sandbox.call("git_log", json!({ "since": "yesterday", "author": "John" })), @"
     # Git Log
 
@@ -103,15 +108,15 @@ fn tags_and_other_references_filter_commits() {
     sandbox.git(&["tag", "2025-01-01", "HEAD~1"]);
     let first = ["fix(auth): add token validation"];
     let second = ["feat(auth): add JWT authentication"];
-    assert_eq!(subjects(&sandbox, json!({ "since": "v1.0.0" })), second);
-    assert_eq!(subjects(&sandbox, json!({ "until": "v1.0.0" })), first);
+    assert_eq!(list_subjects(&sandbox, json!({ "since": "v1.0.0" })), second);
+    assert_eq!(list_subjects(&sandbox, json!({ "until": "v1.0.0" })), first);
     assert_eq!(
-        subjects(&sandbox, json!({ "since": "v1.0.0", "until": "v2.0.0" })),
+        list_subjects(&sandbox, json!({ "since": "v1.0.0", "until": "v2.0.0" })),
         second
     );
-    assert_eq!(subjects(&sandbox, json!({ "until": "HEAD~1" })), first);
+    assert_eq!(list_subjects(&sandbox, json!({ "until": "HEAD~1" })), first);
     // A tag that looks like a date is a tag.
-    assert_eq!(subjects(&sandbox, json!({ "since": "2025-01-01" })), second);
+    assert_eq!(list_subjects(&sandbox, json!({ "since": "2025-01-01" })), second);
 }
 
 #[test]
@@ -119,10 +124,14 @@ fn author_name_and_email_filter_commits() {
     let sandbox = example();
     let janes = ["fix(auth): add token validation"];
     for author in ["Jane Smith", "jane", "jane@example.com", "SMITH <jane@"] {
-        assert_eq!(subjects(&sandbox, json!({ "author": author })), janes, "{author}");
+        assert_eq!(
+            list_subjects(&sandbox, json!({ "author": author })),
+            janes,
+            "{author}"
+        );
     }
-    // Free text, not a pattern.
-    assert!(subjects(&sandbox, json!({ "author": "J.*" })).is_empty());
+    // The author is plain text, not a regular expression.
+    assert!(list_subjects(&sandbox, json!({ "author": "J.*" })).is_empty());
 }
 
 #[test]
@@ -131,7 +140,7 @@ fn the_default_is_ten_commits_and_the_maximum_a_hundred() {
     for number in 1..=12 {
         sandbox.commit(&format!("2025-10-{number:02}"), JOHN, &format!("commit {number}"));
     }
-    let latest = subjects(&sandbox, json!({}));
+    let latest = list_subjects(&sandbox, json!({}));
     assert_eq!((latest.len(), latest[0].as_str()), (10, "commit 12"));
     let text = sandbox.call("git_log", json!({})).text;
     assert!(
@@ -139,10 +148,10 @@ fn the_default_is_ten_commits_and_the_maximum_a_hundred() {
         "{text}"
     );
     assert_eq!(
-        subjects(&sandbox, json!({ "skip": 10 })),
+        list_subjects(&sandbox, json!({ "skip": 10 })),
         ["commit 2", "commit 1"]
     );
-    assert_eq!(subjects(&sandbox, json!({ "maxCount": 100 })).len(), 12);
+    assert_eq!(list_subjects(&sandbox, json!({ "maxCount": 100 })).len(), 12);
     assert_snapshot!(sandbox.call("git_log", json!({ "maxCount": 101 })), @"
     [isError] Error: InvalidInputError
 
@@ -193,7 +202,7 @@ fn each_changed_file_has_a_status() {
 
     > Note: There are earlier commits; read on with skip 1
     ");
-    // The path's history ends with the rename, and the answer says where it goes on.
+    // The history of a path ends at a rename, and the answer names the earlier path.
     assert_snapshot!(sandbox.call("git_log", json!({ "filePath": "größe 名.txt" })), @"
     # Git Log
 
@@ -237,7 +246,7 @@ fn a_merge_lists_its_parents_and_its_own_changes() {
     > Note: There are earlier commits; read on with skip 1
     ");
     assert_eq!(
-        subjects(&sandbox, json!({ "filePath": "b.txt" })),
+        list_subjects(&sandbox, json!({ "filePath": "b.txt" })),
         ["topic", "start"]
     );
 }
@@ -334,7 +343,10 @@ fn long_answers_are_cut_between_commits() {
     loop {
         let answer = sandbox.call("git_log", json!({ "maxCount": 100, "skip": seen.len() }));
         assert!(answer.text.chars().count() <= 20_000);
-        seen.extend(subjects(&sandbox, json!({ "maxCount": 100, "skip": seen.len() })));
+        seen.extend(list_subjects(
+            &sandbox,
+            json!({ "maxCount": 100, "skip": seen.len() }),
+        ));
         let next = format!("commits fit into this answer; read on with skip {}\n", seen.len());
         if !answer.text.ends_with(&next) {
             break;
@@ -348,8 +360,8 @@ fn long_answers_are_cut_between_commits() {
 #[test]
 fn the_log_command_prints_colours_on_a_terminal() {
     let sandbox = example();
-    let seen = sandbox.on_terminal(&["log", "src/auth/jwt.ts"]);
-    assert_snapshot!(seen.replace('\u{1b}', "␛"), @"
+    let screen = sandbox.run_on_terminal(&["log", "src/auth/jwt.ts"]);
+    assert_snapshot!(mark_escapes(&screen), @"
     ␛[1m␛[35mGit Log␛[0m
 
     ␛[1m␛[35mCommit: 7cf5c08 (2025-10-09)␛[0m

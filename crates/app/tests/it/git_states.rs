@@ -1,14 +1,14 @@
-//! Repositories in every state that git knows: each answers, or explains itself in a sentence.
+//! Repositories in every state that git knows: the tools answer, or explain in one sentence why they cannot.
 
 use std::fs;
 
-use docent_testkit::{Era, JANE, JOHN, Sandbox, StdioClient};
+use docent_testkit::{Era, Finished, JANE, JOHN, Sandbox, StdioClient};
 use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::sandbox;
 
-/// Two commits of one file.
+/// A repository with two commits of one file.
 fn two_commits() -> Sandbox {
     let sandbox = sandbox().repository().file("a.txt", "one\n");
     sandbox.commit("2025-10-08", JANE, "first");
@@ -17,19 +17,19 @@ fn two_commits() -> Sandbox {
     sandbox
 }
 
-/// A sandbox whose project is what `make` puts in its place.
-fn project(make: impl FnOnce(&Sandbox, &str)) -> Sandbox {
+/// A sandbox without a project, which `make` creates from the repository whose path it gets.
+fn make_project(make: impl FnOnce(&Sandbox, &str)) -> Sandbox {
     let origin = two_commits();
     let sandbox = sandbox();
     fs::remove_dir(sandbox.root()).unwrap();
     make(&sandbox, origin.root().to_str().unwrap());
-    // Not removed before the project has been made of it; some forms go on needing it.
+    // Never deleted, because a work tree or a clone may refer to it.
     std::mem::forget(origin);
     sandbox
 }
 
-fn clone(options: &'static [&'static str]) -> Sandbox {
-    project(|sandbox, origin| {
+fn clone_with(options: &'static [&'static str]) -> Sandbox {
+    make_project(|sandbox, origin| {
         let url = format!("file://{origin}");
         let target = sandbox.root();
         let arguments = [&["clone", "-q"], options, &[&url, target.to_str().unwrap()]].concat();
@@ -37,15 +37,15 @@ fn clone(options: &'static [&'static str]) -> Sandbox {
     })
 }
 
-fn subjects(sandbox: &Sandbox) -> Vec<String> {
+fn list_subjects(sandbox: &Sandbox) -> Vec<String> {
     let answer = sandbox.call("git_log", json!({}));
     assert!(!answer.is_error, "{answer}");
     crate::subjects(&answer)
 }
 
-/// That all three tools answer, and the log with these commits.
-fn check(sandbox: &Sandbox, expected: &[&str]) {
-    assert_eq!(subjects(sandbox), expected);
+/// Fails unless all three tools answer, and the log lists these commits.
+fn assert_readable(sandbox: &Sandbox, expected: &[&str]) {
+    assert_eq!(list_subjects(sandbox), expected);
     let blame = sandbox.call("git_blame", json!({ "filePath": "a.txt" }));
     assert!(!blame.is_error && blame.text.contains(" one\n"), "{blame}");
     let diff = sandbox.call("git_diff", json!({ "ref1": "HEAD", "summary": true }));
@@ -83,8 +83,8 @@ fn an_empty_repository_is_explained() {
 
 #[test]
 fn a_shallow_clone_is_marked() {
-    let sandbox = clone(&["--depth", "1"]);
-    check(&sandbox, &["second"]);
+    let sandbox = clone_with(&["--depth", "1"]);
+    assert_readable(&sandbox, &["second"]);
     assert_snapshot!(sandbox.call("git_log", json!({})), @"
     # Git Log
 
@@ -125,8 +125,8 @@ fn a_shallow_clone_is_marked() {
 
 #[test]
 fn a_bare_repository_has_history_and_no_working_directory() {
-    let sandbox = clone(&["--bare"]);
-    assert_eq!(subjects(&sandbox), ["second", "first"]);
+    let sandbox = clone_with(&["--bare"]);
+    assert_eq!(list_subjects(&sandbox), ["second", "first"]);
     let blame = sandbox.call("git_blame", json!({ "filePath": "a.txt" }));
     assert!(!blame.is_error && !blame.text.contains('⚠'), "{blame}");
     assert!(
@@ -147,12 +147,12 @@ fn a_bare_repository_has_history_and_no_working_directory() {
 fn a_detached_head_is_read() {
     let sandbox = two_commits();
     sandbox.git(&["checkout", "-q", "--detach", "HEAD~1"]);
-    check(&sandbox, &["first"]);
+    assert_readable(&sandbox, &["first"]);
 }
 
 #[test]
 fn a_linked_worktree_is_read() {
-    let sandbox = project(|sandbox, origin| {
+    let sandbox = make_project(|sandbox, origin| {
         let target = sandbox.root();
         sandbox.git_in(
             origin.as_ref(),
@@ -167,7 +167,7 @@ fn a_linked_worktree_is_read() {
             ],
         );
     });
-    check(&sandbox, &["first"]);
+    assert_readable(&sandbox, &["first"]);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_submodule_is_read() {
     let url = format!("file://{}", inner.root().display());
     sandbox.git(&["submodule", "--quiet", "add", &url, "inner"]);
     sandbox.commit("2025-10-10", JOHN, "add a submodule");
-    check(&sandbox, &["add a submodule", "second", "first"]);
+    assert_readable(&sandbox, &["add a submodule", "second", "first"]);
     sandbox.write("inner/a.txt", "changed\n");
     sandbox.git_in(&sandbox.root().join("inner"), &["commit", "-q", "-am", "inside"]);
     let diff = sandbox.call("git_diff", json!({}));
@@ -237,7 +237,7 @@ fn a_repository_with_sha256_ids_is_read() {
     sandbox.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
     sandbox.write("a.txt", "one\n");
     sandbox.commit("2025-10-08", JANE, "long ids");
-    check(&sandbox, &["long ids"]);
+    assert_readable(&sandbox, &["long ids"]);
 }
 
 #[test]
@@ -250,12 +250,12 @@ fn a_repository_with_reftable_is_read() {
         .and_then(|minor| minor.parse().ok())
         .unwrap_or(0);
     if minor < 45 {
-        return; // This git cannot make one.
+        return; // This git is too old for reftable.
     }
     sandbox.git(&["init", "-q", "-b", "main", "--ref-format=reftable"]);
     sandbox.write("a.txt", "one\n");
     sandbox.commit("2025-10-08", JANE, "in a table");
-    check(&sandbox, &["in a table"]);
+    assert_readable(&sandbox, &["in a table"]);
 }
 
 #[test]
@@ -348,31 +348,30 @@ fn an_unfinished_merge_shows_its_conflicts() {
         blame.contains("⚠") && blame.contains("Not committed yet") && blame.contains(") two\n"),
         "{blame}"
     );
-    assert_eq!(subjects(&sandbox), ["topic", "first"]);
+    assert_eq!(list_subjects(&sandbox), ["topic", "first"]);
 }
 
 #[test]
 fn a_running_server_follows_changes_of_the_repository() {
     let sandbox = two_commits();
-    check(&sandbox, &["second", "first"]);
+    assert_readable(&sandbox, &["second", "first"]);
     sandbox.write("a.txt", "three\none\n");
     sandbox.commit("2025-10-10", JOHN, "third");
-    check(&sandbox, &["third", "second", "first"]);
+    assert_readable(&sandbox, &["third", "second", "first"]);
     sandbox.git(&["reset", "-q", "--hard", "HEAD~2"]);
-    check(&sandbox, &["first"]);
+    assert_readable(&sandbox, &["first"]);
     fs::remove_dir_all(sandbox.root().join(".git")).unwrap();
     assert!(sandbox.call("git_log", json!({})).is_error);
     sandbox.git(&["init", "-q", "-b", "main"]);
-    sandbox.commit("2025-10-11", JOHN, "anew");
-    check(&sandbox, &["anew"]);
+    sandbox.commit("2025-10-11", JOHN, "new");
+    assert_readable(&sandbox, &["new"]);
 }
 
 #[test]
 fn a_missing_git_is_explained() {
     let sandbox = two_commits();
     let mut command = sandbox.docent();
-    let finished =
-        docent_testkit::Finished::of(command.env("PATH", "/nonexistent").args(["call", "git_log"]));
+    let finished = Finished::run(command.env("PATH", "/nonexistent").args(["call", "git_log"]));
     assert_snapshot!(finished.stdout, @"
     Error: GitRepositoryError
 
@@ -413,14 +412,9 @@ fn no_tool_writes_into_the_repository() {
         names
     };
     let before = (listing(), inside());
-    let client = StdioClient::start(
-        {
-            let mut command = outside.docent();
-            command.env("DOCENT_ROOT", &root);
-            command
-        },
-        Era::Handshake,
-    );
+    let mut docent = outside.docent();
+    docent.env("DOCENT_ROOT", &root);
+    let client = StdioClient::start(docent, Era::Handshake);
     for _ in 0..20 {
         assert!(!client.call("git_log", json!({})).is_error);
         assert!(!client.call("git_blame", json!({ "filePath": "a.txt" })).is_error);
@@ -445,8 +439,8 @@ fn a_damaged_history_table_is_rebuilt_and_never_used() {
         &b"garbage, and not a little of it, so that it cannot be taken for an empty file"[..],
         b"SQLite format 3\0 cut",
     ] {
-        // Each server makes the table beside its calls.
-        let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+        // A server builds the table in the background.
+        let client = sandbox.start_client(Era::Handshake);
         while !is_whole() {
             let answer = client.call("git_log", json!({}));
             assert!(!answer.is_error && answer.text.contains("second"), "{answer}");
@@ -457,7 +451,7 @@ fn a_damaged_history_table_is_rebuilt_and_never_used() {
             let _ = fs::remove_file(format!("{}{suffix}", table.display()));
         }
         fs::write(&table, damage).unwrap();
-        let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+        let client = sandbox.start_client(Era::Handshake);
         for _ in 0..20 {
             let answer = client.call("git_log", json!({ "filePath": "a.txt" }));
             assert!(!answer.is_error && answer.text.contains("second"), "{answer}");
