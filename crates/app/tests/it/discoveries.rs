@@ -1,23 +1,23 @@
-//! Discoveries: what `context_search` finds in the memory, in records, guides, commits and comments.
+//! Discoveries: results of `context_search` from the memory, decision records, guides, commits and comments.
 
 use std::fmt::Write;
 use std::time::Instant;
 
-use docent_testkit::{Era, HttpServer, JANE, JOHN, MAX_WAIT, Sandbox, StdioClient, User};
+use docent_testkit::{Era, Finished, JANE, JOHN, MAX_WAIT, Sandbox, StdioClient, User, notice, pretty};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::sandbox;
 
-fn search(sandbox: &Sandbox, query: &str, kind: &str) -> Value {
+fn search_kind(sandbox: &Sandbox, query: &str, kind: &str) -> Value {
     let arguments = json!({ "query": query, "type": kind });
     sandbox.call("context_search", arguments).json()
 }
 
-/// What was found, each with where it comes from.
-fn told(answer: &Value) -> Vec<String> {
+/// Type, origin, module and first line of each result.
+fn summarize(answer: &Value) -> Vec<String> {
     let results = answer["results"].as_array().unwrap();
-    let one = |found: &Value| {
+    let summary = |found: &Value| {
         format!(
             "{} {} {}: {}",
             found["type"].as_str().unwrap(),
@@ -26,7 +26,7 @@ fn told(answer: &Value) -> Vec<String> {
             found["content"].as_str().unwrap().lines().next().unwrap()
         )
     };
-    results.iter().map(one).collect()
+    results.iter().map(summary).collect()
 }
 
 fn project() -> Sandbox {
@@ -83,18 +83,22 @@ fn each_source_yields_discoveries_of_its_type() {
             ],
         ),
     ] {
-        assert_eq!(told(&search(&sandbox, "token refresh", kind)), expected, "{kind}");
+        assert_eq!(
+            summarize(&search_kind(&sandbox, "token refresh", kind)),
+            expected,
+            "{kind}"
+        );
     }
 }
 
 #[test]
 fn a_result_has_the_fields_of_the_contract() {
     let sandbox = project();
-    let answer = search(&sandbox, "token refresh raced", "issue");
+    let answer = search_kind(&sandbox, "token refresh raced", "issue");
     let mut found = answer["results"][0].clone();
     found["commit"] = "ID".into();
     found["id"] = "ID".into();
-    assert_snapshot!(serde_json::to_string_pretty(&found).unwrap(), @r#"
+    assert_snapshot!(pretty(&found), @r#"
     {
       "id": "ID",
       "type": "issue",
@@ -154,7 +158,7 @@ fn a_discovery_can_be_printed_as_markdown() {
 #[test]
 fn a_discovery_without_a_date_has_the_date_of_its_last_commit() {
     let sandbox = project();
-    let date = |query: &str, kind: &str| search(&sandbox, query, kind)["results"][0]["date"].clone();
+    let date = |query: &str, kind: &str| search_kind(&sandbox, query, kind)["results"][0]["date"].clone();
     assert_eq!(date("token rotated", "rule"), "2025-10-01T00:00:00Z");
     assert_eq!(date("tokens in cookies", "decision"), "2025-01-15T00:00:00Z");
 }
@@ -169,25 +173,28 @@ fn the_module_filters_discoveries() {
     assert_eq!(search("auth")["results"].as_array().unwrap().len(), 2);
     let none = search("billing");
     assert_eq!(none["results"], json!([]));
-    assert_snapshot!(none["message"].as_str().unwrap(), @"Nothing matches with type 'issue' and module 'billing'; search again without");
+    assert_snapshot!(
+        none["message"].as_str().unwrap(),
+        @"Nothing matches with type 'issue' and module 'billing'; search again without"
+    );
 }
 
 #[test]
 fn a_search_finds_code_and_discoveries_without_repeating_a_comment() {
     let sandbox = project();
-    let named = search(&sandbox, "refresh_token", "all");
+    let named = search_kind(&sandbox, "refresh_token", "all");
     assert_eq!(
-        told(&named)[0],
+        summarize(&named)[0],
         "code - auth: // FIXME: two tokens may be refreshed at the same time"
     );
-    // The remark is a part of the function that was found.
+    // The comment is a part of the function that was found, so it is not a second result.
     assert!(
-        !told(&named).iter().any(|one| one.contains("issue comment")),
+        !summarize(&named).iter().any(|one| one.contains("issue comment")),
         "{:?}",
-        told(&named)
+        summarize(&named)
     );
-    let why = search(&sandbox, "why are tokens kept in cookies", "all");
-    assert_eq!(told(&why)[0], "decision record docs: Keep tokens in cookies");
+    let why = search_kind(&sandbox, "why are tokens kept in cookies", "all");
+    assert_eq!(summarize(&why)[0], "decision record docs: Keep tokens in cookies");
     let function = json!({ "query": "token", "chunkType": ["function"], "format": "json" });
     let functions = sandbox.call("context_search", function).json();
     assert!(
@@ -210,7 +217,7 @@ fn nearly_equal_discoveries_are_merged() {
             "CONTRIBUTING.md",
             "# Rules\n\n- Always run the formatter before you commit any change\n",
         );
-    let answer = search(&sandbox, "formatter before commit", "rule");
+    let answer = search_kind(&sandbox, "formatter before commit", "rule");
     assert_eq!(answer["totalFound"], 1);
     assert_eq!(answer["results"][0]["alsoIn"].as_array().unwrap().len(), 1);
 }
@@ -218,7 +225,7 @@ fn nearly_equal_discoveries_are_merged() {
 #[test]
 fn a_decision_written_by_one_client_is_found_by_another() {
     let sandbox = project();
-    for (era, ignored, text) in [
+    for (era, is_ignored, text) in [
         (Era::Handshake, false, "Keep invoices in cents, never in floats"),
         (
             Era::Stateless,
@@ -226,10 +233,10 @@ fn a_decision_written_by_one_client_is_found_by_another() {
             "Round the tax of invoices to whole cents per line",
         ),
     ] {
-        if ignored {
+        if is_ignored {
             sandbox.write(".gitignore", ".context/\n");
         }
-        let other = HttpServer::start(sandbox.docent());
+        let other = sandbox.start_http_server();
         let find = || {
             let arguments = json!({ "query": "invoices in cents", "type": "decision" });
             other.call(Era::Stateless, "context_search", arguments).json()
@@ -242,21 +249,21 @@ fn a_decision_written_by_one_client_is_found_by_another() {
             json!({ "file": "decisions.jsonl", "entry": entry }),
         );
         assert_eq!(written.json()["success"], true, "{written}");
-        // The next search of another process finds it.
+        // The next search of another process must find it.
         let found = find();
-        let one = &found["results"]
+        let entry = found["results"]
             .as_array()
             .unwrap()
             .iter()
-            .find(|one| one["content"] == text)
+            .find(|result| result["content"] == text)
             .unwrap_or_else(|| panic!("{found}"));
         assert_eq!(
-            (&one["type"], &one["module"]),
+            (&entry["type"], &entry["module"]),
             (&json!("decision"), &json!("billing"))
         );
-        assert_eq!(one["date"], "2026-01-09T10:30:00Z");
-        assert_eq!(one["session"].as_str().map(str::len), Some(36));
-        assert_eq!(one["origin"], "memory");
+        assert_eq!(entry["date"], "2026-01-09T10:30:00Z");
+        assert_eq!(entry["session"].as_str().map(str::len), Some(36));
+        assert_eq!(entry["origin"], "memory");
     }
 }
 
@@ -264,7 +271,7 @@ fn a_decision_written_by_one_client_is_found_by_another() {
 fn deleted_discoveries_are_not_found() {
     let sandbox = project();
     assert_eq!(
-        search(&sandbox, "tokens in cookies", "decision")["results"]
+        search_kind(&sandbox, "tokens in cookies", "decision")["results"]
             .as_array()
             .unwrap()
             .len(),
@@ -274,10 +281,10 @@ fn deleted_discoveries_are_not_found() {
     sandbox.git(&["reset", "-q", "--hard", "HEAD~1"]);
     std::fs::remove_file(sandbox.root().join("docs/adr/0001-tokens.md")).unwrap();
     assert_eq!(
-        search(&sandbox, "tokens in cookies", "decision")["results"],
+        search_kind(&sandbox, "tokens in cookies", "decision")["results"],
         json!([])
     );
-    let issues = told(&search(&sandbox, "token refresh raced", "issue"));
+    let issues = summarize(&search_kind(&sandbox, "token refresh raced", "issue"));
     assert_eq!(
         issues,
         ["issue comment auth: FIXME: two tokens may be refreshed at the same time"]
@@ -290,8 +297,11 @@ fn malformed_lines_of_the_memory_are_skipped() {
         ".context/memory/decisions.jsonl",
         "{\"decision\": \"Use Rust for the engine\"}\n{\"decision\": \"half\nnull\n[1]\n\u{0}\n{\"decision\": 7}\n",
     );
-    let answer = search(&sandbox, "rust engine half", "decision");
-    assert_eq!(told(&answer), ["decision memory root: Use Rust for the engine"]);
+    let answer = search_kind(&sandbox, "rust engine half", "decision");
+    assert_eq!(
+        summarize(&answer),
+        ["decision memory root: Use Rust for the engine"]
+    );
 }
 
 #[test]
@@ -314,44 +324,30 @@ fn invisible_characters_in_the_memory_are_shown() {
 fn an_unreadable_history_is_reported_and_read_by_a_later_search() {
     let sandbox = project();
     let git = sandbox.outside().join("bin/git");
-    std::fs::create_dir_all(git.parent().unwrap()).unwrap();
-    std::fs::write(
-        &git,
-        "#!/bin/sh\nfor word; do [ \"$word\" = log ] && exit 3; done\nexec \"$REAL\" \"$@\"\n",
-    )
-    .unwrap();
-    #[cfg(unix)]
-    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let arguments = json!({ "query": "token refresh raced", "type": "issue" }).to_string();
     let real = sandbox
         .program("sh")
         .args(["-c", "command -v git"])
         .output()
         .unwrap();
     let real = String::from_utf8(real.stdout).unwrap().trim().to_owned();
-    std::fs::write(
-        &git,
-        std::fs::read_to_string(&git).unwrap().replace("$REAL", &real),
-    )
-    .unwrap();
-    let broken = sandbox
-        .docent()
+    std::fs::create_dir_all(git.parent().unwrap()).unwrap();
+    // A git that fails for `git log` only.
+    let script =
+        format!("#!/bin/sh\nfor word; do [ \"$word\" = log ] && exit 3; done\nexec \"{real}\" \"$@\"\n");
+    std::fs::write(&git, script).unwrap();
+    #[cfg(unix)]
+    docent_testkit::set_mode(&git, 0o755);
+    let arguments = json!({ "query": "token refresh raced", "type": "issue" }).to_string();
+    let mut docent = sandbox.docent();
+    docent
         .env("PATH", git.parent().unwrap())
-        .args(["call", "context_search", &arguments])
-        .output()
-        .unwrap();
-    let broken: Value = serde_json::from_slice(&broken.stdout).unwrap();
-    assert!(
-        broken["notice"]
-            .as_str()
-            .unwrap()
-            .contains("The history cannot be read"),
-        "{broken}"
-    );
+        .args(["call", "context_search", &arguments]);
+    let broken = Finished::run(&mut docent).json();
+    assert!(notice(&broken).contains("The history cannot be read"), "{broken}");
 
-    let whole = search(&sandbox, "token refresh raced", "issue");
+    let complete = search_kind(&sandbox, "token refresh raced", "issue");
     assert_eq!(
-        told(&whole)[0],
+        summarize(&complete)[0],
         "issue commit auth: token refresh raced with logout"
     );
 }
@@ -361,10 +357,10 @@ fn hostile_texts_do_not_slow_down_the_readers() {
     let long = "a.".repeat(200_000);
     let heading = "x".repeat(200_000);
     let items = "- Never do this with so many words in it\n".repeat(20_000);
-    let mut remarks = String::new();
+    let mut comments = String::new();
     for number in 0..20_000 {
         writeln!(
-            remarks,
+            comments,
             "// FIXME: number {number} of many is broken word{number}"
         )
         .unwrap();
@@ -375,7 +371,7 @@ fn hostile_texts_do_not_slow_down_the_readers() {
             "docs/CONTRIBUTING.md",
             format!("You must {long} do it:\n\n{items}"),
         )
-        .file("src/a.rs", remarks)
+        .file("src/a.rs", comments)
         .file(
             "docs/adr/0001-a.md",
             format!(
@@ -383,7 +379,7 @@ fn hostile_texts_do_not_slow_down_the_readers() {
                 "## H\n".repeat(50_000)
             ),
         );
-    let answer = search(&sandbox, "never so many words", "rule");
+    let answer = search_kind(&sandbox, "never so many words", "rule");
     assert!(!answer["results"].as_array().unwrap().is_empty());
 }
 
@@ -393,13 +389,13 @@ fn the_first_answer_says_that_commits_are_not_searched_yet() {
     sandbox.git(&["init", "-q", "-b", "main"]);
     sandbox.git(&["add", "."]);
     sandbox.git(&["commit", "-qm", "walrus: it swims"]);
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     let ask = || {
         let arguments = json!({ "query": "where does the walrus swim", "format": "json" });
         client.call("context_search", arguments).json()["notice"].clone()
     };
     let first = ask();
-    // Unless the machine was so quick that they were.
+    // On a fast machine the commits are indexed already.
     assert!(
         first.is_null() || first.as_str().unwrap().contains("not searched yet"),
         "{first}"
@@ -408,11 +404,11 @@ fn the_first_answer_says_that_commits_are_not_searched_yet() {
     while !ask().is_null() {
         assert!(Instant::now() < until);
     }
-    // Who starts anew with what is there has nothing to say.
-    let again = StdioClient::start(sandbox.docent(), Era::Handshake);
+    // A new server finds a complete index and has no notice.
+    let restarted = sandbox.start_client(Era::Handshake);
     let arguments = json!({ "query": "where does the walrus swim", "format": "json" });
     assert_eq!(
-        again.call("context_search", arguments).json()["notice"],
+        restarted.call("context_search", arguments).json()["notice"],
         json!(null)
     );
 }

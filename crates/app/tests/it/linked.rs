@@ -1,4 +1,4 @@
-//! Linked projects: the commands, and searching all of them.
+//! Linked projects: the commands `link`, `links` and `unlink`, and searches over all linked projects.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::sandbox;
 
-/// A project beside the sandbox's, with one file.
-fn beside(sandbox: &Sandbox, name: &str, word: &str) -> PathBuf {
+/// Creates a project beside that of the sandbox, with one function to find.
+fn create_project_beside(sandbox: &Sandbox, name: &str, word: &str) -> PathBuf {
     let directory = sandbox.outside().canonicalize().unwrap().join(name);
     fs::create_dir(&directory).unwrap();
     fs::write(
@@ -20,64 +20,77 @@ fn beside(sandbox: &Sandbox, name: &str, word: &str) -> PathBuf {
     directory
 }
 
-fn search(sandbox: &Sandbox, scope: &str) -> Value {
+fn search_scope(sandbox: &Sandbox, scope: &str) -> Value {
     let arguments = json!({ "query": "token", "projectScope": scope, "format": "json", "limit": 20 });
     sandbox.call("context_search", arguments).json()
 }
 
-fn found(answer: &Value) -> Vec<String> {
+/// Project and name of each result, sorted.
+fn names_of(answer: &Value) -> Vec<String> {
     let results = answer["results"].as_array().unwrap();
-    let mut found: Vec<String> = results
+    let mut names: Vec<String> = results
         .iter()
-        .map(|one| {
+        .map(|result| {
             format!(
                 "{} {}",
-                one["project"].as_str().unwrap(),
-                one["name"].as_str().unwrap()
+                result["project"].as_str().unwrap(),
+                result["name"].as_str().unwrap()
             )
         })
         .collect();
-    found.sort_unstable();
-    found
+    names.sort_unstable();
+    names
 }
 
 #[test]
 fn all_linked_projects_are_searched_and_labelled() {
     let sandbox = sandbox().file("own.py", "def own_token():\n    return 1\n");
-    let other = beside(&sandbox, "other", "other");
-    assert_eq!(found(&search(&sandbox, "all_linked")), ["project own_token"]);
+    let other = create_project_beside(&sandbox, "other", "other");
+    assert_eq!(
+        names_of(&search_scope(&sandbox, "all_linked")),
+        ["project own_token"]
+    );
 
     let linked = sandbox.run(&["link", "../other"]);
     assert_eq!(linked.code, 0, "{}", linked.stderr);
-    assert_eq!(found(&search(&sandbox, "current")), ["project own_token"]);
     assert_eq!(
-        found(&search(&sandbox, "all_linked")),
+        names_of(&search_scope(&sandbox, "current")),
+        ["project own_token"]
+    );
+    assert_eq!(
+        names_of(&search_scope(&sandbox, "all_linked")),
         ["other other_token", "project own_token"]
     );
     let listed = sandbox.run(&["links"]).stdout;
     assert!(listed.contains(other.to_str().unwrap()), "{listed}");
 
     fs::write(other.join("new.py"), "def newer_token():\n    return 2\n").unwrap();
-    assert!(found(&search(&sandbox, "all_linked")).contains(&"other newer_token".to_owned()));
+    assert!(names_of(&search_scope(&sandbox, "all_linked")).contains(&"other newer_token".to_owned()));
 
     assert_eq!(sandbox.run(&["unlink", "../other"]).code, 0);
-    assert_eq!(found(&search(&sandbox, "all_linked")), ["project own_token"]);
+    assert_eq!(
+        names_of(&search_scope(&sandbox, "all_linked")),
+        ["project own_token"]
+    );
 }
 
 #[test]
 fn a_missing_linked_project_is_named_and_the_others_are_searched() {
     let sandbox = sandbox().file("own.py", "def own_token():\n    return 1\n");
-    let gone = beside(&sandbox, "gone", "gone");
-    beside(&sandbox, "there", "there");
+    let missing = create_project_beside(&sandbox, "gone", "gone");
+    create_project_beside(&sandbox, "there", "there");
     sandbox.run(&["link", "../gone"]);
     sandbox.run(&["link", "../there"]);
-    assert_eq!(found(&search(&sandbox, "all_linked")).len(), 3);
-    fs::remove_dir_all(&gone).unwrap();
-    let answer = search(&sandbox, "all_linked");
-    assert_eq!(found(&answer), ["project own_token", "there there_token"]);
+    assert_eq!(names_of(&search_scope(&sandbox, "all_linked")).len(), 3);
+    fs::remove_dir_all(&missing).unwrap();
+    let answer = search_scope(&sandbox, "all_linked");
+    assert_eq!(names_of(&answer), ["project own_token", "there there_token"]);
     let notice = answer["notice"].as_str().unwrap();
     assert!(
-        notice.starts_with(&format!("The linked project {} was not searched", gone.display())),
+        notice.starts_with(&format!(
+            "The linked project {} was not searched",
+            missing.display()
+        )),
         "{notice}"
     );
     assert!(sandbox.run(&["links"]).stdout.contains("not there"));
@@ -87,13 +100,16 @@ fn a_missing_linked_project_is_named_and_the_others_are_searched() {
 #[test]
 fn links_of_links_are_followed_and_circles_end() {
     let sandbox = sandbox().file("own.py", "def own_token():\n    return 1\n");
-    let (a, b) = (beside(&sandbox, "a", "a"), beside(&sandbox, "b", "b"));
+    let (a, b) = (
+        create_project_beside(&sandbox, "a", "a"),
+        create_project_beside(&sandbox, "b", "b"),
+    );
     let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
     sandbox.run(&["link", a]);
     sandbox.run(&["--root", a, "link", b]);
     sandbox.run(&["--root", b, "link", sandbox.root().to_str().unwrap()]);
     assert_eq!(
-        found(&search(&sandbox, "all_linked")),
+        names_of(&search_scope(&sandbox, "all_linked")),
         ["a a_token", "b b_token", "project own_token"]
     );
 }
@@ -101,14 +117,14 @@ fn links_of_links_are_followed_and_circles_end() {
 #[test]
 fn invalid_links_are_refused() {
     let sandbox = sandbox().file("f.txt", "x");
-    for (path, wanted) in [
+    for (path, reason) in [
         ("absent", "No such file"),
         ("f.txt", "is not a directory"),
         (".", "is not linked with itself"),
     ] {
         let finished = sandbox.run(&["link", path]);
         assert!(
-            finished.code != 0 && finished.stderr.contains(wanted),
+            finished.code != 0 && finished.stderr.contains(reason),
             "{path}: {}",
             finished.stderr
         );
@@ -124,11 +140,14 @@ fn invalid_links_are_refused() {
 #[test]
 fn a_project_cannot_bring_its_own_links() {
     let sandbox = sandbox().file("own.py", "def own_token():\n    return 1\n");
-    let other = beside(&sandbox, "other", "other");
+    let other = create_project_beside(&sandbox, "other", "other");
     let root = sandbox.root().canonicalize().unwrap();
     let forged = json!({ root.to_str().unwrap(): [other] }).to_string();
     for place in [".context/links.json", ".docent/links.json", "links.json"] {
         sandbox.write(place, &forged);
     }
-    assert_eq!(found(&search(&sandbox, "all_linked")), ["project own_token"]);
+    assert_eq!(
+        names_of(&search_scope(&sandbox, "all_linked")),
+        ["project own_token"]
+    );
 }

@@ -1,12 +1,15 @@
-//! Pages for people: bars and a sparkline on a terminal, the same in plain where they are piped.
+//! Overview, status and bench on the command line: bars on a terminal, plain text in a pipe.
 
-use crate::index::function;
+use docent_testkit::python_function;
+#[cfg(unix)]
+use docent_testkit::{Finished, set_mode};
+
 use crate::sandbox;
 
-/// Without colours.
+/// Removes colours.
 #[cfg(unix)]
-fn plain(seen: &str) -> String {
-    let mut parts = seen.split('\u{1b}');
+fn strip_colours(screen: &str) -> String {
+    let mut parts = screen.split('\u{1b}');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         text.push_str(part.split_once('m').map_or(part, |(_, rest)| rest));
@@ -19,11 +22,11 @@ fn plain(seen: &str) -> String {
 fn the_overview_has_bars_on_a_terminal_and_is_markdown_in_a_pipe() {
     let sandbox = sandbox()
         .file("README.md", "# Zoo\n\nAnimals of the sea, one function each.\n")
-        .file("src/whales/a.py", function("narwhal"))
-        .file("src/whales/b.py", function("beluga"))
-        .file("src/seals/c.py", function("walrus"));
-    let seen = plain(&sandbox.on_terminal(&["overview"]));
-    insta::assert_snapshot!(seen, @"
+        .file("src/whales/a.py", python_function("narwhal"))
+        .file("src/whales/b.py", python_function("beluga"))
+        .file("src/seals/c.py", python_function("walrus"));
+    let screen = strip_colours(&sandbox.run_on_terminal(&["overview"]));
+    insta::assert_snapshot!(screen, @"
     project
       Animals of the sea, one function each.
 
@@ -49,14 +52,14 @@ fn the_overview_has_bars_on_a_terminal_and_is_markdown_in_a_pipe() {
 #[test]
 fn the_status_has_bars_on_a_terminal_and_a_list_in_a_pipe() {
     let sandbox = sandbox()
-        .file("a.py", function("narwhal"))
-        .file("b.py", function("walrus"))
+        .file("a.py", python_function("narwhal"))
+        .file("b.py", python_function("walrus"))
         .file("c.rs", "fn seal() {}\n");
     sandbox.run(&["index"]);
-    let seen = plain(&sandbox.on_terminal(&["status"]));
+    let screen = strip_colours(&sandbox.run_on_terminal(&["status"]));
     assert!(
-        seen.contains("python                  2  ██████████████████████████████"),
-        "{seen}"
+        screen.contains("python                  2  ██████████████████████████████"),
+        "{screen}"
     );
     let piped = sandbox.run(&["status"]).stdout;
     assert!(piped.contains("languages   python 2, rust 1"), "{piped}");
@@ -65,8 +68,8 @@ fn the_status_has_bars_on_a_terminal_and_a_list_in_a_pipe() {
 #[test]
 fn bench_measures_the_project_and_does_not_touch_its_index() {
     let sandbox = sandbox()
-        .file("src/narwhal.py", function("narwhal"))
-        .file("src/walrus.py", function("walrus"));
+        .file("src/narwhal.py", python_function("narwhal"))
+        .file("src/walrus.py", python_function("walrus"));
     let measured = sandbox.run(&["bench", "--questions", "2"]);
     assert_eq!(measured.code, 0, "{measured:?}");
     for row in [
@@ -78,7 +81,7 @@ fn bench_measures_the_project_and_does_not_touch_its_index() {
     ] {
         assert!(measured.stdout.contains(row), "{row}: {}", measured.stdout);
     }
-    assert_eq!(crate::index::status(&sandbox)["indexed"], 0);
+    assert_eq!(sandbox.index_status()["indexed"], 0);
     let empty = crate::sandbox().run(&["bench"]);
     assert_ne!(empty.code, 0);
     assert!(empty.stderr.contains("nothing to index"), "{}", empty.stderr);
@@ -87,17 +90,14 @@ fn bench_measures_the_project_and_does_not_touch_its_index() {
 #[cfg(unix)]
 #[test]
 fn bench_does_not_run_programs_of_the_project() {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
     let sandbox = sandbox()
-        .file("src/narwhal.py", function("narwhal"))
+        .file("src/narwhal.py", python_function("narwhal"))
         .file("bin/rg", "#!/bin/sh\ntouch \"$HOME/was-run\"\n");
     let program = sandbox.root().join("bin/rg");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    set_mode(&program, 0o755);
     let mut bench = sandbox.docent();
     bench.env("PATH", program.parent().unwrap()).arg("bench");
-    let measured = docent_testkit::Finished::of(&mut bench);
+    let measured = Finished::run(&mut bench);
     assert_eq!(measured.code, 0, "{measured:?}");
     assert!(
         measured.stderr.contains("rg is not on the PATH"),
