@@ -1,12 +1,11 @@
-//! `docent coverage` and the commands inside it, as people see them.
+//! `docent coverage` and its subcommands on the command line.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use docent_testkit::Sandbox;
+use docent_testkit::{Sandbox, lcov_report};
 use insta::assert_snapshot;
 
-use crate::coverage::lcov;
 use crate::sandbox;
 
 fn project() -> Sandbox {
@@ -18,7 +17,7 @@ fn project() -> Sandbox {
         ("src/all.ts", 3, 3),
         ("src/nothing.ts", 0, 0),
     ];
-    sandbox().file("coverage/lcov.info", lcov(&files))
+    sandbox().file("coverage/lcov.info", lcov_report(&files))
 }
 
 #[test]
@@ -40,7 +39,7 @@ fn the_table_lists_the_worst_files_first() {
 #[cfg(unix)]
 #[test]
 fn the_table_has_colours_on_a_terminal() {
-    assert_snapshot!(project().on_terminal(&["coverage"]).replace('\u{1b}', "␛"), @"
+    assert_snapshot!(docent_testkit::mark_escapes(&project().run_on_terminal(&["coverage"])), @"
     Report: coverage/lcov.info
     ␛[31m  0.0 %  ␛[0m␛[2m░░░░░░░░░░░░░░░░░░░░␛[0m      0/7  src/untouched.ts
     ␛[31m  2.5 %  █␛[0m␛[2m░░░░░░░░░░░░░░░░░░░␛[0m     1/40  src/bad.ts
@@ -59,7 +58,7 @@ fn a_long_table_is_cut_and_says_how_many_files_are_missing() {
         .zip(&names)
         .map(|(hit, name)| (name.as_str(), hit, 50))
         .collect();
-    let sandbox = sandbox().file("lcov.info", lcov(&files));
+    let sandbox = sandbox().file("lcov.info", lcov_report(&files));
     let shown = sandbox.run(&["coverage"]).stdout;
     assert_eq!(shown.lines().count(), 23);
     assert!(shown.contains("… and 30 more files"), "{shown}");
@@ -91,7 +90,7 @@ fn the_end_command_lists_changes_from_worst_to_best() {
         ("src/untouched.ts", 0, 7),
         ("src/fresh.ts", 1, 2),
     ];
-    sandbox.write("coverage/lcov.info", lcov(&after));
+    sandbox.write("coverage/lcov.info", lcov_report(&after));
     assert_snapshot!(sandbox.run(&["coverage", "end", id]).stdout, @"
     -100.0  src/all.ts  removed
      -19.0  src/good.ts
@@ -106,7 +105,7 @@ fn the_end_command_lists_changes_from_worst_to_best() {
 
 #[test]
 fn the_newest_report_in_the_usual_places_is_used() {
-    let sandbox = project().file("target/llvm-cov/lcov.info", lcov(&[("src/new.rs", 1, 2)]));
+    let sandbox = project().file("target/llvm-cov/lcov.info", lcov_report(&[("src/new.rs", 1, 2)]));
     let newer = fs::File::options()
         .write(true)
         .open(sandbox.root().join("target/llvm-cov/lcov.info"))
@@ -126,7 +125,10 @@ fn the_newest_report_in_the_usual_places_is_used() {
 #[test]
 fn without_a_report_the_error_lists_the_usual_places() {
     let finished = sandbox().run(&["coverage"]);
-    assert_snapshot!(finished.stderr, @"error: There is no LCOV report in the usual places (coverage/lcov.info, lcov.info, target/llvm-cov/lcov.info, target/lcov.info, target/coverage/lcov.info, coverage.lcov, coverage.info, coverage/coverage.info, coverage/lcov/lcov.info, cover/lcov.info, build/coverage.info, build/lcov.info, build/coverage/lcov.info, reports/lcov.info, bazel-out/_coverage/_coverage_report.dat). Let a test run write one, or name it with --lcov-path");
+    assert_snapshot!(
+        finished.stderr,
+        @"error: There is no LCOV report in the usual places (coverage/lcov.info, lcov.info, target/llvm-cov/lcov.info, target/lcov.info, target/coverage/lcov.info, coverage.lcov, coverage.info, coverage/coverage.info, coverage/lcov/lcov.info, cover/lcov.info, build/coverage.info, build/lcov.info, build/coverage/lcov.info, reports/lcov.info, bazel-out/_coverage/_coverage_report.dat). Let a test run write one, or name it with --lcov-path"
+    );
     assert_eq!(finished.code, 1);
     assert_eq!(sandbox().run(&["coverage", "start", "--json"]).code, 1);
 }
@@ -135,7 +137,10 @@ fn without_a_report_the_error_lists_the_usual_places() {
 fn the_json_flag_prints_the_answer_of_the_tool() {
     let sandbox = project();
     assert_snapshot!(sandbox.run(&["coverage", "--json"]).stdout, @r#"{"overall":68.2}"#);
-    assert_snapshot!(sandbox.run(&["coverage", "file", "src/good.ts", "--json"]).stdout, @r#"{"files":{"src/good.ts":99}}"#);
+    assert_snapshot!(
+        sandbox.run(&["coverage", "file", "src/good.ts", "--json"]).stdout,
+        @r#"{"files":{"src/good.ts":99}}"#
+    );
 }
 
 #[test]
@@ -161,14 +166,14 @@ fn subcommands_have_help_and_a_manual() {
     );
     assert_eq!(sandbox.run(&["coverage", "file"]).code, 2, "a file must be named");
     assert_eq!(sandbox.run(&["coverage", "other"]).code, 2);
-    let everywhere = sandbox.run(&["coverage", "--color", "never", "file", "src/all.ts"]);
-    assert!(everywhere.stdout.contains("3/3"), "{}", everywhere.stderr);
-    for stray in [["--lcov-path", "x"], ["--json", "--color=never"]] {
-        let finished = sandbox.run(&["coverage", stray[0], stray[1], "file", "src/all.ts"]);
+    let with_colour = sandbox.run(&["coverage", "--color", "never", "file", "src/all.ts"]);
+    assert!(with_colour.stdout.contains("3/3"), "{}", with_colour.stderr);
+    for misplaced in [["--lcov-path", "x"], ["--json", "--color=never"]] {
+        let finished = sandbox.run(&["coverage", misplaced[0], misplaced[1], "file", "src/all.ts"]);
         assert_eq!(finished.code, 2);
         assert_eq!(
             finished.stderr,
-            format!("error: {} belongs behind file\n", stray[0])
+            format!("error: {} belongs behind file\n", misplaced[0])
         );
     }
 }

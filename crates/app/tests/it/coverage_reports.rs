@@ -1,52 +1,54 @@
-//! Coverage reports as they come: of real tools, of every form, in every place, and things that are no reports.
+//! Coverage reports of real tools, in every variant and place, and files that are not reports.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use docent_testkit::{Answer, Era, HttpServer, Sandbox, StdioClient};
+use docent_testkit::{Answer, Era, Sandbox, lcov_report, pretty};
+#[cfg(unix)]
+use docent_testkit::{make_link, make_pipe, set_mode};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::coverage::lcov;
 use crate::sandbox;
 
-/// A report in the fixtures: `tests/fixtures/lcov/README.md` says how each was made and what the tool's own total is.
-fn made_by(tool: &str) -> Vec<u8> {
-    fs::read(fixtures().join(tool).join("lcov.info")).unwrap()
+/// The report that a tool wrote. `tests/fixtures/lcov/README.md` says how, and which total the tool printed.
+fn report_of(tool: &str) -> Vec<u8> {
+    fs::read(fixture_directory().join(tool).join("lcov.info")).unwrap()
 }
 
-fn fixtures() -> PathBuf {
+fn fixture_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lcov")
 }
 
-/// What `get_overall_coverage` says about a report.
-fn overall(report: impl AsRef<[u8]>) -> Answer {
+/// Calls `get_overall_coverage` for a report.
+fn read_overall(report: impl AsRef<[u8]>) -> Answer {
     let sandbox = sandbox().file("lcov.info", report);
     sandbox.call("get_overall_coverage", json!({ "lcovPath": "lcov.info" }))
 }
 
+/// The overall percentage of a report.
 fn percentage(report: impl AsRef<[u8]>) -> Value {
-    let answer = overall(report);
+    let answer = read_overall(report);
     assert!(!answer.is_error, "{answer}");
     answer.json()["overall"].clone()
 }
 
-/// What `get_file_coverage` says about a sandbox's report.
-fn files(sandbox: &Sandbox, paths: &[&str]) -> Answer {
+/// Calls `get_file_coverage` for the report of a sandbox.
+fn read_files(sandbox: &Sandbox, paths: &[&str]) -> Answer {
     sandbox.call(
         "get_file_coverage",
         json!({ "lcovPath": "lcov.info", "filePaths": paths }),
     )
 }
 
-/// What the tools say themselves, or for `gcov2lcov`, which says nothing, what its report adds up to.
+/// Totals as each tool printed them. `gcov2lcov` prints none, so its total is the sum of its report.
 #[test]
 fn percentages_equal_those_of_the_tools_that_wrote_the_reports() {
-    let their_totals = [
+    let totals = [
         ("c8", 68.2),
         ("cargo-llvm-cov", 66.7),
-        // The tool adds up the lines of functions, and counts the one where a closure begins twice: 14 of 18. What it
-        // lists is 13 of 17, and what is listed is the truth.
+        // The tool prints 14 of 18 lines, because it counts the first line of a closure twice. Its report
+        // lists 13 of 17 lines, which is correct.
         ("cargo-llvm-cov-closure", 76.5),
         ("coveragepy", 66.7),
         ("coveragepy-branch", 66.7),
@@ -58,16 +60,16 @@ fn percentages_equal_those_of_the_tools_that_wrote_the_reports() {
         ("nyc", 57.9),
         ("simplecov", 53.8),
     ];
-    let mut there: Vec<String> = fs::read_dir(fixtures())
+    let mut fixtures: Vec<String> = fs::read_dir(fixture_directory())
         .unwrap()
         .map(|entry| entry.unwrap())
         .filter(|entry| entry.path().is_dir())
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
-    there.sort();
-    assert_eq!(there, their_totals.map(|(tool, _)| tool));
-    for (tool, total) in their_totals {
-        assert_eq!(percentage(made_by(tool)).as_f64(), Some(total), "{tool}");
+    fixtures.sort();
+    assert_eq!(fixtures, totals.map(|(tool, _)| tool));
+    for (tool, total) in totals {
+        assert_eq!(percentage(report_of(tool)).as_f64(), Some(total), "{tool}");
     }
 }
 
@@ -81,16 +83,20 @@ fn files_of_real_reports_are_found_by_their_project_path() {
         ("gcovr", "src/stock.c", json!(40)),
         ("simplecov", "lib/stock.rb", json!(75)),
     ] {
-        let sandbox = sandbox().file("lcov.info", made_by(tool));
-        assert_eq!(files(&sandbox, &[path]).json()["files"][path], percent, "{tool}");
-        // The same report, made in this very project.
-        let here = String::from_utf8(made_by(tool)).unwrap();
+        let sandbox = sandbox().file("lcov.info", report_of(tool));
+        assert_eq!(
+            read_files(&sandbox, &[path]).json()["files"][path],
+            percent,
+            "{tool}"
+        );
+        // The same report, written in this project.
+        let here = String::from_utf8(report_of(tool)).unwrap();
         sandbox.write(
             "lcov.info",
             here.replace("/shop/", &format!("{}/", sandbox.root().display())),
         );
         assert_eq!(
-            files(&sandbox, &[path]).json()["files"][path],
+            read_files(&sandbox, &[path]).json()["files"][path],
             percent,
             "{tool}, here"
         );
@@ -131,7 +137,7 @@ fn every_variant_of_lcov_is_read() {
         ),
         ("no line end at the end", listed.trim_end().to_owned(), json!(75)),
         ("nothing to cover", "SF:a\nend_of_record\n".into(), json!(0)),
-        ("one line of 2,000", lcov(&[("a", 1, 2_000)]), json!(0.1)),
+        ("one line of 2,000", lcov_report(&[("a", 1, 2_000)]), json!(0.1)),
     ] {
         assert_eq!(percentage(report), expected, "{form}");
     }
@@ -139,26 +145,59 @@ fn every_variant_of_lcov_is_read() {
 
 #[test]
 fn a_file_that_is_not_a_report_is_refused_with_the_reason() {
-    assert_snapshot!(overall(""), @"[isError] Error: Failed to parse LCOV file: invalid format: the file is empty");
-    assert_snapshot!(overall("SF:a\nDA:1,1\n"), @"[isError] Error: Failed to parse LCOV file: invalid format: it ends in the middle of a record, line 2; perhaps it is still being written");
-    assert_snapshot!(overall("SF:a\nDA:1,1\nend_of_record\nSF:b\nDA:1"), @"[isError] Error: Failed to parse LCOV file: invalid format in line 5: DA without a line number and a count");
-    assert_snapshot!(overall("{\"total\": 5}"), @"[isError] Error: Failed to parse LCOV file: invalid format: there is no coverage record in it");
-    assert_snapshot!(overall(b"\x7fELF\x02\x01\x01\0\0\0\xff\xfe\n\0\0"), @"[isError] Error: Failed to parse LCOV file: invalid format: there is no coverage record in it");
-    assert_snapshot!(overall(b"\xff\xfeS\0F\0:\0a\0\n\0"), @"[isError] Error: Failed to parse LCOV file: invalid format: it is UTF-16; write it as UTF-8");
-    assert_snapshot!(overall("SF:a\nDA:one,1\nend_of_record\n"), @"[isError] Error: Failed to parse LCOV file: invalid format in line 2: DA without a line number and a count");
+    assert_snapshot!(
+        read_overall(""),
+        @"[isError] Error: Failed to parse LCOV file: invalid format: the file is empty"
+    );
+    assert_snapshot!(
+        read_overall("SF:a\nDA:1,1\n"),
+        @"[isError] Error: Failed to parse LCOV file: invalid format: it ends in the middle of a record, line 2; perhaps it is still being written"
+    );
+    assert_snapshot!(
+        read_overall("SF:a\nDA:1,1\nend_of_record\nSF:b\nDA:1"),
+        @"[isError] Error: Failed to parse LCOV file: invalid format in line 5: DA without a line number and a count"
+    );
+    assert_snapshot!(
+        read_overall("{\"total\": 5}"),
+        @"[isError] Error: Failed to parse LCOV file: invalid format: there is no coverage record in it"
+    );
+    assert_snapshot!(
+        read_overall(b"\x7fELF\x02\x01\x01\0\0\0\xff\xfe\n\0\0"),
+        @"[isError] Error: Failed to parse LCOV file: invalid format: there is no coverage record in it"
+    );
+    assert_snapshot!(
+        read_overall(b"\xff\xfeS\0F\0:\0a\0\n\0"),
+        @"[isError] Error: Failed to parse LCOV file: invalid format: it is UTF-16; write it as UTF-8"
+    );
+    assert_snapshot!(
+        read_overall("SF:a\nDA:one,1\nend_of_record\n"),
+        @"[isError] Error: Failed to parse LCOV file: invalid format in line 2: DA without a line number and a count"
+    );
 }
 
 #[test]
 fn a_path_that_is_not_a_readable_file_is_refused_with_the_reason() {
     let sandbox = sandbox()
-        .file("secrets/lcov.info", lcov(&[("a", 1, 2)]))
+        .file("secrets/lcov.info", lcov_report(&[("a", 1, 2)]))
         .file(".env", "SF:a\nDA:1,1\nend_of_record\n");
     let call = |path: &str| sandbox.call("get_overall_coverage", json!({ "lcovPath": path }));
     assert_snapshot!(call("."), @"[isError] Error: Cannot read LCOV file: the path is a directory");
-    assert_snapshot!(call("secrets"), @"[isError] Error: Cannot read LCOV file: the path is blocked because it may hold secrets or machinery");
-    assert_snapshot!(call("secrets/lcov.info"), @"[isError] Error: Cannot read LCOV file: the path is blocked because it may hold secrets or machinery");
-    assert_snapshot!(call(".env"), @"[isError] Error: Cannot read LCOV file: the path is blocked because it may hold secrets or machinery");
-    assert_snapshot!(call("absent/lcov.info"), @"[isError] Error: LCOV file not found at path absent/lcov.info");
+    assert_snapshot!(
+        call("secrets"),
+        @"[isError] Error: Cannot read LCOV file: the path is blocked because it may hold secrets or machinery"
+    );
+    assert_snapshot!(
+        call("secrets/lcov.info"),
+        @"[isError] Error: Cannot read LCOV file: the path is blocked because it may hold secrets or machinery"
+    );
+    assert_snapshot!(
+        call(".env"),
+        @"[isError] Error: Cannot read LCOV file: the path is blocked because it may hold secrets or machinery"
+    );
+    assert_snapshot!(
+        call("absent/lcov.info"),
+        @"[isError] Error: LCOV file not found at path absent/lcov.info"
+    );
     fs::create_dir(sandbox.root().join("coverage")).unwrap();
     assert_snapshot!(call("coverage"), @"[isError] Error: Cannot read LCOV file: the path is a directory");
 }
@@ -167,26 +206,19 @@ fn a_path_that_is_not_a_readable_file_is_refused_with_the_reason() {
 #[test]
 fn a_pipe_is_refused_without_waiting() {
     let sandbox = sandbox();
-    let pipe = sandbox.root().join("lcov.info");
-    assert!(
-        std::process::Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    make_pipe(sandbox.root().join("lcov.info"));
     let call = |path: &str| sandbox.call("get_overall_coverage", json!({ "lcovPath": path }));
-    assert_snapshot!(call("lcov.info"), @"[isError] Error: Cannot read LCOV file: the path is not a regular file");
+    assert_snapshot!(
+        call("lcov.info"),
+        @"[isError] Error: Cannot read LCOV file: the path is not a regular file"
+    );
 }
 
 #[cfg(unix)]
 #[test]
 fn a_report_without_read_permission_is_refused() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let sandbox = sandbox().file("lcov.info", lcov(&[("a", 1, 2)]));
-    let nobody = fs::Permissions::from_mode(0o000);
-    fs::set_permissions(sandbox.root().join("lcov.info"), nobody).unwrap();
+    let sandbox = sandbox().file("lcov.info", lcov_report(&[("a", 1, 2)]));
+    set_mode(sandbox.root().join("lcov.info"), 0o000);
     let finished = sandbox.run_unprivileged(&["call", "get_overall_coverage", r#"{"lcovPath":"lcov.info"}"#]);
     assert_snapshot!(finished.stdout, @"Error: Cannot read LCOV file: permission denied");
     assert_eq!(finished.code, 1);
@@ -211,22 +243,31 @@ fn an_error_never_quotes_the_file() {
 
 #[test]
 fn a_report_outside_the_project_is_readable_over_stdio_only() {
-    let sandbox = sandbox().file("inside.info", lcov(&[("a", 1, 2)]));
+    let sandbox = sandbox().file("inside.info", lcov_report(&[("a", 1, 2)]));
     let beside = sandbox.outside().join("lcov.info");
-    fs::write(&beside, lcov(&[("a", 1, 4)])).unwrap();
+    fs::write(&beside, lcov_report(&[("a", 1, 4)])).unwrap();
     let arguments = |path: &Path| json!({ "lcovPath": path.to_str().unwrap() });
-    let stdio = StdioClient::start(sandbox.docent(), Era::Handshake);
-    let http = HttpServer::start(sandbox.docent());
+    let stdio = sandbox.start_client(Era::Handshake);
+    let http = sandbox.start_http_server();
     let by_http = |path: &Path| http.call(Era::Stateless, "get_overall_coverage", arguments(path));
 
-    let elsewhere = Path::new(r"C:\coverage\lcov.info");
-    assert_snapshot!(stdio.call("get_overall_coverage", arguments(elsewhere)), @r"[isError] Error: LCOV file not found at path C:\coverage\lcov.info");
+    let windows_path = Path::new(r"C:\coverage\lcov.info");
+    assert_snapshot!(
+        stdio.call("get_overall_coverage", arguments(windows_path)),
+        @r"[isError] Error: LCOV file not found at path C:\coverage\lcov.info"
+    );
     assert_snapshot!(stdio.call("get_overall_coverage", arguments(&beside)), @r#"{"overall":25}"#);
-    assert_snapshot!(by_http(&beside), @"[isError] Error: Cannot read LCOV file: it lies outside the project, which is not allowed over HTTP");
-    // Whether something is there is not told either.
+    assert_snapshot!(
+        by_http(&beside),
+        @"[isError] Error: Cannot read LCOV file: it lies outside the project, which is not allowed over HTTP"
+    );
+    // The error does not reveal whether the file exists.
     assert_eq!(by_http(&sandbox.outside().join("absent")), by_http(&beside));
     assert_snapshot!(by_http(&sandbox.root().join("inside.info")), @r#"{"overall":50}"#);
-    assert_snapshot!(by_http(&sandbox.root().join("../lcov.info")), @"[isError] Error: Cannot read LCOV file: `..` is not allowed; name the file relative to the project root");
+    assert_snapshot!(
+        by_http(&sandbox.root().join("../lcov.info")),
+        @"[isError] Error: Cannot read LCOV file: `..` is not allowed; name the file relative to the project root"
+    );
 }
 
 #[cfg(unix)]
@@ -234,13 +275,20 @@ fn a_report_outside_the_project_is_readable_over_stdio_only() {
 fn a_link_out_of_the_project_is_followed_over_stdio_only() {
     let sandbox = sandbox();
     fs::create_dir(sandbox.outside().join("target")).unwrap();
-    fs::write(sandbox.outside().join("target/lcov.info"), lcov(&[("a", 1, 4)])).unwrap();
-    std::os::unix::fs::symlink(sandbox.outside().join("target"), sandbox.root().join("target")).unwrap();
+    fs::write(
+        sandbox.outside().join("target/lcov.info"),
+        lcov_report(&[("a", 1, 4)]),
+    )
+    .unwrap();
+    make_link(sandbox.outside().join("target"), sandbox.root().join("target"));
     let arguments = json!({ "lcovPath": "target/lcov.info" });
-    let stdio = StdioClient::start(sandbox.docent(), Era::Handshake);
-    let http = HttpServer::start(sandbox.docent());
+    let stdio = sandbox.start_client(Era::Handshake);
+    let http = sandbox.start_http_server();
     assert_snapshot!(stdio.call("get_overall_coverage", arguments.clone()), @r#"{"overall":25}"#);
-    assert_snapshot!(http.call(Era::Stateless, "get_overall_coverage", arguments), @"[isError] Error: Cannot read LCOV file: the path leads outside the project");
+    assert_snapshot!(
+        http.call(Era::Stateless, "get_overall_coverage", arguments),
+        @"[isError] Error: Cannot read LCOV file: the path leads outside the project"
+    );
 }
 
 #[test]
@@ -249,71 +297,109 @@ fn a_file_is_found_by_any_spelling_of_its_path() {
     let root = sandbox.root().display().to_string();
     let report = format!(
         "{}{}",
-        lcov(&[
+        lcov_report(&[
             ("./src/a.ts", 1, 2),
             (r"src\b.ts", 1, 4),
-            ("/elsewhere/lib/c.ts", 3, 4)
+            ("/other/lib/c.ts", 3, 4)
         ]),
-        lcov(&[(&format!("{root}/src/d.ts"), 1, 5), (r"C:\work\lib\e.ts", 2, 5)])
+        lcov_report(&[(&format!("{root}/src/d.ts"), 1, 5), (r"C:\work\lib\e.ts", 2, 5)])
     );
     sandbox.write("lcov.info", report);
-    let here = format!("{root}/src/a.ts");
-    let asked = [
+    let absolute = format!("{root}/src/a.ts");
+    let paths = [
         "src/a.ts",
         "./src/a.ts",
         r"src\a.ts",
-        &here,
+        &absolute,
         "a.ts",
         "src/b.ts",
         "lib/c.ts",
-        "/elsewhere/lib/c.ts",
+        "/other/lib/c.ts",
         "src/d.ts",
         "lib/e.ts",
         "other/a.ts",
         "ts",
     ];
-    let answer = files(&sandbox, &asked).text.replace(&root, "ROOT");
-    assert_snapshot!(answer, @r#"{"files":{"src/a.ts":50,"./src/a.ts":50,"src\\a.ts":50,"ROOT/src/a.ts":50,"a.ts":50,"src/b.ts":25,"lib/c.ts":75,"/elsewhere/lib/c.ts":75,"src/d.ts":20,"lib/e.ts":40,"other/a.ts":0,"ts":0}}"#);
+    let answer = read_files(&sandbox, &paths).text.replace(&root, "ROOT");
+    assert_snapshot!(pretty(&answer), @r#"
+    {
+      "files": {
+        "src/a.ts": 50,
+        "./src/a.ts": 50,
+        "src\\a.ts": 50,
+        "ROOT/src/a.ts": 50,
+        "a.ts": 50,
+        "src/b.ts": 25,
+        "lib/c.ts": 75,
+        "/other/lib/c.ts": 75,
+        "src/d.ts": 20,
+        "lib/e.ts": 40,
+        "other/a.ts": 0,
+        "ts": 0
+      }
+    }
+    "#);
 }
 
 #[test]
 fn an_ambiguous_path_is_an_error_that_lists_the_matching_files() {
     let sandbox = sandbox().file(
         "lcov.info",
-        lcov(&[("one/src/a.ts", 1, 2), ("two/src/a.ts", 1, 4), ("src/b.ts", 1, 1)]),
+        lcov_report(&[("one/src/a.ts", 1, 2), ("two/src/a.ts", 1, 4), ("src/b.ts", 1, 1)]),
     );
-    assert_snapshot!(files(&sandbox, &["src/b.ts", "src/a.ts"]), @"[isError] Error: Ambiguous file path src/a.ts: the report has one/src/a.ts, two/src/a.ts");
-    assert_snapshot!(files(&sandbox, &["two/src/a.ts"]), @r#"{"files":{"two/src/a.ts":25}}"#);
+    assert_snapshot!(
+        read_files(&sandbox, &["src/b.ts", "src/a.ts"]),
+        @"[isError] Error: Ambiguous file path src/a.ts: the report has one/src/a.ts, two/src/a.ts"
+    );
+    assert_snapshot!(read_files(&sandbox, &["two/src/a.ts"]), @r#"{"files":{"two/src/a.ts":25}}"#);
     let many: Vec<String> = (0..30)
         .map(|number| format!("package{number:02}/index.ts"))
         .collect();
     let many: Vec<_> = many.iter().map(|path| (path.as_str(), 1, 2)).collect();
-    sandbox.write("lcov.info", lcov(&many));
-    assert_snapshot!(files(&sandbox, &["index.ts"]), @"[isError] Error: Ambiguous file path index.ts: the report has package00/index.ts, package01/index.ts, package02/index.ts, package03/index.ts, package04/index.ts, package05/index.ts, package06/index.ts, package07/index.ts, package08/index.ts, package09/index.ts and 20 more");
+    sandbox.write("lcov.info", lcov_report(&many));
+    assert_snapshot!(
+        read_files(&sandbox, &["index.ts"]),
+        @"[isError] Error: Ambiguous file path index.ts: the report has package00/index.ts, package01/index.ts, package02/index.ts, package03/index.ts, package04/index.ts, package05/index.ts, package06/index.ts, package07/index.ts, package08/index.ts, package09/index.ts and 20 more"
+    );
 }
 
 #[test]
 fn the_report_of_a_package_finds_its_files_by_project_path() {
-    let sandbox = sandbox().file("packages/one/coverage/lcov.info", lcov(&[("src/index.ts", 1, 2)]));
+    let sandbox = sandbox().file(
+        "packages/one/coverage/lcov.info",
+        lcov_report(&[("src/index.ts", 1, 2)]),
+    );
     let arguments = json!({
         "lcovPath": "packages/one/coverage/lcov.info",
         "filePaths": ["packages/one/src/index.ts", "packages/two/src/index.ts", "src/index.ts"],
     });
-    assert_snapshot!(sandbox.call("get_file_coverage", arguments), @r#"{"files":{"packages/one/src/index.ts":50,"packages/two/src/index.ts":0,"src/index.ts":50}}"#);
+    assert_snapshot!(
+        sandbox.call("get_file_coverage", arguments),
+        @r#"{"files":{"packages/one/src/index.ts":50,"packages/two/src/index.ts":0,"src/index.ts":50}}"#
+    );
 }
 
 #[test]
 fn invisible_characters_in_file_names_are_shown() {
-    let sandbox = sandbox().file("lcov.info", lcov(&[("src/\u{202e}a\u{200b}.ts", 1, 2)]));
+    let sandbox = sandbox().file("lcov.info", lcov_report(&[("src/\u{202e}a\u{200b}.ts", 1, 2)]));
     let started = sandbox.call("start_coverage_snapshot", json!({ "lcovPath": "lcov.info" }));
-    let arguments = json!({ "snapshotId": crate::coverage::id(&started), "lcovPath": "lcov.info" });
-    assert_snapshot!(sandbox.call("end_coverage_snapshot", arguments), @r#"{"overallChange":0,"fileChanges":{"src/\\u{202E}a\\u{200B}.ts":0},"newFiles":[],"removedFiles":[]}"#);
+    let arguments = json!({ "snapshotId": crate::coverage::snapshot_id(&started), "lcovPath": "lcov.info" });
+    assert_snapshot!(pretty(&sandbox.call("end_coverage_snapshot", arguments)), @r#"
+    {
+      "overallChange": 0,
+      "fileChanges": {
+        "src/\\u{202E}a\\u{200B}.ts": 0
+      },
+      "newFiles": [],
+      "removedFiles": []
+    }
+    "#);
 }
 
 #[test]
 fn a_rewritten_report_of_the_same_size_and_time_is_read_again() {
     let sandbox = sandbox();
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     let call = || {
         client
             .call("get_overall_coverage", json!({ "lcovPath": "lcov.info" }))
@@ -322,8 +408,8 @@ fn a_rewritten_report_of_the_same_size_and_time_is_read_again() {
     };
     for round in 0..50 {
         let hit = round % 10;
-        // As long as before, and with the same time of change.
-        sandbox.write("lcov.info", lcov(&[("a.ts", hit, 10)]));
+        // The new file has the size and the modification time of the old one.
+        sandbox.write("lcov.info", lcov_report(&[("a.ts", hit, 10)]));
         assert_eq!(call(), json!(hit * 10), "round {round}");
         assert_eq!(call(), json!(hit * 10), "round {round}, again");
     }

@@ -1,8 +1,8 @@
-//! Manifests, front matter and templates: what is right is used, what is wrong is told.
+//! Manifests, front matter and templates of the documentation: valid ones are used, errors are reported.
 
 use std::fs;
 
-use docent_testkit::{Era, Sandbox, StdioClient};
+use docent_testkit::{Era, Sandbox, StdioClient, pretty};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -19,7 +19,10 @@ fn a_broken_manifest_is_reported_and_its_pages_are_still_found() {
         .file("docs/a.md", "# A\n\nwalrus\n");
     let found = search(&sandbox, json!({ "query": "walrus" }));
     assert_eq!(found["hits"][0]["chunk_id"], "docs/a.md#_preamble");
-    assert_snapshot!(found["notice"], @r#""A manifest is not used: docs/.docs-mcp.json:4: EOF while parsing an object""#);
+    assert_snapshot!(
+        found["notice"],
+        @r#""A manifest is not used: docs/.docs-mcp.json:4: EOF while parsing an object""#
+    );
 }
 
 #[test]
@@ -36,7 +39,7 @@ fn a_label_with_ten_thousand_values_is_not_a_filter_and_is_reported() {
         }
     }
     assert_eq!(sandbox.run(&["index"]).code, 0);
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     let found = client
         .call("search_docs", json!({ "query": "walrus", "limit": 1 }))
         .json();
@@ -59,10 +62,13 @@ fn a_label_with_many_values_is_a_filter_without_listing_them() {
             format!("---\nmetadata:\n  product: product number {at}\n---\nwalrus\n"),
         );
     }
-    let list = crate::tool_list(&sandbox);
-    assert!(Value::from(list.clone()).to_string().len() < 12_000);
-    let tool = list.iter().find(|tool| tool["name"] == "search_docs").unwrap();
-    assert_snapshot!(tool["inputSchema"]["properties"]["product"], @r#"{"type":"string","description":"Filter results by product. 300 values."}"#);
+    let list = Value::from(crate::list_tools(&sandbox));
+    assert!(list.to_string().len() < 12_000);
+    let tool = crate::find_tool(&sandbox, "search_docs");
+    assert_snapshot!(
+        tool["inputSchema"]["properties"]["product"],
+        @r#"{"type":"string","description":"Filter results by product. 300 values."}"#
+    );
     let found = search(
         &sandbox,
         json!({ "query": "walrus", "product": "product number 77" }),
@@ -94,7 +100,7 @@ fn labels_with_unusual_or_invisible_characters_are_refused() {
                 .starts_with("A manifest is not used: "),
             "{found}"
         );
-        let list = Value::from(crate::tool_list(&sandbox)).to_string();
+        let list = Value::from(crate::list_tools(&sandbox)).to_string();
         assert!(!list.contains(&format!("\"{key}\":")), "{key}");
     }
 }
@@ -111,9 +117,9 @@ fn the_tool_list_stays_small_with_many_labels() {
             format!("---\nmetadata:\n{}---\nwalrus\n", labels.concat()),
         );
     }
-    let list = crate::tool_list(&sandbox);
-    assert!(Value::from(list.clone()).to_string().len() < 12_000);
-    let tool = list.iter().find(|tool| tool["name"] == "search_docs").unwrap();
+    let list = Value::from(crate::list_tools(&sandbox));
+    assert!(list.to_string().len() < 12_000);
+    let tool = crate::find_tool(&sandbox, "search_docs");
     assert_eq!(
         tool["inputSchema"]["additionalProperties"],
         json!({ "type": "string" })
@@ -185,8 +191,8 @@ fn docs_init_writes_a_manifest_and_never_overwrites_one() {
     let sandbox = sandbox()
         .file("docs/guides/a.md", "# A\n\nwalrus\n")
         .file("docs/api/b.md", "# B\n\nwalrus\n");
-    let made = sandbox.run(&["docs", "init"]);
-    assert_eq!(made.code, 0, "{}", made.stderr);
+    let created = sandbox.run(&["docs", "init"]);
+    assert_eq!(created.code, 0, "{}", created.stderr);
     let path = sandbox.root().join("docs/.docs-mcp.json");
     let text = fs::read_to_string(&path).unwrap();
     assert_snapshot!(text, @r#"
@@ -221,8 +227,8 @@ fn docs_init_writes_a_manifest_and_never_overwrites_one() {
     assert_eq!(found["hits"].as_array().unwrap().len(), 1);
     let text = fs::read_to_string(&path).unwrap() + " ";
     fs::write(&path, &text).unwrap();
-    let again = sandbox.run(&["docs", "init"]);
-    assert_eq!(again.code, 1);
+    let repeated = sandbox.run(&["docs", "init"]);
+    assert_eq!(repeated.code, 1);
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     assert_eq!(crate::sandbox().run(&["docs", "init"]).code, 1);
 }
@@ -253,7 +259,7 @@ fn the_docs_commands_search_and_print_pages() {
 
     Sign in with Go.
     ");
-    for (filters, told) in [
+    for (filters, message) in [
         (vec!["language"], "--filter takes KEY=VALUE, not language"),
         (vec!["query=y"], "query is no label; use --query"),
         (
@@ -267,12 +273,12 @@ fn the_docs_commands_search_and_print_pages() {
         }
         let wrong = sandbox.run(&arguments);
         assert_eq!(wrong.code, 2);
-        assert!(wrong.stderr.contains(told), "{}", wrong.stderr);
+        assert!(wrong.stderr.contains(message), "{}", wrong.stderr);
     }
 }
 
-/// A corpus with two prompts.
-fn prompts() -> Sandbox {
+/// A project with two prompts.
+fn project_with_prompts() -> Sandbox {
     sandbox()
         .file(
             "guides/advisor.template.md",
@@ -287,20 +293,73 @@ fn prompts() -> Sandbox {
 
 #[test]
 fn templates_are_prompts_and_not_pages() {
-    let sandbox = prompts();
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let sandbox = project_with_prompts();
+    let client = sandbox.start_client(Era::Handshake);
     let list = client.request("prompts/list", json!({}))["result"]["prompts"].clone();
-    assert_snapshot!(list, @r#"[{"name":"guides/advisor","title":"Advisor","description":"Gives advice.","arguments":[{"name":"app","description":"What is built","required":true},{"name":"extra","required":false}]},{"name":"play","title":"Play"}]"#);
+    assert_snapshot!(pretty(&list), @r#"
+    [
+      {
+        "name": "guides/advisor",
+        "title": "Advisor",
+        "description": "Gives advice.",
+        "arguments": [
+          {
+            "name": "app",
+            "description": "What is built",
+            "required": true
+          },
+          {
+            "name": "extra",
+            "required": false
+          }
+        ]
+      },
+      {
+        "name": "play",
+        "title": "Play"
+      }
+    ]
+    "#);
     let filled = client.request(
         "prompts/get",
         json!({ "name": "guides/advisor", "arguments": { "app": "<a> {{extra}}" } }),
     );
-    assert_snapshot!(filled["result"], @r#"{"description":"Gives advice.","messages":[{"role":"user","content":{"type":"text","text":"Advise on <a> {{extra}}. "}}]}"#);
+    assert_snapshot!(pretty(&filled["result"]), @r#"
+    {
+      "description": "Gives advice.",
+      "messages": [
+        {
+          "role": "user",
+          "content": {
+            "type": "text",
+            "text": "Advise on <a> {{extra}}. "
+          }
+        }
+      ]
+    }
+    "#);
     let yaml = client.request(
         "prompts/get",
         json!({ "name": "play", "arguments": { "game": "chess" } }),
     );
-    assert_snapshot!(yaml["result"]["messages"], @r#"[{"role":"user","content":{"type":"text","text":"Play chess."}},{"role":"assistant","content":{"type":"text","text":"Gladly."}}]"#);
+    assert_snapshot!(pretty(&yaml["result"]["messages"]), @r#"
+    [
+      {
+        "role": "user",
+        "content": {
+          "type": "text",
+          "text": "Play chess."
+        }
+      },
+      {
+        "role": "assistant",
+        "content": {
+          "type": "text",
+          "text": "Gladly."
+        }
+      }
+    ]
+    "#);
     let missing = client.request(
         "prompts/get",
         json!({ "name": "guides/advisor", "arguments": { "app": " " } }),
@@ -315,22 +374,22 @@ fn templates_are_prompts_and_not_pages() {
 #[test]
 fn a_client_is_notified_when_labels_and_prompts_change() {
     let sandbox = crate::search_docs::corpus();
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     client.request("tools/list", json!({}));
-    // Seen once, so that what comes now is a change.
+    // The first search reads the documentation. Later differences are changes.
     client.call("search_docs", json!({ "query": "retry" }));
     sandbox.write(
         "docs/sdk/rb.md",
         "---\nmetadata:\n  language: ruby\n---\n# Gems\n",
     );
     sandbox.write("docs/new.template.md", "Do it.\n");
-    let mut told = [
+    let mut notifications = [
         client.receive()["method"].to_string(),
         client.receive()["method"].to_string(),
     ];
-    told.sort();
+    notifications.sort();
     assert_eq!(
-        told,
+        notifications,
         [
             "\"notifications/prompts/list_changed\"",
             "\"notifications/tools/list_changed\""
@@ -342,15 +401,15 @@ fn a_client_is_notified_when_labels_and_prompts_change() {
 
 #[test]
 fn instructions_of_a_manifest_are_escaped_and_cut() {
-    let own = format!("Ask about\u{202e} Acme.\n{}", "x".repeat(5_000));
-    let manifest = json!({ "version": "1", "mcpServerInstructions": own }).to_string();
+    let instructions = format!("Ask about\u{202e} Acme.\n{}", "x".repeat(5_000));
+    let manifest = json!({ "version": "1", "mcpServerInstructions": instructions }).to_string();
     let sandbox = sandbox().file("docs/.docs-mcp.json", manifest);
-    let client = StdioClient::start_silent(sandbox.docent(), Era::Handshake);
+    let client = StdioClient::start_without_handshake(sandbox.docent(), Era::Handshake);
     let instructions = client.initialize("2025-11-25")["instructions"]
         .as_str()
         .unwrap()
         .to_owned();
-    let said = "The project says about its documentation: Ask about\\u{202E} Acme.\\nxxx";
-    assert!(instructions.contains(said), "{instructions}");
+    let expected = "The project says about its documentation: Ask about\\u{202E} Acme.\\nxxx";
+    assert!(instructions.contains(expected), "{instructions}");
     assert!(instructions.chars().count() < 2_000);
 }

@@ -1,10 +1,11 @@
-//! docent from the outside: the real binary, called as clients and people call it. One file per tool, and files
-//! for what all of them share.
+//! The real binary, called as clients and people call it.
+//!
+//! One file per tool, and files for the protocol, the index and the command line, which all tools share.
 
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "tests set their own scene and fail loudly"
+    reason = "tests prepare their own files, and a failure to do so fails the test"
 )]
 
 mod attacks;
@@ -16,6 +17,7 @@ mod coverage_reports;
 #[cfg(unix)]
 mod coverage_snapshots;
 mod discoveries;
+mod docs_labels;
 mod docs_manifests;
 mod doctor;
 mod embedding_server;
@@ -44,11 +46,13 @@ mod resources;
 mod search_docs;
 mod setup;
 mod tidy;
+mod tool_list;
 mod write_memory_entry;
 
-use docent_testkit::{Answer, Era, Sandbox, StdioClient};
+use docent_testkit::{Answer, Era, Sandbox};
 use serde_json::{Value, json};
 
+/// An empty project for the binary under test.
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_docent"))
 }
@@ -59,9 +63,16 @@ fn subjects(answer: &Answer) -> Vec<String> {
     answer.text.lines().filter_map(subject).collect()
 }
 
-/// The tools as a client sees them.
-fn tool_list(sandbox: &Sandbox) -> Vec<Value> {
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+/// The answer of `tools/list`.
+fn list_tools(sandbox: &Sandbox) -> Vec<Value> {
+    let client = sandbox.start_client(Era::Handshake);
     let list = client.request("tools/list", json!({}))["result"]["tools"].clone();
     list.as_array().expect("a list").clone()
+}
+
+/// One tool as `tools/list` describes it.
+fn find_tool(sandbox: &Sandbox, name: &str) -> Value {
+    let tools = list_tools(sandbox);
+    let tool = tools.into_iter().find(|tool| tool["name"] == name);
+    tool.expect("a tool of this name")
 }

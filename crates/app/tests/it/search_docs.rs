@@ -1,14 +1,16 @@
-//! `search_docs`.
+//! `search_docs`: the example of its contract, pages of results, hints and changed pages.
+//!
+//! Left out: filters by label (`docs_labels.rs`) and manifests (`docs_manifests.rs`).
 
 use std::collections::BTreeSet;
 
-use docent_testkit::{Answer, Sandbox};
+use docent_testkit::{Answer, Era, Sandbox, pretty};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::sandbox;
 
-/// A corpus with two labels, as the contract has it: guides for all, and pages for single languages.
+/// A corpus with the two labels of the contract: guides for all languages, and pages for single languages.
 pub(crate) fn corpus() -> Sandbox {
     let manifest = |language: &str| {
         json!({ "version": "1", "metadata": { "language": language, "scope": "sdk-specific" } }).to_string()
@@ -40,17 +42,34 @@ pub(crate) fn search(sandbox: &Sandbox, arguments: Value) -> Value {
     answer.json()
 }
 
-fn ids(found: &Value) -> Vec<String> {
+/// The chunk ids of the hits.
+pub(crate) fn ids_of(found: &Value) -> Vec<String> {
     let hits = found["hits"].as_array().unwrap();
     hits.iter()
         .map(|hit| hit["chunk_id"].as_str().unwrap().to_owned())
         .collect()
 }
 
-fn refused(sandbox: &Sandbox, arguments: Value) -> Answer {
+/// Calls `search_docs` with arguments that it must refuse.
+pub(crate) fn refuse(sandbox: &Sandbox, arguments: Value) -> Answer {
     let answer = sandbox.call("search_docs", arguments);
     assert!(answer.is_error, "{answer}");
     answer
+}
+
+/// Follows the cursors to the end: the chunk ids of all pages.
+pub(crate) fn read_all_pages(sandbox: &Sandbox, query: &str, limit: usize) -> Vec<String> {
+    let mut ids = Vec::new();
+    let mut cursor = Value::Null;
+    loop {
+        let arguments = json!({ "query": query, "limit": limit, "cursor": cursor });
+        let found = search(sandbox, arguments);
+        ids.extend(ids_of(&found));
+        cursor = found["next_cursor"].clone();
+        if cursor.is_null() {
+            return ids;
+        }
+    }
 }
 
 #[test]
@@ -81,96 +100,38 @@ fn example_search() {
 }
 
 #[test]
-fn labels_are_arguments_with_their_existing_values() {
-    let sandbox = corpus();
-    let list = crate::tool_list(&sandbox);
-    let tool = list.iter().find(|tool| tool["name"] == "search_docs").unwrap();
-    assert_snapshot!(tool["description"], @r#""Search the documentation of project. Use this to find relevant documentation, guides, or API references.""#);
-    assert_snapshot!(tool["inputSchema"], @r#"{"type":"object","properties":{"query":{"type":"string","description":"The search query (e.g., 'how to paginate', 'RateLimitError')."},"limit":{"type":"integer","minimum":1,"description":"Maximum number of results to return. Default is 10.","maximum":50,"default":10},"cursor":{"type":"string","description":"Opaque pagination token returned from a previous search. Omit for the first page. Returns an error if invalid or malformed."},"language":{"type":"string","description":"Filter results by language.","enum":["TypeScript","go"]},"scope":{"type":"string","description":"Filter results by scope.","enum":["global-guide","sdk-specific"]}},"required":["query"],"additionalProperties":false}"#);
-}
-
-#[test]
-fn descriptions_of_the_corpus_and_of_labels_are_shown() {
-    let sandbox = sandbox()
-        .file(".context/config.toml", "[docs]\ndescription = \"Acme \\u202E handbook\"\n")
-        .file(
-            "docs/.docs-mcp.json",
-            r#"{"version": "1", "metadata": {"team": "Core"}, "taxonomy": {"team": {"description": "Who\u202e owns\nit.", "vector_collapse": false}}}"#,
-        )
-        .file("docs/a.md", "# A\n");
-    let list = crate::tool_list(&sandbox);
-    let tool = list.iter().find(|tool| tool["name"] == "search_docs").unwrap();
-    assert_snapshot!(tool["description"], @r#""Search the Acme \\u{202E} handbook. Use this to find relevant documentation, guides, or API references.""#);
-    assert_snapshot!(tool["inputSchema"]["properties"]["team"], @r#"{"type":"string","description":"Who\\u{202E} owns\\nit.","enum":["Core"]}"#);
-}
-
-#[test]
-fn a_filter_keeps_the_sections_with_its_value() {
-    let sandbox = corpus();
-    let found = search(
-        &sandbox,
-        json!({ "query": "retry configuration", "language": "go", "scope": "sdk-specific" }),
-    );
-    assert_eq!(ids(&found)[0], "docs/sdk/go/auth.md#go-sdk/retry-configuration");
-    let languages: BTreeSet<String> = found["hits"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|hit| hit["metadata"]["language"].to_string())
-        .collect();
-    assert_eq!(languages, BTreeSet::from(["\"go\"".to_owned()]));
-}
-
-#[test]
-fn a_language_filter_without_a_scope_includes_the_guides() {
-    let sandbox = corpus();
-    let found = ids(&search(
-        &sandbox,
-        json!({ "query": "attempts", "language": "TypeScript" }),
-    ));
-    assert!(
-        found.iter().any(|id| id.starts_with("docs/guides/retries.md")),
-        "{found:?}"
-    );
-    assert!(found.iter().any(|id| id.starts_with("docs/sdk/ts/")), "{found:?}");
-    assert!(
-        !found.iter().any(|id| id.starts_with("docs/sdk/go/")),
-        "{found:?}"
-    );
-    let scoped = ids(&search(
-        &sandbox,
-        json!({ "query": "attempts", "language": "TypeScript", "scope": "sdk-specific" }),
-    ));
-    assert!(
-        scoped.iter().all(|id| id.starts_with("docs/sdk/ts/")),
-        "{scoped:?}"
-    );
-}
-
-#[test]
 fn an_error_names_the_wrong_argument_and_the_allowed_values() {
     let sandbox = corpus();
-    assert_snapshot!(refused(&sandbox, json!({ "query": "x", "language": "Go" })), @"[isError] language must be one of: TypeScript, go");
-    assert_snapshot!(refused(&sandbox, json!({ "query": "x", "language": "ANY" })), @"[isError] language must be one of: TypeScript, go");
-    assert_snapshot!(refused(&sandbox, json!({ "query": "x", "colour": "red" })), @"[isError] there is no argument 'colour'; there are: query, limit, cursor, language, scope");
-    assert_snapshot!(refused(&sandbox, json!({ "query": "x", "limit": 0 })), @"[isError] limit must be between 1 and 50");
-    assert_snapshot!(refused(&sandbox, json!({ "query": "x", "limit": 51 })), @"[isError] limit must be between 1 and 50");
-    assert_snapshot!(refused(&sandbox, json!({ "query": "x", "limit": "many" })), @"[isError] limit must be a whole number");
-    assert_snapshot!(refused(&sandbox, json!({ "query": " " })), @"[isError] query must have between 1 and 1000 characters. Say what you look for in a few words.");
-    assert_snapshot!(refused(&sandbox, json!({})), @"[isError] query is required");
-    assert_snapshot!(refused(&sandbox, json!({ "query": 7 })), @"[isError] query must be a string");
-}
-
-#[test]
-fn a_new_value_is_allowed_as_soon_as_a_page_has_it() {
-    let sandbox = corpus();
-    refused(&sandbox, json!({ "query": "x", "language": "ruby" }));
-    sandbox.write(
-        "docs/sdk/rb.md",
-        "---\nmetadata:\n  language: ruby\n---\n# Gems\n\nInstall the gem.\n",
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "x", "language": "Go" })),
+        @"[isError] language must be one of: TypeScript, go"
     );
-    let found = search(&sandbox, json!({ "query": "install gem", "language": "ruby" }));
-    assert_eq!(ids(&found)[0], "docs/sdk/rb.md#_preamble");
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "x", "language": "ANY" })),
+        @"[isError] language must be one of: TypeScript, go"
+    );
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "x", "colour": "red" })),
+        @"[isError] there is no argument 'colour'; there are: query, limit, cursor, language, scope"
+    );
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "x", "limit": 0 })),
+        @"[isError] limit must be between 1 and 50"
+    );
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "x", "limit": 51 })),
+        @"[isError] limit must be between 1 and 50"
+    );
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "x", "limit": "many" })),
+        @"[isError] limit must be a whole number"
+    );
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": " " })),
+        @"[isError] query must have between 1 and 1000 characters. Say what you look for in a few words."
+    );
+    assert_snapshot!(refuse(&sandbox, json!({})), @"[isError] query is required");
+    assert_snapshot!(refuse(&sandbox, json!({ "query": 7 })), @"[isError] query must be a string");
 }
 
 #[test]
@@ -185,23 +146,10 @@ fn paged_results_neither_repeat_nor_skip_a_section() {
             ),
         );
     }
-    let all = ids(&search(&sandbox, json!({ "query": "walrus", "limit": 50 })));
+    let all = ids_of(&search(&sandbox, json!({ "query": "walrus", "limit": 50 })));
     assert_eq!(all.len(), 46);
     for size in [1, 7, 46] {
-        let mut seen = Vec::new();
-        let mut cursor = Value::Null;
-        loop {
-            let found = search(
-                &sandbox,
-                json!({ "query": "walrus", "limit": size, "cursor": cursor }),
-            );
-            seen.extend(ids(&found));
-            cursor = found["next_cursor"].clone();
-            if cursor.is_null() {
-                break;
-            }
-        }
-        assert_eq!(seen, all, "{size} at a time");
+        assert_eq!(read_all_pages(&sandbox, "walrus", size), all, "{size} at a time");
     }
 }
 
@@ -213,13 +161,25 @@ fn a_cursor_is_valid_for_its_own_search_only() {
     }
     let first = search(&sandbox, json!({ "query": "walrus", "limit": 2 }));
     let cursor = first["next_cursor"].as_str().unwrap().to_owned();
-    assert_snapshot!(refused(&sandbox, json!({ "query": "seal", "cursor": cursor })), @"[isError] The cursor belongs to another query or other filters. Search again without it to start from the first page.");
-    assert_snapshot!(refused(&sandbox, json!({ "query": "walrus", "cursor": "eyJvIjoxfQ" })), @"[isError] The cursor is not one that search_docs gave. Search again without it to start from the first page.");
-    assert_snapshot!(refused(&sandbox, json!({ "query": "walrus", "cursor": "" })), @"[isError] The cursor is not one that search_docs gave. Search again without it to start from the first page.");
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "seal", "cursor": cursor })),
+        @"[isError] The cursor belongs to another query or other filters. Search again without it to start from the first page."
+    );
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "walrus", "cursor": "eyJvIjoxfQ" })),
+        @"[isError] The cursor is not one that search_docs gave. Search again without it to start from the first page."
+    );
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "walrus", "cursor": "" })),
+        @"[isError] The cursor is not one that search_docs gave. Search again without it to start from the first page."
+    );
     let mut tampered = cursor.clone();
     tampered.replace_range(2..3, if &cursor[2..3] == "A" { "B" } else { "A" });
-    assert_snapshot!(refused(&sandbox, json!({ "query": "walrus", "cursor": tampered })), @"[isError] The cursor is not one that search_docs gave. Search again without it to start from the first page.");
-    // Something else in the project may change.
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "walrus", "cursor": tampered })),
+        @"[isError] The cursor is not one that search_docs gave. Search again without it to start from the first page."
+    );
+    // Changes outside the documentation keep the cursor valid.
     sandbox.write("src/main.rs", "fn main() {}\n");
     assert_eq!(
         search(&sandbox, json!({ "query": "walrus", "cursor": cursor }))["hits"]
@@ -229,29 +189,29 @@ fn a_cursor_is_valid_for_its_own_search_only() {
         3
     );
     sandbox.write("docs/9.md", "walrus\n");
-    assert_snapshot!(refused(&sandbox, json!({ "query": "walrus", "cursor": cursor })), @"[isError] The cursor is out of date, because the documentation has changed. Search again without it to start from the first page.");
-}
-
-#[test]
-fn an_answer_without_results_names_filters_that_would_match() {
-    let sandbox = corpus();
-    let found = search(&sandbox, json!({ "query": "login", "scope": "global-guide" }));
-    assert_snapshot!(found["hint"], @r#"{"message":"0 results found for 'login' with scope 'global-guide'. Other values match: see suggested_filters, or leave the filter out.","suggested_filters":{"scope":["sdk-specific"]}}"#);
-    let both = search(
-        &sandbox,
-        json!({ "query": "typescript", "language": "go", "scope": "sdk-specific" }),
+    assert_snapshot!(
+        refuse(&sandbox, json!({ "query": "walrus", "cursor": cursor })),
+        @"[isError] The cursor is out of date, because the documentation has changed. Search again without it to start from the first page."
     );
-    assert_eq!(both["hits"].as_array().unwrap().len(), 0, "{both}");
-    assert_snapshot!(both["hint"], @r#"{"message":"0 results found for 'typescript' with language 'go' and scope 'sdk-specific'. Other values match: see suggested_filters, or leave the filter out.","suggested_filters":{"language":["TypeScript"]}}"#);
 }
 
 #[test]
 fn an_answer_without_results_names_the_closest_headings_and_words() {
     let sandbox = corpus();
     let found = search(&sandbox, json!({ "query": "configurtion" }));
-    assert_snapshot!(found["hint"], @r#"{"message":"0 results found for 'configurtion'. Did you mean 'configuration' for 'configurtion'? The closest headings: 'Retry configuration'.","suggested_filters":{}}"#);
+    assert_snapshot!(pretty(&found["hint"]), @r#"
+    {
+      "message": "0 results found for 'configurtion'. Did you mean 'configuration' for 'configurtion'? The closest headings: 'Retry configuration'.",
+      "suggested_filters": {}
+    }
+    "#);
     let nothing = search(&sandbox, json!({ "query": "zzqqxxyy" }));
-    assert_snapshot!(nothing["hint"], @r#"{"message":"0 results found for 'zzqqxxyy'. No section has any of these words; try others, or context_search for code.","suggested_filters":{}}"#);
+    assert_snapshot!(pretty(&nothing["hint"]), @r#"
+    {
+      "message": "0 results found for 'zzqqxxyy'. No section has any of these words; try others, or context_search for code.",
+      "suggested_filters": {}
+    }
+    "#);
     assert!(nothing["next_cursor"].is_null());
 }
 
@@ -275,82 +235,13 @@ fn results_have_breadcrumbs_and_keep_their_case() {
 }
 
 #[test]
-fn folders_of_the_docs_directory_are_sections_without_a_manifest() {
-    let sandbox = sandbox()
-        .file("README.md", "# Project\n\nStart here.\n")
-        .file("docs/guides/start.md", "# Start\n\nInstall it.\n")
-        .file("docs/reference/api.md", "# API\n\nInstall headers.\n");
-    let found = search(&sandbox, json!({ "query": "install", "section": "guides" }));
-    assert_eq!(ids(&found), ["docs/guides/start.md#_preamble"]);
-    assert_eq!(found["hits"][0]["metadata"], json!({ "section": "guides" }));
-    assert_snapshot!(refused(&sandbox, json!({ "query": "install", "section": "docs" })), @"[isError] section must be one of: guides, reference");
-}
-
-#[test]
-fn a_single_folder_is_not_a_filter() {
-    let sandbox = sandbox()
-        .file("README.md", "# Project\n")
-        .file("docs/a.md", "# A\n")
-        .file("docs/b.md", "# B\n");
-    assert_snapshot!(refused(&sandbox, json!({ "query": "x", "section": "docs" })), @"[isError] there is no argument 'section'; there are: query, limit, cursor");
-}
-
-#[test]
 fn a_project_without_pages_is_explained() {
     let sandbox = sandbox().file("src/main.rs", "fn main() {}\n");
     let found = search(&sandbox, json!({ "query": "main" }));
-    assert_snapshot!(found["hint"]["message"], @r#""The project has no documentation: no .md, .mdx or .markdown file. context_search searches its code.""#);
-}
-
-#[test]
-fn sibling_sections_are_collapsed_unless_filtered_by_value() {
-    let manifest = |language: &str| {
-        json!({
-            "version": "1", "metadata": { "language": language },
-            "taxonomy": { "language": { "vector_collapse": true } },
-        })
-        .to_string()
-    };
-    let mut sandbox = sandbox();
-    for language in ["go", "java", "python"] {
-        sandbox = sandbox
-            .file(&format!("sdk/{language}/.docs-mcp.json"), manifest(language))
-            .file(
-                &format!("sdk/{language}/users.md"),
-                format!("# Users in {language}\n\n## List users\n\nReturns every user.\n\n## Delete a user\n\nRemoves one.\n"),
-            );
-    }
-    let all = ids(&search(&sandbox, json!({ "query": "list users" })));
-    assert_eq!(
-        all.iter().filter(|id| id.ends_with("/list-users")).count(),
-        1,
-        "{all:?}"
+    assert_snapshot!(
+        found["hint"]["message"],
+        @r#""The project has no documentation: no .md, .mdx or .markdown file. context_search searches its code.""#
     );
-    assert_eq!(
-        all.iter().filter(|id| id.ends_with("/delete-a-user")).count(),
-        1,
-        "{all:?}"
-    );
-    let java = ids(&search(
-        &sandbox,
-        json!({ "query": "list users", "language": "java" }),
-    ));
-    assert_eq!(java[0], "sdk/java/users.md#users-in-java/list-users");
-    // The pages of a collapsed list do not repeat either.
-    let mut cursor = Value::Null;
-    let mut paged = Vec::new();
-    loop {
-        let found = search(
-            &sandbox,
-            json!({ "query": "list users", "limit": 1, "cursor": cursor }),
-        );
-        paged.extend(ids(&found));
-        cursor = found["next_cursor"].clone();
-        if cursor.is_null() {
-            break;
-        }
-    }
-    assert_eq!(paged, all);
 }
 
 #[test]
@@ -368,24 +259,8 @@ fn front_matter_and_html_comments_are_not_searched() {
 }
 
 #[test]
-fn sections_of_one_page_are_not_siblings() {
-    let manifest = json!({
-        "version": "1", "metadata": { "language": "go" },
-        "taxonomy": { "language": { "vector_collapse": true } },
-    });
-    let sandbox = sandbox().file("go/.docs-mcp.json", manifest.to_string()).file(
-        "go/a.md",
-        "# Alpha\n\n## Setup\n\nwalrus\n\n# Beta\n\n## Setup\n\nwalrus\n",
-    );
-    let found = ids(&search(&sandbox, json!({ "query": "walrus setup" })));
-    assert!(
-        found.contains(&"go/a.md#alpha/setup".to_owned()) && found.contains(&"go/a.md#beta/setup".to_owned())
-    );
-}
-
-#[test]
 fn an_ignored_manifest_has_no_effect_on_search_and_get_doc() {
-    // A manifest that is ignored governs nothing.
+    // An ignored manifest must not cut the page for search_docs, nor for get_doc.
     let sandbox = sandbox()
         .file(".gitignore", "docs/.docs-mcp.json\n")
         .file(
@@ -393,7 +268,7 @@ fn an_ignored_manifest_has_no_effect_on_search_and_get_doc() {
             r#"{"version": "1", "strategy": {"chunk_by": "file"}}"#,
         )
         .file("docs/a.md", "# A\n\n## B\n\nwalrus\n");
-    let found = ids(&search(&sandbox, json!({ "query": "walrus" })));
+    let found = ids_of(&search(&sandbox, json!({ "query": "walrus" })));
     assert_eq!(found[0], "docs/a.md#a/b");
     assert!(!sandbox.call("get_doc", json!({ "chunk_id": found[0] })).is_error);
 }
@@ -401,8 +276,8 @@ fn an_ignored_manifest_has_no_effect_on_search_and_get_doc() {
 #[test]
 fn search_finds_a_page_saved_a_moment_ago_and_no_deleted_one() {
     let sandbox = corpus();
-    let client = docent_testkit::StdioClient::start(sandbox.docent(), docent_testkit::Era::Handshake);
-    let found = |query: &str| ids(&client.call("search_docs", json!({ "query": query })).json());
+    let client = sandbox.start_client(Era::Handshake);
+    let found = |query: &str| ids_of(&client.call("search_docs", json!({ "query": query })).json());
     assert_eq!(found("narwhal"), [""; 0]);
     sandbox.write("docs/guides/new.md", "# Narwhals\n\nThey have a tusk.\n");
     assert_eq!(found("narwhal tusk")[0], "docs/guides/new.md#_preamble");
@@ -415,8 +290,9 @@ fn search_finds_a_page_saved_a_moment_ago_and_no_deleted_one() {
 #[test]
 fn a_changed_manifest_splits_its_pages_again() {
     let sandbox = corpus();
-    let client = docent_testkit::StdioClient::start(sandbox.docent(), docent_testkit::Era::Handshake);
-    let first = |query: &str| ids(&client.call("search_docs", json!({ "query": query })).json())[0].clone();
+    let client = sandbox.start_client(Era::Handshake);
+    let first =
+        |query: &str| ids_of(&client.call("search_docs", json!({ "query": query })).json())[0].clone();
     assert_eq!(
         first("exponential backoff"),
         "docs/guides/retries.md#retries/backoff-strategy"
@@ -438,7 +314,7 @@ fn blocked_and_ignored_pages_are_not_found() {
         .file(".gitignore", "build/\n")
         .file("build/made.md", "# Made\n\nwalrus\n");
     assert_eq!(
-        ids(&search(&sandbox, json!({ "query": "walrus" }))),
+        ids_of(&search(&sandbox, json!({ "query": "walrus" }))),
         ["docs/open.md#_preamble"]
     );
 }
@@ -461,7 +337,7 @@ fn only_pages_in_the_configured_directories_are_found() {
         .file("handbook/a.md", "# A\n\nwalrus\n")
         .file("README.md", "# R\n\nwalrus\n");
     assert_eq!(
-        ids(&search(&sandbox, json!({ "query": "walrus" }))),
+        ids_of(&search(&sandbox, json!({ "query": "walrus" }))),
         ["handbook/a.md#_preamble"]
     );
 }
@@ -470,8 +346,8 @@ fn only_pages_in_the_configured_directories_are_found() {
 fn a_missing_configured_directory_is_reported() {
     let sandbox = sandbox().file("README.md", "# R\n");
     let found = sandbox.run(&["docs", "walrus", "--set", "docs.directories=nope"]);
-    let told = "docs.directories names nope, which is no directory";
-    assert!(found.stderr.contains(told), "{}", found.stderr);
+    let warning = "docs.directories names nope, which is no directory";
+    assert!(found.stderr.contains(warning), "{}", found.stderr);
 }
 
 #[test]
@@ -490,9 +366,9 @@ fn a_long_answer_is_cut_and_continues_with_the_cursor() {
         &sandbox,
         json!({ "query": "walrus", "limit": 40, "cursor": first["next_cursor"] }),
     );
-    let mut seen = ids(&first);
+    let mut seen = ids_of(&first);
     let before = seen.len();
-    seen.extend(ids(&next));
+    seen.extend(ids_of(&next));
     assert!(before > 1 && seen.len() > before);
     assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), seen.len());
 }

@@ -1,0 +1,202 @@
+//! `tools/list`: the hints and the schemas of every tool, and the size of the list.
+//!
+//! Left out: filters of `search_docs` by label, which depend on the corpus (`docs_labels.rs`).
+
+use docent_testkit::{Era, StdioClient};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::{find_tool, list_tools, sandbox};
+
+/// Prints the input schemas of these tools, a line for each argument. `properties` must be the second key.
+fn print_schemas(names: &[&str]) -> String {
+    let sandbox = sandbox();
+    let mut lines = Vec::new();
+    for name in names {
+        let mut schema = find_tool(&sandbox, name)["inputSchema"].clone();
+        let fields = schema.as_object_mut().unwrap();
+        let keys: Vec<&str> = fields.keys().map(String::as_str).take(2).collect();
+        assert_eq!(keys, ["type", "properties"], "{name}");
+        let arguments = fields.shift_remove("properties").unwrap();
+        lines.push(format!("{name} {schema}"));
+        let print = |(argument, schema): (&String, &Value)| format!("  {argument} {schema}");
+        lines.extend(arguments.as_object().unwrap().iter().map(print));
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn every_tool_is_listed_with_an_input_schema_and_all_four_hints() {
+    let mut names = Vec::new();
+    for tool in list_tools(&sandbox()) {
+        let hints = &tool["annotations"];
+        for hint in [
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        ] {
+            assert!(hints[hint].is_boolean(), "{tool}");
+        }
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        names.push(tool["name"].as_str().unwrap().to_owned());
+    }
+    assert_snapshot!(names.join("\n"), @"
+    context_search
+    read_file
+    grep_codebase
+    hello
+    read_repo_file
+    write_memory_entry
+    git_log
+    git_blame
+    git_diff
+    search_docs
+    get_doc
+    get_overall_coverage
+    get_file_coverage
+    start_coverage_snapshot
+    end_coverage_snapshot
+    ");
+}
+
+#[test]
+fn only_tools_that_answer_with_json_have_an_output_schema() {
+    for tool in list_tools(&sandbox()) {
+        // Clients show the model the structured content and drop the text. So tools that answer with Markdown
+        // declare no output schema.
+        let name = tool["name"].as_str().unwrap();
+        let is_markdown = name.starts_with("git_") || ["context_search", "get_doc"].contains(&name);
+        assert_eq!(tool["outputSchema"]["type"] == "object", !is_markdown, "{tool}");
+        // Older clients reject a schema that is `true`, and linters reject one without a type.
+        let fields = tool["outputSchema"]["properties"].as_object();
+        assert!(
+            fields
+                .into_iter()
+                .flatten()
+                .all(|(_, field)| field["type"].is_string()),
+            "{tool}"
+        );
+    }
+}
+
+#[test]
+fn instructions_and_the_tool_list_stay_small() {
+    let sandbox = sandbox();
+    let client = StdioClient::start_without_handshake(sandbox.docent(), Era::Handshake);
+    let instructions = client.initialize("2025-11-25")["instructions"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(instructions.chars().count() < 2_000);
+    let list = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    assert!(list.to_string().len() < 12_000, "{}", list.to_string().len());
+    for tool in list.as_array().unwrap() {
+        assert!(
+            instructions.contains(tool["name"].as_str().unwrap()),
+            "the instructions say when to use {tool}"
+        );
+    }
+}
+
+#[test]
+fn the_context_tools_have_the_arguments_of_their_contract() {
+    let schemas = print_schemas(&["context_search", "read_file", "grep_codebase"]);
+    assert_snapshot!(schemas, @r#"
+    context_search {"type":"object","required":["query"]}
+      query {"type":"string","description":"What to find: a question, a description or a name","minLength":3,"maxLength":500}
+      type {"type":"string","enum":["all","pattern","rule","decision","issue"],"description":"Filter by discovery type (default: all)"}
+      module {"type":"string","description":"Filter by module name"}
+      limit {"type":"integer","minimum":1,"description":"Maximum number of results to return","maximum":20,"default":5}
+      projectScope {"type":"string","enum":["current","all_linked"],"description":"Search current project only or all linked projects (default: current)"}
+      chunkType {"type":"array","items":{"type":"string","enum":["function","class","method","interface","type"]},"description":"Filter by chunk types (default: all types)"}
+      format {"type":"string","enum":["markdown","json"],"description":"Default: markdown; JSON with type or module"}
+    read_file {"type":"object","required":["path"]}
+      path {"type":"string","description":"File path relative to project root","minLength":1}
+      includeDeps {"type":"boolean","description":"Include level 1 dependencies (imports)","default":false}
+      maxDepth {"type":"integer","minimum":0,"maximum":1,"description":"Dependency tree depth","default":1}
+      startLine {"type":"integer","minimum":1,"description":"First line, counted from 1"}
+      endLine {"type":"integer","minimum":1,"description":"Last line, inclusive"}
+    grep_codebase {"type":"object","required":["pattern"]}
+      pattern {"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200}
+      filePattern {"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")"}
+      caseSensitive {"type":"boolean","description":"Case-sensitive search","default":false}
+      limit {"type":"integer","minimum":1,"description":"Maximum number of matches to return","maximum":100,"default":50}
+    "#);
+}
+
+#[test]
+fn the_memory_tools_have_the_arguments_of_their_contract() {
+    let schemas = print_schemas(&["hello", "read_repo_file", "write_memory_entry"]);
+    assert_snapshot!(schemas, @r#"
+    hello {"type":"object"}
+      name {"type":"string","description":"Name to greet","default":"World"}
+    read_repo_file {"type":"object","required":["path"]}
+      path {"type":"string","description":"Relative path from repo root","pattern":"^[a-zA-Z0-9_./-]+$"}
+      encoding {"type":"string","enum":["utf-8","base64"],"default":"utf-8"}
+      offset {"type":"integer","minimum":0,"description":"Byte to start at, as a notice names it","default":0}
+    write_memory_entry {"type":"object","required":["file","entry"]}
+      file {"type":"string","enum":["progress_log.jsonl","decisions.jsonl","best_practices.md"],"description":"Target memory file"}
+      entry {"type":"string","description":"For .jsonl one JSON object on one line, e.g. {\"decision\": \"…\", \"why\": \"…\", \"module\": \"…\"}; for .md markdown","maxLength":10240}
+    "#);
+}
+
+#[test]
+fn the_git_tools_have_the_arguments_of_their_contract() {
+    let schemas = print_schemas(&["git_log", "git_blame", "git_diff"]);
+    assert_snapshot!(schemas, @r#"
+    git_log {"type":"object"}
+      filePath {"type":"string","description":"File or directory, relative to project root"}
+      since {"type":"string","description":"Show commits after this date or tag (e.g. '2025-01-01', '30 days ago', 'v1.0.0')"}
+      until {"type":"string","description":"Show commits before this date or tag"}
+      author {"type":"string","description":"Filter by author name or email"}
+      maxCount {"type":"integer","minimum":1,"description":"Maximum number of commits to return","maximum":100,"default":10}
+      skip {"type":"integer","minimum":0,"description":"Commits to skip, to read on","maximum":10000000,"default":0}
+    git_blame {"type":"object","required":["filePath"]}
+      filePath {"type":"string","description":"File path relative to project root","minLength":1}
+      startLine {"type":"integer","minimum":1,"description":"Start line number, counted from 1"}
+      endLine {"type":"integer","minimum":1,"description":"End line number, inclusive"}
+    git_diff {"type":"object"}
+      ref1 {"type":"string","description":"First reference (commit, branch, tag). Leave empty for working directory."}
+      ref2 {"type":"string","description":"Second reference. If omitted, compares ref1 to working directory."}
+      filePath {"type":"string","description":"File or directory to show the difference of"}
+      summary {"type":"boolean","description":"If true, return summary only (no line-by-line diff)","default":false}
+      offset {"type":"integer","minimum":0,"description":"Diff lines to skip, to read on","maximum":10000000,"default":0}
+    "#);
+}
+
+#[test]
+fn the_docs_tools_have_the_arguments_of_their_contract() {
+    let schemas = print_schemas(&["search_docs", "get_doc"]);
+    assert_snapshot!(schemas, @r#"
+    search_docs {"type":"object","required":["query"],"additionalProperties":false}
+      query {"type":"string","description":"The search query (e.g., 'how to paginate', 'RateLimitError')."}
+      limit {"type":"integer","minimum":1,"description":"Maximum number of results to return. Default is 10.","maximum":50,"default":10}
+      cursor {"type":"string","description":"Opaque pagination token returned from a previous search. Omit for the first page. Returns an error if invalid or malformed."}
+    get_doc {"type":"object","required":["chunk_id"],"additionalProperties":false}
+      chunk_id {"type":"string","description":"The exact ID of the chunk to retrieve, as returned by search_docs (e.g., 'guides/retries.md#backoff-strategy')."}
+      context {"type":"integer","minimum":0,"description":"Number of adjacent chunks to include before and after the target chunk. Default is 0. Use this to read the surrounding file context.","maximum":5,"default":0}
+    "#);
+}
+
+#[test]
+fn the_coverage_tools_have_the_arguments_of_their_contract() {
+    let schemas = print_schemas(&[
+        "get_overall_coverage",
+        "get_file_coverage",
+        "start_coverage_snapshot",
+        "end_coverage_snapshot",
+    ]);
+    assert_snapshot!(schemas, @r#"
+    get_overall_coverage {"type":"object","required":["lcovPath"]}
+      lcovPath {"type":"string","description":"Path to the LCOV coverage file, absolute or relative, e.g. \"./coverage/lcov.info\""}
+    get_file_coverage {"type":"object","required":["lcovPath","filePaths"]}
+      lcovPath {"type":"string","description":"Path to the LCOV coverage file"}
+      filePaths {"type":"array","items":{"type":"string"},"description":"Files to report, relative or absolute, e.g. \"src/parser.ts\""}
+    start_coverage_snapshot {"type":"object","required":["lcovPath"]}
+      lcovPath {"type":"string","description":"Path to the LCOV coverage file"}
+    end_coverage_snapshot {"type":"object","required":["snapshotId","lcovPath"]}
+      snapshotId {"type":"string","description":"The ID that `start_coverage_snapshot` returned"}
+      lcovPath {"type":"string","description":"Path to the current LCOV coverage file"}
+    "#);
+}
