@@ -32,10 +32,6 @@ impl Answer {
         }
     }
 
-    pub fn of(result: &Value) -> Self {
-        Self::from_result(result)
-    }
-
     /// Replaces each random id by `UUID`.
     #[must_use]
     pub fn without_ids(&self) -> Self {

@@ -195,10 +195,6 @@ impl HttpServer {
         request.send(body).expect("docent responds")
     }
 
-    pub fn raw(&self, bytes: &[u8]) -> Exchange {
-        self.send_raw(bytes)
-    }
-
     /// Sends bytes as given and reads until the server closes the connection.
     pub fn send_raw(&self, bytes: &[u8]) -> Exchange {
         let mut stream = TcpStream::connect(&self.address).expect("docent accepts");

@@ -186,11 +186,6 @@ impl Sandbox {
             .replace("\r\n", "\n")
     }
 
-    #[cfg(unix)]
-    pub fn on_terminal(&self, arguments: &[&str]) -> String {
-        self.run_on_terminal(arguments)
-    }
-
     /// Starts `docent serve` and connects a client to it.
     pub fn start_client(&self, era: Era) -> StdioClient {
         StdioClient::start(self.docent(), era)
@@ -265,10 +260,6 @@ impl Finished {
             stderr: text(output.stderr),
             code: output.status.code().expect("docent exits by itself"),
         }
-    }
-
-    pub fn of(command: &mut Command) -> Self {
-        Self::run(command)
     }
 
     /// Parses stdout as JSON.

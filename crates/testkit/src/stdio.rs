@@ -51,10 +51,6 @@ impl StdioClient {
         Self::spawn(command, era, Stdio::null())
     }
 
-    pub fn start_silent(command: Command, era: Era) -> Self {
-        Self::start_without_handshake(command, era)
-    }
-
     fn spawn(mut command: Command, era: Era, log: Stdio) -> Self {
         command
             .arg("serve")

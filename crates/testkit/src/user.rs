@@ -18,11 +18,6 @@ pub enum User {
 }
 
 impl User {
-    #[allow(non_upper_case_globals, reason = "the old name of a variant")]
-    pub const IsSilent: Self = Self::NeverAnswers;
-    #[allow(non_upper_case_globals, reason = "the old name of a variant")]
-    pub const TalksNonsense: Self = Self::AnswersNonsense;
-
     /// The capabilities that such a client announces.
     pub(crate) fn capabilities() -> Value {
         json!({ "elicitation": { "form": {} } })

@@ -1,18 +1,18 @@
-//! Attempts to read what must not be read, by every tool that reads.
+//! Attempts to read files outside the project and blocked files, with every tool that reads.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use docent_testkit::{Era, Sandbox, StdioClient};
+#[cfg(unix)]
+use docent_testkit::{make_link, make_pipe, set_mode};
 use serde_json::json;
 
 use crate::sandbox;
 
-/// The error both readers give for a path, which must not be readable.
-fn refused(sandbox: &Sandbox, path: &str) -> String {
+/// Reads a path that both tools must refuse, and returns the error.
+fn refuse(sandbox: &Sandbox, path: &str) -> String {
     let read = sandbox.call("read_file", json!({ "path": path }));
     let repo = sandbox.call("read_repo_file", json!({ "path": path }));
     assert!(read.is_error && repo.is_error, "{path}: {read} {repo}");
@@ -23,7 +23,8 @@ fn refused(sandbox: &Sandbox, path: &str) -> String {
     read.json()["error"].as_str().unwrap().to_owned()
 }
 
-fn read(sandbox: &Sandbox, path: &str) -> String {
+/// The content of a file that must be readable.
+fn read_content(sandbox: &Sandbox, path: &str) -> String {
     let answer = sandbox.call("read_file", json!({ "path": path })).json();
     answer["file"]["content"]
         .as_str()
@@ -31,8 +32,8 @@ fn read(sandbox: &Sandbox, path: &str) -> String {
         .to_owned()
 }
 
-/// How many matches grep has for the secret outside of the project.
-fn leaks(sandbox: &Sandbox) -> u64 {
+/// The number of matches that grep finds for the secret.
+fn count_leaks(sandbox: &Sandbox) -> u64 {
     sandbox
         .call("grep_codebase", json!({ "pattern": "TOP-SECRET" }))
         .json()["totalMatches"]
@@ -40,14 +41,8 @@ fn leaks(sandbox: &Sandbox) -> u64 {
         .unwrap()
 }
 
-#[cfg(unix)]
-fn link(target: impl AsRef<Path>, at: &Path) {
-    fs::create_dir_all(at.parent().unwrap()).unwrap();
-    std::os::unix::fs::symlink(target, at).unwrap();
-}
-
-/// A project beside a directory with a secret, whose name begins like the project's.
-fn beside_a_secret() -> Sandbox {
+/// A project beside a directory with a secret. The name of the directory begins like that of the project.
+fn project_beside_a_secret() -> Sandbox {
     let sandbox = sandbox().file("ok.txt", "fine");
     let sibling = sandbox.outside().join("project-secret");
     fs::create_dir(&sibling).unwrap();
@@ -57,7 +52,7 @@ fn beside_a_secret() -> Sandbox {
 
 #[test]
 fn parent_directories_are_refused_in_every_spelling() {
-    let sandbox = beside_a_secret();
+    let sandbox = project_beside_a_secret();
     for path in [
         "../project-secret/secret.txt",
         "./../project-secret/secret.txt",
@@ -67,7 +62,7 @@ fn parent_directories_are_refused_in_every_spelling() {
         "..//project-secret/secret.txt",
         "a/b/../../../project-secret/secret.txt",
     ] {
-        assert_eq!(refused(&sandbox, path), "Path traversal not allowed", "{path}");
+        assert_eq!(refuse(&sandbox, path), "Path traversal not allowed", "{path}");
     }
     for path in [
         "..%2fproject-secret%2fsecret.txt",
@@ -75,13 +70,13 @@ fn parent_directories_are_refused_in_every_spelling() {
         ".. /project-secret/secret.txt",
         "%2e%2e/x",
     ] {
-        assert_eq!(refused(&sandbox, path), "File not found", "{path}");
+        assert_eq!(refuse(&sandbox, path), "File not found", "{path}");
     }
 }
 
 #[test]
 fn absolute_paths_and_control_characters_are_refused() {
-    let sandbox = beside_a_secret();
+    let sandbox = project_beside_a_secret();
     let absolute = sandbox
         .outside()
         .join("project-secret/secret.txt")
@@ -97,10 +92,10 @@ fn absolute_paths_and_control_characters_are_refused() {
         r"C:\x",
         "/proc/self/environ",
     ] {
-        assert_eq!(refused(&sandbox, path), "Absolute paths not allowed", "{path}");
+        assert_eq!(refuse(&sandbox, path), "Absolute paths not allowed", "{path}");
     }
     for path in ["ok.txt\0", "ok.txt\0.png", "ok\n.txt", "\u{7f}"] {
-        assert_eq!(refused(&sandbox, path), "Invalid path", "{path:?}");
+        assert_eq!(refuse(&sandbox, path), "Invalid path", "{path:?}");
     }
 }
 
@@ -131,27 +126,27 @@ fn secret_files_are_refused_and_files_with_similar_names_are_read() {
         sandbox = sandbox.file(path, "fine");
     }
     for path in blocked.into_iter().chain([".ENV", ".Env.Local", "SECRETS/a.txt"]) {
-        assert_eq!(refused(&sandbox, path), "Permission denied", "{path}");
+        assert_eq!(refuse(&sandbox, path), "Permission denied", "{path}");
     }
     for path in open {
-        assert_eq!(read(&sandbox, path), "fine", "{path}");
+        assert_eq!(read_content(&sandbox, path), "fine", "{path}");
     }
-    assert_eq!(leaks(&sandbox), 0);
+    assert_eq!(count_leaks(&sandbox), 0);
 }
 
 #[test]
 #[cfg(unix)]
 fn links_to_files_outside_the_project_are_refused() {
-    let sandbox = beside_a_secret();
+    let sandbox = project_beside_a_secret();
     let root = sandbox.root();
     let secret = sandbox.outside().join("project-secret");
-    link(secret.join("secret.txt"), &root.join("file-absolute"));
-    link("../project-secret/secret.txt", &root.join("file-relative"));
-    link(&secret, &root.join("directory"));
-    link("../..", &root.join("deep/parent"));
-    link("directory", &root.join("chained"));
-    link("/proc/self/environ", &root.join("environ"));
-    link("/proc/self/root", &root.join("magic"));
+    make_link(secret.join("secret.txt"), root.join("file-absolute"));
+    make_link("../project-secret/secret.txt", root.join("file-relative"));
+    make_link(&secret, root.join("directory"));
+    make_link("../..", root.join("deep/parent"));
+    make_link("directory", root.join("chained"));
+    make_link("/proc/self/environ", root.join("environ"));
+    make_link("/proc/self/root", root.join("magic"));
     for path in [
         "file-absolute",
         "file-relative",
@@ -161,9 +156,9 @@ fn links_to_files_outside_the_project_are_refused() {
         "environ",
         "magic/etc/passwd",
     ] {
-        assert_eq!(refused(&sandbox, path), "Permission denied", "{path}");
+        assert_eq!(refuse(&sandbox, path), "Permission denied", "{path}");
     }
-    assert_eq!(leaks(&sandbox), 0);
+    assert_eq!(count_leaks(&sandbox), 0);
 }
 
 #[test]
@@ -174,30 +169,30 @@ fn links_inside_the_project_are_followed_except_to_blocked_files() {
         .file(".env", "TOP-SECRET")
         .file("x/.git/config", "TOP-SECRET");
     let root = sandbox.root();
-    link("real/a.txt", &root.join("relative"));
-    link(root.join("real/a.txt"), &root.join("absolute"));
-    link("real", &root.join("directory"));
-    link("../real/../real/a.txt", &root.join("deep/winding"));
-    link(".env", &root.join("innocent.txt"));
-    link("x/.git", &root.join("data"));
-    link("loop-b", &root.join("loop-a"));
-    link("loop-a", &root.join("loop-b"));
+    make_link("real/a.txt", root.join("relative"));
+    make_link(root.join("real/a.txt"), root.join("absolute"));
+    make_link("real", root.join("directory"));
+    make_link("../real/../real/a.txt", root.join("deep/winding"));
+    make_link(".env", root.join("innocent.txt"));
+    make_link("x/.git", root.join("data"));
+    make_link("loop-b", root.join("loop-a"));
+    make_link("loop-a", root.join("loop-b"));
     for path in ["relative", "absolute", "directory/a.txt", "deep/winding"] {
-        assert_eq!(read(&sandbox, path), "fine", "{path}");
+        assert_eq!(read_content(&sandbox, path), "fine", "{path}");
     }
-    assert_eq!(refused(&sandbox, "innocent.txt"), "Permission denied");
-    assert_eq!(refused(&sandbox, "data/config"), "Permission denied");
-    assert_eq!(refused(&sandbox, "loop-a"), "File not found");
-    assert_eq!(leaks(&sandbox), 0);
+    assert_eq!(refuse(&sandbox, "innocent.txt"), "Permission denied");
+    assert_eq!(refuse(&sandbox, "data/config"), "Permission denied");
+    assert_eq!(refuse(&sandbox, "loop-a"), "File not found");
+    assert_eq!(count_leaks(&sandbox), 0);
 }
 
-/// A directory and a link that leads outside change places all the time; no read ever sees the outside.
+/// A directory and a link out of the project are swapped all the time. No read may follow the link.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_link_swapped_between_check_and_open_leaks_nothing() {
-    let sandbox = beside_a_secret().file("swap/secret.txt", "fine");
+    let sandbox = project_beside_a_secret().file("swap/secret.txt", "fine");
     let root = sandbox.root();
-    link(sandbox.outside().join("project-secret"), &root.join("other"));
+    make_link(sandbox.outside().join("project-secret"), root.join("other"));
     let stop = Arc::new(AtomicBool::new(false));
     let swapper = std::thread::spawn({
         let stop = stop.clone();
@@ -216,11 +211,11 @@ fn a_link_swapped_between_check_and_open_leaks_nothing() {
     let mut docent = sandbox.docent();
     docent.args(["--set", "limit.read_file=0", "--set", "limit.grep_codebase=0"]);
     let client = StdioClient::start(docent, Era::Handshake);
-    let mut shown = 0;
+    let mut read_count = 0;
     for _ in 0..2_000 {
         let answer = client.call("read_file", json!({ "path": "swap/secret.txt" }));
         assert!(!answer.text.contains("TOP-SECRET"), "{answer}");
-        shown += u32::from(!answer.is_error);
+        read_count += u32::from(!answer.is_error);
     }
     for _ in 0..50 {
         assert_eq!(
@@ -232,8 +227,8 @@ fn a_link_swapped_between_check_and_open_leaks_nothing() {
     }
     stop.store(true, Ordering::Relaxed);
     assert!(
-        swapper.join().unwrap() > 0 && shown > 0,
-        "both sides had a chance"
+        swapper.join().unwrap() > 0 && read_count > 0,
+        "there were swaps, and reads that succeeded"
     );
 }
 
@@ -242,22 +237,16 @@ fn a_link_swapped_between_check_and_open_leaks_nothing() {
 fn pipes_devices_and_sockets_are_refused_without_waiting() {
     let sandbox = sandbox();
     let root = sandbox.root();
-    assert!(
-        Command::new("mkfifo")
-            .arg(root.join("pipe"))
-            .status()
-            .unwrap()
-            .success()
-    );
+    make_pipe(root.join("pipe"));
     let _listener = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
-    link("/dev/zero", &root.join("zero"));
-    assert_eq!(refused(&sandbox, "pipe"), "Not a file");
-    assert_eq!(refused(&sandbox, "socket"), "Not a file");
-    assert_eq!(refused(&sandbox, "zero"), "Permission denied");
-    assert_eq!(leaks(&sandbox), 0);
+    make_link("/dev/zero", root.join("zero"));
+    assert_eq!(refuse(&sandbox, "pipe"), "Not a file");
+    assert_eq!(refuse(&sandbox, "socket"), "Not a file");
+    assert_eq!(refuse(&sandbox, "zero"), "Permission denied");
+    assert_eq!(count_leaks(&sandbox), 0);
 }
 
-/// Devices and kernel files stand inside the root here: nothing but their kind can protect.
+/// The root itself has devices and kernel files, so that only the check of the file type can refuse them.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_root_of_devices_or_kernel_files_is_read_within_bounds() {
@@ -274,7 +263,7 @@ fn a_root_of_devices_or_kernel_files_is_read_within_bounds() {
     let client = StdioClient::start(docent, Era::Handshake);
     assert!(
         !client.call("read_file", json!({ "path": "status" })).is_error,
-        "claims to be empty, and is read"
+        "a kernel file has size 0 and content"
     );
     assert!(client.call("read_file", json!({ "path": "cwd/ok.txt" })).is_error);
     assert!(
@@ -287,21 +276,16 @@ fn a_root_of_devices_or_kernel_files_is_read_within_bounds() {
 #[test]
 #[cfg(unix)]
 fn a_file_without_read_permission_is_refused() {
-    use std::os::unix::fs::PermissionsExt;
     let sandbox = sandbox().file("locked.txt", "TOP-SECRET");
-    fs::set_permissions(
-        sandbox.root().join("locked.txt"),
-        fs::Permissions::from_mode(0o000),
-    )
-    .unwrap();
+    set_mode(sandbox.root().join("locked.txt"), 0o000);
     if fs::read(sandbox.root().join("locked.txt")).is_ok() {
         println!("skipped: this user may read every file");
         return;
     }
-    assert_eq!(refused(&sandbox, "locked.txt"), "Permission denied");
+    assert_eq!(refuse(&sandbox, "locked.txt"), "Permission denied");
 }
 
-/// Ignore files are read by a library, by name: what stands under that name must not hold or break it.
+/// A library reads ignore files by name. A pipe, a device or a huge file must not block or break it.
 #[test]
 #[cfg(unix)]
 fn hostile_ignore_files_are_not_read() {
@@ -316,15 +300,9 @@ fn hostile_ignore_files_are_not_read() {
         .file("long/.gitignore", "x\n".repeat(100_000));
     let root = sandbox.root();
     std::fs::write(sandbox.outside().join("rules"), "*\n").unwrap();
-    assert!(
-        Command::new("mkfifo")
-            .arg(root.join("pipe/.gitignore"))
-            .status()
-            .unwrap()
-            .success()
-    );
-    link("/dev/zero", &root.join("zero/.ignore"));
-    link(sandbox.outside().join("rules"), &root.join("outside/.gitignore"));
+    make_pipe(root.join("pipe/.gitignore"));
+    make_link("/dev/zero", root.join("zero/.ignore"));
+    make_link(sandbox.outside().join("rules"), root.join("outside/.gitignore"));
     let answer = sandbox
         .call("grep_codebase", json!({ "pattern": "needle" }))
         .json();
@@ -334,13 +312,7 @@ fn hostile_ignore_files_are_not_read() {
         "5 could not be searched: deep, long, outside, pipe, zero"
     );
 
-    assert!(
-        Command::new("mkfifo")
-            .arg(root.join(".gitignore"))
-            .status()
-            .unwrap()
-            .success()
-    );
+    make_pipe(root.join(".gitignore"));
     let answer = sandbox
         .call("grep_codebase", json!({ "pattern": "needle" }))
         .json();
@@ -378,8 +350,8 @@ fn a_colon_in_a_name_does_not_bypass_the_access_rules() {
             .json()["error"],
         "Permission denied"
     );
-    assert_eq!(read(&sandbox, "a:b.txt"), "fine");
-    assert_eq!(leaks(&sandbox), 0);
+    assert_eq!(read_content(&sandbox, "a:b.txt"), "fine");
+    assert_eq!(count_leaks(&sandbox), 0);
 }
 
 #[test]

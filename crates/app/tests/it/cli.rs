@@ -1,4 +1,4 @@
-//! The command line as people use it.
+//! The command line as people use it: output, colours, exit codes, settings and paths.
 
 use docent_testkit::Finished;
 use insta::assert_snapshot;
@@ -29,35 +29,35 @@ fn output_in_a_pipe_has_no_colours_and_no_headings() {
     assert_snapshot!(grep.stderr, @"2 matches; 2 files searched in 0 ms");
 }
 
-/// Marks escapes, so that a snapshot shows them.
+/// Runs a command on a terminal in a small project, with escape characters marked.
 #[cfg(unix)]
-fn on_terminal(arguments: &[&str]) -> String {
+fn run_on_terminal(arguments: &[&str]) -> String {
     let sandbox = sandbox()
         .file("src/a.rs", "fn main() {\n    one();\n}\n")
         .file(".env", "");
-    sandbox.on_terminal(arguments).replace('\u{1b}', "␛")
+    docent_testkit::mark_escapes(&sandbox.run_on_terminal(arguments))
 }
 
 #[test]
 #[cfg(unix)]
 fn output_on_a_terminal_has_headings_line_numbers_and_colours() {
-    assert_snapshot!(on_terminal(&["hello"]), @"Hello, World!");
-    assert_snapshot!(on_terminal(&["read", "src/a.rs"]), @"
+    assert_snapshot!(run_on_terminal(&["hello"]), @"Hello, World!");
+    assert_snapshot!(run_on_terminal(&["read", "src/a.rs"]), @"
     ␛[1m␛[35msrc/a.rs␛[0m
     ␛[2mrust · 3 lines · 25 bytes · module root · core␛[0m
     ␛[32m    1␛[0m  fn main() {
     ␛[32m    2␛[0m      one();
     ␛[32m    3␛[0m  }
     ");
-    assert_snapshot!(on_terminal(&["grep", "one"]), @"
+    assert_snapshot!(run_on_terminal(&["grep", "one"]), @"
     ␛[1m␛[35msrc/a.rs␛[0m
     ␛[2m    1  fn main() {␛[0m
     ␛[32m    2␛[0m      one();
     ␛[2m    3  }␛[0m
     ␛[2m1 match; 1 file searched in 0 ms␛[0m
     ");
-    assert_snapshot!(on_terminal(&["read", ".env"]), @"␛[1m␛[31merror␛[0m: Permission denied: .env");
-    assert_snapshot!(on_terminal(&["grep", "one", "--color", "never"]), @"
+    assert_snapshot!(run_on_terminal(&["read", ".env"]), @"␛[1m␛[31merror␛[0m: Permission denied: .env");
+    assert_snapshot!(run_on_terminal(&["grep", "one", "--color", "never"]), @"
     src/a.rs
         1  fn main() {
         2      one();
@@ -69,7 +69,7 @@ fn output_on_a_terminal_has_headings_line_numbers_and_colours() {
 #[test]
 #[cfg(unix)]
 fn a_server_started_on_a_terminal_writes_nothing_to_it() {
-    assert_snapshot!(on_terminal(&["serve"]), @"");
+    assert_snapshot!(run_on_terminal(&["serve"]), @"");
 }
 
 #[test]
@@ -109,17 +109,17 @@ fn a_command_fails_if_its_output_cannot_be_written() {
 #[test]
 fn colours_follow_the_color_flag_and_no_color() {
     let sandbox = sandbox().file("a.rs", "fn main() {}\n");
-    let coloured = |arguments: &[&str], no_color: bool| {
+    let has_colours = |arguments: &[&str], no_color: bool| {
         let mut docent = sandbox.docent();
         if no_color {
             docent.env("NO_COLOR", "1");
         }
-        Finished::of(docent.args(arguments)).stdout.contains('\u{1b}')
+        Finished::run(docent.args(arguments)).stdout.contains('\u{1b}')
     };
-    assert!(!coloured(&["grep", "main"], false), "a pipe");
-    assert!(coloured(&["grep", "main", "--color", "always"], false));
-    assert!(!coloured(&["grep", "main"], true));
-    assert!(!coloured(&["grep", "main", "--color", "never"], false));
+    assert!(!has_colours(&["grep", "main"], false), "a pipe");
+    assert!(has_colours(&["grep", "main", "--color", "always"], false));
+    assert!(!has_colours(&["grep", "main"], true));
+    assert!(!has_colours(&["grep", "main", "--color", "never"], false));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn config_shows_every_value_and_where_it_came_from() {
         .env("DOCENT_LIMIT_HELLO", "8")
         .env("DOCENT_HTTP_TOKEN", "hush")
         .args(["config", "--set", "log.level=debug"]);
-    let finished = Finished::of(&mut docent);
+    let finished = Finished::run(&mut docent);
     let root = sandbox.root().canonicalize().unwrap().display().to_string();
     assert_snapshot!(finished.stdout.replace(&root, "ROOT"), @r#"
     root                           ROOT  DOCENT_ROOT
@@ -227,7 +227,7 @@ fn config_shows_every_value_and_where_it_came_from() {
     warning: ROOT/.context/config.toml: there is no setting what
     warning: ROOT/.context/config.toml: log.file is not taken from a project; set it for your user
     ");
-    assert_eq!(finished.code, 1, "something was passed over");
+    assert_eq!(finished.code, 1, "a setting was ignored");
     assert!(!finished.stdout.contains("hush"));
 }
 
@@ -246,13 +246,13 @@ fn the_root_is_the_git_root_above_the_working_directory() {
         .env_remove("DOCENT_ROOT")
         .current_dir(sandbox.root().join("deep/er"))
         .args(["read", "deep/er/a.txt"]);
-    assert_eq!(Finished::of(&mut docent).stdout, "found");
+    assert_eq!(Finished::run(&mut docent).stdout, "found");
     let mut docent = sandbox.docent();
     docent
         .env_remove("DOCENT_ROOT")
         .env("CLAUDE_PROJECT_DIR", sandbox.root().join("deep"))
         .args(["read", "er/a.txt"]);
-    assert_eq!(Finished::of(&mut docent).stdout, "found");
+    assert_eq!(Finished::run(&mut docent).stdout, "found");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn paths_on_the_command_line_are_relative_to_the_working_directory() {
     let in_sub = |arguments: &[&str]| {
         let mut docent = sandbox.docent();
         docent.current_dir(sandbox.root().join("sub")).args(arguments);
-        Finished::of(&mut docent)
+        Finished::run(&mut docent)
     };
     assert_eq!(in_sub(&["read", "a.txt"]).stdout, "below");
     assert_eq!(in_sub(&["read", "../a.txt"]).stdout, "top");
@@ -298,9 +298,9 @@ fn paths_on_the_command_line_are_relative_to_the_working_directory() {
     assert_eq!(
         in_sub(&["read", "sub/a.txt"]).stdout,
         "below",
-        "nothing is there, so it begins at the root"
+        "the working directory has no such file, so the path is relative to the root"
     );
-    // A call with JSON is a client's.
+    // `docent call` takes paths as clients do: relative to the root.
     assert!(
         in_sub(&["call", "read_file", r#"{"path":"a.txt"}"#])
             .stdout
@@ -308,5 +308,5 @@ fn paths_on_the_command_line_are_relative_to_the_working_directory() {
     );
     let mut outside = sandbox.docent();
     outside.current_dir(sandbox.outside()).args(["read", "sub/a.txt"]);
-    assert_eq!(Finished::of(&mut outside).stdout, "below");
+    assert_eq!(Finished::run(&mut outside).stdout, "below");
 }

@@ -1,8 +1,8 @@
-//! `context_search`: both contracts' examples and errors, filters, forms and limits.
+//! `context_search`: the examples and error cases of both contracts, filters, ranking, formats and limits.
 
 use std::fs;
 
-use docent_testkit::{Era, Sandbox, StdioClient};
+use docent_testkit::{Era, Sandbox, pretty};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -56,13 +56,13 @@ fn project() -> Sandbox {
         .file("README.md", "# Backend\n\nHow authentication works: see `src/auth`.\n")
 }
 
-fn search(sandbox: &Sandbox, arguments: Value) -> Value {
-    let mut arguments = arguments;
+fn search_json(sandbox: &Sandbox, mut arguments: Value) -> Value {
     arguments["format"] = "json".into();
     sandbox.call("context_search", arguments).json()
 }
 
-fn places(answer: &Value) -> Vec<String> {
+/// Path and name of each result.
+fn places_of(answer: &Value) -> Vec<String> {
     let results = answer["results"].as_array().unwrap();
     let place = |found: &Value| {
         format!(
@@ -120,7 +120,63 @@ fn example_general_search() {
         "context_search",
         json!({ "query": "how does authentication work", "type": "all", "limit": 2 }),
     );
-    assert_snapshot!(answer, @r#"{"results":[{"id":"d912b9afa33f7831","type":"code","content":"/**\n * Authenticates user by verifying JWT token\n * @throws {UnauthorizedError} If token invalid\n */\nasync function authenticateUser(req: Request, res: Response, next: NextFunction) {\n  const token = req.headers.authorization?.split(' ')[1];\n  if (!token) throw new UnauthorizedError('No token provided');\n\n  const decoded = await verifyToken(token);\n  req.user = await getUserById(decoded.userId);\n  next();\n}","module":"auth","date":"2026-01-09T10:00:00Z","score":0.5731,"source":"code","path":"src/auth/middleware.ts","startLine":3,"endLine":14,"name":"authenticateUser","kind":"function","project":"project","language":"typescript","accessesThisWeek":0,"ranking":{"semantic":0.6522,"recency":1.0,"module":1.0,"frequency":1.0,"final":0.6522}},{"id":"40ad8616777b9840","type":"code","content":"test('authenticates a user by token', () => { authenticateUser(); });","module":"tests","date":"2026-01-09T10:00:00Z","score":0.384,"source":"code","path":"tests/auth.test.ts","startLine":1,"endLine":1,"name":"","kind":"module","project":"project","language":"typescript","accessesThisWeek":0,"ranking":{"semantic":0.4047,"recency":1.0,"module":1.0,"frequency":1.0,"final":0.4047}}],"query":"how does authentication work","totalFound":3,"searchTime":0}"#);
+    assert_snapshot!(pretty(&answer), @r#"
+    {
+      "results": [
+        {
+          "id": "d912b9afa33f7831",
+          "type": "code",
+          "content": "/**\n * Authenticates user by verifying JWT token\n * @throws {UnauthorizedError} If token invalid\n */\nasync function authenticateUser(req: Request, res: Response, next: NextFunction) {\n  const token = req.headers.authorization?.split(' ')[1];\n  if (!token) throw new UnauthorizedError('No token provided');\n\n  const decoded = await verifyToken(token);\n  req.user = await getUserById(decoded.userId);\n  next();\n}",
+          "module": "auth",
+          "date": "2026-01-09T10:00:00Z",
+          "score": 0.5731,
+          "source": "code",
+          "path": "src/auth/middleware.ts",
+          "startLine": 3,
+          "endLine": 14,
+          "name": "authenticateUser",
+          "kind": "function",
+          "project": "project",
+          "language": "typescript",
+          "accessesThisWeek": 0,
+          "ranking": {
+            "semantic": 0.6522,
+            "recency": 1.0,
+            "module": 1.0,
+            "frequency": 1.0,
+            "final": 0.6522
+          }
+        },
+        {
+          "id": "40ad8616777b9840",
+          "type": "code",
+          "content": "test('authenticates a user by token', () => { authenticateUser(); });",
+          "module": "tests",
+          "date": "2026-01-09T10:00:00Z",
+          "score": 0.384,
+          "source": "code",
+          "path": "tests/auth.test.ts",
+          "startLine": 1,
+          "endLine": 1,
+          "name": "",
+          "kind": "module",
+          "project": "project",
+          "language": "typescript",
+          "accessesThisWeek": 0,
+          "ranking": {
+            "semantic": 0.4047,
+            "recency": 1.0,
+            "module": 1.0,
+            "frequency": 1.0,
+            "final": 0.4047
+          }
+        }
+      ],
+      "query": "how does authentication work",
+      "totalFound": 3,
+      "searchTime": 0
+    }
+    "#);
 }
 
 #[test]
@@ -129,14 +185,28 @@ fn example_filtered_search() {
         "context_search",
         json!({ "query": "token refresh issue", "type": "issue", "module": "auth", "limit": 3 }),
     );
-    assert_snapshot!(answer, @r#"{"results":[],"query":"token refresh issue","totalFound":0,"searchTime":0,"message":"Nothing matches with type 'issue' and module 'auth'; search again without"}"#);
+    assert_snapshot!(pretty(&answer), @r#"
+    {
+      "results": [],
+      "query": "token refresh issue",
+      "totalFound": 0,
+      "searchTime": 0,
+      "message": "Nothing matches with type 'issue' and module 'auth'; search again without"
+    }
+    "#);
 }
 
 #[test]
 fn error_case_query_too_short() {
     let sandbox = project();
-    assert_snapshot!(sandbox.call("context_search", json!({ "query": "ab", "format": "json" })), @r#"[isError] {"error":"Query must be at least 3 characters"}"#);
-    assert_snapshot!(sandbox.call("context_search", json!({ "query": "ab", "type": "all" })), @r#"[isError] {"error":"Query must be at least 3 characters"}"#);
+    assert_snapshot!(
+        sandbox.call("context_search", json!({ "query": "ab", "format": "json" })),
+        @r#"[isError] {"error":"Query must be at least 3 characters"}"#
+    );
+    assert_snapshot!(
+        sandbox.call("context_search", json!({ "query": "ab", "type": "all" })),
+        @r#"[isError] {"error":"Query must be at least 3 characters"}"#
+    );
     assert_snapshot!(sandbox.call("context_search", json!({ "query": "ab" })), @"
     [isError] Error: InvalidInputError
 
@@ -149,7 +219,13 @@ fn error_case_query_too_short() {
 #[test]
 fn error_case_no_embeddings_in_an_empty_project() {
     let sandbox = sandbox();
-    assert_snapshot!(sandbox.call("context_search", json!({ "query": "anything", "type": "all" })), @r#"[isError] {"error":"No embeddings found. Run initial session to generate context.","fallback":"Use grep_codebase for text search"}"#);
+    let answer = sandbox.call("context_search", json!({ "query": "anything", "type": "all" }));
+    assert_snapshot!(pretty(&answer), @r#"
+    [isError] {
+      "error": "No embeddings found. Run initial session to generate context.",
+      "fallback": "Use grep_codebase for text search"
+    }
+    "#);
     assert_snapshot!(sandbox.call("context_search", json!({ "query": "anything" })), @"
     [isError] Error: NotFoundError
 
@@ -163,7 +239,38 @@ fn error_case_no_embeddings_in_an_empty_project() {
 fn arguments_that_violate_the_schema_are_named() {
     let sandbox = project();
     let wrong = json!({ "query": "x".repeat(501), "type": "bug", "limit": 21, "chunkType": ["loop"], "format": "json" });
-    assert_snapshot!(sandbox.call("context_search", wrong), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["query"],"message":"query must have at most 500 characters; it has 501"},{"path":["type"],"message":"type must be one of: all, pattern, rule, decision, issue"},{"path":["limit"],"message":"limit must be between 1 and 20"},{"path":["chunkType","0"],"message":"chunkType[0] must be one of: function, class, method, interface, type"}]}"#);
+    assert_snapshot!(pretty(&sandbox.call("context_search", wrong)), @r#"
+    [isError] {
+      "error": "Invalid parameters",
+      "details": [
+        {
+          "path": [
+            "query"
+          ],
+          "message": "query must have at most 500 characters; it has 501"
+        },
+        {
+          "path": [
+            "type"
+          ],
+          "message": "type must be one of: all, pattern, rule, decision, issue"
+        },
+        {
+          "path": [
+            "limit"
+          ],
+          "message": "limit must be between 1 and 20"
+        },
+        {
+          "path": [
+            "chunkType",
+            "0"
+          ],
+          "message": "chunkType[0] must be one of: function, class, method, interface, type"
+        }
+      ]
+    }
+    "#);
     assert_snapshot!(sandbox.call("context_search", json!({ "query": "token", "projectScope": "world" })), @"
     [isError] Error: InvalidInputError
 
@@ -188,7 +295,7 @@ fn arguments_that_violate_the_schema_are_named() {
 #[test]
 fn the_arguments_decide_between_json_and_markdown() {
     let sandbox = project();
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     let is_json = |mut arguments: Value| {
         arguments["query"] = "token".into();
         client.call("context_search", arguments).text.starts_with('{')
@@ -210,12 +317,12 @@ fn the_chunk_type_filters_results() {
         "src/auth/store.ts",
         format!("class Ledger {{\n{}}}\n", methods.concat()),
     );
-    let found = |kinds: &[&str]| {
-        let answer = search(
+    let find_kinds = |kinds: &[&str]| {
+        let answer = search_json(
             &sandbox,
             json!({ "query": "token claims algorithm total invoice", "chunkType": kinds, "limit": 20 }),
         );
-        let mut seen: Vec<String> = answer["results"]
+        let mut names: Vec<String> = answer["results"]
             .as_array()
             .unwrap()
             .iter()
@@ -227,17 +334,17 @@ fn the_chunk_type_filters_results() {
                 )
             })
             .collect();
-        seen.sort_unstable();
-        seen
+        names.sort_unstable();
+        names
     };
-    assert_eq!(found(&["interface"]), ["interface Claims"]);
-    assert_eq!(found(&["type"]), ["type Algorithm"]);
+    assert_eq!(find_kinds(&["interface"]), ["interface Claims"]);
+    assert_eq!(find_kinds(&["type"]), ["type Algorithm"]);
     assert_eq!(
-        found(&["function"]),
+        find_kinds(&["function"]),
         ["function authenticateUser", "function verifyToken"]
     );
     assert_eq!(
-        found(&["class", "method"]),
+        find_kinds(&["class", "method"]),
         [
             "class Invoice",
             "class Ledger",
@@ -251,18 +358,20 @@ fn the_chunk_type_filters_results() {
 #[test]
 fn the_module_filters_results_and_an_empty_answer_names_the_filter() {
     let sandbox = project();
-    let answer = search(
+    let answer = search_json(
         &sandbox,
         json!({ "query": "token", "module": "auth", "limit": 20 }),
     );
     assert!(
-        places(&answer).iter().all(|place| place.starts_with("src/auth/")),
+        places_of(&answer)
+            .iter()
+            .all(|place| place.starts_with("src/auth/")),
         "{answer}"
     );
-    let none = search(&sandbox, json!({ "query": "token", "module": "billing" }));
-    assert_eq!(none["results"], json!([]));
+    let unmatched = search_json(&sandbox, json!({ "query": "token", "module": "billing" }));
+    assert_eq!(unmatched["results"], json!([]));
     assert_eq!(
-        none["message"],
+        unmatched["message"],
         "Nothing matches with module 'billing'; search again without"
     );
 }
@@ -284,14 +393,14 @@ fn the_default_limit_is_five_and_results_come_from_different_files_first() {
         sandbox = sandbox.file(&format!("src/m{number}/token.py"), body);
     }
     assert_eq!(
-        search(&sandbox, json!({ "query": "token" }))["results"]
+        search_json(&sandbox, json!({ "query": "token" }))["results"]
             .as_array()
             .unwrap()
             .len(),
         5
     );
-    let answer = search(&sandbox, json!({ "query": "token", "limit": 8 }));
-    let mut files: Vec<String> = places(&answer)
+    let answer = search_json(&sandbox, json!({ "query": "token", "limit": 8 }));
+    let mut files: Vec<String> = places_of(&answer)
         .iter()
         .map(|place| place.split(' ').next().unwrap().to_owned())
         .collect();
@@ -304,12 +413,12 @@ fn the_default_limit_is_five_and_results_come_from_different_files_first() {
 #[test]
 fn a_definition_ranks_above_its_uses_and_tests() {
     let sandbox = project();
-    let answer = search(&sandbox, json!({ "query": "authenticateUser" }));
-    assert_eq!(places(&answer)[0], "src/auth/middleware.ts authenticateUser");
-    let asked_for = search(&sandbox, json!({ "query": "tests that a user is authenticated" }));
+    let answer = search_json(&sandbox, json!({ "query": "authenticateUser" }));
+    assert_eq!(places_of(&answer)[0], "src/auth/middleware.ts authenticateUser");
+    let for_tests = search_json(&sandbox, json!({ "query": "tests that a user is authenticated" }));
     assert!(
-        places(&asked_for)[0].starts_with("tests/auth.test.ts"),
-        "{asked_for}"
+        places_of(&for_tests)[0].starts_with("tests/auth.test.ts"),
+        "{for_tests}"
     );
 }
 
@@ -324,7 +433,7 @@ fn a_file_read_before_ranks_higher_and_the_answer_shows_the_factors() {
                 .is_empty()
         );
     }
-    let answer = search(&sandbox, json!({ "query": "verify token", "limit": 1 }));
+    let answer = search_json(&sandbox, json!({ "query": "verify token", "limit": 1 }));
     let found = &answer["results"][0];
     assert_eq!(found["path"], "src/auth/jwt.ts");
     assert_eq!(found["lastAccessed"], "2026-01-09T10:30:00Z");
@@ -350,7 +459,7 @@ fn a_file_read_before_ranks_higher_and_the_answer_shows_the_factors() {
     for setting in off {
         arguments.extend(["--set", setting]);
     }
-    let plain: Value = serde_json::from_str(&sandbox.run(&arguments).stdout).unwrap();
+    let plain = sandbox.run(&arguments).json();
     assert_eq!(
         plain["results"][0]["ranking"]["final"],
         plain["results"][0]["ranking"]["semantic"]
@@ -360,7 +469,7 @@ fn a_file_read_before_ranks_higher_and_the_answer_shows_the_factors() {
 #[test]
 fn a_search_with_a_module_filter_boosts_that_module_afterwards() {
     let sandbox = project();
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     let boost = |arguments: Value| {
         let answer = client.call("context_search", arguments).json();
         answer["results"][0]["ranking"]["module"].clone()
@@ -375,7 +484,7 @@ fn a_renamed_file_keeps_its_access_count() {
     let sandbox = project();
     sandbox.run(&["call", "read_file", r#"{"path":"src/auth/jwt.ts"}"#]);
     assert_eq!(
-        search(&sandbox, json!({ "query": "TokenStore" }))["results"][0]["accessesThisWeek"],
+        search_json(&sandbox, json!({ "query": "TokenStore" }))["results"][0]["accessesThisWeek"],
         1
     );
     fs::create_dir(sandbox.root().join("src/security")).unwrap();
@@ -384,10 +493,9 @@ fn a_renamed_file_keeps_its_access_count() {
         sandbox.root().join("src/security/tokens.ts"),
     )
     .unwrap();
-    // What is gone counts for how rare words are until it is merged away, so that two processes may differ in scores.
-    let arguments = json!({ "query": "TokenStore", "format": "json" }).to_string();
-    let answer = sandbox.run(&["call", "context_search", &arguments]).stdout;
-    let answer: Value = serde_json::from_str(&answer).unwrap();
+    // Deleted chunks count in word frequencies until segments are merged, so that scores of two processes may
+    // differ. Therefore one process only.
+    let answer = sandbox.search("TokenStore");
     assert_eq!(answer["results"][0]["path"], "src/security/tokens.ts");
     assert_eq!(answer["results"][0]["accessesThisWeek"], 1);
 }
@@ -434,14 +542,13 @@ fn blocked_files_are_not_found() {
         .file(".env", "SECRET_TOKEN=abcdef\n")
         .file("secrets/token.txt", "secret token\n")
         .file("src/token.py", "secret_token = load()\n");
-    let answer = search(&sandbox, json!({ "query": "secret token", "limit": 20 }));
-    assert_eq!(places(&answer), ["src/token.py "]);
+    let answer = search_json(&sandbox, json!({ "query": "secret token", "limit": 20 }));
+    assert_eq!(places_of(&answer), ["src/token.py "]);
     sandbox.write(".context/config.toml", "access.blocked = [\"src\"]\n");
-    let arguments = r#"{"query":"secret token","format":"json","limit":20}"#;
-    let answer: Value =
-        serde_json::from_str(&sandbox.run(&["call", "context_search", arguments]).stdout).unwrap();
+    let arguments = json!({ "query": "secret token", "format": "json", "limit": 20 });
+    let answer = sandbox.call_by_cli("context_search", arguments).json();
     assert!(
-        !places(&answer).iter().any(|place| place.starts_with("src/")),
+        !places_of(&answer).iter().any(|place| place.starts_with("src/")),
         "{answer}"
     );
 }
@@ -449,7 +556,7 @@ fn blocked_files_are_not_found() {
 #[test]
 fn the_rate_limit_is_100_calls_a_minute() {
     let sandbox = sandbox().file("a.txt", "token");
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     for _ in 0..100 {
         assert!(
             !client

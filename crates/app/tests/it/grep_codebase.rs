@@ -1,8 +1,8 @@
-//! `grep_codebase`.
+//! `grep_codebase`: the examples, test cases and error cases of its contract, and a comparison with ripgrep.
 
 use std::process::Command;
 
-use docent_testkit::{Era, Sandbox, StdioClient};
+use docent_testkit::{Era, Sandbox, StdioClient, pretty};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -30,7 +30,8 @@ fn project() -> Sandbox {
         .file("README.md", "Tokens are made by JWT.Sign.\n")
 }
 
-fn files(answer: &Value) -> Vec<(&str, u64)> {
+/// File and line of each match.
+fn places_of(answer: &Value) -> Vec<(&str, u64)> {
     let matches = answer["matches"].as_array().unwrap();
     matches
         .iter()
@@ -44,14 +45,49 @@ fn example_simple_text_search() {
         "grep_codebase",
         json!({ "pattern": "jwt.sign", "caseSensitive": false }),
     );
-    assert_snapshot!(answer, @r#"{"matches":[{"file":"README.md","line":1,"column":20,"text":"Tokens are made by JWT.Sign.","context":{"before":[],"after":[]}},{"file":"src/server/auth/AuthService.ts","line":6,"column":19,"text":"    const token = jwt.sign(payload, SECRET);","context":{"before":["  // Generate JWT token","  function generateToken(payload) {"],"after":["    return token;","  }"]}}],"pattern":"jwt.sign","totalMatches":2,"filesSearched":3,"searchTime":0}"#);
+    assert_snapshot!(pretty(&answer), @r#"
+    {
+      "matches": [
+        {
+          "file": "README.md",
+          "line": 1,
+          "column": 20,
+          "text": "Tokens are made by JWT.Sign.",
+          "context": {
+            "before": [],
+            "after": []
+          }
+        },
+        {
+          "file": "src/server/auth/AuthService.ts",
+          "line": 6,
+          "column": 19,
+          "text": "    const token = jwt.sign(payload, SECRET);",
+          "context": {
+            "before": [
+              "  // Generate JWT token",
+              "  function generateToken(payload) {"
+            ],
+            "after": [
+              "    return token;",
+              "  }"
+            ]
+          }
+        }
+      ],
+      "pattern": "jwt.sign",
+      "totalMatches": 2,
+      "filesSearched": 3,
+      "searchTime": 0
+    }
+    "#);
 }
 
 #[test]
 fn example_typescript_files_only() {
     let arguments = json!({ "pattern": "interface.*Context", "filePattern": "**/*.ts", "limit": 20 });
     assert_eq!(
-        files(&project().call("grep_codebase", arguments).json()),
+        places_of(&project().call("grep_codebase", arguments).json()),
         [("src/server/context.ts", 1)]
     );
 }
@@ -78,18 +114,67 @@ fn test_case_finds_matches() {
 #[test]
 fn test_case_handles_no_matches_gracefully() {
     let answer = project().call("grep_codebase", json!({ "pattern": "xyznonexistent123" }));
-    assert_snapshot!(answer, @r#"{"matches":[],"pattern":"xyznonexistent123","totalMatches":0,"filesSearched":3,"searchTime":0,"message":"No matches found for pattern 'xyznonexistent123'"}"#);
+    assert_snapshot!(pretty(&answer), @r#"
+    {
+      "matches": [],
+      "pattern": "xyznonexistent123",
+      "totalMatches": 0,
+      "filesSearched": 3,
+      "searchTime": 0,
+      "message": "No matches found for pattern 'xyznonexistent123'"
+    }
+    "#);
 }
 
 #[test]
 fn error_case_invalid_regex() {
-    assert_snapshot!(project().call("grep_codebase", json!({ "pattern": "[invalid(" })), @r#"[isError] {"error":"Invalid regex pattern","pattern":"[invalid(","details":"regex parse error:\n    (?:[invalid()\n       ^\nerror: unclosed character class"}"#);
+    assert_snapshot!(pretty(&project().call("grep_codebase", json!({ "pattern": "[invalid(" }))), @r#"
+    [isError] {
+      "error": "Invalid regex pattern",
+      "pattern": "[invalid(",
+      "details": "regex parse error:\n    (?:[invalid()\n       ^\nerror: unclosed character class"
+    }
+    "#);
 }
 
 #[test]
 fn error_case_validation() {
-    assert_snapshot!(project().call("grep_codebase", json!({ "pattern": "" })), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["pattern"],"message":"pattern must have at least 1 character"}]}"#);
-    assert_snapshot!(project().call("grep_codebase", json!({ "pattern": "a", "limit": 101, "caseSensitive": 1 })), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["caseSensitive"],"message":"caseSensitive must be true or false"},{"path":["limit"],"message":"limit must be between 1 and 100"}]}"#);
+    assert_snapshot!(pretty(&project().call("grep_codebase", json!({ "pattern": "" }))), @r#"
+    [isError] {
+      "error": "Invalid parameters",
+      "details": [
+        {
+          "path": [
+            "pattern"
+          ],
+          "message": "pattern must have at least 1 character"
+        }
+      ]
+    }
+    "#);
+    let answer = project().call(
+        "grep_codebase",
+        json!({ "pattern": "a", "limit": 101, "caseSensitive": 1 }),
+    );
+    assert_snapshot!(pretty(&answer), @r#"
+    [isError] {
+      "error": "Invalid parameters",
+      "details": [
+        {
+          "path": [
+            "caseSensitive"
+          ],
+          "message": "caseSensitive must be true or false"
+        },
+        {
+          "path": [
+            "limit"
+          ],
+          "message": "limit must be between 1 and 100"
+        }
+      ]
+    }
+    "#);
     assert!(
         project()
             .call("grep_codebase", json!({ "pattern": "x".repeat(201) }))
@@ -104,13 +189,20 @@ fn error_case_validation() {
 
 #[test]
 fn a_broken_file_pattern_is_an_error() {
-    assert_snapshot!(project().call("grep_codebase", json!({ "pattern": "a", "filePattern": "{a" })), @r#"[isError] {"error":"Invalid file pattern","filePattern":"{a","details":"unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"}"#);
+    let answer = project().call("grep_codebase", json!({ "pattern": "a", "filePattern": "{a" }));
+    assert_snapshot!(pretty(&answer), @r#"
+    [isError] {
+      "error": "Invalid file pattern",
+      "filePattern": "{a",
+      "details": "unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"
+    }
+    "#);
 }
 
 #[test]
 fn the_rate_limit_is_60_calls_a_minute() {
     let sandbox = sandbox().file("a.txt", "x");
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     for _ in 0..60 {
         assert!(!client.call("grep_codebase", json!({ "pattern": "x" })).is_error);
     }
@@ -146,7 +238,7 @@ fn excluded_ignored_and_blocked_files_are_not_searched() {
         .call("grep_codebase", json!({ "pattern": "needle" }))
         .json();
     assert_eq!(
-        files(&answer),
+        places_of(&answer),
         [
             (".github/workflows/ci.yml", 1),
             ("build.rs", 1),
@@ -166,7 +258,7 @@ fn a_file_pattern_selects_files_directories_or_exceptions() {
         let answer = sandbox
             .call("grep_codebase", json!({ "pattern": "x", "filePattern": pattern }))
             .json();
-        files(&answer)
+        places_of(&answer)
             .iter()
             .map(|(file, _)| *file)
             .collect::<Vec<_>>()
@@ -187,7 +279,10 @@ fn a_file_pattern_that_matches_no_file_is_explained() {
     let answer = project()
         .call("grep_codebase", json!({ "pattern": "x", "filePattern": "*.zig" }))
         .json();
-    assert_snapshot!(answer["notice"].as_str().unwrap(), @"no file matches filePattern *.zig; ignored files, blocked files and node_modules, .git, dist, build, .next, .context are never searched");
+    assert_snapshot!(
+        answer["notice"].as_str().unwrap(),
+        @"no file matches filePattern *.zig; ignored files, blocked files and node_modules, .git, dist, build, .next, .context are never searched"
+    );
 }
 
 #[test]
@@ -204,7 +299,7 @@ fn the_total_counts_every_match_and_matches_are_ordered_by_path_and_line() {
         (&json!(80), &json!(40))
     );
     assert_eq!(
-        files(&answer),
+        places_of(&answer),
         [
             ("f00.txt", 1),
             ("f00.txt", 3),
@@ -219,7 +314,42 @@ fn the_total_counts_every_match_and_matches_are_ordered_by_path_and_line() {
 fn context_is_two_lines_on_each_side_even_for_adjacent_matches() {
     let sandbox = sandbox().file("a.txt", "1\n2\n3 hit\n4 hit\n5\n6\n7\n");
     let answer = sandbox.call("grep_codebase", json!({ "pattern": "hit" })).json();
-    assert_snapshot!(answer["matches"], @r#"[{"file":"a.txt","line":3,"column":3,"text":"3 hit","context":{"before":["1","2"],"after":["4 hit","5"]}},{"file":"a.txt","line":4,"column":3,"text":"4 hit","context":{"before":["2","3 hit"],"after":["5","6"]}}]"#);
+    assert_snapshot!(pretty(&answer["matches"]), @r#"
+    [
+      {
+        "file": "a.txt",
+        "line": 3,
+        "column": 3,
+        "text": "3 hit",
+        "context": {
+          "before": [
+            "1",
+            "2"
+          ],
+          "after": [
+            "4 hit",
+            "5"
+          ]
+        }
+      },
+      {
+        "file": "a.txt",
+        "line": 4,
+        "column": 3,
+        "text": "4 hit",
+        "context": {
+          "before": [
+            "2",
+            "3 hit"
+          ],
+          "after": [
+            "5",
+            "6"
+          ]
+        }
+      }
+    ]
+    "#);
     let first = sandbox
         .call("grep_codebase", json!({ "pattern": "hit", "limit": 1 }))
         .json();
@@ -340,13 +470,13 @@ fn ignore_files_apply_up_to_the_top_of_the_work_tree() {
     let answer = sandbox
         .call("grep_codebase", json!({ "pattern": "needle" }))
         .json();
-    assert_eq!(files(&answer), [("a.txt", 1)]);
+    assert_eq!(places_of(&answer), [("a.txt", 1)]);
     let mut docent = sandbox.docent();
     docent.env("DOCENT_ROOT", sandbox.root().join("sub"));
     let below = StdioClient::start(docent, Era::Handshake)
         .call("grep_codebase", json!({ "pattern": "needle" }))
         .json();
-    assert_eq!(below["totalMatches"], 0, "the rule above the root counts");
+    assert_eq!(below["totalMatches"], 0, "an ignore rule above the root applies");
 }
 
 #[test]
@@ -389,27 +519,27 @@ fn a_search_that_takes_too_long_is_stopped_and_says_so() {
     let sandbox = sandbox()
         .file("a.txt", "x")
         .file(".context/config.toml", "call.timeout_seconds = 0");
-    assert_snapshot!(sandbox.call("grep_codebase", json!({ "pattern": "x" })), @r#"[isError] {"error":"The call took too long and was stopped","suggestion":"Ask for less, or raise call.timeout_seconds"}"#);
+    assert_snapshot!(pretty(&sandbox.call("grep_codebase", json!({ "pattern": "x" }))), @r#"
+    [isError] {
+      "error": "The call took too long and was stopped",
+      "suggestion": "Ask for less, or raise call.timeout_seconds"
+    }
+    "#);
 }
 
-/// The same lines as ripgrep finds in the tree of this repository, for patterns of every kind.
+/// Compares the lines that docent and ripgrep find in this repository.
 #[test]
 fn matches_equal_those_of_ripgrep() {
     if Command::new("rg").arg("--version").output().is_err() {
-        println!("skipped: ripgrep is not installed, so there is nothing to compare with");
+        println!("skipped: ripgrep is not installed");
         return;
     }
     let sandbox = sandbox();
-    let client = StdioClient::start(
-        {
-            let mut docent = sandbox.docent();
-            docent
-                .env("DOCENT_ROOT", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-                .env("DOCENT_ANSWER_MAX_CHARS", "9999999");
-            docent
-        },
-        Era::Handshake,
-    );
+    let mut docent = sandbox.docent();
+    docent
+        .env("DOCENT_ROOT", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .env("DOCENT_ANSWER_MAX_CHARS", "9999999");
+    let client = StdioClient::start(docent, Era::Handshake);
     for pattern in [
         "fn [a-z_]+\\(",
         "\\bSelf\\b",
@@ -424,9 +554,9 @@ fn matches_equal_those_of_ripgrep() {
         let ours = client
             .call("grep_codebase", json!({ "pattern": pattern, "limit": 100 }))
             .json();
-        let theirs = ripgrep(pattern);
+        let theirs = run_ripgrep(pattern);
         assert_eq!(ours["totalMatches"], theirs.len(), "{pattern}");
-        let first: Vec<(String, u64)> = files(&ours)
+        let first: Vec<(String, u64)> = places_of(&ours)
             .iter()
             .map(|(file, line)| ((*file).to_owned(), *line))
             .collect();
@@ -434,8 +564,8 @@ fn matches_equal_those_of_ripgrep() {
     }
 }
 
-/// Every line ripgrep finds over the same files, by path and line.
-fn ripgrep(pattern: &str) -> Vec<(String, u64)> {
+/// Path and line of every match of ripgrep in the same files, sorted.
+fn run_ripgrep(pattern: &str) -> Vec<(String, u64)> {
     let mut rg = Command::new("rg");
     rg.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .args(["--ignore-case", "--hidden", "--line-number"]);

@@ -1,6 +1,6 @@
-//! The same call has the same answer from every side, in both eras.
+//! A call has the same answer over every transport and in both eras.
 
-use docent_testkit::{Era, HttpServer, StdioClient};
+use docent_testkit::Era;
 use serde_json::json;
 
 use crate::sandbox;
@@ -19,9 +19,9 @@ fn all_transports_and_eras_give_the_same_answer() {
         ("grep_codebase", json!({ "pattern": "main" })),
         ("grep_codebase", json!({ "pattern": "(" })),
     ];
-    let server = HttpServer::start(sandbox.docent());
+    let server = sandbox.start_http_server();
     for era in Era::BOTH {
-        let client = StdioClient::start(sandbox.docent(), era);
+        let client = sandbox.start_client(era);
         for (tool, arguments) in &calls {
             let expected = sandbox.call(tool, arguments.clone());
             assert_eq!(client.call(tool, arguments.clone()), expected, "stdio, {era:?}");

@@ -1,6 +1,6 @@
-//! `read_file`.
+//! `read_file`: the examples, test cases and error cases of its contract, line ranges and long files.
 
-use docent_testkit::{Era, StdioClient};
+use docent_testkit::{Era, pretty};
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -13,7 +13,23 @@ fn example_simple_file_read() {
         "export class AuthService {\n  login() {}\n}\n",
     );
     let arguments = json!({ "path": "src/server/auth/AuthService.ts", "includeDeps": false });
-    assert_snapshot!(sandbox.call("read_file", arguments), @r#"{"file":{"path":"src/server/auth/AuthService.ts","content":"export class AuthService {\n  login() {}\n}\n","size":42,"lines":3,"language":"typescript"},"dependencies":[],"metadata":{"module":"auth","role":"core","lastModified":"2026-01-09T10:00:00Z"}}"#);
+    assert_snapshot!(pretty(&sandbox.call("read_file", arguments)), @r#"
+    {
+      "file": {
+        "path": "src/server/auth/AuthService.ts",
+        "content": "export class AuthService {\n  login() {}\n}\n",
+        "size": 42,
+        "lines": 3,
+        "language": "typescript"
+      },
+      "dependencies": [],
+      "metadata": {
+        "module": "auth",
+        "role": "core",
+        "lastModified": "2026-01-09T10:00:00Z"
+      }
+    }
+    "#);
 }
 
 #[test]
@@ -27,12 +43,21 @@ fn test_case_reads_file_content() {
 
 #[test]
 fn test_case_rejects_path_traversal() {
-    assert_snapshot!(sandbox().call("read_file", json!({ "path": "../../../etc/passwd" })), @r#"[isError] {"error":"Path traversal not allowed","path":"../../../etc/passwd","suggestion":"Name the file relative to the project root"}"#);
+    assert_snapshot!(pretty(&sandbox().call("read_file", json!({ "path": "../../../etc/passwd" }))), @r#"
+    [isError] {
+      "error": "Path traversal not allowed",
+      "path": "../../../etc/passwd",
+      "suggestion": "Name the file relative to the project root"
+    }
+    "#);
 }
 
 #[test]
 fn error_case_file_not_found() {
-    assert_snapshot!(sandbox().call("read_file", json!({ "path": "invalid/path.ts" })), @r#"[isError] {"error":"File not found","path":"invalid/path.ts"}"#);
+    assert_snapshot!(
+        sandbox().call("read_file", json!({ "path": "invalid/path.ts" })),
+        @r#"[isError] {"error":"File not found","path":"invalid/path.ts"}"#
+    );
 }
 
 #[test]
@@ -41,7 +66,10 @@ fn error_case_permission_denied() {
         .file(".env", "SECRET=1")
         .file(".git/config", "")
         .file("node_modules/a/index.js", "");
-    assert_snapshot!(sandbox.call("read_file", json!({ "path": ".env" })), @r#"[isError] {"error":"Permission denied","path":".env"}"#);
+    assert_snapshot!(
+        sandbox.call("read_file", json!({ "path": ".env" })),
+        @r#"[isError] {"error":"Permission denied","path":".env"}"#
+    );
     for path in [".git/config", "node_modules/a/index.js"] {
         assert_eq!(
             sandbox.call("read_file", json!({ "path": path })).json()["error"],
@@ -52,15 +80,69 @@ fn error_case_permission_denied() {
 
 #[test]
 fn error_case_validation() {
-    assert_snapshot!(sandbox().call("read_file", json!({})), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["path"],"message":"path is required"}]}"#);
-    assert_snapshot!(sandbox().call("read_file", json!({ "path": "" })), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["path"],"message":"path must have at least 1 character"}]}"#);
-    assert_snapshot!(sandbox().call("read_file", json!({ "path": ["a"], "startLine": 0 })), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["path"],"message":"path must be a string"},{"path":["startLine"],"message":"startLine must be at least 1"}]}"#);
+    assert_snapshot!(pretty(&sandbox().call("read_file", json!({}))), @r#"
+    [isError] {
+      "error": "Invalid parameters",
+      "details": [
+        {
+          "path": [
+            "path"
+          ],
+          "message": "path is required"
+        }
+      ]
+    }
+    "#);
+    assert_snapshot!(pretty(&sandbox().call("read_file", json!({ "path": "" }))), @r#"
+    [isError] {
+      "error": "Invalid parameters",
+      "details": [
+        {
+          "path": [
+            "path"
+          ],
+          "message": "path must have at least 1 character"
+        }
+      ]
+    }
+    "#);
+    assert_snapshot!(pretty(&sandbox().call("read_file", json!({ "path": ["a"], "startLine": 0 }))), @r#"
+    [isError] {
+      "error": "Invalid parameters",
+      "details": [
+        {
+          "path": [
+            "path"
+          ],
+          "message": "path must be a string"
+        },
+        {
+          "path": [
+            "startLine"
+          ],
+          "message": "startLine must be at least 1"
+        }
+      ]
+    }
+    "#);
 }
 
 #[test]
 fn absolute_paths_are_refused() {
-    assert_snapshot!(sandbox().call("read_file", json!({ "path": "/etc/passwd" })), @r#"[isError] {"error":"Absolute paths not allowed","path":"/etc/passwd","suggestion":"Name the file relative to the project root"}"#);
-    assert_snapshot!(sandbox().call("read_file", json!({ "path": r"C:\Windows\win.ini" })), @r#"[isError] {"error":"Absolute paths not allowed","path":"C:\\Windows\\win.ini","suggestion":"Name the file relative to the project root"}"#);
+    assert_snapshot!(pretty(&sandbox().call("read_file", json!({ "path": "/etc/passwd" }))), @r#"
+    [isError] {
+      "error": "Absolute paths not allowed",
+      "path": "/etc/passwd",
+      "suggestion": "Name the file relative to the project root"
+    }
+    "#);
+    assert_snapshot!(pretty(&sandbox().call("read_file", json!({ "path": r"C:\Windows\win.ini" }))), @r#"
+    [isError] {
+      "error": "Absolute paths not allowed",
+      "path": "C:\\Windows\\win.ini",
+      "suggestion": "Name the file relative to the project root"
+    }
+    "#);
 }
 
 #[test]
@@ -72,13 +154,19 @@ fn a_file_over_1_mb_is_refused() {
         sandbox.call("read_file", json!({ "path": "full.txt" })).json()["file"]["size"],
         1_048_576
     );
-    assert_snapshot!(sandbox.call("read_file", json!({ "path": "over.txt" })), @r#"[isError] {"error":"File too large","path":"over.txt","details":"the file has 1048577 bytes, over the limit of 1048576"}"#);
+    assert_snapshot!(pretty(&sandbox.call("read_file", json!({ "path": "over.txt" }))), @r#"
+    [isError] {
+      "error": "File too large",
+      "path": "over.txt",
+      "details": "the file has 1048577 bytes, over the limit of 1048576"
+    }
+    "#);
 }
 
 #[test]
 fn the_rate_limit_is_100_calls_a_minute() {
     let sandbox = sandbox().file("a.txt", "x");
-    let client = StdioClient::start(sandbox.docent(), Era::Stateless);
+    let client = sandbox.start_client(Era::Stateless);
     for _ in 0..100 {
         assert!(!client.call("read_file", json!({ "path": "a.txt" })).is_error);
     }
@@ -93,7 +181,14 @@ fn the_rate_limit_is_100_calls_a_minute() {
 #[test]
 fn a_binary_file_points_to_read_repo_file() {
     let sandbox = sandbox().file("a.bin", b"\0\x01").file("latin1.txt", b"caf\xe9");
-    assert_snapshot!(sandbox.call("read_file", json!({ "path": "a.bin" })), @r#"[isError] {"error":"Not a text file","path":"a.bin","details":"the file is binary or not UTF-8","suggestion":"Use read_repo_file with encoding base64"}"#);
+    assert_snapshot!(pretty(&sandbox.call("read_file", json!({ "path": "a.bin" }))), @r#"
+    [isError] {
+      "error": "Not a text file",
+      "path": "a.bin",
+      "details": "the file is binary or not UTF-8",
+      "suggestion": "Use read_repo_file with encoding base64"
+    }
+    "#);
     assert!(
         sandbox
             .call("read_file", json!({ "path": "latin1.txt" }))
@@ -115,13 +210,51 @@ fn paths_may_use_both_separators_and_any_script() {
 #[test]
 fn an_empty_file_has_no_lines() {
     let sandbox = sandbox().file("empty.rs", "");
-    assert_snapshot!(sandbox.call("read_file", json!({ "path": "empty.rs" })), @r#"{"file":{"path":"empty.rs","content":"","size":0,"lines":0,"language":"rust"},"dependencies":[],"metadata":{"module":"root","role":"core","lastModified":"2026-01-09T10:00:00Z"}}"#);
+    assert_snapshot!(pretty(&sandbox.call("read_file", json!({ "path": "empty.rs" }))), @r#"
+    {
+      "file": {
+        "path": "empty.rs",
+        "content": "",
+        "size": 0,
+        "lines": 0,
+        "language": "rust"
+      },
+      "dependencies": [],
+      "metadata": {
+        "module": "root",
+        "role": "core",
+        "lastModified": "2026-01-09T10:00:00Z"
+      }
+    }
+    "#);
 }
 
 #[test]
 fn a_line_range_is_read() {
     let sandbox = sandbox().file("a.txt", "one\ntwo\r\nthree\nfour");
-    assert_snapshot!(sandbox.call("read_file", json!({ "path": "a.txt", "startLine": 2, "endLine": 3 })), @r#"{"file":{"path":"a.txt","content":"two\r\nthree\n","size":19,"lines":4,"language":"plaintext","startLine":2,"endLine":3},"dependencies":[],"metadata":{"module":"root","role":"docs","lastModified":"2026-01-09T10:00:00Z"}}"#);
+    let answer = sandbox.call(
+        "read_file",
+        json!({ "path": "a.txt", "startLine": 2, "endLine": 3 }),
+    );
+    assert_snapshot!(pretty(&answer), @r#"
+    {
+      "file": {
+        "path": "a.txt",
+        "content": "two\r\nthree\n",
+        "size": 19,
+        "lines": 4,
+        "language": "plaintext",
+        "startLine": 2,
+        "endLine": 3
+      },
+      "dependencies": [],
+      "metadata": {
+        "module": "root",
+        "role": "docs",
+        "lastModified": "2026-01-09T10:00:00Z"
+      }
+    }
+    "#);
     let rest = sandbox
         .call(
             "read_file",
@@ -132,7 +265,13 @@ fn a_line_range_is_read() {
         (rest["file"]["content"].as_str(), rest["file"]["endLine"].as_u64()),
         (Some("four"), Some(4))
     );
-    assert_snapshot!(sandbox.call("read_file", json!({ "path": "a.txt", "startLine": 5 })), @r#"[isError] {"error":"Invalid line range","path":"a.txt","details":"lines 5 to the end were asked for and the file has 4"}"#);
+    assert_snapshot!(pretty(&sandbox.call("read_file", json!({ "path": "a.txt", "startLine": 5 }))), @r#"
+    [isError] {
+      "error": "Invalid line range",
+      "path": "a.txt",
+      "details": "lines 5 to the end were asked for and the file has 4"
+    }
+    "#);
     assert!(
         sandbox
             .call(

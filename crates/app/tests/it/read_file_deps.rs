@@ -1,19 +1,19 @@
-//! `read_file` with `includeDeps`: the project files behind a file's imports.
+//! `read_file` with `includeDeps`: the project files that a file imports.
 
 use std::fs;
 
-use docent_testkit::{Answer, Sandbox};
+use docent_testkit::{Answer, Sandbox, pretty};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::sandbox;
 
-fn read(sandbox: &Sandbox, path: &str) -> Answer {
+fn read_with_deps(sandbox: &Sandbox, path: &str) -> Answer {
     sandbox.call("read_file", json!({ "path": path, "includeDeps": true }))
 }
 
-/// `path` of what was imported, with `…` behind it where content came along.
-fn dependencies(answer: &Answer) -> Vec<String> {
+/// The paths of the dependencies, followed by `…` if the answer has their content.
+fn dependencies_of(answer: &Answer) -> Vec<String> {
     assert!(!answer.is_error, "{answer}");
     let listed = answer.json()["dependencies"].clone();
     let shown = |dependency: &Value| {
@@ -42,7 +42,41 @@ fn project() -> Sandbox {
 #[test]
 fn example_with_dependencies() {
     let arguments = json!({ "path": "src/server/auth/AuthService.ts", "includeDeps": true, "maxDepth": 1 });
-    assert_snapshot!(project().call("read_file", arguments), @r#"{"file":{"path":"src/server/auth/AuthService.ts","content":"import { TokenManager } from './TokenManager';\nimport { UserRepository } from '../users/UserRepository';\nimport jwt from 'jsonwebtoken';\n","size":137,"lines":3,"language":"typescript"},"dependencies":[{"path":"src/server/auth/TokenManager.ts","type":"import","level":1,"content":"export class TokenManager {}\n"},{"path":"src/server/users/UserRepository.ts","type":"import","level":1,"content":"export class UserRepository {}\n"},{"path":"jsonwebtoken","type":"external","level":1}],"metadata":{"module":"auth","role":"core","lastModified":"2026-01-09T10:00:00Z"}}"#);
+    assert_snapshot!(pretty(&project().call("read_file", arguments)), @r#"
+    {
+      "file": {
+        "path": "src/server/auth/AuthService.ts",
+        "content": "import { TokenManager } from './TokenManager';\nimport { UserRepository } from '../users/UserRepository';\nimport jwt from 'jsonwebtoken';\n",
+        "size": 137,
+        "lines": 3,
+        "language": "typescript"
+      },
+      "dependencies": [
+        {
+          "path": "src/server/auth/TokenManager.ts",
+          "type": "import",
+          "level": 1,
+          "content": "export class TokenManager {}\n"
+        },
+        {
+          "path": "src/server/users/UserRepository.ts",
+          "type": "import",
+          "level": 1,
+          "content": "export class UserRepository {}\n"
+        },
+        {
+          "path": "jsonwebtoken",
+          "type": "external",
+          "level": 1
+        }
+      ],
+      "metadata": {
+        "module": "auth",
+        "role": "core",
+        "lastModified": "2026-01-09T10:00:00Z"
+      }
+    }
+    "#);
 }
 
 #[test]
@@ -62,18 +96,40 @@ fn depth_0_lists_no_dependencies_and_depth_2_is_refused() {
         project().call("read_file", arguments)
     };
     assert_eq!(call(json!(0)).json()["dependencies"], json!([]));
-    assert_snapshot!(call(json!(2)), @r#"[isError] {"error":"Invalid parameters","details":[{"path":["maxDepth"],"message":"maxDepth must be between 0 and 1"}]}"#);
+    assert_snapshot!(pretty(&call(json!(2))), @r#"
+    [isError] {
+      "error": "Invalid parameters",
+      "details": [
+        {
+          "path": [
+            "maxDepth"
+          ],
+          "message": "maxDepth must be between 0 and 1"
+        }
+      ]
+    }
+    "#);
 }
 
 #[test]
 fn error_case_imports_that_cannot_be_parsed() {
     let lines = "const a = 1;\n".repeat(14);
     let sandbox = sandbox().file("file.ts", format!("{lines}import {{ b from\n"));
-    assert_snapshot!(read(&sandbox, "file.ts"), @r#"[isError] {"error":"Failed to parse imports","path":"file.ts","details":"Syntax error at line 15","suggestion":"Read the file without includeDeps"}"#);
+    assert_snapshot!(pretty(&read_with_deps(&sandbox, "file.ts")), @r#"
+    [isError] {
+      "error": "Failed to parse imports",
+      "path": "file.ts",
+      "details": "Syntax error at line 15",
+      "suggestion": "Read the file without includeDeps"
+    }
+    "#);
     assert!(!sandbox.call("read_file", json!({ "path": "file.ts" })).is_error);
-    // An error elsewhere is no reason to show nothing.
+    // A syntax error behind the imports does not hide them.
     sandbox.write("file.ts", "import { b } from './b';\nfunction f( {\n");
-    assert_eq!(dependencies(&read(&sandbox, "file.ts")), ["external ./b"]);
+    assert_eq!(
+        dependencies_of(&read_with_deps(&sandbox, "file.ts")),
+        ["external ./b"]
+    );
 }
 
 #[test]
@@ -101,15 +157,18 @@ fn imports_are_resolved_in_every_language() {
         .file("c/shelf.h", "")
         .file("rb/main.rb", "require_relative 'shelf'\nrequire 'json'\n")
         .file("rb/shelf.rb", "");
-    let found = |path: &str| dependencies(&read(&sandbox, path)).join(", ");
-    assert_snapshot!(found("web/app.tsx"), @"web/lib/index.ts …, web/button.ts …, external react");
-    assert_snapshot!(found("shop/cart.py"), @"shop/price.py …, shop/stock/__init__.py …, external os");
-    assert_snapshot!(found("src/lib.rs"), @"src/bill.rs …, src/bill/line.rs …, external std");
-    assert_snapshot!(found("src/bill.rs"), @"src/bill/line.rs …, src/lib.rs …");
-    assert_snapshot!(found("cmd/main.go"), @"stock/stock.go …, external fmt");
-    assert_snapshot!(found("java/com/acme/Main.java"), @"java/com/acme/stock/Shelf.java …, external java.util.List");
-    assert_snapshot!(found("c/main.c"), @"c/shelf.h …, external <stdio.h>");
-    assert_snapshot!(found("rb/main.rb"), @"rb/shelf.rb …, external json");
+    let list = |path: &str| dependencies_of(&read_with_deps(&sandbox, path)).join(", ");
+    assert_snapshot!(list("web/app.tsx"), @"web/lib/index.ts …, web/button.ts …, external react");
+    assert_snapshot!(list("shop/cart.py"), @"shop/price.py …, shop/stock/__init__.py …, external os");
+    assert_snapshot!(list("src/lib.rs"), @"src/bill.rs …, src/bill/line.rs …, external std");
+    assert_snapshot!(list("src/bill.rs"), @"src/bill/line.rs …, src/lib.rs …");
+    assert_snapshot!(list("cmd/main.go"), @"stock/stock.go …, external fmt");
+    assert_snapshot!(
+        list("java/com/acme/Main.java"),
+        @"java/com/acme/stock/Shelf.java …, external java.util.List"
+    );
+    assert_snapshot!(list("c/main.c"), @"c/shelf.h …, external <stdio.h>");
+    assert_snapshot!(list("rb/main.rb"), @"rb/shelf.rb …, external json");
 }
 
 #[test]
@@ -119,9 +178,9 @@ fn cycles_missing_files_and_blocked_files_are_handled() {
         .file("b.js", "import './a.js';\n")
         .file("secrets/x.js", "let password = 'hunter2';\n");
     fs::write(sandbox.outside().join("outside.js"), "let secret;\n").unwrap();
-    let answer = read(&sandbox, "a.js");
+    let answer = read_with_deps(&sandbox, "a.js");
     assert_eq!(
-        dependencies(&answer),
+        dependencies_of(&answer),
         [
             "b.js …",
             "external ./absent.js",
@@ -141,13 +200,13 @@ fn dependencies_that_do_not_fit_are_listed_without_content() {
         sandbox = sandbox.file(&format!("m{number}.js"), "let x = 1;\n".repeat(150));
     }
     let sandbox = sandbox.file("all.js", imports);
-    let answer = read(&sandbox, "all.js");
+    let answer = read_with_deps(&sandbox, "all.js");
     assert!(answer.text.chars().count() <= 20_000);
-    let with_content = dependencies(&answer)
+    let with_content = dependencies_of(&answer)
         .iter()
         .filter(|name| name.ends_with('…'))
         .count();
-    assert_eq!(dependencies(&answer).len(), 30);
+    assert_eq!(dependencies_of(&answer).len(), 30);
     assert_eq!(
         answer.json()["notice"],
         format!(
@@ -169,7 +228,7 @@ fn a_list_of_dependencies_that_does_not_fit_is_cut() {
             "package b\n",
         );
     }
-    let answer = read(&sandbox, "main.go");
+    let answer = read_with_deps(&sandbox, "main.go");
     assert!(answer.text.chars().count() <= 20_000);
     let notice = answer.json()["notice"].as_str().unwrap().to_owned();
     assert!(notice.contains(" of 400 dependencies are listed"), "{notice}");
@@ -184,15 +243,15 @@ fn every_shown_file_is_recorded_as_one_access() {
     for project in fs::read_dir(sandbox.home().join("cache/docent/projects")).unwrap() {
         table.extend(fs::read(project.unwrap().path().join("accesses-1.db")).unwrap());
     }
-    let times = |path: &str| {
+    let count = |path: &str| {
         table
             .windows(path.len())
             .filter(|part| *part == path.as_bytes())
             .count()
     };
-    assert_eq!(times("src/server/auth/AuthService.ts"), 1);
-    assert_eq!(times("src/server/auth/TokenManager.ts"), 1);
-    assert_eq!(times("src/server/users/UserRepository.ts"), 1);
+    assert_eq!(count("src/server/auth/AuthService.ts"), 1);
+    assert_eq!(count("src/server/auth/TokenManager.ts"), 1);
+    assert_eq!(count("src/server/users/UserRepository.ts"), 1);
 }
 
 #[test]

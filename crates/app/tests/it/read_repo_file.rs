@@ -1,11 +1,13 @@
-//! `read_repo_file`.
+//! `read_repo_file`: the example and the error codes of its contract, encodings and long files.
 
+use docent_testkit::{Answer, pretty};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::sandbox;
 
-fn code(answer: &docent_testkit::Answer) -> Value {
+/// The code of an answer that must be an error.
+fn error_code(answer: &Answer) -> Value {
     assert!(answer.is_error, "{answer}");
     answer.json()["code"].clone()
 }
@@ -13,30 +15,53 @@ fn code(answer: &docent_testkit::Answer) -> Value {
 #[test]
 fn example_reads_a_file() {
     let sandbox = sandbox().file("paths/Advanced/tracker.md", "# Progress Tracker\n\n...");
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "paths/Advanced/tracker.md" })), @r##"{"content":"# Progress Tracker\n\n...","size":23,"modified":"2026-01-09T10:00:00Z"}"##);
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({ "path": "paths/Advanced/tracker.md" })),
+        @r##"{"content":"# Progress Tracker\n\n...","size":23,"modified":"2026-01-09T10:00:00Z"}"##
+    );
 }
 
 #[test]
 fn base64_has_the_exact_bytes() {
     let sandbox = sandbox().file("logo.png", b"\x89PNG\r\n\x1a\n\0\xff");
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "logo.png", "encoding": "base64" })), @r#"{"content":"iVBORw0KGgoA/w==","size":10,"modified":"2026-01-09T10:00:00Z"}"#);
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({ "path": "logo.png", "encoding": "base64" })),
+        @r#"{"content":"iVBORw0KGgoA/w==","size":10,"modified":"2026-01-09T10:00:00Z"}"#
+    );
 }
 
 #[test]
 fn a_binary_file_read_as_text_is_400_and_names_base64() {
     let sandbox = sandbox().file("logo.png", b"\x89PNG\0\xff");
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "logo.png" })), @r#"[isError] {"error":"The file is binary or not UTF-8: logo.png. Use encoding base64","code":400}"#);
+    assert_snapshot!(pretty(&sandbox.call("read_repo_file", json!({ "path": "logo.png" }))), @r#"
+    [isError] {
+      "error": "The file is binary or not UTF-8: logo.png. Use encoding base64",
+      "code": 400
+    }
+    "#);
 }
 
 #[test]
 fn invalid_parameters_are_400() {
     let sandbox = sandbox().file("a b.txt", "x");
-    assert_snapshot!(sandbox.call("read_repo_file", json!({})), @r#"[isError] {"error":"path is required","code":400}"#);
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "" })), @r#"[isError] {"error":"path must match ^[a-zA-Z0-9_./-]+$","code":400}"#);
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a b.txt" })), @r#"[isError] {"error":"path must match ^[a-zA-Z0-9_./-]+$","code":400}"#);
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.txt", "encoding": "latin1" })), @r#"[isError] {"error":"encoding must be one of: utf-8, base64","code":400}"#);
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({})),
+        @r#"[isError] {"error":"path is required","code":400}"#
+    );
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({ "path": "" })),
+        @r#"[isError] {"error":"path must match ^[a-zA-Z0-9_./-]+$","code":400}"#
+    );
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({ "path": "a b.txt" })),
+        @r#"[isError] {"error":"path must match ^[a-zA-Z0-9_./-]+$","code":400}"#
+    );
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({ "path": "a.txt", "encoding": "latin1" })),
+        @r#"[isError] {"error":"encoding must be one of: utf-8, base64","code":400}"#
+    );
     assert_eq!(
-        code(&sandbox.call("read_repo_file", json!({ "path": "a\0b" }))),
+        error_code(&sandbox.call("read_repo_file", json!({ "path": "a\0b" }))),
         400
     );
 }
@@ -59,23 +84,32 @@ fn blocked_paths_are_403() {
         "/etc/passwd",
     ] {
         assert_eq!(
-            code(&sandbox.call("read_repo_file", json!({ "path": path }))),
+            error_code(&sandbox.call("read_repo_file", json!({ "path": path }))),
             403,
             "{path}"
         );
     }
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": ".env" })), @r#"[isError] {"error":"Access denied: .env","code":403}"#);
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({ "path": ".env" })),
+        @r#"[isError] {"error":"Access denied: .env","code":403}"#
+    );
 }
 
 #[test]
 fn a_missing_file_is_404() {
-    assert_snapshot!(sandbox().call("read_repo_file", json!({ "path": "absent.md" })), @r#"[isError] {"error":"File not found: absent.md","code":404}"#);
+    assert_snapshot!(
+        sandbox().call("read_repo_file", json!({ "path": "absent.md" })),
+        @r#"[isError] {"error":"File not found: absent.md","code":404}"#
+    );
 }
 
 #[test]
 fn a_directory_is_400() {
     let sandbox = sandbox().file("src/a.rs", "");
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "src" })), @r#"[isError] {"error":"Not a file: src (the path is a directory)","code":400}"#);
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({ "path": "src" })),
+        @r#"[isError] {"error":"Not a file: src (the path is a directory)","code":400}"#
+    );
 }
 
 #[test]
@@ -87,7 +121,12 @@ fn a_file_of_1_mb_is_read_and_one_byte_more_is_413() {
         .call("read_repo_file", json!({ "path": "full.txt" }))
         .json();
     assert_eq!(full["size"], 1_048_576);
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "over.txt" })), @r#"[isError] {"error":"File too large: over.txt (the file has 1048577 bytes, over the limit of 1048576)","code":413}"#);
+    assert_snapshot!(pretty(&sandbox.call("read_repo_file", json!({ "path": "over.txt" }))), @r#"
+    [isError] {
+      "error": "File too large: over.txt (the file has 1048577 bytes, over the limit of 1048576)",
+      "code": 413
+    }
+    "#);
 }
 
 #[test]
@@ -104,7 +143,7 @@ fn a_long_file_is_read_in_parts_that_join_to_the_whole_file() {
             let content = answer.json()["content"].as_str().unwrap().to_owned();
             match encoding {
                 "utf-8" => joined.extend(content.replace("\\u{200B}", "\u{200b}").into_bytes()),
-                _ => joined.extend(base64(&content)),
+                _ => joined.extend(decode_base64(&content)),
             }
             let notice = answer.json()["notice"].as_str().unwrap_or_default().to_owned();
             let Some(next) = notice.split("read on with offset ").nth(1) else {
@@ -119,11 +158,17 @@ fn a_long_file_is_read_in_parts_that_join_to_the_whole_file() {
 #[test]
 fn an_offset_must_be_at_the_start_of_a_character() {
     let sandbox = sandbox().file("a.txt", "é");
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.txt", "offset": 1 })), @r#"[isError] {"error":"offset is not at a character of the file: a.txt","code":400}"#);
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.txt", "offset": 3, "encoding": "base64" })), @r#"[isError] {"error":"offset is beyond the file's end: a.txt","code":400}"#);
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({ "path": "a.txt", "offset": 1 })),
+        @r#"[isError] {"error":"offset is not at a character of the file: a.txt","code":400}"#
+    );
+    assert_snapshot!(
+        sandbox.call("read_repo_file", json!({ "path": "a.txt", "offset": 3, "encoding": "base64" })),
+        @r#"[isError] {"error":"offset is beyond the file's end: a.txt","code":400}"#
+    );
 }
 
-fn base64(text: &str) -> Vec<u8> {
+fn decode_base64(text: &str) -> Vec<u8> {
     let value = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
         b'a'..=b'z' => c - b'a' + 26,
@@ -145,5 +190,12 @@ fn base64(text: &str) -> Vec<u8> {
 #[test]
 fn invisible_characters_are_shown_with_a_notice() {
     let sandbox = sandbox().file("sly.md", "ok\u{202e}\u{e0041}");
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "sly.md" })), @r#"{"content":"ok\\u{202E}\\u{E0041}","size":9,"modified":"2026-01-09T10:00:00Z","notice":"Invisible characters are written as \\u{…}; encoding base64 has the exact bytes"}"#);
+    assert_snapshot!(pretty(&sandbox.call("read_repo_file", json!({ "path": "sly.md" }))), @r#"
+    {
+      "content": "ok\\u{202E}\\u{E0041}",
+      "size": 9,
+      "modified": "2026-01-09T10:00:00Z",
+      "notice": "Invisible characters are written as \\u{…}; encoding base64 has the exact bytes"
+    }
+    "#);
 }

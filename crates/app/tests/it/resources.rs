@@ -1,6 +1,6 @@
-//! Resources, completions and subscriptions, in both eras; and the sessions they tell of.
+//! Resources, completions and subscriptions in both eras, and the sessions that two of the resources list.
 
-use docent_testkit::{Era, HttpServer, JOHN, Sandbox, StdioClient};
+use docent_testkit::{Era, JOHN, Sandbox, StdioClient};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -25,41 +25,49 @@ fn project() -> Sandbox {
     sandbox
 }
 
-fn read(client: &StdioClient, uri: &str) -> Value {
+fn read_resource(client: &StdioClient, uri: &str) -> Value {
     client.request("resources/read", json!({ "uri": uri }))
 }
 
-fn text(client: &StdioClient, uri: &str) -> String {
-    let response = read(client, uri);
+/// Reads a resource that must be Markdown.
+fn read_text(client: &StdioClient, uri: &str) -> String {
+    let response = read_resource(client, uri);
     let content = &response["result"]["contents"][0];
     assert_eq!(content["uri"], uri, "{response}");
     assert_eq!(content["mimeType"], "text/markdown");
     content["text"].as_str().unwrap().to_owned()
 }
 
+/// Waits for the notification that a resource has changed.
+fn wait_for_update(client: &StdioClient) -> Value {
+    std::iter::repeat_with(|| client.receive())
+        .find(|message| message["method"] == "notifications/resources/updated")
+        .unwrap()
+}
+
 #[test]
 fn the_resource_list_is_the_same_over_every_transport() {
     let sandbox = project();
-    let mut seen = Vec::new();
+    let mut lists = Vec::new();
     for era in Era::BOTH {
-        let client = StdioClient::start(sandbox.docent(), era);
+        let client = sandbox.start_client(era);
         let list = |method: &str, field: &str| client.request(method, json!({}))["result"][field].clone();
-        seen.push((
+        lists.push((
             list("resources/list", "resources"),
             list("resources/templates/list", "resourceTemplates"),
         ));
-        let server = HttpServer::start(sandbox.docent());
+        let server = sandbox.start_http_server();
         let list =
             |method: &str, field: &str| server.request(era, method, json!({}))["result"][field].clone();
-        seen.push((
+        lists.push((
             list("resources/list", "resources"),
             list("resources/templates/list", "resourceTemplates"),
         ));
     }
-    for one in &seen {
-        assert_eq!(*one, seen[0]);
+    for list in &lists {
+        assert_eq!(*list, lists[0]);
     }
-    let (resources, templates) = &seen[0];
+    let (resources, templates) = &lists[0];
     let uris: Vec<&str> = resources
         .as_array()
         .unwrap()
@@ -80,12 +88,12 @@ fn the_resource_list_is_the_same_over_every_transport() {
 #[test]
 fn the_overview_describes_the_project() {
     let sandbox = project();
-    let [older, newer] = Era::BOTH.map(|era| {
-        let client = StdioClient::start(sandbox.docent(), era);
-        text(&client, "context://project/overview")
+    let [handshake, stateless] = Era::BOTH.map(|era| {
+        let client = sandbox.start_client(era);
+        read_text(&client, "context://project/overview")
     });
-    assert_eq!(older, newer);
-    assert_snapshot!(older, @"
+    assert_eq!(handshake, stateless);
+    assert_snapshot!(handshake, @"
     # project
 
     Sells things to people.
@@ -119,10 +127,10 @@ fn the_overview_describes_the_project() {
 #[test]
 fn a_module_page_lists_files_accesses_and_discoveries() {
     let sandbox = project();
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     client.call("read_file", json!({ "path": "src/auth/token.rs" }));
 
-    assert_snapshot!(text(&client, "context://module/auth"), @"
+    assert_snapshot!(read_text(&client, "context://module/auth"), @"
     # Module auth
 
     2 files: rust 2
@@ -150,14 +158,14 @@ fn a_module_page_lists_files_accesses_and_discoveries() {
 fn an_unknown_resource_is_an_error_that_names_it() {
     let sandbox = project();
     for era in Era::BOTH {
-        let client = StdioClient::start(sandbox.docent(), era);
+        let client = sandbox.start_client(era);
         for uri in [
             "context://module/absent",
             "context://other",
             "file:///etc/passwd",
             "context://module/%zz",
         ] {
-            let error = read(&client, uri)["error"].clone();
+            let error = read_resource(&client, uri)["error"].clone();
             assert!(error["code"].as_i64().is_some(), "{uri}");
             assert_eq!(error["message"], format!("there is no resource {uri}"));
         }
@@ -168,11 +176,11 @@ fn an_unknown_resource_is_an_error_that_names_it() {
 fn module_names_are_completed() {
     let sandbox = project();
     for era in Era::BOTH {
-        let client = StdioClient::start(sandbox.docent(), era);
-        let complete = |begin: &str| {
+        let client = sandbox.start_client(era);
+        let complete = |prefix: &str| {
             let params = json!({
                 "ref": { "type": "ref/resource", "uri": "context://module/{name}" },
-                "argument": { "name": "name", "value": begin },
+                "argument": { "name": "name", "value": prefix },
             });
             client.request("completion/complete", params)["result"]["completion"].clone()
         };
@@ -185,7 +193,7 @@ fn module_names_are_completed() {
 #[test]
 fn a_subscriber_with_a_handshake_is_notified_of_changes() {
     let sandbox = project();
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     let uri = "context://project/overview";
     let subscribed = client.request("resources/subscribe", json!({ "uri": uri }));
     assert!(subscribed.get("result").is_some(), "{subscribed}");
@@ -194,12 +202,10 @@ fn a_subscriber_with_a_handshake_is_notified_of_changes() {
         "tools/call",
         json!({ "name": "context_search", "arguments": { "query": "invoice total" } }),
     );
-    let updated = std::iter::repeat_with(|| client.receive())
-        .find(|message| message["method"] == "notifications/resources/updated")
-        .unwrap();
+    let updated = wait_for_update(&client);
 
     assert_eq!(updated["params"]["uri"], uri);
-    assert!(text(&client, uri).contains("`billing`"));
+    assert!(read_text(&client, uri).contains("`billing`"));
     let absent = client.request("resources/subscribe", json!({ "uri": "context://other" }));
     assert!(absent.get("error").is_some(), "{absent}");
     let ended = client.request("resources/unsubscribe", json!({ "uri": uri }));
@@ -209,7 +215,7 @@ fn a_subscriber_with_a_handshake_is_notified_of_changes() {
 #[test]
 fn a_stateless_subscriber_is_notified_of_changes() {
     let sandbox = project();
-    let client = StdioClient::start(sandbox.docent(), Era::Stateless);
+    let client = sandbox.start_client(Era::Stateless);
     let uri = "context://sessions/recent";
     let filter = json!({ "resourceSubscriptions": [uri, "context://other"], "toolsListChanged": true });
     let id = client.post("subscriptions/listen", json!({ "notifications": filter }));
@@ -224,9 +230,7 @@ fn a_stateless_subscriber_is_notified_of_changes() {
         "{acknowledged}"
     );
     client.post("tools/call", json!({ "name": "hello", "arguments": {} }));
-    let updated = std::iter::repeat_with(|| client.receive())
-        .find(|message| message["method"] == "notifications/resources/updated")
-        .unwrap();
+    let updated = wait_for_update(&client);
 
     assert_eq!(updated["params"]["uri"], uri, "{updated}");
     assert_eq!(
@@ -238,12 +242,12 @@ fn a_stateless_subscriber_is_notified_of_changes() {
 #[test]
 fn a_session_records_tools_files_and_searches() {
     let sandbox = project();
-    let client = StdioClient::start(sandbox.docent(), Era::Handshake);
+    let client = sandbox.start_client(Era::Handshake);
     client.call("read_file", json!({ "path": "src/main.rs" }));
     client.call("read_file", json!({ "path": "src/main.rs" }));
     client.call("context_search", json!({ "query": "token refresh" }));
 
-    let current = text(&client, "context://session/current");
+    let current = read_text(&client, "context://session/current");
     let (_, rest) = current.split_once('\n').unwrap();
     assert_snapshot!(rest, @"
 
@@ -265,7 +269,7 @@ fn a_session_records_tools_files_and_searches() {
     - token refresh
     ");
     client.close();
-    let sessions: Value = serde_json::from_str(&sandbox.run(&["sessions", "--json"]).stdout).unwrap();
+    let sessions = sandbox.run(&["sessions", "--json"]).json();
     let session = &sessions[0];
     assert_eq!(session["client"], "testkit");
     assert_eq!(session["files"], json!([{ "name": "src/main.rs", "times": 2 }]));
@@ -290,7 +294,7 @@ fn a_run_of_the_command_line_is_recorded_as_a_session() {
     );
     sandbox.run(&["read", "src/main.rs"]);
 
-    let sessions: Value = serde_json::from_str(&sandbox.run(&["sessions", "--json"]).stdout).unwrap();
+    let sessions = sandbox.run(&["sessions", "--json"]).json();
     assert_eq!(sessions.as_array().unwrap().len(), 1);
     assert_eq!(sessions[0]["tools"], json!([{ "name": "read_file", "times": 1 }]));
 }

@@ -1,7 +1,7 @@
-//! `docent setup` on the files of real clients: its own entry comes and goes, and nothing else changes by a byte.
+//! `docent setup` on settings files of real clients: adds and removes its own entry, changes no other byte.
 //!
-//! The fixtures are written as each client writes its file: with comments, commas after the last member, tabs, CRLF, byte order
-//! marks, other servers, older entries of docent.
+//! The fixtures are written as each client writes its file: with comments, trailing commas, tabs, CRLF, byte
+//! order marks, other servers and older entries of docent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ const CLIENTS: [&str; 9] = [
     "opencode",
 ];
 
-/// Where each client has its file, below the home or in the project.
-fn place(sandbox: &Sandbox, client: &str) -> PathBuf {
+/// The settings file of a client, below the home directory or in the project.
+fn settings_file(sandbox: &Sandbox, client: &str) -> PathBuf {
     let (home, project) = (sandbox.home(), sandbox.root());
     match client {
         "claude-code" => home.join(".claude.json"),
@@ -38,20 +38,20 @@ fn place(sandbox: &Sandbox, client: &str) -> PathBuf {
     }
 }
 
-fn put(file: &Path, bytes: &[u8]) {
+/// Writes a file, and the directories above it.
+fn write_file(file: &Path, bytes: &[u8]) {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, bytes).unwrap();
 }
 
-fn setup(sandbox: &Sandbox, client: &str, more: &[&str]) -> Finished {
+fn run_setup(sandbox: &Sandbox, client: &str, more: &[&str]) -> Finished {
     sandbox.run(&[&["setup", "--client", client, "--yes"], more].concat())
 }
 
-fn fixtures(client: &str) -> Vec<PathBuf> {
+fn list_fixtures(client: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/clients")
         .join(client);
-    #[expect(clippy::disallowed_methods, reason = "fixtures of these tests")]
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -60,8 +60,8 @@ fn fixtures(client: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The bytes without those of docent's entry: what stands before the first difference and behind the last.
-fn is_spliced(before: &[u8], after: &[u8]) -> bool {
+/// True if `after` is `before` with one insertion and no other difference.
+fn is_one_insertion(before: &[u8], after: &[u8]) -> bool {
     let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let rest = before.len() - same;
     let end = before
@@ -76,15 +76,15 @@ fn is_spliced(before: &[u8], after: &[u8]) -> bool {
 
 #[test]
 fn an_entry_is_added_and_removed_and_nothing_else_changes() {
-    let mut tried = 0;
+    let mut fixture_count = 0;
     for client in CLIENTS {
-        for fixture in fixtures(client) {
+        for fixture in list_fixtures(client) {
             let sandbox = sandbox();
-            let (file, name) = (place(&sandbox, client), fixture.display());
+            let (file, name) = (settings_file(&sandbox, client), fixture.display());
             let before = fs::read(&fixture).unwrap();
-            put(&file, &before);
-            let made = setup(&sandbox, client, &[]);
-            assert_eq!(made.code, 0, "{name}: {made:?}");
+            write_file(&file, &before);
+            let added = run_setup(&sandbox, client, &[]);
+            assert_eq!(added.code, 0, "{name}: {added:?}");
             let with = fs::read(&file).unwrap();
             let text = String::from_utf8_lossy(&with).into_owned();
             assert!(
@@ -92,34 +92,35 @@ fn an_entry_is_added_and_removed_and_nothing_else_changes() {
                 "{name}: {text}"
             );
             let is_new = !fixture.to_string_lossy().contains("stale");
-            // Between the braces of an empty file there is nothing to keep.
+            // An empty object may be formatted in another way.
             let is_empty = before
                 .iter()
                 .all(|byte| byte.is_ascii_whitespace() || b"{}".contains(byte));
             if is_new && !is_empty {
-                assert!(is_spliced(&before, &with), "{name}: {text}");
+                assert!(is_one_insertion(&before, &with), "{name}: {text}");
             }
-            // Twice is once.
-            let again = setup(&sandbox, client, &[]);
+            // A second run changes nothing.
+            let repeated = run_setup(&sandbox, client, &[]);
             assert!(
-                again.stdout.contains("docent is there already"),
-                "{name}: {again:?}"
+                repeated.stdout.contains("docent is there already"),
+                "{name}: {repeated:?}"
             );
             assert_eq!(fs::read(&file).unwrap(), with, "{name}");
 
-            let gone = setup(&sandbox, client, &["--remove"]);
-            assert_eq!(gone.code, 0, "{name}: {gone:?}");
+            let removed = run_setup(&sandbox, client, &["--remove"]);
+            assert_eq!(removed.code, 0, "{name}: {removed:?}");
             if is_new {
                 assert_eq!(fs::read(&file).unwrap(), before, "{name}");
-                assert!(!backup(&file).exists(), "{name}");
+                assert!(!backup_of(&file).exists(), "{name}");
             }
-            tried += 1;
+            fixture_count += 1;
         }
     }
-    assert!(tried > 50, "{tried}");
+    assert!(fixture_count > 50, "{fixture_count}");
 }
 
-fn backup(file: &Path) -> PathBuf {
+/// The backup that `docent setup` keeps beside a settings file.
+fn backup_of(file: &Path) -> PathBuf {
     let name = format!("{}.before-docent", file.file_name().unwrap().to_string_lossy());
     file.with_file_name(name)
 }
@@ -128,10 +129,10 @@ fn backup(file: &Path) -> PathBuf {
 fn a_missing_settings_file_is_created_and_removed_again() {
     for client in CLIENTS {
         let sandbox = sandbox();
-        let file = place(&sandbox, client);
-        assert_eq!(setup(&sandbox, client, &[]).code, 0, "{client}");
+        let file = settings_file(&sandbox, client);
+        assert_eq!(run_setup(&sandbox, client, &[]).code, 0, "{client}");
         assert!(file.exists(), "{client}");
-        assert_eq!(setup(&sandbox, client, &["--remove"]).code, 0, "{client}");
+        assert_eq!(run_setup(&sandbox, client, &["--remove"]).code, 0, "{client}");
         assert!(!file.exists(), "{client}");
     }
 }
@@ -139,19 +140,19 @@ fn a_missing_settings_file_is_created_and_removed_again() {
 #[test]
 fn changes_of_the_client_between_setup_and_removal_are_kept() {
     let sandbox = sandbox();
-    let file = place(&sandbox, "claude-code");
-    put(&file, b"{\n  \"numStartups\": 1\n}\n");
-    assert_eq!(setup(&sandbox, "claude-code", &[]).code, 0);
+    let file = settings_file(&sandbox, "claude-code");
+    write_file(&file, b"{\n  \"numStartups\": 1\n}\n");
+    assert_eq!(run_setup(&sandbox, "claude-code", &[]).code, 0);
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("\"numStartups\": 1", "\"numStartups\": 2")).unwrap();
-    assert_eq!(setup(&sandbox, "claude-code", &["--remove"]).code, 0);
+    assert_eq!(run_setup(&sandbox, "claude-code", &["--remove"]).code, 0);
     assert_eq!(fs::read_to_string(&file).unwrap(), "{\n  \"numStartups\": 2\n}\n");
 }
 
 #[test]
 fn a_malformed_settings_file_is_named_and_not_changed() {
     let sandbox = sandbox();
-    for (client, text, said) in [
+    for (client, text, position) in [
         (
             "claude-code",
             "{\n  // mine\n  \"a\": 1\n}",
@@ -160,11 +161,11 @@ fn a_malformed_settings_file_is_named_and_not_changed() {
         ("codex", "[mcp_servers\n", "config.toml:line 1, column 13"),
         ("cursor", "{ \"mcpServers\": [] }", "mcp.json:line 1, column 17"),
     ] {
-        let file = place(&sandbox, client);
-        put(&file, text.as_bytes());
-        let refused = setup(&sandbox, client, &[]);
+        let file = settings_file(&sandbox, client);
+        write_file(&file, text.as_bytes());
+        let refused = run_setup(&sandbox, client, &[]);
         assert_eq!(refused.code, 1);
-        assert!(refused.stderr.contains(said), "{}", refused.stderr);
+        assert!(refused.stderr.contains(position), "{}", refused.stderr);
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
 }
@@ -179,54 +180,58 @@ fn installed_clients_are_found_and_nothing_is_written_without_consent() {
         "{}",
         none.stderr
     );
-    put(&place(&sandbox, "codex"), b"");
-    put(&place(&sandbox, "zed"), b"{}");
-    let unasked = sandbox.run(&["setup"]);
-    assert_ne!(unasked.code, 0);
+    write_file(&settings_file(&sandbox, "codex"), b"");
+    write_file(&settings_file(&sandbox, "zed"), b"{}");
+    let unconfirmed = sandbox.run(&["setup"]);
+    assert_ne!(unconfirmed.code, 0);
     assert!(
-        unasked.stdout.contains("Codex: ") && unasked.stdout.contains("Zed: "),
+        unconfirmed.stdout.contains("Codex: ") && unconfirmed.stdout.contains("Zed: "),
         "{}",
-        unasked.stdout
+        unconfirmed.stdout
     );
-    assert!(unasked.stderr.contains("run it with --yes"), "{}", unasked.stderr);
+    assert!(
+        unconfirmed.stderr.contains("run it with --yes"),
+        "{}",
+        unconfirmed.stderr
+    );
     let printed = sandbox.run(&["setup", "--print"]);
     assert!(
         printed.stdout.contains("[mcp_servers.docent]"),
         "{}",
         printed.stdout
     );
-    assert_eq!(fs::read(place(&sandbox, "codex")).unwrap(), b"");
+    assert_eq!(fs::read(settings_file(&sandbox, "codex")).unwrap(), b"");
 }
 
 #[test]
 fn setup_works_in_the_home_directory_and_remove_takes_out_every_entry() {
     let sandbox = sandbox();
     let home = sandbox.home();
-    put(&place(&sandbox, "codex"), b"");
+    write_file(&settings_file(&sandbox, "codex"), b"");
     fs::create_dir_all(home.join(".cursor")).unwrap();
     let mut at_home = sandbox.docent();
     at_home
         .env_remove("DOCENT_ROOT")
         .current_dir(&home)
         .args(["setup", "--yes"]);
-    let made = Finished::of(&mut at_home);
-    assert_eq!(made.code, 0, "{made:?}");
+    let connected = Finished::run(&mut at_home);
+    assert_eq!(connected.code, 0, "{connected:?}");
     assert!(
-        made.stderr.contains("Cursor is connected inside a project"),
+        connected.stderr.contains("Cursor is connected inside a project"),
         "{}",
-        made.stderr
+        connected.stderr
     );
     assert!(
-        fs::read_to_string(place(&sandbox, "codex"))
+        fs::read_to_string(settings_file(&sandbox, "codex"))
             .unwrap()
             .contains("docent")
     );
 
-    // Inside a project, what is there goes, whoever it is for.
-    assert_eq!(setup(&sandbox, "cursor", &[]).code, 0);
+    // Inside a project, --remove takes out the entries of the user and of the project.
+    assert_eq!(run_setup(&sandbox, "cursor", &[]).code, 0);
     assert_eq!(sandbox.run(&["setup", "--remove", "--yes"]).code, 0);
-    assert!(!place(&sandbox, "cursor").exists());
-    assert_eq!(fs::read(place(&sandbox, "codex")).unwrap(), b"");
+    assert!(!settings_file(&sandbox, "cursor").exists());
+    assert_eq!(fs::read(settings_file(&sandbox, "codex")).unwrap(), b"");
     assert!(
         sandbox
             .run(&["setup", "--remove"])
@@ -238,10 +243,10 @@ fn setup_works_in_the_home_directory_and_remove_takes_out_every_entry() {
 #[test]
 fn the_project_flag_writes_the_settings_of_the_project() {
     let sandbox = sandbox();
-    let made = setup(&sandbox, "claude-code", &["--project"]);
-    assert!(made.stderr.contains("allow the server"), "{}", made.stderr);
+    let added = run_setup(&sandbox, "claude-code", &["--project"]);
+    assert!(added.stderr.contains("allow the server"), "{}", added.stderr);
     assert!(sandbox.root().join(".mcp.json").exists());
-    let refused = setup(&sandbox, "claude-desktop", &["--project"]);
+    let refused = run_setup(&sandbox, "claude-desktop", &["--project"]);
     assert!(
         refused.stderr.contains("no settings for a project"),
         "{}",
@@ -252,34 +257,34 @@ fn the_project_flag_writes_the_settings_of_the_project() {
 #[cfg(unix)]
 #[test]
 fn symbolic_links_and_permissions_are_preserved() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::PermissionsExt;
 
     let sandbox = sandbox();
     let (file, real) = (
-        place(&sandbox, "claude-code"),
+        settings_file(&sandbox, "claude-code"),
         sandbox.outside().join("dotfiles.json"),
     );
     fs::write(&real, "{}").unwrap();
-    fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
-    symlink(&real, &file).unwrap();
-    assert_eq!(setup(&sandbox, "claude-code", &[]).code, 0);
+    docent_testkit::set_mode(&real, 0o600);
+    docent_testkit::make_link(&real, &file);
+    assert_eq!(run_setup(&sandbox, "claude-code", &[]).code, 0);
     assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&real), mode(&backup(&file))), (0o600, 0o600));
+    assert_eq!((mode(&real), mode(&backup_of(&file))), (0o600, 0o600));
     assert!(fs::read_to_string(&real).unwrap().contains("docent"));
 }
 
 #[test]
 fn the_guide_flag_adds_a_guide_for_agents() {
     let sandbox = sandbox().file("AGENTS.md", "# Rules\n");
-    put(&place(&sandbox, "codex"), b"");
-    assert_eq!(setup(&sandbox, "codex", &["--guide"]).code, 0);
+    write_file(&settings_file(&sandbox, "codex"), b"");
+    assert_eq!(run_setup(&sandbox, "codex", &["--guide"]).code, 0);
     let guide = fs::read_to_string(sandbox.root().join("AGENTS.md")).unwrap();
     assert!(
         guide.starts_with("# Rules\n\n<!-- docent: begin -->\n") && guide.contains("context_search"),
         "{guide}"
     );
-    assert_eq!(setup(&sandbox, "codex", &["--remove"]).code, 0);
+    assert_eq!(run_setup(&sandbox, "codex", &["--remove"]).code, 0);
     assert_eq!(
         fs::read_to_string(sandbox.root().join("AGENTS.md")).unwrap(),
         "# Rules\n"

@@ -1,6 +1,6 @@
-//! `write_memory_entry`: every promise of its contract, by every kind of client.
+//! `write_memory_entry`: approval by the user, over both transports and in both eras, and refused entries.
 
-use docent_testkit::{Answer, Era, HttpServer, Sandbox, StdioClient, User};
+use docent_testkit::{Answer, Era, HttpServer, Sandbox, StdioClient, User, pretty};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -9,49 +9,50 @@ use crate::sandbox;
 const ENTRY: &str =
     r#"{"timestamp": "2026-01-09T10:30:00Z", "event": "task_complete", "task": "EDA notebook"}"#;
 
+/// Arguments that append an entry to the progress log.
 fn progress(entry: &str) -> Value {
     json!({ "file": "progress_log.jsonl", "entry": entry })
 }
 
-/// What a file of the memory holds; nothing where there is none.
-fn held(sandbox: &Sandbox, file: &str) -> String {
+/// The content of a memory file, empty if it is missing.
+fn read_memory(sandbox: &Sandbox, file: &str) -> String {
     std::fs::read_to_string(sandbox.root().join(".context/memory").join(file)).unwrap_or_default()
 }
 
-/// Calls by both ways and in both eras, each in a project of its own: what was answered, and what is written then.
-fn by_all(user: User, arguments: &Value) -> Vec<(Answer, String)> {
+/// Calls over both transports in both eras, each in a new project: the answers and what was written.
+fn call_by_all(user: User, arguments: &Value) -> Vec<(Answer, String)> {
     let file = arguments["file"].as_str().unwrap();
-    let mut seen = Vec::new();
+    let mut results = Vec::new();
     for era in Era::BOTH {
         let project = sandbox();
         let mut docent = project.docent();
         docent.env("DOCENT_MEMORY_APPROVAL_SECONDS", "1");
         let client = StdioClient::start_with_user(docent, era, user);
         let answer = client.call("write_memory_entry", arguments.clone());
-        seen.push((answer, held(&project, file)));
+        results.push((answer, read_memory(&project, file)));
 
         let project = sandbox();
         let mut docent = project.docent();
         docent.env("DOCENT_MEMORY_APPROVAL_SECONDS", "1");
         let server = HttpServer::start(docent);
         let answer = server.call_with_user(era, user, "write_memory_entry", arguments.clone());
-        seen.push((answer, held(&project, file)));
+        results.push((answer, read_memory(&project, file)));
     }
-    seen
+    results
 }
 
-/// The one thing that all of them saw.
-fn alike(user: User, arguments: &Value) -> (Answer, String) {
-    let seen = by_all(user, arguments);
-    for one in &seen {
-        assert_eq!(*one, seen[0], "{user:?}");
+/// Calls as [`call_by_all`] does, and fails if the results differ.
+fn call_alike(user: User, arguments: &Value) -> (Answer, String) {
+    let results = call_by_all(user, arguments);
+    for result in &results {
+        assert_eq!(*result, results[0], "{user:?}");
     }
-    seen.into_iter().next().unwrap()
+    results.into_iter().next().unwrap()
 }
 
 #[test]
 fn an_accepted_entry_is_written_unchanged() {
-    let (answer, written) = alike(User::Accepts, &progress(ENTRY));
+    let (answer, written) = call_alike(User::Accepts, &progress(ENTRY));
 
     assert_snapshot!(answer, @r#"{"success":true,"bytes_written":88,"timestamp":"2026-01-09T10:30:00Z"}"#);
     assert_eq!(written, format!("{ENTRY}\n"));
@@ -60,24 +61,35 @@ fn an_accepted_entry_is_written_unchanged() {
 
 #[test]
 fn a_declined_entry_is_refused_and_dropped() {
-    let (answer, written) = alike(User::Declines, &progress(ENTRY));
+    let (answer, written) = call_alike(User::Declines, &progress(ENTRY));
 
-    assert_snapshot!(answer, @r#"[isError] {"error":"The user declined the entry; nothing was written","code":403}"#);
+    assert_snapshot!(
+        answer,
+        @r#"[isError] {"error":"The user declined the entry; nothing was written","code":403}"#
+    );
     assert_eq!(written, "");
 }
 
 #[test]
 fn a_cancelled_question_leaves_the_entry_pending() {
-    let (answer, written) = alike(User::Cancels, &progress(ENTRY));
+    let (answer, written) = call_alike(User::Cancels, &progress(ENTRY));
 
-    assert_snapshot!(answer, @r#"{"success":false,"bytes_written":0,"timestamp":"2026-01-09T10:30:00Z","pending":"4d0e1c67d1","notice":"The question was closed without an answer, so nothing is written yet. Tell the user to run `docent memory approve 4d0e1c67d1`; `docent memory pending` shows what waits"}"#);
+    assert_snapshot!(pretty(&answer), @r#"
+    {
+      "success": false,
+      "bytes_written": 0,
+      "timestamp": "2026-01-09T10:30:00Z",
+      "pending": "4d0e1c67d1",
+      "notice": "The question was closed without an answer, so nothing is written yet. Tell the user to run `docent memory approve 4d0e1c67d1`; `docent memory pending` shows what waits"
+    }
+    "#);
     assert_eq!(written, "");
 }
 
 #[test]
 fn a_client_that_fails_to_ask_leaves_the_entry_pending() {
-    for user in [User::CannotBeAsked, User::TalksNonsense] {
-        let (answer, written) = alike(user, &progress(ENTRY));
+    for user in [User::CannotBeAsked, User::AnswersNonsense] {
+        let (answer, written) = call_alike(user, &progress(ENTRY));
 
         assert_eq!(answer.json()["pending"], "4d0e1c67d1", "{user:?}");
         assert!(answer.text.contains("The user could not be asked"), "{answer}");
@@ -90,14 +102,14 @@ fn a_user_who_never_answers_leaves_the_entry_pending() {
     let project = sandbox();
     let mut docent = project.docent();
     docent.env("DOCENT_MEMORY_APPROVAL_SECONDS", "1");
-    let client = StdioClient::start_with_user(docent, Era::Handshake, User::IsSilent);
+    let client = StdioClient::start_with_user(docent, Era::Handshake, User::NeverAnswers);
     let answer = client.call("write_memory_entry", progress(ENTRY));
 
     assert!(
         answer.text.contains("The user did not answer in time"),
         "{answer}"
     );
-    assert_eq!(held(&project, "progress_log.jsonl"), "");
+    assert_eq!(read_memory(&project, "progress_log.jsonl"), "");
     assert_eq!(project.run(&["memory", "pending"]).stdout.lines().count(), 2);
 }
 
@@ -106,9 +118,17 @@ fn a_client_without_elicitation_leaves_the_entry_pending_for_approval() {
     let sandbox = sandbox();
     let answer = sandbox.call("write_memory_entry", progress(ENTRY));
 
-    assert_snapshot!(answer, @r#"{"success":false,"bytes_written":0,"timestamp":"2026-01-09T10:30:00Z","pending":"4d0e1c67d1","notice":"This client cannot ask the user, so nothing is written yet. Tell the user to run `docent memory approve 4d0e1c67d1`; `docent memory pending` shows what waits"}"#);
-    assert_eq!(held(&sandbox, "progress_log.jsonl"), "");
-    // Three calls, one entry.
+    assert_snapshot!(pretty(&answer), @r#"
+    {
+      "success": false,
+      "bytes_written": 0,
+      "timestamp": "2026-01-09T10:30:00Z",
+      "pending": "4d0e1c67d1",
+      "notice": "This client cannot ask the user, so nothing is written yet. Tell the user to run `docent memory approve 4d0e1c67d1`; `docent memory pending` shows what waits"
+    }
+    "#);
+    assert_eq!(read_memory(&sandbox, "progress_log.jsonl"), "");
+    // Three equal calls leave one pending entry.
     let pending = sandbox.run(&["memory", "pending"]);
     assert_eq!(
         pending.stdout.matches("EDA notebook").count(),
@@ -118,11 +138,11 @@ fn a_client_without_elicitation_leaves_the_entry_pending_for_approval() {
     );
     let id = answer.json()["pending"].as_str().unwrap().to_owned();
     assert_eq!(sandbox.run(&["memory", "approve", &id]).code, 0);
-    assert_eq!(held(&sandbox, "progress_log.jsonl"), format!("{ENTRY}\n"));
-    let again = sandbox.run(&["memory", "approve", &id]);
-    assert_eq!(again.code, 1);
-    assert!(again.stderr.contains("no entry"), "{}", again.stderr);
-    assert_eq!(held(&sandbox, "progress_log.jsonl"), format!("{ENTRY}\n"));
+    assert_eq!(read_memory(&sandbox, "progress_log.jsonl"), format!("{ENTRY}\n"));
+    let repeated = sandbox.run(&["memory", "approve", &id]);
+    assert_eq!(repeated.code, 1);
+    assert!(repeated.stderr.contains("no entry"), "{}", repeated.stderr);
+    assert_eq!(read_memory(&sandbox, "progress_log.jsonl"), format!("{ENTRY}\n"));
 }
 
 #[test]
@@ -134,7 +154,7 @@ fn the_user_can_turn_off_approval() {
     let answer = client.call("write_memory_entry", progress(ENTRY));
 
     assert_eq!(answer.json()["success"], true);
-    assert_eq!(held(&project, "progress_log.jsonl"), format!("{ENTRY}\n"));
+    assert_eq!(read_memory(&project, "progress_log.jsonl"), format!("{ENTRY}\n"));
 }
 
 #[test]
@@ -145,88 +165,88 @@ fn a_project_cannot_turn_off_approval() {
     assert_eq!(answer.json()["success"], false);
 }
 
-/// A call of the newer era that brings an answer to a question.
-fn answering(word: &Value, entry: &str) -> Value {
+/// Builds a stateless call that brings the consent of the user, with the state of an earlier question.
+fn call_with_consent(state: &Value, entry: &str) -> Value {
     json!({
         "name": "write_memory_entry",
         "arguments": progress(entry),
         "inputResponses": { "approve": { "action": "accept" } },
-        "requestState": word,
+        "requestState": state,
     })
 }
 
-/// Has a client of the newer era asked, and returns the word by which it comes back.
-fn asked(client: &StdioClient) -> Value {
+/// Calls as a stateless client until the question, and returns its `requestState`.
+fn request_consent(client: &StdioClient) -> Value {
     let call = json!({ "name": "write_memory_entry", "arguments": progress(ENTRY) });
     let response = client.request("tools/call", call);
-    let word = response["result"]["requestState"].clone();
-    assert!(word.is_string(), "{response}");
-    word
+    let state = response["result"]["requestState"].clone();
+    assert!(state.is_string(), "{response}");
+    state
 }
 
 #[test]
 fn a_forged_or_reused_consent_is_not_accepted() {
     let project = sandbox();
     let client = StdioClient::start_with_user(project.docent(), Era::Stateless, User::Accepts);
-    let word = &asked(&client);
-    // A made-up word, the right word for another entry, and then once more for the right one: it was used up.
-    for (word, entry) in [(&json!("4d0e1c67d1"), ENTRY), (word, "{}"), (word, ENTRY)] {
-        let response = client.request("tools/call", answering(word, entry));
+    let state = &request_consent(&client);
+    // A forged state, the right state for another entry, and the right state a second time.
+    for (state, entry) in [(&json!("4d0e1c67d1"), ENTRY), (state, "{}"), (state, ENTRY)] {
+        let response = client.request("tools/call", call_with_consent(state, entry));
         assert_eq!(response["result"]["resultType"], "input_required", "{response}");
     }
-    let unable = StdioClient::start(project.docent(), Era::Stateless);
-    let response = unable.request("tools/call", answering(word, ENTRY));
-    assert_eq!(Answer::of(&response["result"]).json()["success"], false);
-    assert_eq!(held(&project, "progress_log.jsonl"), "");
+    let unable = project.start_client(Era::Stateless);
+    let response = unable.request("tools/call", call_with_consent(state, ENTRY));
+    assert_eq!(Answer::from_result(&response["result"]).json()["success"], false);
+    assert_eq!(read_memory(&project, "progress_log.jsonl"), "");
 }
 
 #[test]
 fn a_consent_is_valid_for_one_call() {
     let project = sandbox();
     let client = StdioClient::start_with_user(project.docent(), Era::Stateless, User::Accepts);
-    let word = &asked(&client);
-    let written = client.request("tools/call", answering(word, ENTRY));
-    assert_eq!(Answer::of(&written["result"]).json()["success"], true);
-    let again = client.request("tools/call", answering(word, ENTRY));
-    assert_eq!(again["result"]["resultType"], "input_required", "{again}");
-    assert_eq!(held(&project, "progress_log.jsonl"), format!("{ENTRY}\n"));
+    let state = &request_consent(&client);
+    let written = client.request("tools/call", call_with_consent(state, ENTRY));
+    assert_eq!(Answer::from_result(&written["result"]).json()["success"], true);
+    let repeated = client.request("tools/call", call_with_consent(state, ENTRY));
+    assert_eq!(repeated["result"]["resultType"], "input_required", "{repeated}");
+    assert_eq!(read_memory(&project, "progress_log.jsonl"), format!("{ENTRY}\n"));
 }
 
 #[test]
 fn a_decided_entry_is_no_longer_pending() {
     let project = sandbox();
     let pending = || project.run(&["memory", "pending"]).stdout;
-    let as_user = |user: User| {
+    let call_as = |user: User| {
         let client = StdioClient::start_with_user(project.docent(), Era::Handshake, user);
         client.call("write_memory_entry", progress(ENTRY))
     };
-    as_user(User::Cancels);
+    call_as(User::Cancels);
     assert!(pending().contains("EDA notebook"));
-    as_user(User::Declines);
+    call_as(User::Declines);
     assert_eq!(pending(), "");
-    as_user(User::Cancels);
-    as_user(User::Accepts);
+    call_as(User::Cancels);
+    call_as(User::Accepts);
     assert_eq!(pending(), "");
-    assert_eq!(held(&project, "progress_log.jsonl"), format!("{ENTRY}\n"));
+    assert_eq!(read_memory(&project, "progress_log.jsonl"), format!("{ENTRY}\n"));
 }
 
 #[test]
 fn an_entry_stays_pending_if_the_client_leaves_during_the_question() {
     let project = sandbox();
-    let client = StdioClient::start_with_user(project.docent(), Era::Handshake, User::IsSilent);
+    let client = StdioClient::start_with_user(project.docent(), Era::Handshake, User::NeverAnswers);
     client.post(
         "tools/call",
         json!({ "name": "write_memory_entry", "arguments": progress(ENTRY) }),
     );
-    let asked = std::iter::repeat_with(|| client.receive())
+    let question = std::iter::repeat_with(|| client.receive())
         .find(|message| message["method"] == "elicitation/create")
         .unwrap();
     assert!(
-        asked["params"]["message"]
+        question["params"]["message"]
             .as_str()
             .unwrap()
             .contains("> {\"timestamp\""),
-        "{asked}"
+        "{question}"
     );
     client.close();
 
@@ -263,7 +283,7 @@ fn lines_appended_by_other_programs_are_kept() {
     }
     other.join().unwrap();
 
-    let text = held(&project, "progress_log.jsonl");
+    let text = read_memory(&project, "progress_log.jsonl");
     assert_eq!(
         text.lines()
             .filter(|line| line.starts_with("{\"by hand\":"))
@@ -305,8 +325,7 @@ fn the_user_sees_the_entry_before_it_is_written() {
         json!({ "name": "write_memory_entry", "arguments": arguments }),
     );
 
-    assert_snapshot!(
-        serde_json::to_string_pretty(&response["result"]["inputRequests"]).unwrap(), @r#"
+    assert_snapshot!(pretty(&response["result"]["inputRequests"]), @r#"
     {
       "approve": {
         "method": "elicitation/create",
@@ -320,8 +339,7 @@ fn the_user_sees_the_entry_before_it_is_written() {
         }
       }
     }
-    "#
-    );
+    "#);
 }
 
 #[test]
@@ -333,7 +351,7 @@ fn markdown_entries_are_separated_by_a_blank_line() {
     }
 
     assert_eq!(
-        held(&sandbox, "best_practices.md"),
+        read_memory(&sandbox, "best_practices.md"),
         "- Always close files\n\n- Never panic\n- Log once\n\ntext\n"
     );
 }
@@ -341,7 +359,7 @@ fn markdown_entries_are_separated_by_a_blank_line() {
 #[test]
 fn invalid_entries_are_refused_with_a_code() {
     let sandbox = sandbox();
-    let refused = |file: &str, entry: &str| {
+    let refuse = |file: &str, entry: &str| {
         let answer = sandbox.call("write_memory_entry", json!({ "file": file, "entry": entry }));
         assert!(answer.is_error, "{answer}");
         answer.text
@@ -350,25 +368,25 @@ fn invalid_entries_are_refused_with_a_code() {
     let deep = format!("{{\"a\": {}1{}}}", "[".repeat(100), "]".repeat(100));
     let token = ["ghp_", "abcD1abcD1abcD1abcD1abcD1"].concat();
     let secret = format!(r#"{{"note": "deploy with {token}"}}"#);
-    let seen = [
-        refused("decisions.jsonl", &large),
-        refused("decisions.jsonl", ""),
-        refused("decisions.jsonl", "  \n"),
-        refused("decisions.jsonl", "not JSON"),
-        refused("decisions.jsonl", "[1, 2]"),
-        refused("decisions.jsonl", "{\"a\":\n 1}"),
-        refused("decisions.jsonl", r#"{"a": 1, "a": 2}"#),
-        refused("decisions.jsonl", &deep),
-        refused("decisions.jsonl", &secret),
-        refused("decisions.jsonl", "{\"a\": \"\u{202e}b\"}"),
-        refused("best_practices.md", "<script>alert(1)</script>"),
-        refused("best_practices.md", "a\u{7}b"),
-        refused("secrets.md", "x"),
-        refused("../decisions.jsonl", "{}"),
+    let errors = [
+        refuse("decisions.jsonl", &large),
+        refuse("decisions.jsonl", ""),
+        refuse("decisions.jsonl", "  \n"),
+        refuse("decisions.jsonl", "not JSON"),
+        refuse("decisions.jsonl", "[1, 2]"),
+        refuse("decisions.jsonl", "{\"a\":\n 1}"),
+        refuse("decisions.jsonl", r#"{"a": 1, "a": 2}"#),
+        refuse("decisions.jsonl", &deep),
+        refuse("decisions.jsonl", &secret),
+        refuse("decisions.jsonl", "{\"a\": \"\u{202e}b\"}"),
+        refuse("best_practices.md", "<script>alert(1)</script>"),
+        refuse("best_practices.md", "a\u{7}b"),
+        refuse("secrets.md", "x"),
+        refuse("../decisions.jsonl", "{}"),
     ];
 
-    assert!(!seen.concat().contains(&token));
-    assert_snapshot!(seen.join("\n"), @r#"
+    assert!(!errors.concat().contains(&token));
+    assert_snapshot!(errors.join("\n"), @r#"
     {"error":"The entry was refused (entry must have at most 10240 characters; it has 10249)","code":413}
     {"error":"The entry was refused (the entry is empty)","code":400}
     {"error":"The entry was refused (the entry is empty)","code":400}
@@ -408,7 +426,7 @@ fn an_entry_of_the_maximum_size_is_written_completely() {
     assert_eq!(entry.len(), 10_240);
     assert_eq!(sandbox.run(&["memory", "add", "decisions.jsonl", &entry]).code, 0);
 
-    assert_eq!(held(&sandbox, "decisions.jsonl"), entry + "\n");
+    assert_eq!(read_memory(&sandbox, "decisions.jsonl"), entry + "\n");
 }
 
 #[test]
@@ -421,8 +439,13 @@ fn calls_over_the_rate_limit_are_429_with_the_waiting_time() {
     assert_eq!(call().json()["success"], true);
     assert_eq!(call().json()["success"], true);
 
-    assert_snapshot!(call(), @r#"[isError] {"error":"Rate limit exceeded for write_memory_entry. Try again in 60 s","code":429}"#);
-    assert_eq!(held(&project, "progress_log.jsonl"), "{}\n{}\n");
+    assert_snapshot!(pretty(&call()), @r#"
+    [isError] {
+      "error": "Rate limit exceeded for write_memory_entry. Try again in 60 s",
+      "code": 429
+    }
+    "#);
+    assert_eq!(read_memory(&project, "progress_log.jsonl"), "{}\n{}\n");
 }
 
 #[cfg(unix)]
@@ -437,8 +460,7 @@ fn a_memory_behind_a_symbolic_link_is_not_written() {
             std::fs::create_dir(&target).unwrap();
         }
         let link = sandbox.root().join(name);
-        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(&target, &link).unwrap();
+        docent_testkit::make_link(&target, &link);
         let refused = sandbox.run(&["memory", "add", "decisions.jsonl", "{}", "--json"]);
 
         assert_eq!(refused.code, 1, "{name}");
@@ -472,7 +494,7 @@ fn pending_entries_can_be_listed_approved_and_rejected() {
     assert_eq!(sandbox.run(&["memory", "reject", &ids[0]]).code, 0);
     assert_eq!(sandbox.run(&["memory", "approve", "--all"]).code, 0);
 
-    assert_eq!(held(&sandbox, "progress_log.jsonl").lines().count(), 2);
+    assert_eq!(read_memory(&sandbox, "progress_log.jsonl").lines().count(), 2);
     let listed = sandbox.run(&["memory", "list"]).stdout;
     assert!(
         listed.starts_with(".context/memory/progress_log.jsonl\n{\"a\": "),
