@@ -91,3 +91,24 @@ fn is_random_id(bytes: &[u8]) -> bool {
             fixed => byte == fixed,
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pretty_keeps_the_order_of_keys_and_marks_errors() {
+        let answer = Answer {
+            text: r#"{"b":[1.0,{}],"a":"x"}"#.to_owned(),
+            is_error: true,
+        };
+        let expected = "[isError] {\n  \"b\": [\n    1.0,\n    {}\n  ],\n  \"a\": \"x\"\n}";
+        assert_eq!(pretty(&answer), expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "the answer is not compact JSON")]
+    fn pretty_refuses_text_that_is_not_compact_json() {
+        pretty(&r#"{"a": 1}"#);
+    }
+}

@@ -177,11 +177,11 @@ impl Sandbox {
                 .stderr(screen);
             command.spawn().expect("docent starts")
         };
-        let mut seen = Vec::new();
+        let mut screen_output = Vec::new();
         // On some systems the end of the output is an error: the other side has hung up.
-        let _ = fs::File::from(terminal).read_to_end(&mut seen);
+        let _ = fs::File::from(terminal).read_to_end(&mut screen_output);
         child.wait().expect("docent ends");
-        String::from_utf8(seen)
+        String::from_utf8(screen_output)
             .expect("docent writes UTF-8")
             .replace("\r\n", "\n")
     }

@@ -64,11 +64,11 @@ fn search_json(sandbox: &Sandbox, mut arguments: Value) -> Value {
 /// Path and name of each result.
 fn places_of(answer: &Value) -> Vec<String> {
     let results = answer["results"].as_array().unwrap();
-    let place = |found: &Value| {
+    let place = |result: &Value| {
         format!(
             "{} {}",
-            found["path"].as_str().unwrap(),
-            found["name"].as_str().unwrap()
+            result["path"].as_str().unwrap(),
+            result["name"].as_str().unwrap()
         )
     };
     results.iter().map(place).collect()
@@ -326,11 +326,11 @@ fn the_chunk_type_filters_results() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|found| {
+            .map(|result| {
                 format!(
                     "{} {}",
-                    found["kind"].as_str().unwrap(),
-                    found["name"].as_str().unwrap()
+                    result["kind"].as_str().unwrap(),
+                    result["name"].as_str().unwrap()
                 )
             })
             .collect();
@@ -434,11 +434,11 @@ fn a_file_read_before_ranks_higher_and_the_answer_shows_the_factors() {
         );
     }
     let answer = search_json(&sandbox, json!({ "query": "verify token", "limit": 1 }));
-    let found = &answer["results"][0];
-    assert_eq!(found["path"], "src/auth/jwt.ts");
-    assert_eq!(found["lastAccessed"], "2026-01-09T10:30:00Z");
-    assert_eq!(found["accessesThisWeek"], 3);
-    let ranking = &found["ranking"];
+    let result = &answer["results"][0];
+    assert_eq!(result["path"], "src/auth/jwt.ts");
+    assert_eq!(result["lastAccessed"], "2026-01-09T10:30:00Z");
+    assert_eq!(result["accessesThisWeek"], 3);
+    let ranking = &result["ranking"];
     assert_eq!(
         (&ranking["recency"], &ranking["module"], &ranking["frequency"]),
         (&json!(1.5), &json!(1.3), &json!(1.03))
@@ -448,7 +448,7 @@ fn a_file_read_before_ranks_higher_and_the_answer_shows_the_factors() {
         ranking["final"].as_f64().unwrap(),
     );
     assert!((semantic * 1.5 * 1.3 * 1.03 - last).abs() < 1e-3, "{ranking}");
-    assert!((0.0..=1.0).contains(&found["score"].as_f64().unwrap()));
+    assert!((0.0..=1.0).contains(&result["score"].as_f64().unwrap()));
 
     let off = ["rank.recency_day=1", "rank.module=1", "rank.frequency=1"];
     let mut arguments = vec![

@@ -17,13 +17,13 @@ fn search_kind(sandbox: &Sandbox, query: &str, kind: &str) -> Value {
 /// Type, origin, module and first line of each result.
 fn summarize(answer: &Value) -> Vec<String> {
     let results = answer["results"].as_array().unwrap();
-    let summary = |found: &Value| {
+    let summary = |result: &Value| {
         format!(
             "{} {} {}: {}",
-            found["type"].as_str().unwrap(),
-            found["origin"].as_str().unwrap_or("-"),
-            found["module"].as_str().unwrap(),
-            found["content"].as_str().unwrap().lines().next().unwrap()
+            result["type"].as_str().unwrap(),
+            result["origin"].as_str().unwrap_or("-"),
+            result["module"].as_str().unwrap(),
+            result["content"].as_str().unwrap().lines().next().unwrap()
         )
     };
     results.iter().map(summary).collect()
@@ -95,10 +95,10 @@ fn each_source_yields_discoveries_of_its_type() {
 fn a_result_has_the_fields_of_the_contract() {
     let sandbox = project();
     let answer = search_kind(&sandbox, "token refresh raced", "issue");
-    let mut found = answer["results"][0].clone();
-    found["commit"] = "ID".into();
-    found["id"] = "ID".into();
-    assert_snapshot!(pretty(&found), @r#"
+    let mut result = answer["results"][0].clone();
+    result["commit"] = "ID".into();
+    result["id"] = "ID".into();
+    assert_snapshot!(pretty(&result), @r#"
     {
       "id": "ID",
       "type": "issue",
@@ -202,7 +202,7 @@ fn a_search_finds_code_and_discoveries_without_repeating_a_comment() {
             .as_array()
             .unwrap()
             .iter()
-            .all(|found| found["source"] == "code")
+            .all(|result| result["source"] == "code")
     );
 }
 
@@ -250,13 +250,13 @@ fn a_decision_written_by_one_client_is_found_by_another() {
         );
         assert_eq!(written.json()["success"], true, "{written}");
         // The next search of another process must find it.
-        let found = find();
-        let entry = found["results"]
+        let answer = find();
+        let entry = answer["results"]
             .as_array()
             .unwrap()
             .iter()
             .find(|result| result["content"] == text)
-            .unwrap_or_else(|| panic!("{found}"));
+            .unwrap_or_else(|| panic!("{answer}"));
         assert_eq!(
             (&entry["type"], &entry["module"]),
             (&json!("decision"), &json!("billing"))

@@ -84,15 +84,15 @@ fn descriptions_of_the_corpus_and_of_labels_are_shown() {
 #[test]
 fn a_filter_keeps_the_sections_with_its_value() {
     let sandbox = corpus();
-    let found = search(
+    let answer = search(
         &sandbox,
         json!({ "query": "retry configuration", "language": "go", "scope": "sdk-specific" }),
     );
     assert_eq!(
-        ids_of(&found)[0],
+        ids_of(&answer)[0],
         "docs/sdk/go/auth.md#go-sdk/retry-configuration"
     );
-    let languages: BTreeSet<String> = found["hits"]
+    let languages: BTreeSet<String> = answer["hits"]
         .as_array()
         .unwrap()
         .iter()
@@ -104,19 +104,16 @@ fn a_filter_keeps_the_sections_with_its_value() {
 #[test]
 fn a_language_filter_without_a_scope_includes_the_guides() {
     let sandbox = corpus();
-    let found = ids_of(&search(
+    let ids = ids_of(&search(
         &sandbox,
         json!({ "query": "attempts", "language": "TypeScript" }),
     ));
     assert!(
-        found.iter().any(|id| id.starts_with("docs/guides/retries.md")),
-        "{found:?}"
+        ids.iter().any(|id| id.starts_with("docs/guides/retries.md")),
+        "{ids:?}"
     );
-    assert!(found.iter().any(|id| id.starts_with("docs/sdk/ts/")), "{found:?}");
-    assert!(
-        !found.iter().any(|id| id.starts_with("docs/sdk/go/")),
-        "{found:?}"
-    );
+    assert!(ids.iter().any(|id| id.starts_with("docs/sdk/ts/")), "{ids:?}");
+    assert!(!ids.iter().any(|id| id.starts_with("docs/sdk/go/")), "{ids:?}");
     let scoped = ids_of(&search(
         &sandbox,
         json!({ "query": "attempts", "language": "TypeScript", "scope": "sdk-specific" }),
@@ -135,15 +132,15 @@ fn a_new_value_is_allowed_as_soon_as_a_page_has_it() {
         "docs/sdk/rb.md",
         "---\nmetadata:\n  language: ruby\n---\n# Gems\n\nInstall the gem.\n",
     );
-    let found = search(&sandbox, json!({ "query": "install gem", "language": "ruby" }));
-    assert_eq!(ids_of(&found)[0], "docs/sdk/rb.md#_preamble");
+    let answer = search(&sandbox, json!({ "query": "install gem", "language": "ruby" }));
+    assert_eq!(ids_of(&answer)[0], "docs/sdk/rb.md#_preamble");
 }
 
 #[test]
 fn an_answer_without_results_names_filters_that_would_match() {
     let sandbox = corpus();
-    let found = search(&sandbox, json!({ "query": "login", "scope": "global-guide" }));
-    assert_snapshot!(pretty(&found["hint"]), @r#"
+    let answer = search(&sandbox, json!({ "query": "login", "scope": "global-guide" }));
+    assert_snapshot!(pretty(&answer["hint"]), @r#"
     {
       "message": "0 results found for 'login' with scope 'global-guide'. Other values match: see suggested_filters, or leave the filter out.",
       "suggested_filters": {
@@ -176,9 +173,9 @@ fn folders_of_the_docs_directory_are_sections_without_a_manifest() {
         .file("README.md", "# Project\n\nStart here.\n")
         .file("docs/guides/start.md", "# Start\n\nInstall it.\n")
         .file("docs/reference/api.md", "# API\n\nInstall headers.\n");
-    let found = search(&sandbox, json!({ "query": "install", "section": "guides" }));
-    assert_eq!(ids_of(&found), ["docs/guides/start.md#_preamble"]);
-    assert_eq!(found["hits"][0]["metadata"], json!({ "section": "guides" }));
+    let answer = search(&sandbox, json!({ "query": "install", "section": "guides" }));
+    assert_eq!(ids_of(&answer), ["docs/guides/start.md#_preamble"]);
+    assert_eq!(answer["hits"][0]["metadata"], json!({ "section": "guides" }));
     assert_snapshot!(
         refuse(&sandbox, json!({ "query": "install", "section": "docs" })),
         @"[isError] section must be one of: guides, reference"
@@ -245,8 +242,8 @@ fn sections_of_one_page_are_not_siblings() {
         "go/a.md",
         "# Alpha\n\n## Setup\n\nwalrus\n\n# Beta\n\n## Setup\n\nwalrus\n",
     );
-    let found = ids_of(&search(&sandbox, json!({ "query": "walrus setup" })));
+    let ids = ids_of(&search(&sandbox, json!({ "query": "walrus setup" })));
     assert!(
-        found.contains(&"go/a.md#alpha/setup".to_owned()) && found.contains(&"go/a.md#beta/setup".to_owned())
+        ids.contains(&"go/a.md#alpha/setup".to_owned()) && ids.contains(&"go/a.md#beta/setup".to_owned())
     );
 }

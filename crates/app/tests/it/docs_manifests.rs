@@ -17,10 +17,10 @@ fn a_broken_manifest_is_reported_and_its_pages_are_still_found() {
             "{\n  \"version\": \"1\",\n  \"metadata\": {\n}",
         )
         .file("docs/a.md", "# A\n\nwalrus\n");
-    let found = search(&sandbox, json!({ "query": "walrus" }));
-    assert_eq!(found["hits"][0]["chunk_id"], "docs/a.md#_preamble");
+    let answer = search(&sandbox, json!({ "query": "walrus" }));
+    assert_eq!(answer["hits"][0]["chunk_id"], "docs/a.md#_preamble");
     assert_snapshot!(
-        found["notice"],
+        answer["notice"],
         @r#""A manifest is not used: docs/.docs-mcp.json:4: EOF while parsing an object""#
     );
 }
@@ -40,11 +40,11 @@ fn a_label_with_ten_thousand_values_is_not_a_filter_and_is_reported() {
     }
     assert_eq!(sandbox.run(&["index"]).code, 0);
     let client = sandbox.start_client(Era::Handshake);
-    let found = client
+    let answer = client
         .call("search_docs", json!({ "query": "walrus", "limit": 1 }))
         .json();
-    assert_eq!(found["hits"][0]["metadata"], json!({ "kind": "x" }));
-    let notice = found["notice"].as_str().unwrap_or_default();
+    assert_eq!(answer["hits"][0]["metadata"], json!({ "kind": "x" }));
+    let notice = answer["notice"].as_str().unwrap_or_default();
     assert!(
         notice.contains("No filter: id has 10000 values, more than 512"),
         "{notice}"
@@ -69,11 +69,11 @@ fn a_label_with_many_values_is_a_filter_without_listing_them() {
         tool["inputSchema"]["properties"]["product"],
         @r#"{"type":"string","description":"Filter results by product. 300 values."}"#
     );
-    let found = search(
+    let answer = search(
         &sandbox,
         json!({ "query": "walrus", "product": "product number 77" }),
     );
-    assert_eq!(found["hits"][0]["filepath"], "docs/77.md");
+    assert_eq!(answer["hits"][0]["filepath"], "docs/77.md");
     let wrong = sandbox.call("search_docs", json!({ "query": "walrus", "product": "gadget" }));
     assert!(wrong.is_error && wrong.text.ends_with("(300 in all)"), "{wrong}");
 }
@@ -91,14 +91,14 @@ fn labels_with_unusual_or_invisible_characters_are_refused() {
         let sandbox = sandbox()
             .file("docs/.docs-mcp.json", manifest)
             .file("docs/a.md", "# A\n\nwalrus\n");
-        let found = search(&sandbox, json!({ "query": "walrus" }));
-        assert_eq!(found["hits"][0]["metadata"], json!({}), "{key}");
+        let answer = search(&sandbox, json!({ "query": "walrus" }));
+        assert_eq!(answer["hits"][0]["metadata"], json!({}), "{key}");
         assert!(
-            found["notice"]
+            answer["notice"]
                 .as_str()
                 .unwrap()
                 .starts_with("A manifest is not used: "),
-            "{found}"
+            "{answer}"
         );
         let list = Value::from(crate::list_tools(&sandbox)).to_string();
         assert!(!list.contains(&format!("\"{key}\":")), "{key}");
@@ -125,8 +125,8 @@ fn the_tool_list_stays_small_with_many_labels() {
         json!({ "type": "string" })
     );
     let value = format!("{}1", "日本語".repeat(20));
-    let found = search(&sandbox, json!({ "query": "walrus", "key-39": value }));
-    assert_eq!(found["hits"][0]["filepath"], "docs/1.md");
+    let answer = search(&sandbox, json!({ "query": "walrus", "key-39": value }));
+    assert_eq!(answer["hits"][0]["filepath"], "docs/1.md");
 }
 
 #[test]
@@ -136,9 +136,9 @@ fn errors_of_many_manifests_do_not_fill_the_answer() {
         let manifest = json!({ "version": "2".repeat(40_000) }).to_string();
         sandbox.write(&format!("docs/{at}/.docs-mcp.json"), manifest);
     }
-    let found = sandbox.call("search_docs", json!({ "query": "walrus" }));
-    assert!(found.text.len() < 2_000, "{found}");
-    assert!(found.text.contains("47 more are not"), "{found}");
+    let answer = sandbox.call("search_docs", json!({ "query": "walrus" }));
+    assert!(answer.text.len() < 2_000, "{answer}");
+    assert!(answer.text.contains("47 more are not"), "{answer}");
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn a_page_with_broken_front_matter_is_still_found() {
     let sandbox = sandbox()
         .file("a.md", "---\ntitle: \"open\nmore: [\n---\n# A\n\nwalrus\n")
         .file("b.md", "---\nnever: closed\n\n# B\n\nwalrus\n");
-    let found = search(&sandbox, json!({ "query": "walrus" }));
-    assert_eq!(found["hits"].as_array().unwrap().len(), 2);
+    let answer = search(&sandbox, json!({ "query": "walrus" }));
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
     let checked = sandbox.run(&["docs", "check"]);
     assert_eq!(checked.code, 1);
     assert_snapshot!(checked.stdout, @"a.md:3: front matter: invalid indentation in multiline quoted scalar");
@@ -223,8 +223,8 @@ fn docs_init_writes_a_manifest_and_never_overwrites_one() {
     }
     "#);
     assert_eq!(sandbox.run(&["docs", "check"]).code, 0);
-    let found = search(&sandbox, json!({ "query": "walrus", "section": "api" }));
-    assert_eq!(found["hits"].as_array().unwrap().len(), 1);
+    let answer = search(&sandbox, json!({ "query": "walrus", "section": "api" }));
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 1);
     let text = fs::read_to_string(&path).unwrap() + " ";
     fs::write(&path, &text).unwrap();
     let repeated = sandbox.run(&["docs", "init"]);
@@ -236,7 +236,7 @@ fn docs_init_writes_a_manifest_and_never_overwrites_one() {
 #[test]
 fn the_docs_commands_search_and_print_pages() {
     let sandbox = crate::search_docs::corpus();
-    let found = sandbox.run(&[
+    let finished = sandbox.run(&[
         "docs",
         "retry configuration",
         "--filter",
@@ -246,8 +246,8 @@ fn the_docs_commands_search_and_print_pages() {
         "--limit",
         "1",
     ]);
-    assert_eq!(found.code, 0, "{}", found.stderr);
-    assert_snapshot!(found.stdout, @"
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    assert_snapshot!(finished.stdout, @"
     Go SDK > Retry configuration    1.00
       docent doc docs/sdk/go/auth.md#go-sdk/retry-configuration
       Retry configuration Set the number of attempts.
@@ -367,8 +367,8 @@ fn templates_are_prompts_and_not_pages() {
     assert_snapshot!(missing["error"], @r#"{"code":-32602,"message":"the prompt needs app"}"#);
     let unknown = client.request("prompts/get", json!({ "name": "none" }));
     assert_snapshot!(unknown["error"], @r#"{"code":-32602,"message":"there is no prompt none"}"#);
-    let found = client.call("search_docs", json!({ "query": "advise" })).json();
-    assert_eq!(found["hits"].as_array().unwrap().len(), 0);
+    let answer = client.call("search_docs", json!({ "query": "advise" })).json();
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 0);
 }
 
 #[test]

@@ -424,8 +424,8 @@ fn an_unrelated_page_is_not_found_with_a_server_either() {
     let sandbox = project(&server);
     assert_eq!(run_index(&sandbox).0, 0);
     let arguments = json!({ "query": "quantum physics lecture" });
-    let found = sandbox.call_by_cli("search_docs", arguments).json();
-    assert_eq!(found["hits"], json!([]), "{found}");
+    let answer = sandbox.call_by_cli("search_docs", arguments).json();
+    assert_eq!(answer["hits"], json!([]), "{answer}");
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn no_argument_becomes_an_option() {
     let (sandbox, _) = hostile_repository();
     fs::write(sandbox.outside().join("secret.txt"), "outside\n").unwrap();
     let outside = sandbox.outside().join("secret.txt").display().to_string();
-    let made = sandbox.outside().join("made").display().to_string();
+    let created = sandbox.outside().join("created").display().to_string();
     let listing = |directory: &Path| {
         let mut names: Vec<_> = fs::read_dir(directory)
             .unwrap()
@@ -201,16 +201,16 @@ fn no_argument_becomes_an_option() {
     };
     let before = (listing(&sandbox.root()), listing(&sandbox.root().join(".git")));
     for text in [
-        format!("--output={made}"),
+        format!("--output={created}"),
         "-O".into(),
         format!("-O{outside}"),
         "--no-index".into(),
         format!("--no-index {outside}"),
-        format!("--upload-pack=touch {made}"),
+        format!("--upload-pack=touch {created}"),
         "--ext-diff".into(),
         "--contents=/etc/passwd".into(),
-        format!("HEAD\n--output={made}"),
-        format!("HEAD\0--output={made}"),
+        format!("HEAD\n--output={created}"),
+        format!("HEAD\0--output={created}"),
         "--help".into(),
         outside.clone(),
         format!("../{}", "secret.txt"),
@@ -244,7 +244,7 @@ fn no_argument_becomes_an_option() {
         before,
         (listing(&sandbox.root()), listing(&sandbox.root().join(".git")))
     );
-    assert!(!Path::new(&made).exists());
+    assert!(!Path::new(&created).exists());
 }
 
 #[test]

@@ -234,22 +234,22 @@ fn a_long_file_is_read_in_parts_without_overlap() {
     });
     let sandbox = sandbox().repository().file("long.txt", &text);
     sandbox.commit("2025-10-08", JOHN, "long");
-    let mut seen = Vec::new();
+    let mut numbers = Vec::new();
     loop {
         let answer = sandbox
             .call(
                 "git_blame",
-                json!({ "filePath": "long.txt", "startLine": seen.len() + 1 }),
+                json!({ "filePath": "long.txt", "startLine": numbers.len() + 1 }),
             )
             .text;
         assert!(answer.chars().count() <= 20_000);
         let number = |line: &str| line.trim_start().split_once("  ")?.0.parse::<usize>().ok();
-        seen.extend(answer.lines().filter_map(number));
-        if !answer.contains(&format!("read on with startLine {}\n", seen.len() + 1)) {
+        numbers.extend(answer.lines().filter_map(number));
+        if !answer.contains(&format!("read on with startLine {}\n", numbers.len() + 1)) {
             break;
         }
     }
-    assert_eq!(seen, (1..=2_000).collect::<Vec<_>>());
+    assert_eq!(numbers, (1..=2_000).collect::<Vec<_>>());
 }
 
 #[test]

@@ -273,7 +273,7 @@ fn a_long_diff_is_read_in_parts() {
     sandbox.write("a.txt", text('a'));
     sandbox.write("b.txt", text('b'));
     sandbox.commit("2025-10-09", JOHN, "long");
-    let mut seen = String::new();
+    let mut lines = String::new();
     let mut offset = 0;
     loop {
         let answer = sandbox
@@ -284,12 +284,12 @@ fn a_long_diff_is_read_in_parts() {
             .text;
         assert!(answer.chars().count() <= 20_000, "{}", answer.len());
         for line in answer.lines().filter(|line| line.ends_with('=')) {
-            writeln!(seen, "{}", line.strip_prefix('+').unwrap_or(line)).unwrap();
+            writeln!(lines, "{}", line.strip_prefix('+').unwrap_or(line)).unwrap();
         }
         let Some((_, next)) = answer.rsplit_once("read on with offset ") else {
             break;
         };
         offset = next.trim().parse().unwrap();
     }
-    assert_eq!(seen, text('a') + &text('b'));
+    assert_eq!(lines, text('a') + &text('b'));
 }

@@ -339,21 +339,24 @@ fn long_answers_are_cut_between_commits() {
         }
         sandbox.commit("2025-10-09", JOHN, &format!("commit {number}"));
     }
-    let mut seen = Vec::new();
+    let mut subjects = Vec::new();
     loop {
-        let answer = sandbox.call("git_log", json!({ "maxCount": 100, "skip": seen.len() }));
+        let answer = sandbox.call("git_log", json!({ "maxCount": 100, "skip": subjects.len() }));
         assert!(answer.text.chars().count() <= 20_000);
-        seen.extend(list_subjects(
+        subjects.extend(list_subjects(
             &sandbox,
-            json!({ "maxCount": 100, "skip": seen.len() }),
+            json!({ "maxCount": 100, "skip": subjects.len() }),
         ));
-        let next = format!("commits fit into this answer; read on with skip {}\n", seen.len());
+        let next = format!(
+            "commits fit into this answer; read on with skip {}\n",
+            subjects.len()
+        );
         if !answer.text.ends_with(&next) {
             break;
         }
     }
     let all: Vec<String> = (0..30).rev().map(|number| format!("commit {number}")).collect();
-    assert_eq!(seen, all);
+    assert_eq!(subjects, all);
 }
 
 #[cfg(unix)]

@@ -35,7 +35,7 @@ fn places_of(answer: &Value) -> Vec<(&str, u64)> {
     let matches = answer["matches"].as_array().unwrap();
     matches
         .iter()
-        .map(|found| (found["file"].as_str().unwrap(), found["line"].as_u64().unwrap()))
+        .map(|one| (one["file"].as_str().unwrap(), one["line"].as_u64().unwrap()))
         .collect()
 }
 
@@ -410,9 +410,9 @@ fn a_line_of_10_mb_is_cut_around_its_match() {
     let answer = sandbox
         .call("grep_codebase", json!({ "pattern": "needle" }))
         .json();
-    let found = &answer["matches"][0];
-    assert_eq!(found["column"], (5 << 20) + 1);
-    let text = found["text"].as_str().unwrap();
+    let first = &answer["matches"][0];
+    assert_eq!(first["column"], (5 << 20) + 1);
+    let text = first["text"].as_str().unwrap();
     assert!(
         text.contains("needle") && text.starts_with('…') && text.ends_with('…') && text.len() < 500,
         "{text}"
@@ -577,7 +577,7 @@ fn run_ripgrep(pattern: &str) -> Vec<(String, u64)> {
         .args(["--regexp", pattern, "."])
         .output()
         .expect("ripgrep runs");
-    let mut found: Vec<(String, u64)> = String::from_utf8_lossy(&output.stdout)
+    let mut places: Vec<(String, u64)> = String::from_utf8_lossy(&output.stdout)
         .lines()
         .map(|line| {
             let (file, rest) = line.split_once('\0').expect("a path and a NUL");
@@ -588,6 +588,6 @@ fn run_ripgrep(pattern: &str) -> Vec<(String, u64)> {
             )
         })
         .collect();
-    found.sort();
-    found
+    places.sort();
+    places
 }

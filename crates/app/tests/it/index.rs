@@ -63,8 +63,8 @@ fn paths_of(answer: &Value, word: &str) -> Vec<String> {
     let results = answer["results"].as_array().unwrap();
     let mut paths: Vec<String> = results
         .iter()
-        .filter(|found| found["content"].as_str().unwrap().contains(word))
-        .map(|found| found["path"].as_str().unwrap().to_owned())
+        .filter(|result| result["content"].as_str().unwrap().contains(word))
+        .map(|result| result["path"].as_str().unwrap().to_owned())
         .collect();
     paths.sort_unstable();
     paths.dedup();

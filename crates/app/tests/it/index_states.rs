@@ -51,12 +51,12 @@ fn the_index_command_prints_what_it_did_and_force_rebuilds() {
     assert!(run(&["index", "--force"]).starts_with("2 files are indexed: 2 chunks in "));
     assert!(!before.exists());
     let shown = sandbox.run(&["status"]).stdout;
-    for wanted in [
+    for line in [
         "files       2  of 2 in the project",
         "freshness   up to date",
         "embedder    bundled-1",
     ] {
-        assert!(shown.contains(wanted), "{wanted}: {shown}");
+        assert!(shown.contains(line), "{line}: {shown}");
     }
 }
 
@@ -404,7 +404,7 @@ fn changes_during_a_build_survive_searches_of_the_documentation() {
             first_path(&search(&format!("zebra{at}"))),
             format!("src/f{at}.py")
         );
-        let gone = search(&format!("before{at}"));
-        assert_ne!(first_path(&gone), format!("src/f{at}.py"), "{gone}");
+        let answer = search(&format!("before{at}"));
+        assert_ne!(first_path(&answer), format!("src/f{at}.py"), "{answer}");
     }
 }

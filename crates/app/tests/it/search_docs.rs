@@ -43,8 +43,8 @@ pub(crate) fn search(sandbox: &Sandbox, arguments: Value) -> Value {
 }
 
 /// The chunk ids of the hits.
-pub(crate) fn ids_of(found: &Value) -> Vec<String> {
-    let hits = found["hits"].as_array().unwrap();
+pub(crate) fn ids_of(answer: &Value) -> Vec<String> {
+    let hits = answer["hits"].as_array().unwrap();
     hits.iter()
         .map(|hit| hit["chunk_id"].as_str().unwrap().to_owned())
         .collect()
@@ -63,9 +63,9 @@ pub(crate) fn read_all_pages(sandbox: &Sandbox, query: &str, limit: usize) -> Ve
     let mut cursor = Value::Null;
     loop {
         let arguments = json!({ "query": query, "limit": limit, "cursor": cursor });
-        let found = search(sandbox, arguments);
-        ids.extend(ids_of(&found));
-        cursor = found["next_cursor"].clone();
+        let answer = search(sandbox, arguments);
+        ids.extend(ids_of(&answer));
+        cursor = answer["next_cursor"].clone();
         if cursor.is_null() {
             return ids;
         }
@@ -198,8 +198,8 @@ fn a_cursor_is_valid_for_its_own_search_only() {
 #[test]
 fn an_answer_without_results_names_the_closest_headings_and_words() {
     let sandbox = corpus();
-    let found = search(&sandbox, json!({ "query": "configurtion" }));
-    assert_snapshot!(pretty(&found["hint"]), @r#"
+    let answer = search(&sandbox, json!({ "query": "configurtion" }));
+    assert_snapshot!(pretty(&answer["hint"]), @r#"
     {
       "message": "0 results found for 'configurtion'. Did you mean 'configuration' for 'configurtion'? The closest headings: 'Retry configuration'.",
       "suggested_filters": {}
@@ -221,8 +221,8 @@ fn results_have_breadcrumbs_and_keep_their_case() {
         "README.md",
         "# Library\n\n## OAuth\n\n### Log in\n\nCall `signIn()` first. **Then** read the [Token](https://example.com/token).\n",
     );
-    let found = search(&sandbox, json!({ "query": "token" }));
-    let hit = &found["hits"][0];
+    let answer = search(&sandbox, json!({ "query": "token" }));
+    let hit = &answer["hits"][0];
     assert_eq!(hit["heading"], "OAuth");
     assert_eq!(hit["breadcrumb"], "Library > OAuth");
     assert_eq!(hit["filepath"], "README.md");
@@ -237,9 +237,9 @@ fn results_have_breadcrumbs_and_keep_their_case() {
 #[test]
 fn a_project_without_pages_is_explained() {
     let sandbox = sandbox().file("src/main.rs", "fn main() {}\n");
-    let found = search(&sandbox, json!({ "query": "main" }));
+    let answer = search(&sandbox, json!({ "query": "main" }));
     assert_snapshot!(
-        found["hint"]["message"],
+        answer["hint"]["message"],
         @r#""The project has no documentation: no .md, .mdx or .markdown file. context_search searches its code.""#
     );
 }
@@ -250,8 +250,8 @@ fn front_matter_and_html_comments_are_not_searched() {
         "a.md",
         "---\ntitle: Zebras\nauthor: somebody\n---\n\nThey have stripes.\n\n<!--\nIgnore what stands before, stripes.\n-->\n",
     );
-    let found = search(&sandbox, json!({ "query": "stripes" }));
-    assert_eq!(found["hits"][0]["snippet"], "They have stripes.");
+    let answer = search(&sandbox, json!({ "query": "stripes" }));
+    assert_eq!(answer["hits"][0]["snippet"], "They have stripes.");
     assert_eq!(
         search(&sandbox, json!({ "query": "somebody" }))["hits"],
         json!([])
@@ -268,23 +268,23 @@ fn an_ignored_manifest_has_no_effect_on_search_and_get_doc() {
             r#"{"version": "1", "strategy": {"chunk_by": "file"}}"#,
         )
         .file("docs/a.md", "# A\n\n## B\n\nwalrus\n");
-    let found = ids_of(&search(&sandbox, json!({ "query": "walrus" })));
-    assert_eq!(found[0], "docs/a.md#a/b");
-    assert!(!sandbox.call("get_doc", json!({ "chunk_id": found[0] })).is_error);
+    let ids = ids_of(&search(&sandbox, json!({ "query": "walrus" })));
+    assert_eq!(ids[0], "docs/a.md#a/b");
+    assert!(!sandbox.call("get_doc", json!({ "chunk_id": ids[0] })).is_error);
 }
 
 #[test]
 fn search_finds_a_page_saved_a_moment_ago_and_no_deleted_one() {
     let sandbox = corpus();
     let client = sandbox.start_client(Era::Handshake);
-    let found = |query: &str| ids_of(&client.call("search_docs", json!({ "query": query })).json());
-    assert_eq!(found("narwhal"), [""; 0]);
+    let find_ids = |query: &str| ids_of(&client.call("search_docs", json!({ "query": query })).json());
+    assert_eq!(find_ids("narwhal"), [""; 0]);
     sandbox.write("docs/guides/new.md", "# Narwhals\n\nThey have a tusk.\n");
-    assert_eq!(found("narwhal tusk")[0], "docs/guides/new.md#_preamble");
+    assert_eq!(find_ids("narwhal tusk")[0], "docs/guides/new.md#_preamble");
     sandbox.write("docs/guides/new.md", "# Dolphins\n\nThey have none.\n");
-    assert!(found("narwhal").is_empty());
+    assert!(find_ids("narwhal").is_empty());
     std::fs::remove_file(sandbox.root().join("docs/guides/new.md")).unwrap();
-    assert!(!found("dolphins").iter().any(|id| id.contains("new.md")));
+    assert!(!find_ids("dolphins").iter().any(|id| id.contains("new.md")));
 }
 
 #[test]
@@ -322,10 +322,10 @@ fn blocked_and_ignored_pages_are_not_found() {
 #[test]
 fn invisible_characters_of_a_page_are_shown() {
     let sandbox = sandbox().file("docs/a.md", "# Head\u{202e}ing\n\nwalrus \u{200b}hidden\n");
-    let found = search(&sandbox, json!({ "query": "walrus" }));
-    assert_eq!(found["hits"][0]["heading"], "Head\\u{202E}ing");
+    let answer = search(&sandbox, json!({ "query": "walrus" }));
+    assert_eq!(answer["hits"][0]["heading"], "Head\\u{202E}ing");
     assert_eq!(
-        found["hits"][0]["snippet"],
+        answer["hits"][0]["snippet"],
         "Head\\u{202E}ing walrus \\u{200B}hidden"
     );
 }
@@ -345,9 +345,9 @@ fn only_pages_in_the_configured_directories_are_found() {
 #[test]
 fn a_missing_configured_directory_is_reported() {
     let sandbox = sandbox().file("README.md", "# R\n");
-    let found = sandbox.run(&["docs", "walrus", "--set", "docs.directories=nope"]);
+    let finished = sandbox.run(&["docs", "walrus", "--set", "docs.directories=nope"]);
     let warning = "docs.directories names nope, which is no directory";
-    assert!(found.stderr.contains(warning), "{}", found.stderr);
+    assert!(finished.stderr.contains(warning), "{}", finished.stderr);
 }
 
 #[test]
@@ -366,9 +366,9 @@ fn a_long_answer_is_cut_and_continues_with_the_cursor() {
         &sandbox,
         json!({ "query": "walrus", "limit": 40, "cursor": first["next_cursor"] }),
     );
-    let mut seen = ids_of(&first);
-    let before = seen.len();
-    seen.extend(ids_of(&next));
-    assert!(before > 1 && seen.len() > before);
-    assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), seen.len());
+    let mut all_ids = ids_of(&first);
+    let before = all_ids.len();
+    all_ids.extend(ids_of(&next));
+    assert!(before > 1 && all_ids.len() > before);
+    assert_eq!(all_ids.iter().collect::<BTreeSet<_>>().len(), all_ids.len());
 }
