@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use docent_core::docs::prompt::{MessageRole, Prompt};
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::deadline::Deadline;
 use docent_engine::docs::prompts;
 use docent_engine::index::{Corpus, View};

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use docent_core::chunk::{self, Outline, Statement};
-use docent_core::language::language_in;
+use docent_core::language::Language;
 use docent_core::path::RepoPath;
 
 fn main() {
@@ -30,10 +30,10 @@ fn main() {
     }
 }
 
-fn source(path: &Path) -> Option<(&'static str, String)> {
+fn source(path: &Path) -> Option<(Language, String)> {
     let text = fs::read_to_string(path).ok()?;
     let name = RepoPath::parse(path.file_name()?.to_str()?).ok()?;
-    Some((language_in(&name, &text), text))
+    Some((Language::of_file(&name, &text), text))
 }
 
 fn print(what: &str, path: &Path) {
@@ -84,7 +84,7 @@ fn speed(directories: &[PathBuf]) {
         collect(directory, &mut files);
     }
     files.retain(|(language, text)| {
-        chunk::has_grammar(language) && chunk::chunk(language, text).unread.is_none()
+        chunk::has_grammar(*language) && chunk::chunk(*language, text).unread.is_none()
     });
     let megabytes = files.iter().map(|(_, text)| text.len()).sum::<usize>() as f64 / 1e6;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -93,10 +93,10 @@ fn speed(directories: &[PathBuf]) {
         let (mut parse, mut all, mut chunks) = (Duration::ZERO, Duration::ZERO, 0);
         while let Some((language, text)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             let started = Instant::now();
-            std::hint::black_box(chunk::parse_only(language, text));
+            std::hint::black_box(chunk::parse_only(*language, text));
             parse += started.elapsed();
             let started = Instant::now();
-            chunks += chunk::chunk(language, text).chunks.len();
+            chunks += chunk::chunk(*language, text).chunks.len();
             all += started.elapsed();
         }
         (parse.as_secs_f64(), all.as_secs_f64(), chunks)
@@ -120,7 +120,7 @@ fn speed(directories: &[PathBuf]) {
     );
 }
 
-fn collect(directory: &Path, files: &mut Vec<(&'static str, String)>) {
+fn collect(directory: &Path, files: &mut Vec<(Language, String)>) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;
     };

@@ -13,8 +13,8 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::path::RepoPath;
-use crate::redact::secret_in;
-use crate::reveal::hidden_in;
+use crate::text::redact::secret_in;
+use crate::text::reveal::hidden_in;
 
 /// Where the files are.
 pub const DIRECTORY: &str = ".context/memory";

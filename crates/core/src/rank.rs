@@ -12,7 +12,7 @@ use std::hash::Hash;
 use crate::chunk::ChunkKind;
 use crate::path::RepoPath;
 use crate::role::FileRole;
-use crate::tokens::{ParsedQuery, joined, words};
+use crate::text::tokens::{ParsedQuery, joined, words};
 
 /// Something that may be an answer.
 #[derive(Clone, Copy, Debug)]

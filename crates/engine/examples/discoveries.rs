@@ -13,7 +13,7 @@ use std::path::Path;
 
 use docent_core::access::Access;
 use docent_core::discovery::{Discovery, Origins, in_commit, in_file, merge};
-use docent_core::language::language_in;
+use docent_core::language::Language;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
@@ -38,7 +38,7 @@ fn main() {
             if let Ok(content) = root.read(path, 4 << 20)
                 && let Ok(text) = String::from_utf8(content.bytes)
             {
-                for one in in_file(path, language_in(path, &text), &text, &Origins::default()) {
+                for one in in_file(path, Language::of_file(path, &text), &text, &Origins::default()) {
                     sender
                         .send((path.to_string(), one))
                         .expect("the receiver is there");

@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use cap_std::fs::{Dir, OpenOptions};
+use docent_core::coverage::lcov::{LcovError, Parser};
+use docent_core::coverage::snapshot::{Comparison, Snapshot};
 use docent_core::coverage::{Ambiguous, FileCoverage, Names, Report, USUAL_PLACES};
-use docent_core::lcov::{LcovError, Parser};
 use docent_core::path::{PathError, RepoPath};
-use docent_core::snapshot::{Comparison, Snapshot};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use uuid::{Uuid, Variant, Version};

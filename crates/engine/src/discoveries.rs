@@ -3,7 +3,7 @@
 
 use docent_core::boost::{Boosts, Usage};
 use docent_core::discovery::{Discovery, DiscoveryKind, DiscoverySource, Words};
-use docent_core::tokens::{ParsedQuery, words};
+use docent_core::text::tokens::{ParsedQuery, words};
 
 use crate::index::Index;
 use crate::search::SearchedProject;

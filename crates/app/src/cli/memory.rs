@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use docent_core::memory::MemoryFile;
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::clock::Clock;
 use docent_engine::files::Root;
 use docent_engine::memory::{Memory, PendingError};

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docent_core::redact::redact;
+use docent_core::text::redact::redact;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::coverage::Coverage;

@@ -1,6 +1,6 @@
 //! Markdown that what it quotes cannot break: text from commits and files stays on its line and inside its fence.
 
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 
 /// Text for the middle of a line: nothing invisible, no line ends, not endless.
 pub(crate) fn inline(text: &str) -> String {

@@ -5,12 +5,14 @@
 
 use std::sync::OnceLock;
 
-use tree_sitter::{Language, Query};
+use tree_sitter::{Language as SyntaxLanguage, Query};
 use tree_sitter_language::LanguageFn;
+
+use crate::language::Language;
 
 /// A language that can be parsed.
 pub(super) struct Grammar {
-    pub(super) language: Language,
+    pub(super) syntax: SyntaxLanguage,
     pub(super) query: Query,
     /// By kind of node: whether a pattern of the query begins there.
     pub(super) begins: Vec<bool>,
@@ -47,13 +49,13 @@ pub(super) enum Capture {
 /// Identifiers of languages, their grammar, and its query.
 const ROWS: &[GrammarRow] = &[
     row(
-        &["rust"],
+        &[Language::Rust],
         tree_sitter_rust::LANGUAGE,
         include_str!("queries/rust.scm"),
     ),
     // Pages have it in their scripts; see `pages`.
     row(
-        &["typescript", "vue", "svelte"],
+        &[Language::TypeScript, Language::Vue, Language::Svelte],
         tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
         concat!(
             include_str!("queries/ecmascript.scm"),
@@ -61,7 +63,7 @@ const ROWS: &[GrammarRow] = &[
         ),
     ),
     row(
-        &["typescriptreact"],
+        &[Language::TypeScriptReact],
         tree_sitter_typescript::LANGUAGE_TSX,
         concat!(
             include_str!("queries/ecmascript.scm"),
@@ -69,7 +71,7 @@ const ROWS: &[GrammarRow] = &[
         ),
     ),
     row(
-        &["javascript", "javascriptreact"],
+        &[Language::JavaScript, Language::JavaScriptReact],
         tree_sitter_javascript::LANGUAGE,
         concat!(
             include_str!("queries/ecmascript.scm"),
@@ -77,94 +79,102 @@ const ROWS: &[GrammarRow] = &[
         ),
     ),
     row(
-        &["python"],
+        &[Language::Python],
         tree_sitter_python::LANGUAGE,
         include_str!("queries/python.scm"),
     ),
-    row(&["go"], tree_sitter_go::LANGUAGE, include_str!("queries/go.scm")),
     row(
-        &["java"],
+        &[Language::Go],
+        tree_sitter_go::LANGUAGE,
+        include_str!("queries/go.scm"),
+    ),
+    row(
+        &[Language::Java],
         tree_sitter_java::LANGUAGE,
         include_str!("queries/java.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["kotlin"],
+        &[Language::Kotlin],
         tree_sitter_kotlin_ng::LANGUAGE,
         include_str!("queries/kotlin.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["scala"],
+        &[Language::Scala],
         tree_sitter_scala::LANGUAGE,
         include_str!("queries/scala.scm"),
     ),
-    row(&["c"], tree_sitter_c::LANGUAGE, include_str!("queries/c.scm")),
     row(
-        &["cpp", "cuda-cpp"],
+        &[Language::C],
+        tree_sitter_c::LANGUAGE,
+        include_str!("queries/c.scm"),
+    ),
+    row(
+        &[Language::Cpp, Language::CudaCpp],
         tree_sitter_cpp::LANGUAGE,
         include_str!("queries/cpp.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["csharp"],
+        &[Language::CSharp],
         tree_sitter_c_sharp::LANGUAGE,
         include_str!("queries/csharp.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["swift"],
+        &[Language::Swift],
         tree_sitter_swift::LANGUAGE,
         include_str!("queries/swift.scm"),
     ),
     row(
-        &["ruby"],
+        &[Language::Ruby],
         tree_sitter_ruby::LANGUAGE,
         include_str!("queries/ruby.scm"),
     ),
     row(
-        &["php"],
+        &[Language::Php],
         tree_sitter_php::LANGUAGE_PHP,
         include_str!("queries/php.scm"),
     ),
     row(
-        &["lua"],
+        &[Language::Lua],
         tree_sitter_lua::LANGUAGE,
         include_str!("queries/lua.scm"),
     ),
     row(
-        &["elixir"],
+        &[Language::Elixir],
         tree_sitter_elixir::LANGUAGE,
         include_str!("queries/elixir.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["haskell"],
+        &[Language::Haskell],
         tree_sitter_haskell::LANGUAGE,
         include_str!("queries/haskell.scm"),
     ),
     row(
-        &["zig"],
+        &[Language::Zig],
         tree_sitter_zig::LANGUAGE,
         include_str!("queries/zig.scm"),
     ),
     row(
-        &["shellscript"],
+        &[Language::ShellScript],
         tree_sitter_bash::LANGUAGE,
         include_str!("queries/shellscript.scm"),
     ),
 ];
 
 struct GrammarRow {
-    names: &'static [&'static str],
-    language: LanguageFn,
+    languages: &'static [Language],
+    syntax: LanguageFn,
     query: &'static str,
 }
 
-const fn row(names: &'static [&'static str], language: LanguageFn, query: &'static str) -> GrammarRow {
+const fn row(languages: &'static [Language], syntax: LanguageFn, query: &'static str) -> GrammarRow {
     GrammarRow {
-        names,
-        language,
+        languages,
+        syntax,
         query,
     }
 }
@@ -178,26 +188,26 @@ pub(super) enum QueryPart {
 }
 
 /// The grammar of a language with a part of its query; nothing for a language that has none here.
-pub(super) fn of(language: &str, part: QueryPart) -> Option<&'static Grammar> {
+pub(super) fn load(language: Language, part: QueryPart) -> Option<&'static Grammar> {
     static READY: [[OnceLock<Grammar>; 2]; ROWS.len()] =
         [const { [const { OnceLock::new() }; 2] }; ROWS.len()];
-    let at = place(language)?;
+    let at = row_index(language)?;
     Some(READY[at][part as usize].get_or_init(|| Grammar::new(&ROWS[at], part)))
 }
 
 /// Whether a language has a grammar.
-pub(super) fn knows(language: &str) -> bool {
-    place(language).is_some()
+pub(super) fn has_grammar(language: Language) -> bool {
+    row_index(language).is_some()
 }
 
-fn place(language: &str) -> Option<usize> {
-    ROWS.iter().position(|row| row.names.contains(&language))
+fn row_index(language: Language) -> Option<usize> {
+    ROWS.iter().position(|row| row.languages.contains(&language))
 }
 
 /// Every language with a grammar.
 #[cfg(test)]
-pub(super) fn all() -> impl Iterator<Item = &'static str> {
-    ROWS.iter().flat_map(|row| row.names.iter().copied())
+pub(super) fn all_languages() -> impl Iterator<Item = Language> {
+    ROWS.iter().flat_map(|row| row.languages.iter().copied())
 }
 
 impl Grammar {
@@ -205,15 +215,15 @@ impl Grammar {
         let of_part = |pattern: &&str| pattern.contains("@import") == (part == QueryPart::Imports);
         let asked: Vec<&str> = patterns(row.query).into_iter().filter(of_part).collect();
         let text = &asked.join("\n");
-        let language = Language::new(row.language);
-        let query = Query::new(&language, text)
-            .unwrap_or_else(|error| panic!("the query of {} is one of ours: {error}", row.names[0]));
+        let syntax = SyntaxLanguage::new(row.syntax);
+        let query = Query::new(&syntax, text)
+            .unwrap_or_else(|error| panic!("the query of {} is one of ours: {error}", row.languages[0]));
         let roots = roots(text);
-        let kinds = || (0..language.node_kind_count()).map(|id| u16::try_from(id).unwrap_or(u16::MAX));
-        let name = |id: u16| language.node_kind_for_id(id).unwrap_or_default();
+        let kinds = || (0..syntax.node_kind_count()).map(|id| u16::try_from(id).unwrap_or(u16::MAX));
+        let name = |id: u16| syntax.node_kind_for_id(id).unwrap_or_default();
         let begins = kinds().map(|id| roots.contains(&name(id))).collect();
         // Elixir says things about a function with operators: `@spec`, `@impl`.
-        let says = |id: u16| row.names == ["elixir"] && name(id) == "unary_operator";
+        let says = |id: u16| row.languages == [Language::Elixir] && name(id) == "unary_operator";
         let beside = kinds()
             .map(|id| {
                 if says(id) {
@@ -229,7 +239,7 @@ impl Grammar {
             .map(|name| Capture::of(name).unwrap_or_else(|| panic!("no capture is called {name}")))
             .collect();
         Self {
-            language,
+            syntax,
             query,
             begins,
             beside,
@@ -364,9 +374,9 @@ mod tests {
 
     #[test]
     fn every_grammar_and_its_query_load() {
-        for language in all() {
+        for language in all_languages() {
             for part in [QueryPart::Definitions, QueryPart::Imports] {
-                let grammar = of(language, part).unwrap();
+                let grammar = load(language, part).unwrap();
                 assert!(grammar.begins.iter().any(|begins| *begins), "{language}");
             }
         }

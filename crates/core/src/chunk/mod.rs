@@ -7,19 +7,21 @@
 //! Invariant: every line of the text is in exactly one chunk, and chunks are in order. The same text gives the same chunks,
 //! and the id of a chunk does not change when other parts of the text do.
 
+mod definition_chunks;
+mod embedded_scripts;
 mod grammar;
-mod leaves;
-mod lines;
+mod line_blocks;
 mod outline;
-mod pages;
 mod sections;
-mod words;
+mod signature;
 
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
 use grammar::QueryPart;
 pub use outline::{Definition, Outline, Statement};
+
+use crate::language::Language;
 
 /// A piece of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,22 +80,22 @@ pub enum Unread {
 const MAX_PARSED_BYTES: usize = 1 << 20;
 
 /// Cuts a file. `language` is its identifier, as [`crate::language::language_in`] gives it.
-pub fn chunk(language: &str, text: &str) -> Chunked {
+pub fn chunk(language: Language, text: &str) -> Chunked {
     let rows = Rows::of(text);
     if let Some(unread) = Unread::of(text) {
         return Chunked {
-            chunks: with_ids(lines::blocks(&rows), &rows),
-            unread: grammar::knows(language).then_some(unread),
+            chunks: with_ids(line_blocks::blocks(&rows), &rows),
+            unread: grammar::has_grammar(language).then_some(unread),
         };
     }
     let mut unread = None;
     let pieces = match Outline::of(language, text) {
-        Some(Ok(outline)) => leaves::leaves(&outline, &rows),
+        Some(Ok(outline)) => definition_chunks::chunks_of(&outline, &rows),
         Some(Err(reason)) => {
             unread = Some(reason);
-            lines::blocks(&rows)
+            line_blocks::blocks(&rows)
         }
-        None => sections::sections(language, &rows).unwrap_or_else(|| lines::blocks(&rows)),
+        None => sections::sections(language, &rows).unwrap_or_else(|| line_blocks::blocks(&rows)),
     };
     Chunked {
         chunks: with_ids(pieces, &rows),
@@ -102,13 +104,13 @@ pub fn chunk(language: &str, text: &str) -> Chunked {
 }
 
 /// Whether files of a language are cut by their syntax.
-pub fn has_grammar(language: &str) -> bool {
-    grammar::knows(language)
+pub fn has_grammar(language: Language) -> bool {
+    grammar::has_grammar(language)
 }
 
 /// Parses and does nothing else: what chunking is measured against. True when there is a tree.
-pub fn parse_only(language: &str, text: &str) -> bool {
-    grammar::of(language, QueryPart::Definitions)
+pub fn parse_only(language: Language, text: &str) -> bool {
+    grammar::load(language, QueryPart::Definitions)
         .is_some_and(|grammar| outline::parse(grammar, text, &[], &|| false).is_some())
 }
 
@@ -117,9 +119,9 @@ impl Unread {
     fn of(text: &str) -> Option<Self> {
         if text.len() > MAX_PARSED_BYTES {
             Some(Self::TooLarge)
-        } else if lines::is_minified(text) {
+        } else if line_blocks::is_minified(text) {
             Some(Self::Minified)
-        } else if lines::is_generated(text) {
+        } else if line_blocks::is_generated(text) {
             Some(Self::Generated)
         } else {
             None

@@ -12,10 +12,11 @@ use std::ops::ControlFlow;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 
+use super::embedded_scripts::scripts;
 use super::grammar::{self, Beside, Capture, Grammar, QueryPart};
-use super::pages::scripts;
-use super::words::{documentation, plain, signature};
+use super::signature::{documentation, plain, signature};
 use super::{ChunkKind, Unread};
+use crate::language::Language;
 
 /// The definitions of a file, in the order they stand there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,16 +71,16 @@ const MAX_PATH_BYTES: usize = 400;
 
 impl Outline {
     /// The outline of a text; nothing for a language without a grammar.
-    pub fn of(language: &str, text: &str) -> Option<Result<Self, Unread>> {
-        let mut walk = OutlineWalk::new(grammar::of(language, QueryPart::Definitions)?, text, SLACK);
+    pub fn of(language: Language, text: &str) -> Option<Result<Self, Unread>> {
+        let mut walk = OutlineWalk::new(grammar::load(language, QueryPart::Definitions)?, text, SLACK);
         Some(walk.over(language, &|| false).map(|()| walk.outline))
     }
 }
 
 impl Statement {
     /// The import statements of a text; nothing for a language without a grammar. Gives up when `stop` says so.
-    pub fn all(language: &str, text: &str, stop: &dyn Fn() -> bool) -> Option<Result<Vec<Self>, Unread>> {
-        let mut walk = OutlineWalk::new(grammar::of(language, QueryPart::Imports)?, text, u8::MAX);
+    pub fn all(language: Language, text: &str, stop: &dyn Fn() -> bool) -> Option<Result<Vec<Self>, Unread>> {
+        let mut walk = OutlineWalk::new(grammar::load(language, QueryPart::Imports)?, text, u8::MAX);
         Some(walk.over(language, stop).map(|()| walk.imports))
     }
 }
@@ -104,7 +105,7 @@ pub(super) fn parse(
     // What a parser has allocated serves the next file too.
     PARSER.with_borrow_mut(|parser| {
         parser
-            .set_language(&grammar.language)
+            .set_language(&grammar.syntax)
             .expect("the grammars are of this version");
         parser.reset();
         parser.set_included_ranges(parts).ok()?;
@@ -221,15 +222,15 @@ impl<'a> OutlineWalk<'a> {
     }
 
     /// Parses the text and walks its tree.
-    fn over(&mut self, language: &str, stop: &dyn Fn() -> bool) -> Result<(), Unread> {
+    fn over(&mut self, language: Language, stop: &dyn Fn() -> bool) -> Result<(), Unread> {
         if self.text.len() > super::MAX_PARSED_BYTES {
             return Err(Unread::TooLarge);
         }
         let scripts = match language {
-            "vue" | "svelte" => scripts(self.text),
+            Language::Vue | Language::Svelte => scripts(self.text),
             _ => Vec::new(),
         };
-        if matches!(language, "vue" | "svelte") && scripts.is_empty() {
+        if matches!(language, Language::Vue | Language::Svelte) && scripts.is_empty() {
             return Ok(());
         }
         let tree = parse(self.grammar, self.text, &scripts, stop).ok_or(Unread::Unparsable)?;

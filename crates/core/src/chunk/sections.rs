@@ -4,30 +4,31 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Chunk, Rows, lines};
+use super::{Chunk, Rows, line_blocks};
+use crate::language::Language;
 
 /// Sections that have fewer rows together are put together.
 const MIN_SECTION_ROWS: usize = 12;
 
 /// Cuts a text of a language that has sections; nothing for any other.
-pub(super) fn sections(language: &str, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
+pub(super) fn sections(language: Language, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
     let title: fn(&str) -> Option<String> = match language {
-        "markdown" | "mdx" => return Some(markdown(rows)),
-        "toml" | "ini" => |row| {
+        Language::Markdown | Language::Mdx => return Some(markdown(rows)),
+        Language::Toml | Language::Ini => |row| {
             let name = row.strip_prefix('[')?.trim_end();
             Some(name.trim_matches(|c| c == '[' || c == ']').to_owned())
         },
-        "yaml" => |row| {
+        Language::Yaml => |row| {
             let name = row.split_once(':')?.0;
             let is_key = name.starts_with(|c: char| c.is_alphanumeric() || "_\"'./$".contains(c));
             is_key.then(|| name.trim_matches(|c| c == '"' || c == '\'').to_owned())
         },
-        "json" | "jsonc" => return Some(json(rows)),
-        "css" | "scss" | "less" => |row| {
+        Language::Json | Language::Jsonc => return Some(json(rows)),
+        Language::Css | Language::Scss | Language::Less => |row| {
             let is_rule = row.starts_with(|c: char| c.is_alphanumeric() || ".#@:*[&".contains(c));
             is_rule.then(|| row.trim_end().trim_end_matches(['{', ',']).trim_end().to_owned())
         },
-        "sql" => |row| {
+        Language::Sql => |row| {
             let mut words = row.split_whitespace();
             let verb = words.next()?.to_ascii_uppercase();
             let starts = ["CREATE", "ALTER", "INSERT", "UPDATE", "DELETE", "DROP", "GRANT"];
@@ -38,7 +39,7 @@ pub(super) fn sections(language: &str, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
                     .to_owned()
             })
         },
-        "html" | "xml" => |row| {
+        Language::Html | Language::Xml => |row| {
             let tag = row.trim_start().strip_prefix('<')?;
             let indented = row.len() - row.trim_start().len();
             let name: String = tag
@@ -162,7 +163,7 @@ fn section(
     head: Option<&(String, String)>,
     chunks: &mut Vec<Chunk>,
 ) {
-    for (part, rows) in (1..).zip(lines::cut(rows, region)) {
+    for (part, rows) in (1..).zip(line_blocks::cut(rows, region)) {
         let mut chunk = Chunk::block(rows);
         if let Some((title, path)) = head {
             chunk.name.clone_from(title);

@@ -1,43 +1,50 @@
 //! Comments that say something is broken: `FIXME`, `BUG` and `HACK` at the beginning of a comment.
 
 use super::{Discovery, DiscoveryKind, DiscoverySource, cut};
+use crate::language::Language;
 
 const MARKS: [&str; 3] = ["FIXME", "BUG", "HACK"];
 
 /// Languages of data and documents, where a mark is somebody else's.
-const NOT_CODE: [&str; 11] = [
-    "markdown",
-    "mdx",
-    "plaintext",
-    "restructuredtext",
-    "asciidoc",
-    "json",
-    "jsonc",
-    "xml",
-    "svg",
-    "csv",
-    "diff",
+const NOT_CODE: [Language; 9] = [
+    Language::Markdown,
+    Language::Mdx,
+    Language::PlainText,
+    Language::ReStructuredText,
+    Language::AsciiDoc,
+    Language::Json,
+    Language::Jsonc,
+    Language::Xml,
+    Language::Diff,
 ];
 
 /// Lines of one comment that are read.
 const MAX_COMMENT_LINES: usize = 8;
 
 /// What begins a comment that goes to the end of its line, or inside of one that does not.
-fn openers(language: &str) -> &'static [&'static str] {
+fn openers(language: Language) -> &'static [&'static str] {
     match language {
-        "python" | "ruby" | "shellscript" | "elixir" | "perl" | "r" | "yaml" | "toml" | "makefile"
-        | "dockerfile" => &["#"],
-        "php" => &["//", "#", "/**", "/*", "*"],
-        "haskell" => &["--", "{-"],
-        "lua" | "sql" => &["--[[", "--"],
-        "html" | "xml" | "vue" | "svelte" => &["<!--", "//", "/*", "*"],
-        "clojure" | "scheme" | "lisp" => &[";;;", ";;", ";"],
-        "erlang" | "latex" => &["%%", "%"],
+        Language::Python
+        | Language::Ruby
+        | Language::ShellScript
+        | Language::Elixir
+        | Language::Perl
+        | Language::R
+        | Language::Yaml
+        | Language::Toml
+        | Language::Makefile
+        | Language::Dockerfile => &["#"],
+        Language::Php => &["//", "#", "/**", "/*", "*"],
+        Language::Haskell => &["--", "{-"],
+        Language::Lua | Language::Sql => &["--[[", "--"],
+        Language::Html | Language::Xml | Language::Vue | Language::Svelte => &["<!--", "//", "/*", "*"],
+        Language::Clojure | Language::Scheme | Language::Lisp => &[";;;", ";;", ";"],
+        Language::Erlang | Language::Latex => &["%%", "%"],
         _ => &["///", "//!", "//", "/**", "/*", "*"],
     }
 }
 
-pub(super) fn read(language: &str, text: &str) -> Vec<Discovery> {
+pub(super) fn read(language: Language, text: &str) -> Vec<Discovery> {
     if NOT_CODE.contains(&language) {
         return Vec::new();
     }
@@ -138,7 +145,7 @@ fn starts_anew(said: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(language: &str, text: &str, expected: &[(&str, usize, usize)]) {
+    fn check(language: Language, text: &str, expected: &[(&str, usize, usize)]) {
         let found = read(language, text);
         let found: Vec<(&str, usize, usize)> = found
             .iter()
@@ -153,12 +160,12 @@ mod tests {
     #[test]
     fn a_remark_is_read_with_the_lines_it_goes_on_over() {
         check(
-            "go",
+            Language::Go,
             "x := 1\n// FIXME(ann): the lock is\n// held too long.\n//\n// More.\ny()\n",
             &[("FIXME: the lock is held too long.", 2, 3)],
         );
         check(
-            "java",
+            Language::Java,
             "/* HACK: the driver forgets\n * to close it */\nint a; // BUG - loses the last byte read\n",
             &[
                 ("HACK: the driver forgets to close it", 1, 2),
@@ -166,7 +173,7 @@ mod tests {
             ],
         );
         check(
-            "haskell",
+            Language::Haskell,
             "-- FIXME: the wait should be configurable\nf = 1\n",
             &[("FIXME: the wait should be configurable", 1, 1)],
         );
@@ -182,7 +189,7 @@ mod tests {
             "int a = b * FIXME_COUNT;",
             "// there was a BUG in this one once",
         ] {
-            check("java", text, &[]);
+            check(Language::Java, text, &[]);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::commit_subject::Subject;
 use super::prose::sentences;
-use super::subject::Subject;
 use super::{Discovery, DiscoveryKind, DiscoverySource, cut};
 use crate::module::module_of;
 use crate::path::RepoPath;

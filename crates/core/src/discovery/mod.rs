@@ -6,11 +6,11 @@
 
 mod comment;
 mod commit;
+mod commit_subject;
 mod guide;
 mod memory;
 mod prose;
 mod record;
-mod subject;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -20,11 +20,12 @@ use serde::{Deserialize, Serialize};
 pub use commit::{CommitMessage, in_commit};
 pub use memory::Origins;
 
+use crate::language::Language;
 use crate::memory::MemoryFile;
 use crate::module::module_of;
 use crate::path::RepoPath;
 use crate::role::FileRole;
-use crate::tokens::words;
+use crate::text::tokens::words;
 
 /// Something a project knows about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +104,7 @@ impl DiscoverySource {
 const MAX_DISCOVERY_CHARS: usize = 1_200;
 
 /// What a file of the project holds.
-pub fn in_file(path: &RepoPath, language: &str, text: &str, origins: &Origins) -> Vec<Discovery> {
+pub fn in_file(path: &RepoPath, language: Language, text: &str, origins: &Origins) -> Vec<Discovery> {
     if let Some(file) = MemoryFile::at(path.as_str()) {
         return memory::read(file, text, origins);
     }
@@ -308,7 +309,7 @@ mod tests {
             let path = RepoPath::parse(path).unwrap();
             in_file(
                 &path,
-                "go",
+                Language::Go,
                 "// FIXME: the lock is held too long\n",
                 &Origins::default(),
             )

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::Problem;
 use crate::glob::is_reasonable;
 use crate::path::RepoPath;
-use crate::reveal::reveal;
+use crate::text::reveal::reveal;
 
 /// The name of a manifest's file.
 pub const FILE: &str = ".docs-mcp.json";

@@ -5,7 +5,7 @@
 //! (`prompt`).
 
 pub mod cursor;
-pub mod front;
+pub mod front_matter;
 pub mod manifest;
 pub mod page;
 pub mod prompt;
@@ -13,7 +13,7 @@ pub mod snippet;
 pub mod taxonomy;
 
 use crate::path::RepoPath;
-use crate::reveal::reveal;
+use crate::text::reveal::reveal;
 
 /// What a file is to the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::Problem;
-use super::front::Front;
+use super::front_matter::Front;
 use super::manifest::{HeadingLevel, Labels, PageRules, Strategy};
 use crate::chunk::Rows;
 pub use blocks::slug;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::Problem;
-use super::front::{block, parse};
+use super::front_matter::{block, parse};
 
 /// How the files of templates end.
 pub const SUFFIXES: [&str; 2] = [".template.yaml", ".template.md"];

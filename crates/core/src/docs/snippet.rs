@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::tokens::words_into;
+use crate::text::tokens::words_into;
 
 /// The words of a part of a page as people read them: no marks, no addresses, no tags.
 pub fn plain(markdown: &str) -> String {
@@ -156,7 +156,7 @@ pub fn snippet(plain: &str, wanted: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::words;
+    use crate::text::tokens::words;
 
     #[test]
     fn markup_and_addresses_are_no_text() {

@@ -8,12 +8,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use docent_core::docs::front::text_start;
+use docent_core::docs::front_matter::text_start;
 use docent_core::docs::manifest::Labels;
 use docent_core::docs::snippet::{plain, snippet};
 use docent_core::docs::taxonomy::sibling_key;
 use docent_core::path::RepoPath;
-use docent_core::tokens::ParsedQuery;
+use docent_core::text::tokens::ParsedQuery;
 
 use super::{page, text};
 use crate::deadline::Deadline;

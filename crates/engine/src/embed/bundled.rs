@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use docent_core::wordpiece::{Vocabulary, words};
+use docent_core::text::wordpiece::{Vocabulary, words};
 
 use super::{DIMENSIONS, Embedder, Vector};
 

@@ -10,12 +10,12 @@ use docent_core::discovery::{Discovery, Origins, in_file};
 use docent_core::docs::manifest::PageRules;
 use docent_core::docs::page::{self, Page};
 use docent_core::docs::taxonomy::is_for_all;
-use docent_core::language::language_in;
+use docent_core::language::Language;
 use docent_core::memory::{DIRECTORY, MemoryFile};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
-use docent_core::redact::redact;
-use docent_core::tokens::words_into;
+use docent_core::text::redact::redact;
+use docent_core::text::tokens::words_into;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::table::IndexedFile;
@@ -58,9 +58,9 @@ pub(super) struct Job<'a> {
 /// Reads a file and cuts it into chunks.
 pub(super) fn prepare(job: &Job<'_>, embedder: &dyn Embedder) -> Prepared<StoreEntry> {
     job.prepare(|row, text| {
-        let language = language_in(job.path, text);
+        let language = Language::of_file(job.path, text);
         let Chunked { chunks, unread } = chunk(language, text);
-        language.clone_into(&mut row.language);
+        language.name().clone_into(&mut row.language);
         row.note = unread.map(|unread| unread.name().to_owned());
         let mut entries = entries(job.path, language, text, chunks, unread, embedder);
         // What nobody wrote holds nothing that anybody found out.
@@ -164,7 +164,7 @@ fn is_binary(content: &[u8]) -> bool {
 
 fn entries(
     path: &RepoPath,
-    language: &str,
+    language: Language,
     text: &str,
     chunks: Vec<Chunk>,
     unread: Option<Unread>,
@@ -198,7 +198,7 @@ fn entries(
             place: place.clone(),
             chunk: StoredChunk {
                 path: path.as_str().to_owned(),
-                language: language.to_owned(),
+                language: language.to_string(),
                 kind: chunk.kind,
                 name_length: chunk.name.len().min(chunk.path.len()),
                 scope: chunk.path,
@@ -217,7 +217,7 @@ fn entries(
 /// What a server is sent of a file's chunks.
 pub(super) fn chunk_texts(job: &Job<'_>) -> Prepared<Text> {
     job.prepare(|_, text| {
-        let Chunked { chunks, unread } = chunk(language_in(job.path, text), text);
+        let Chunked { chunks, unread } = chunk(Language::of_file(job.path, text), text);
         if matches!(unread, Some(Unread::Generated | Unread::Minified)) {
             return Vec::new();
         }
@@ -303,7 +303,7 @@ fn meaning(path: &RepoPath, chunk: &Chunk, shown: &str) -> String {
 }
 
 /// The discoveries in a file.
-fn notes(job: &Job<'_>, language: &str, text: &str) -> Vec<StoreEntry> {
+fn notes(job: &Job<'_>, language: Language, text: &str) -> Vec<StoreEntry> {
     let origins = if MemoryFile::at(job.path.as_str()).is_some() {
         origins(job.root)
     } else {

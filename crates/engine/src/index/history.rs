@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use docent_core::discovery::{CommitMessage, in_commit};
 use docent_core::path::RepoPath;
-use docent_core::tokens::words_into;
+use docent_core::text::tokens::words_into;
 
 use super::build::note_entry;
 use super::known::Known;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use docent_core::coverage::Percent;
-use docent_core::reveal::reveal_part;
-use docent_core::snapshot::{Changed, Comparison, Presence};
+use docent_core::coverage::snapshot::{Changed, Comparison, Presence};
+use docent_core::text::reveal::reveal_part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use docent_core::coverage::{Ambiguous, LineHits};
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use std::time::Duration;
 use docent_core::docs::cursor;
 use docent_core::docs::manifest::Labels;
 use docent_core::docs::taxonomy::LabelKey;
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::docs::{Advice, SectionHit, SectionRequest, Ways, advice, search};
 use docent_engine::index::{Freshness, View};
 use docent_engine::store::StoreError;

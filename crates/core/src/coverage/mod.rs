@@ -3,6 +3,9 @@
 //! Invariant: a [`Report`] lists each file once, under the one [`Names`] gives it, and never more lines reached than
 //! there are.
 
+pub mod lcov;
+pub mod snapshot;
+
 use std::collections::BTreeSet;
 use std::fmt;
 

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-pub(super) fn parse(text: &str) -> Option<Value> {
+pub(in crate::imports) fn parse(text: &str) -> Option<Value> {
     let text = text.trim_start_matches('\u{feff}');
     serde_json::from_str(text)
         .or_else(|_| serde_json::from_str(&strict(text)))

@@ -9,11 +9,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
-use super::members::NEVER;
-use super::place::{extension, inside, name, parent, upward};
-use super::survey::{Memo, ProjectSurvey};
-use super::{Import, MAX_FILES_PER_IMPORT, MAX_IMPORTS_PER_STATEMENT};
+use crate::imports::cached_project::{CachedProject, Memo};
+use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
+use crate::imports::manifests::workspace_members::NEVER;
+use crate::imports::paths::{ancestors, child_path, extension, name, parent};
+use crate::imports::{Import, MAX_FILES_PER_IMPORT, MAX_IMPORTS_PER_STATEMENT};
 
 static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['`', '"'],
@@ -44,7 +44,7 @@ const DECLARING: &[&str] = &[
     "given",
 ];
 
-pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     let mut imports = Vec::new();
     for declaration in tokens.split(|token| token.is_word("import")).skip(1) {
@@ -101,13 +101,18 @@ fn push(path: &[&str], line: Option<usize>, imports: &mut Vec<Import>) {
 
 /// Directories below which packages begin.
 #[derive(Default)]
-pub(super) struct Roots {
+pub(super) struct SourceRoots {
     known: Memo<Vec<String>>,
     omitted: Memo<Option<String>>,
 }
 
-impl Roots {
-    pub(super) fn resolve(&self, survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
+impl SourceRoots {
+    pub(super) fn resolve_import(
+        &self,
+        project: &CachedProject<'_>,
+        from: &str,
+        written: &str,
+    ) -> Vec<String> {
         let names: Vec<&str> = written.split('.').take(DEEPEST * 4).collect();
         if names
             .iter()
@@ -115,55 +120,55 @@ impl Roots {
         {
             return Vec::new();
         }
-        let found = self.below_roots(survey, from, &names);
+        let found = self.below_roots(project, from, &names);
         if !found.is_empty() {
             return found;
         }
-        let omitted = self.omitted(survey, from);
+        let omitted = self.omitted(project, from);
         let start: Vec<&str> = omitted
             .as_deref()
             .into_iter()
             .flat_map(|start| start.split('.'))
             .collect();
         match names.strip_prefix(start.as_slice()) {
-            Some(rest) if !start.is_empty() && !rest.is_empty() => self.below_roots(survey, from, rest),
+            Some(rest) if !start.is_empty() && !rest.is_empty() => self.below_roots(project, from, rest),
             _ => Vec::new(),
         }
     }
 
-    fn below_roots(&self, survey: &ProjectSurvey<'_>, from: &str, names: &[&str]) -> Vec<String> {
-        let all = self.all(survey);
+    fn below_roots(&self, project: &CachedProject<'_>, from: &str, names: &[&str]) -> Vec<String> {
+        let all = self.all(project);
         // What lies nearer is meant rather, where a project has a package twice.
         let mut near: Vec<&str> = all.iter().map(String::as_str).collect();
         near.sort_by_key(|root| Reverse(shared(root, from)));
         // Above the file first: its own source root is there, and in Scala its own package counts too.
-        let roots = upward(parent(from)).chain(near);
+        let roots = ancestors(parent(from)).chain(near);
         // Most imports are of packages that no root has: one look at each says so.
         let has_start = |root: &&str| match names {
-            [first, _, ..] => survey.has_directory(root, first),
+            [first, _, ..] => project.has_directory(root, first),
             _ => true,
         };
         let roots: Vec<&str> = roots.filter(has_start).collect();
         match names {
             [package @ .., "*" | "_"] if !package.is_empty() => {
-                let packages = roots.iter().map(|root| inside(root, &package.join("/")));
+                let packages = roots.iter().map(|root| child_path(root, &package.join("/")));
                 let packages: BTreeSet<String> = packages.collect();
                 let files = packages
                     .iter()
-                    .flat_map(|package| survey.files(package, is_source));
+                    .flat_map(|package| project.list_files(package, is_source));
                 let files: Vec<String> = files.take(MAX_FILES_PER_IMPORT + 1).collect();
                 if files.is_empty() {
-                    class(survey, &roots, package)
+                    class(project, &roots, package)
                 } else {
                     files
                 }
             }
-            _ => class(survey, &roots, names),
+            _ => class(project, &roots, names),
         }
     }
 
     /// Every `src/main/java` and its like.
-    fn all(&self, survey: &ProjectSurvey<'_>) -> Rc<Vec<String>> {
+    fn all(&self, project: &CachedProject<'_>) -> Rc<Vec<String>> {
         self.known.get("", || {
             let mut roots = vec!["src".to_owned(), "app".to_owned()];
             let mut waiting = VecDeque::from([(String::new(), 0)]);
@@ -171,10 +176,10 @@ impl Roots {
                 let Some((directory, depth)) = waiting.pop_front() else {
                     break;
                 };
-                for child in survey.directories(&directory) {
-                    let place = inside(&directory, &child);
+                for child in project.list_directories(&directory) {
+                    let place = child_path(&directory, &child);
                     if child == "src" || child == "test" {
-                        roots.extend(sources(survey, &place));
+                        roots.extend(sources(project, &place));
                         roots.push(place);
                     } else if depth < DEEPEST && !child.starts_with('.') && !NEVER.contains(&child.as_str()) {
                         waiting.push_back((place, depth + 1));
@@ -186,9 +191,9 @@ impl Roots {
     }
 
     /// The start of its package that the directories of a file leave away, as Kotlin's own conventions advise.
-    fn omitted(&self, survey: &ProjectSurvey<'_>, from: &str) -> Rc<Option<String>> {
+    fn omitted(&self, project: &CachedProject<'_>, from: &str) -> Rc<Option<String>> {
         self.omitted.get(parent(from), || {
-            let text = survey.read(from);
+            let text = project.read(from);
             let line = text
                 .as_deref()?
                 .lines()
@@ -205,16 +210,16 @@ impl Roots {
 }
 
 /// `main/java`, `test/kotlin` and so on below a `src`.
-fn sources(survey: &ProjectSurvey<'_>, source: &str) -> Vec<String> {
-    let sets = survey
-        .directories(source)
+fn sources(project: &CachedProject<'_>, source: &str) -> Vec<String> {
+    let sets = project
+        .list_directories(source)
         .into_iter()
-        .map(|set| inside(source, &set));
+        .map(|set| child_path(source, &set));
     let languages = sets.flat_map(|set| {
-        let inner = survey.directories(&set).into_iter();
+        let inner = project.list_directories(&set).into_iter();
         inner
             .filter(|name| SOURCES.contains(&name.as_str()))
-            .map(move |name| inside(&set, &name))
+            .map(move |name| child_path(&set, &name))
     });
     let mut found: Vec<String> = languages.take(MAX_FILES_PER_IMPORT).collect();
     // What ships comes before what tests it.
@@ -223,7 +228,7 @@ fn sources(survey: &ProjectSurvey<'_>, source: &str) -> Vec<String> {
 }
 
 /// The file of a class, of the class around it or around a member; else the file that declares the name.
-fn class(survey: &ProjectSurvey<'_>, roots: &[&str], names: &[&str]) -> Vec<String> {
+fn class(project: &CachedProject<'_>, roots: &[&str], names: &[&str]) -> Vec<String> {
     for length in (1..=names.len()).rev().take(4) {
         // A name of one part could be any directory's file.
         if length == 1 && names.len() > 1 {
@@ -231,12 +236,12 @@ fn class(survey: &ProjectSurvey<'_>, roots: &[&str], names: &[&str]) -> Vec<Stri
         }
         let place = names[..length].join("/");
         let files = roots.iter().flat_map(|root| {
-            let place = inside(root, &place);
+            let place = child_path(root, &place);
             EXTENSIONS
                 .iter()
                 .map(move |extension| format!("{place}.{extension}"))
         });
-        if let Some(file) = survey.first(files) {
+        if let Some(file) = project.first_file(files) {
             return vec![file];
         }
     }
@@ -244,20 +249,20 @@ fn class(survey: &ProjectSurvey<'_>, roots: &[&str], names: &[&str]) -> Vec<Stri
     (1..names.len())
         .rev()
         .take(2)
-        .map(|at| declaring(survey, roots, &names[..at], names[at]))
+        .map(|at| declaring(project, roots, &names[..at], names[at]))
         .find(|files| !files.is_empty())
         .unwrap_or_default()
 }
 
 /// The files of a package that declare a name. Java's are called by it, so they are not read.
-fn declaring(survey: &ProjectSurvey<'_>, roots: &[&str], package: &[&str], name: &str) -> Vec<String> {
+fn declaring(project: &CachedProject<'_>, roots: &[&str], package: &[&str], name: &str) -> Vec<String> {
     let place = package.join("/");
-    let packages: BTreeSet<String> = roots.iter().map(|root| inside(root, &place)).collect();
+    let packages: BTreeSet<String> = roots.iter().map(|root| child_path(root, &place)).collect();
     let files = packages
         .iter()
-        .flat_map(|package| survey.files(package, |name| is_source(name) && extension(name) != "java"));
+        .flat_map(|package| project.list_files(package, |name| is_source(name) && extension(name) != "java"));
     let declares = |file: &String| {
-        let text = survey.read(file);
+        let text = project.read(file);
         text.as_deref().is_some_and(|text| declares(text, name))
     };
     files.take(MAX_READ_FILES).filter(declares).collect()
@@ -296,7 +301,7 @@ fn declares(text: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Sample, written};
+    use crate::imports::sample_project::{Sample, written};
 
     #[test]
     fn every_form_of_statement_is_read() {

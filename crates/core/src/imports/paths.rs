@@ -21,7 +21,7 @@ pub(super) fn join(directory: &str, relative: &str) -> Option<String> {
 }
 
 /// The place of a plain name, or of names with `/` between them, in a directory.
-pub(super) fn inside(directory: &str, name: &str) -> String {
+pub(super) fn child_path(directory: &str, name: &str) -> String {
     match (directory, name) {
         ("", _) => name.to_owned(),
         (_, "") => directory.to_owned(),
@@ -51,7 +51,7 @@ pub(super) fn extension(path: &str) -> &str {
 }
 
 /// A directory and all above it, the root last.
-pub(super) fn upward(directory: &str) -> impl Iterator<Item = &str> {
+pub(super) fn ancestors(directory: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(directory), |below| {
         (!below.is_empty()).then(|| parent(below))
     })
@@ -81,11 +81,11 @@ mod tests {
 
     #[test]
     fn directories_are_named_up_to_the_root() {
-        assert_eq!(upward("a/b").collect::<Vec<_>>(), ["a/b", "a", ""]);
-        assert_eq!(upward("").collect::<Vec<_>>(), [""]);
+        assert_eq!(ancestors("a/b").collect::<Vec<_>>(), ["a/b", "a", ""]);
+        assert_eq!(ancestors("").collect::<Vec<_>>(), [""]);
         assert_eq!(parent("x.rs"), "");
         assert_eq!(stem("a/x.y.rs"), "x.y");
-        assert_eq!(inside("", "x"), "x");
+        assert_eq!(child_path("", "x"), "x");
     }
 
     #[test]

@@ -1,58 +1,25 @@
-//! Languages whose imports say all there is: a file beside this one in Zig; a name no file is called by in C#,
-//! Elixir and Swift.
+//! C#, Elixir and Swift: imports that name a namespace or a module.
 //!
-//! C#'s namespaces, Elixir's and Swift's modules may be in any file of the project, so they are read and always
-//! external.
+//! Any file of the project may declare a namespace or module, so these imports are read and are always external.
 //!
-//! Invariant: an import in Zig is a file of the project only with the ending `.zig` or `.zon`.
+//! Invariant: no import of these languages resolves to a file.
 
-use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
-use super::place::{extension, join, parent};
-use super::survey::ProjectSurvey;
-use super::{Import, MAX_IMPORTS_PER_STATEMENT};
+use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
+use crate::imports::{Import, MAX_IMPORTS_PER_STATEMENT};
+use crate::language::Language;
 
 static STYLE: LexicalStyle = LexicalStyle {
-    word_signs: &['@'],
-    ..C_LIKE
-};
-
-static DOTTED: LexicalStyle = LexicalStyle {
     line_comments: &["//", "#"],
     word_signs: &['.'],
     ..C_LIKE
 };
 
-/// Reads every `@import("x")` of a statement.
-pub(super) fn read_zig(statement: &str, line: usize) -> Vec<Import> {
-    let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
-    let windows = tokens.windows(3);
-    windows
-        .filter_map(|window| match window {
-            [word, open, name]
-                if word.is_word("@import") && open.is_sign("(") && name.kind == TokenKind::Text =>
-            {
-                Some(Import {
-                    written: name.text.to_owned(),
-                    line: name.line,
-                })
-            }
-            _ => None,
-        })
-        .collect()
-}
-
-pub(super) fn resolve_zig(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
-    let is_file = matches!(extension(written), "zig" | "zon");
-    let place = is_file.then(|| join(parent(from), written)).flatten();
-    survey.first(place).into_iter().collect()
-}
-
 /// Reads the names of `using`, `alias` and the like.
-pub(super) fn read(language: &str, statement: &str, line: usize) -> Vec<Import> {
-    let tokens: Vec<Token<'_>> = tokens(statement, line, &DOTTED).collect();
+pub(super) fn read_statement(language: Language, statement: &str, line: usize) -> Vec<Import> {
+    let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     let keywords: &[&str] = match language {
-        "csharp" => &["using"],
-        "elixir" => &["alias", "import", "require", "use"],
+        Language::CSharp => &["using"],
+        Language::Elixir => &["alias", "import", "require", "use"],
         _ => &["import"],
     };
     let Some(at) = tokens
@@ -63,8 +30,8 @@ pub(super) fn read(language: &str, statement: &str, line: usize) -> Vec<Import> 
     };
     let after = &tokens[at + 1..];
     match language {
-        "csharp" => using(after),
-        "elixir" => modules(after),
+        Language::CSharp => using(after),
+        Language::Elixir => modules(after),
         // `import struct Kit.View`: the name is the last.
         _ => after
             .iter()
@@ -123,18 +90,7 @@ fn modules(tokens: &[Token<'_>]) -> Vec<Import> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Sample, written};
-
-    #[test]
-    fn zig_imports_files_beside_it() {
-        let sample = Sample::of(&["src/store.zig", "src/deep/x.zig", "std", "build.zig.zon"]);
-        let check = |statement, expected| sample.check("zig", "src/main.zig", statement, expected);
-        check("const store = @import(\"store.zig\");", "src/store.zig");
-        check("const X = @import(\"deep/x.zig\").X;", "src/deep/x.zig");
-        check("const zon = @import(\"../build.zig.zon\");", "build.zig.zon");
-        check("const std = @import(\"std\");", "external");
-        check("const up = @import(\"../../x.zig\");", "external");
-    }
+    use crate::imports::sample_project::{Sample, written};
 
     #[test]
     fn names_without_files_are_read_and_external() {

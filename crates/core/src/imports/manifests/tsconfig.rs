@@ -8,15 +8,15 @@
 use serde_json::Value;
 
 use super::npm::Workspaces;
-use super::place::{inside, join, parent, upward};
-use super::survey::{Memo, ProjectSurvey};
+use crate::imports::cached_project::{CachedProject, Memo};
+use crate::imports::paths::{ancestors, child_path, join, parent};
 
 const MAX_EXTENDED_FILES: usize = 40;
 const NAMES: &[&str] = &["tsconfig.json", "jsconfig.json"];
 
 /// What one configuration says, with all it extends.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CompilerOptions {
+pub(in crate::imports) struct CompilerOptions {
     base: Option<String>,
     /// Patterns and their targets; a target with a leading `/` begins at the project's root.
     paths: Vec<(String, Vec<String>)>,
@@ -25,20 +25,20 @@ pub(super) struct CompilerOptions {
 }
 
 /// The places that a bare name may mean in a directory, the likeliest first.
-pub(super) fn places(
-    survey: &ProjectSurvey<'_>,
+pub(in crate::imports) fn places(
+    project: &CachedProject<'_>,
     known: &Memo<Vec<CompilerOptions>>,
     packages: &Workspaces,
     directory: &str,
     name: &str,
 ) -> Vec<String> {
     let configurations =
-        upward(directory).flat_map(|above| NAMES.iter().map(move |name| inside(above, name)));
+        ancestors(directory).flat_map(|above| NAMES.iter().map(move |name| child_path(above, name)));
     let mut places = Vec::new();
-    for path in configurations.filter(|path| survey.is_file(path)) {
+    for path in configurations.filter(|path| project.is_file(path)) {
         let all = known.get(&path, || {
             let mut reading = Reading {
-                survey,
+                project,
                 packages,
                 top: parent(&path),
                 read: 0,
@@ -84,7 +84,7 @@ impl CompilerOptions {
 
 /// One configuration being read, with all it leads to.
 struct Reading<'r, 'a> {
-    survey: &'r ProjectSurvey<'a>,
+    project: &'r CachedProject<'a>,
     packages: &'r Workspaces,
     /// What `${configDir}` means: where the configuration lies that was asked for.
     top: &'r str,
@@ -95,7 +95,7 @@ impl Reading<'_, '_> {
     /// A configuration, and those it refers to: many only gather `tsconfig.app.json` and its like.
     fn with_references(&mut self, path: &str) -> Vec<CompilerOptions> {
         let mut all = vec![self.options(path)];
-        let document = self.survey.json(path);
+        let document = self.project.read_json(path);
         let references = document
             .as_ref()
             .as_ref()
@@ -107,8 +107,8 @@ impl Reading<'_, '_> {
         {
             let place = join(parent(path), reference).unwrap_or_default();
             let file = self
-                .survey
-                .first([place.clone(), inside(&place, "tsconfig.json")]);
+                .project
+                .first_file([place.clone(), child_path(&place, "tsconfig.json")]);
             // A reference beside this file shares its directory; one elsewhere governs that directory and is found there.
             if let Some(file) = file.filter(|file| parent(file) == parent(path)) {
                 all.push(self.options(&file));
@@ -120,7 +120,7 @@ impl Reading<'_, '_> {
     fn options(&mut self, path: &str) -> CompilerOptions {
         let mut options = CompilerOptions::default();
         self.read += 1;
-        let document = self.survey.json(path);
+        let document = self.project.read_json(path);
         let Some(document) = document
             .as_ref()
             .as_ref()
@@ -176,15 +176,15 @@ impl Reading<'_, '_> {
         let places = if name.starts_with('.') {
             vec![join(directory, name)?]
         } else {
-            self.packages.directories(self.survey, directory, name)
+            self.packages.directories(self.project, directory, name)
         };
         places.iter().find_map(|place| {
             let file = [
                 place.clone(),
                 format!("{place}.json"),
-                inside(place, "tsconfig.json"),
+                child_path(place, "tsconfig.json"),
             ];
-            self.survey.first(file)
+            self.project.first_file(file)
         })
     }
 }
@@ -197,7 +197,7 @@ fn strings(value: &Value) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::Sample;
+    use crate::imports::sample_project::Sample;
 
     const FROM: &str = "app/src/main.ts";
 

@@ -7,17 +7,17 @@
 
 use std::rc::Rc;
 
-use super::Import;
-use super::lexer::{C_LIKE, LexicalStyle, TokenKind, tokens};
-use super::place::{extension, inside, join, parent, upward};
-use super::survey::{Memo, ProjectSurvey};
+use crate::imports::Import;
+use crate::imports::cached_project::{CachedProject, Memo};
+use crate::imports::lexer::{C_LIKE, LexicalStyle, TokenKind, tokens};
+use crate::imports::paths::{ancestors, child_path, extension, join, parent};
 
 static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['"', '`'],
     ..C_LIKE
 };
 
-pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let words = tokens(statement, line, &STYLE).skip_while(|token| !token.is_word("import"));
     words
         .filter(|token| token.kind == TokenKind::Text && !token.text.is_empty())
@@ -35,12 +35,17 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    pub(super) fn resolve(&self, survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
-        let home = upward(parent(from)).find(|above| survey.is_file(&inside(above, "go.mod")));
+    pub(super) fn resolve_import(
+        &self,
+        project: &CachedProject<'_>,
+        from: &str,
+        written: &str,
+    ) -> Vec<String> {
+        let home = ancestors(parent(from)).find(|above| project.is_file(&child_path(above, "go.mod")));
         let Some(home) = home else {
             return Vec::new();
         };
-        let modules = self.at(survey, home);
+        let modules = self.at(project, home);
         let fitting = modules.iter().filter_map(|(path, directory)| {
             let rest = written.strip_prefix(path.as_str())?;
             let rest = if rest.is_empty() {
@@ -52,13 +57,13 @@ impl Modules {
         });
         let package = fitting.max_by_key(|(length, _)| *length);
         package
-            .map(|(_, package)| files(survey, &package))
+            .map(|(_, package)| files(project, &package))
             .unwrap_or_default()
     }
 
-    fn at(&self, survey: &ProjectSurvey<'_>, home: &str) -> Rc<Vec<(String, String)>> {
+    fn at(&self, project: &CachedProject<'_>, home: &str) -> Rc<Vec<(String, String)>> {
         self.known.get(home, || {
-            let text = survey.read(&inside(home, "go.mod"));
+            let text = project.read(&child_path(home, "go.mod"));
             text.as_deref()
                 .map(|text| modules(home, text))
                 .unwrap_or_default()
@@ -67,8 +72,8 @@ impl Modules {
 }
 
 /// A package's files. Which of them a platform builds is not asked.
-fn files(survey: &ProjectSurvey<'_>, package: &str) -> Vec<String> {
-    survey.files(package, |name| {
+fn files(project: &CachedProject<'_>, package: &str) -> Vec<String> {
+    project.list_files(package, |name| {
         extension(name) == "go" && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])
     })
 }
@@ -101,8 +106,8 @@ fn modules(home: &str, text: &str) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Sample, written};
     use super::*;
+    use crate::imports::sample_project::{Sample, written};
 
     #[test]
     fn every_form_of_statement_is_read() {
@@ -116,7 +121,7 @@ mod tests {
         ] {
             assert_eq!(written("go", statement), expected, "{statement}");
         }
-        assert_eq!(read("import (\n\"a\"\n\"b\")", 3)[1].line, 5);
+        assert_eq!(read_statement("import (\n\"a\"\n\"b\")", 3)[1].line, 5);
     }
 
     #[test]

@@ -6,10 +6,12 @@
 //! Invariant: a name is read only where it can be no other string: after `from`, after `import`, or as the argument
 //! of `import(` and `require(`.
 
-use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
-use super::place::{inside, join, parent};
-use super::survey::{Memo, ProjectSurvey};
-use super::{Import, npm, tsconfig};
+use crate::imports::Import;
+use crate::imports::cached_project::{CachedProject, Memo};
+use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
+use crate::imports::manifests::{npm, tsconfig};
+use crate::imports::paths::{child_path, join, parent};
+use crate::language::Language;
 
 static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['"', '\'', '`'],
@@ -31,7 +33,7 @@ const COMPILED: &[(&str, &[&str])] = &[
     (".cjs", &["cts", "d.cts"]),
 ];
 
-pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     let mut imports = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -72,16 +74,16 @@ pub(super) struct ResolutionSettings {
 }
 
 impl ResolutionSettings {
-    pub(super) fn resolve(
+    pub(super) fn resolve_import(
         &self,
-        survey: &ProjectSurvey<'_>,
-        language: &str,
+        project: &CachedProject<'_>,
+        language: Language,
         from: &str,
         written: &str,
     ) -> Vec<String> {
         // Bundlers take `./icon.svg?raw`.
         let name = written.split('?').next().unwrap_or_default();
-        let prefer = if language.starts_with("javascript") {
+        let prefer = if matches!(language, Language::JavaScript | Language::JavaScriptReact) {
             Prefer::Written
         } else {
             Prefer::Source
@@ -90,20 +92,20 @@ impl ResolutionSettings {
         if matches!(name, "." | "..") || name.starts_with("./") || name.starts_with("../") {
             let place = join(directory, name);
             return place
-                .and_then(|place| module(survey, &place, prefer))
+                .and_then(|place| module(project, &place, prefer))
                 .into_iter()
                 .collect();
         }
         if name.is_empty() || name.starts_with('/') || name.contains(':') {
             return Vec::new();
         }
-        let aliased = tsconfig::places(survey, &self.options, &self.packages, directory, name);
-        let found = aliased.iter().find_map(|place| module(survey, place, prefer));
+        let aliased = tsconfig::places(project, &self.options, &self.packages, directory, name);
+        let found = aliased.iter().find_map(|place| module(project, place, prefer));
         let found = found.or_else(|| {
-            let places = self.packages.places(survey, directory, name);
+            let places = self.packages.places(project, directory, name);
             places
                 .iter()
-                .find_map(|place| module(survey, place, Prefer::Source))
+                .find_map(|place| module(project, place, Prefer::Source))
         });
         found.into_iter().collect()
     }
@@ -117,16 +119,16 @@ enum Prefer {
 }
 
 /// The file of the module at a place: itself, with an extension, or the index of the directory.
-fn module(survey: &ProjectSurvey<'_>, place: &str, prefer: Prefer) -> Option<String> {
-    file(survey, place, prefer).or_else(|| {
-        let entries = npm::entries(survey, place).into_iter();
+fn module(project: &CachedProject<'_>, place: &str, prefer: Prefer) -> Option<String> {
+    file(project, place, prefer).or_else(|| {
+        let entries = npm::entries(project, place).into_iter();
         entries
-            .chain([inside(place, "index")])
-            .find_map(|entry| file(survey, &entry, prefer))
+            .chain([child_path(place, "index")])
+            .find_map(|entry| file(project, &entry, prefer))
     })
 }
 
-fn file(survey: &ProjectSurvey<'_>, place: &str, prefer: Prefer) -> Option<String> {
+fn file(project: &CachedProject<'_>, place: &str, prefer: Prefer) -> Option<String> {
     if place.is_empty() {
         return None;
     }
@@ -140,18 +142,18 @@ fn file(survey: &ProjectSurvey<'_>, place: &str, prefer: Prefer) -> Option<Strin
         };
         stem.map(named).unwrap_or_default()
     });
-    if prefer == Prefer::Written && survey.is_file(place) {
+    if prefer == Prefer::Written && project.is_file(place) {
         return Some(place.to_owned());
     }
     let exact = [place.to_owned()];
     let extended = EXTENSIONS.iter().map(|extension| format!("{place}.{extension}"));
-    survey.first(sources.chain(exact).chain(extended))
+    project.first_file(sources.chain(exact).chain(extended))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Sample, written};
     use super::*;
+    use crate::imports::sample_project::{Sample, written};
 
     #[test]
     fn every_form_of_statement_is_read() {
@@ -184,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_name_has_its_own_line() {
-        let imports = read("import {\n  a,\n} from './y';", 10);
+        let imports = read_statement("import {\n  a,\n} from './y';", 10);
         assert_eq!(
             imports,
             [Import {

@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 
 use super::outline::{Definition, Outline};
-use super::{Chunk, ChunkKind, Rows, lines};
+use super::{Chunk, ChunkKind, Rows, line_blocks};
 
 /// A container of up to so many rows is one chunk.
 const MAX_WHOLE_CONTAINER_ROWS: usize = 30;
@@ -19,7 +19,7 @@ const MAX_CHUNK_ROWS: usize = 120;
 const MAX_CHUNK_BYTES: usize = 8_000;
 
 /// Cuts a file by its outline.
-pub(super) fn leaves(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
+pub(super) fn chunks_of(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
     let Some(last) = rows.count().checked_sub(1) else {
         return Vec::new();
     };
@@ -146,7 +146,7 @@ impl LeafCut<'_> {
             }
             _ => {
                 let outer = owner.map(|owner| &self.outline.definitions[owner]);
-                for rows in lines::cut(self.rows, region) {
+                for rows in line_blocks::cut(self.rows, region) {
                     let mut chunk = Chunk::block(rows);
                     if let Some(outer) = outer {
                         chunk.path.clone_from(&outer.path);

@@ -7,10 +7,10 @@
 
 use serde_json::Value;
 
-use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
-use super::place::{inside, join, parent, upward};
-use super::survey::ProjectSurvey;
-use super::{Import, MAX_IMPORTS_PER_STATEMENT};
+use crate::imports::cached_project::CachedProject;
+use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
+use crate::imports::paths::{ancestors, child_path, join, parent};
+use crate::imports::{Import, MAX_IMPORTS_PER_STATEMENT};
 
 static STYLE: LexicalStyle = LexicalStyle {
     line_comments: &["//", "#"],
@@ -18,7 +18,7 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     for (at, token) in tokens.iter().enumerate() {
         let after = &tokens[at + 1..];
@@ -105,29 +105,29 @@ fn path(tokens: &[Token<'_>]) -> Option<Import> {
     Some(Import { written, line })
 }
 
-pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &str) -> Vec<String> {
     let found = if written.contains(['/', '.']) {
-        file(survey, from, written)
+        file(project, from, written)
     } else {
-        class(survey, from, written)
+        class(project, from, written)
     };
     found.into_iter().collect()
 }
 
-fn file(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Option<String> {
+fn file(project: &CachedProject<'_>, from: &str, written: &str) -> Option<String> {
     let directory = parent(from);
     if written.starts_with("./") || written.starts_with("../") {
-        return survey.first(join(directory, written));
+        return project.first_file(join(directory, written));
     }
     // Where programs are started is not known: the directory of the file, else one above.
     let relative = written.trim_start_matches('/');
-    survey.first(upward(directory).filter_map(|above| join(above, relative)))
+    project.first_file(ancestors(directory).filter_map(|above| join(above, relative)))
 }
 
 /// The file of a class by the tables of the nearest composer.json that has it.
-fn class(survey: &ProjectSurvey<'_>, from: &str, name: &str) -> Option<String> {
-    upward(parent(from)).find_map(|above| {
-        let manifest = survey.json(&inside(above, "composer.json"));
+fn class(project: &CachedProject<'_>, from: &str, name: &str) -> Option<String> {
+    ancestors(parent(from)).find_map(|above| {
+        let manifest = project.read_json(&child_path(above, "composer.json"));
         let manifest = manifest.as_ref().as_ref()?;
         let tables = ["autoload", "autoload-dev"].map(|key| manifest[key]["psr-4"].as_object());
         let entries = tables.into_iter().flatten().flatten();
@@ -143,14 +143,14 @@ fn class(survey: &ProjectSurvey<'_>, from: &str, name: &str) -> Option<String> {
             );
             let several = places.as_array().into_iter().flatten();
             let mut places = std::iter::once(places).chain(several).filter_map(Value::as_str);
-            places.find_map(|place| survey.first(join(&join(above, place)?, &rest)))
+            places.find_map(|place| project.first_file(join(&join(above, place)?, &rest)))
         })
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Sample, written};
+    use crate::imports::sample_project::{Sample, written};
 
     #[test]
     fn every_form_of_statement_is_read() {

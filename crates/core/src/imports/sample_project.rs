@@ -4,7 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Import, ImportTarget, ProjectFiles, Resolver, read};
+use super::{Import, ImportTarget, ProjectFiles, Resolver, read_statement};
+use crate::language::Language;
 
 #[derive(Default)]
 pub(super) struct Sample {
@@ -29,8 +30,9 @@ impl Sample {
 
     /// What each import of a statement resolves to: its files joined with a space, or `external`.
     pub(super) fn resolve(&self, language: &str, from: &str, statement: &str) -> Vec<String> {
-        let mut resolver = Resolver::new(self);
-        read(language, statement, 1)
+        let language = language_named(language);
+        let resolver = Resolver::new(self);
+        read_statement(language, statement, 1)
             .iter()
             .map(|import| match resolver.resolve(language, from, import) {
                 ImportTarget::Files(files) => files.join(" "),
@@ -45,7 +47,7 @@ impl Sample {
             written: written.to_owned(),
             line: 1,
         };
-        Resolver::new(self).resolve(language, from, &import)
+        Resolver::new(self).resolve(language_named(language), from, &import)
     }
 
     /// Fails unless the one import of `statement` resolves to `expected`.
@@ -87,8 +89,13 @@ impl ProjectFiles for Sample {
 
 /// What a statement imports, without the lines.
 pub(super) fn written(language: &str, statement: &str) -> Vec<String> {
-    read(language, statement, 1)
+    read_statement(language_named(language), statement, 1)
         .into_iter()
         .map(|import| import.written)
         .collect()
+}
+
+/// The language that a test names.
+fn language_named(language: &str) -> Language {
+    Language::from_name(language).unwrap_or_else(|| panic!("no language is called {language}"))
 }

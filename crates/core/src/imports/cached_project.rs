@@ -9,10 +9,11 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{ProjectFiles, jsonc};
+use super::ProjectFiles;
+use super::manifests::jsonc;
 
 /// The project, asked each thing once.
-pub(super) struct ProjectSurvey<'a> {
+pub(super) struct CachedProject<'a> {
     project: &'a dyn ProjectFiles,
     files: RefCell<HashMap<String, bool>>,
     texts: Memo<Option<String>>,
@@ -20,7 +21,7 @@ pub(super) struct ProjectSurvey<'a> {
     listings: Memo<Vec<String>>,
 }
 
-impl<'a> ProjectSurvey<'a> {
+impl<'a> CachedProject<'a> {
     pub(super) fn new(project: &'a dyn ProjectFiles) -> Self {
         Self {
             project,
@@ -44,7 +45,7 @@ impl<'a> ProjectSurvey<'a> {
     }
 
     /// The first of some places where a file is.
-    pub(super) fn first(&self, places: impl IntoIterator<Item = String>) -> Option<String> {
+    pub(super) fn first_file(&self, places: impl IntoIterator<Item = String>) -> Option<String> {
         places.into_iter().find(|place| self.is_file(place))
     }
 
@@ -55,7 +56,7 @@ impl<'a> ProjectSurvey<'a> {
     }
 
     /// A file as JSON, with the comments and trailing commas that tools allow in theirs.
-    pub(super) fn json(&self, path: &str) -> Rc<Option<Value>> {
+    pub(super) fn read_json(&self, path: &str) -> Rc<Option<Value>> {
         self.documents
             .get(path, || self.read(path).as_deref().and_then(jsonc::parse))
     }
@@ -65,7 +66,7 @@ impl<'a> ProjectSurvey<'a> {
     }
 
     /// The directories in a directory, by name.
-    pub(super) fn directories(&self, directory: &str) -> Vec<String> {
+    pub(super) fn list_directories(&self, directory: &str) -> Vec<String> {
         let names = self.list(directory);
         names
             .iter()
@@ -80,11 +81,11 @@ impl<'a> ProjectSurvey<'a> {
     }
 
     /// The files in a directory that `wanted` takes by name, as paths.
-    pub(super) fn files(&self, directory: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    pub(super) fn list_files(&self, directory: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
         self.list(directory)
             .iter()
             .filter(|name| !name.ends_with('/') && wanted(name))
-            .map(|name| super::place::inside(directory, name))
+            .map(|name| super::paths::child_path(directory, name))
             .collect()
     }
 }

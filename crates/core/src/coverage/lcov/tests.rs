@@ -1,7 +1,7 @@
 //! The reader of LCOV reports against text of every kind, and against the same rules written plainly.
 
 use super::*;
-use crate::snapshot::Snapshot;
+use crate::coverage::snapshot::Snapshot;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;

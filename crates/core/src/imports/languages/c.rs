@@ -5,9 +5,9 @@
 //!
 //! Invariant: a name of the standard library in angle brackets is the project's only below an `include` directory.
 
-use super::Import;
-use super::place::{inside, join, parent, upward};
-use super::survey::ProjectSurvey;
+use crate::imports::Import;
+use crate::imports::cached_project::CachedProject;
+use crate::imports::paths::{ancestors, child_path, join, parent};
 
 /// Standard headers that projects also have files of the name of.
 const STANDARD: &[&str] = &[
@@ -63,7 +63,7 @@ const STANDARD: &[&str] = &[
     "wctype.h",
 ];
 
-pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let lines = statement.lines().enumerate();
     lines
         .filter_map(|(at, text)| {
@@ -104,7 +104,7 @@ fn name(text: &str) -> Option<String> {
     is_module.then(|| module.to_owned())
 }
 
-pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &str) -> Vec<String> {
     let bracketed = written.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let name = bracketed.unwrap_or(written).replace('\\', "/");
     let is_library = bracketed.is_some() && (STANDARD.contains(&name.as_str()) || !name.contains('.'));
@@ -117,21 +117,21 @@ pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> 
         }
         places.push(directory.to_owned());
     }
-    for above in upward(directory) {
-        places.push(inside(above, "include"));
+    for above in ancestors(directory) {
+        places.push(child_path(above, "include"));
         if !is_library {
-            places.extend([above.to_owned(), inside(above, "src")]);
+            places.extend([above.to_owned(), child_path(above, "src")]);
         }
     }
-    survey
-        .first(places.iter().filter_map(|place| join(place, &name)))
+    project
+        .first_file(places.iter().filter_map(|place| join(place, &name)))
         .into_iter()
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Sample, written};
+    use crate::imports::sample_project::{Sample, written};
 
     #[test]
     fn every_form_of_statement_is_read() {

@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::cargo::CargoManifest;
-use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
-use super::members::members;
-use super::place::{below, inside, join, name, parent, stem, upward};
-use super::survey::{Memo, ProjectSurvey};
-use super::{Import, MAX_IMPORTS_PER_STATEMENT};
+use crate::imports::cached_project::{CachedProject, Memo};
+use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
+use crate::imports::manifests::cargo::CargoManifest;
+use crate::imports::manifests::workspace_members::members;
+use crate::imports::paths::{ancestors, below, child_path, join, name, parent, stem};
+use crate::imports::{Import, MAX_IMPORTS_PER_STATEMENT};
 
 static STYLE: LexicalStyle = LexicalStyle {
     quotes: &['"'],
@@ -62,9 +62,11 @@ fn macro_items(statement: &str) -> Option<impl Iterator<Item = (usize, &str)>> {
     )
 }
 
-pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     if let Some(items) = macro_items(statement) {
-        return items.flat_map(|(below, item)| read(item, line + below)).collect();
+        return items
+            .flat_map(|(below, item)| read_statement(item, line + below))
+            .collect();
     }
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     for (at, token) in tokens.iter().enumerate() {
@@ -166,24 +168,29 @@ struct Inline {
 }
 
 impl Crates {
-    pub(super) fn resolve(&self, survey: &ProjectSurvey<'_>, from: &str, import: &Import) -> Vec<String> {
-        let home = upward(parent(from)).find(|above| self.manifest(survey, above).package.is_some());
-        let own = self.crate_of(survey, home, from);
+    pub(super) fn resolve_import(
+        &self,
+        project: &CachedProject<'_>,
+        from: &str,
+        import: &Import,
+    ) -> Vec<String> {
+        let home = ancestors(parent(from)).find(|above| self.manifest(project, above).package.is_some());
+        let own = self.crate_of(project, home, from);
         let mut module = own.modules(from);
-        module.extend(self.inline(survey, from, import.line));
+        module.extend(self.inline(project, from, import.line));
         let found = match import.written.strip_prefix("mod ") {
             Some(name) => {
                 module.push(name.to_owned());
-                own.file(survey, &module)
+                own.file(project, &module)
             }
-            None => self.path(survey, home, &own, module, &import.written),
+            None => self.path(project, home, &own, module, &import.written),
         };
         found.into_iter().collect()
     }
 
     fn path(
         &self,
-        survey: &ProjectSurvey<'_>,
+        project: &CachedProject<'_>,
         home: Option<&str>,
         own: &Crate,
         mut module: Vec<String>,
@@ -200,14 +207,14 @@ impl Crates {
             module.iter().cloned().chain(rest).collect::<Vec<_>>()
         };
         match *first {
-            "crate" => return own.deepest(survey, &with(&[], rest)),
+            "crate" => return own.deepest(project, &with(&[], rest)),
             "self" | "super" => {
                 let mut up = usize::from(*first == "super");
                 while let ["super", after @ ..] = rest {
                     (up, rest) = (up + 1, after);
                 }
                 module.truncate(module.len().checked_sub(up)?);
-                return own.deepest(survey, &with(&module, rest));
+                return own.deepest(project, &with(&module, rest));
             }
             _ => {}
         }
@@ -218,29 +225,29 @@ impl Crates {
         };
         let (first, rest) = names.split_first()?;
         let child = with(&module, &[first]);
-        if !global && own.file(survey, &child).is_some() {
-            return own.deepest(survey, &with(&module, names));
+        if !global && own.file(project, &child).is_some() {
+            return own.deepest(project, &with(&module, names));
         }
         if STANDARD.contains(first) {
             return None;
         }
-        if let Some(library) = self.libraries(survey, home?).get(*first) {
-            return library.deepest(survey, &with(&[], rest));
+        if let Some(library) = self.libraries(project, home?).get(*first) {
+            return library.deepest(project, &with(&[], rest));
         }
-        let at_root =
-            self.manifest(survey, home?).paths_from_root && own.file(survey, &with(&[], &[first])).is_some();
-        at_root.then(|| own.deepest(survey, &with(&[], names))).flatten()
+        let at_root = self.manifest(project, home?).paths_from_root
+            && own.file(project, &with(&[], &[first])).is_some();
+        at_root.then(|| own.deepest(project, &with(&[], names))).flatten()
     }
 
-    fn manifest(&self, survey: &ProjectSurvey<'_>, directory: &str) -> Rc<CargoManifest> {
+    fn manifest(&self, project: &CachedProject<'_>, directory: &str) -> Rc<CargoManifest> {
         self.manifests.get(directory, || {
-            let text = survey.read(&inside(directory, "Cargo.toml"));
+            let text = project.read(&child_path(directory, "Cargo.toml"));
             text.as_deref().map(CargoManifest::read).unwrap_or_default()
         })
     }
 
     /// The crate a file belongs to.
-    fn crate_of(&self, survey: &ProjectSurvey<'_>, home: Option<&str>, from: &str) -> Crate {
+    fn crate_of(&self, project: &CachedProject<'_>, home: Option<&str>, from: &str) -> Crate {
         let alone = || Crate {
             directory: parent(from).to_owned(),
             root: Some(from.to_owned()),
@@ -250,26 +257,26 @@ impl Crates {
             root: Some(root),
         };
         let Some(home) = home else {
-            let roots =
-                upward(parent(from)).flat_map(|above| ["lib.rs", "main.rs"].map(|name| inside(above, name)));
-            return survey.first(roots).map_or_else(alone, rooted);
+            let roots = ancestors(parent(from))
+                .flat_map(|above| ["lib.rs", "main.rs"].map(|name| child_path(above, name)));
+            return project.first_file(roots).map_or_else(alone, rooted);
         };
-        let manifest = self.manifest(survey, home);
+        let manifest = self.manifest(project, home);
         let declared = manifest
             .library_path
             .iter()
             .chain(&manifest.targets)
             .filter_map(|path| join(home, path));
         let declared: Vec<String> = declared.collect();
-        if declared.iter().any(|root| root == from) || from == inside(home, "build.rs") {
+        if declared.iter().any(|root| root == from) || from == child_path(home, "build.rs") {
             return alone();
         }
-        for directory in CRATE_DIRECTORIES.iter().map(|name| inside(home, name)) {
+        for directory in CRATE_DIRECTORIES.iter().map(|name| child_path(home, name)) {
             match below(from, &directory).map(|rest| rest.split_once('/')) {
                 Some(None) => return alone(),
                 Some(Some((name, _))) => {
-                    let root = inside(&inside(&directory, name), "main.rs");
-                    let is_shared = !survey.is_file(&root)
+                    let root = child_path(&child_path(&directory, name), "main.rs");
+                    let is_shared = !project.is_file(&root)
                         && !declared.iter().any(|root| below(root, &directory).is_some());
                     if is_shared {
                         return Crate {
@@ -277,22 +284,22 @@ impl Crates {
                             root: None,
                         };
                     }
-                    if survey.is_file(&root) {
+                    if project.is_file(&root) {
                         return rooted(root);
                     }
                 }
                 None => {}
             }
         }
-        let source = inside(home, "src");
-        let usual = ["lib.rs", "main.rs"].map(|name| inside(&source, name));
+        let source = child_path(home, "src");
+        let usual = ["lib.rs", "main.rs"].map(|name| child_path(&source, name));
         if usual.iter().any(|root| root == from) {
             return alone();
         }
         let roots = declared
             .into_iter()
             .chain(usual)
-            .filter(|root| survey.is_file(root));
+            .filter(|root| project.is_file(root));
         let roots: Vec<String> = roots.filter(|root| below(from, parent(root)).is_some()).collect();
         let nearest = roots.iter().map(|root| parent(root).len()).max();
         let nearest: Vec<&String> = roots
@@ -303,7 +310,7 @@ impl Crates {
         let declares = |root: &&&String| {
             let rest = below(from, parent(root)).unwrap_or_default();
             let module = rest.split('/').next().map(stem).unwrap_or_default();
-            survey
+            project
                 .read(root)
                 .as_deref()
                 .is_some_and(|text| text.contains(&format!("mod {module};")))
@@ -313,14 +320,14 @@ impl Crates {
     }
 
     /// The libraries that code of a package may name: its own, those of its workspace, those it has by path.
-    fn libraries(&self, survey: &ProjectSurvey<'_>, home: &str) -> Rc<BTreeMap<String, Crate>> {
+    fn libraries(&self, project: &CachedProject<'_>, home: &str) -> Rc<BTreeMap<String, Crate>> {
         self.libraries.get(home, || {
-            let workspace = upward(home).find(|above| self.manifest(survey, above).is_workspace);
+            let workspace = ancestors(home).find(|above| self.manifest(project, above).is_workspace);
             let mut packages = workspace.map_or_else(Default::default, |workspace| {
                 members(
-                    survey,
+                    project,
                     workspace,
-                    &self.manifest(survey, workspace).members,
+                    &self.manifest(project, workspace).members,
                     "Cargo.toml",
                 )
             });
@@ -328,15 +335,15 @@ impl Crates {
             packages.insert(home.to_owned());
             let mut libraries = BTreeMap::new();
             for package in packages {
-                let name = self.manifest(survey, &package).crate_name();
-                libraries.extend(name.zip(self.library(survey, &package)));
+                let name = self.manifest(project, &package).crate_name();
+                libraries.extend(name.zip(self.library(project, &package)));
             }
             // A dependency may have another name than its package, and need not be a member.
             for manifest in [workspace, Some(home)].into_iter().flatten() {
-                for (name, path) in &self.manifest(survey, manifest).dependencies {
-                    let library = join(manifest, path).and_then(|package| self.library(survey, &package));
+                for (name, path) in &self.manifest(project, manifest).dependencies {
+                    let library = join(manifest, path).and_then(|package| self.library(project, &package));
                     let named = self
-                        .manifest(survey, &join(manifest, path).unwrap_or_default())
+                        .manifest(project, &join(manifest, path).unwrap_or_default())
                         .library_name
                         .clone();
                     libraries
@@ -347,10 +354,10 @@ impl Crates {
         })
     }
 
-    fn library(&self, survey: &ProjectSurvey<'_>, package: &str) -> Option<Crate> {
-        let manifest = self.manifest(survey, package);
+    fn library(&self, project: &CachedProject<'_>, package: &str) -> Option<Crate> {
+        let manifest = self.manifest(project, package);
         let path = manifest.library_path.as_deref().unwrap_or("src/lib.rs");
-        let root = join(package, path).filter(|root| survey.is_file(root))?;
+        let root = join(package, path).filter(|root| project.is_file(root))?;
         Some(Crate {
             directory: parent(&root).to_owned(),
             root: Some(root),
@@ -358,9 +365,9 @@ impl Crates {
     }
 
     /// The modules around a line that are written out in the file, the outermost first.
-    fn inline(&self, survey: &ProjectSurvey<'_>, file: &str, line: usize) -> Vec<String> {
+    fn inline(&self, project: &CachedProject<'_>, file: &str, line: usize) -> Vec<String> {
         let all = self.inline.get(file, || {
-            let text = survey.read(file);
+            let text = project.read(file);
             text.as_deref().map(inline_modules).unwrap_or_default()
         });
         let around = all
@@ -378,27 +385,27 @@ impl Crate {
         let place = if is_directory {
             parent(file).to_owned()
         } else {
-            inside(parent(file), stem(file))
+            child_path(parent(file), stem(file))
         };
         let names = below(&place, &self.directory).unwrap_or_default().split('/');
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
     /// The file of a module, if it has one of its own.
-    fn file(&self, survey: &ProjectSurvey<'_>, module: &[String]) -> Option<String> {
+    fn file(&self, project: &CachedProject<'_>, module: &[String]) -> Option<String> {
         if module.is_empty() {
             return self.root.clone();
         }
         let place = join(&self.directory, &module.join("/"))?;
-        survey.first([format!("{place}.rs"), inside(&place, "mod.rs")])
+        project.first_file([format!("{place}.rs"), child_path(&place, "mod.rs")])
     }
 
     /// The file of the deepest module on a path.
-    fn deepest(&self, survey: &ProjectSurvey<'_>, path: &[String]) -> Option<String> {
+    fn deepest(&self, project: &CachedProject<'_>, path: &[String]) -> Option<String> {
         let path = &path[..path.len().min(2 * DEEPEST)];
         (0..=path.len())
             .rev()
-            .find_map(|length| self.file(survey, &path[..length]))
+            .find_map(|length| self.file(project, &path[..length]))
     }
 }
 

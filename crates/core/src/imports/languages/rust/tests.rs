@@ -1,7 +1,7 @@
 //! How Rust's statements are read and resolved, by example.
 
-use super::super::sample::{Sample, written};
 use super::*;
+use crate::imports::sample_project::{Sample, written};
 
 const PACKAGE: &str = "[package]\nname = \"shop\"\nedition = \"2024\"\n";
 
@@ -31,7 +31,7 @@ fn every_form_of_statement_is_read() {
     ] {
         assert_eq!(written("rust", statement), expected, "{statement}");
     }
-    assert_eq!(read("use a::{\n    b,\n    c,\n};", 4)[1].line, 6);
+    assert_eq!(read_statement("use a::{\n    b,\n    c,\n};", 4)[1].line, 6);
 }
 
 fn shop() -> Sample {
@@ -93,20 +93,20 @@ fn modules_written_out_in_a_file_are_no_files() {
     let text = "const A: char = '{';\nconst B: &str = r#\"mod x {\"#;\nmod tests {\n    use super::*;\n    mod deep {\n\
                         use super::super::super::f;\n    }\n}\nuse super::f;\n";
     let shop = shop().with("src/a.rs", text);
-    let mut resolver = super::super::Resolver::new(&shop);
-    let mut resolve = |written: &str, line| {
+    let resolver = crate::imports::Resolver::new(&shop);
+    let resolve = |written: &str, line| {
         let import = Import {
             written: written.to_owned(),
             line,
         };
-        resolver.resolve("rust", "src/a.rs", &import)
+        resolver.resolve(crate::language::Language::Rust, "src/a.rs", &import)
     };
     assert_eq!(
         resolve("super::*", 4),
-        super::super::ImportTarget::Itself,
+        crate::imports::ImportTarget::Itself,
         "the file itself"
     );
-    let f = super::super::ImportTarget::Files(vec!["src/f.rs".to_owned()]);
+    let f = crate::imports::ImportTarget::Files(vec!["src/f.rs".to_owned()]);
     assert_eq!(resolve("super::super::super::f", 6), f);
     assert_eq!(resolve("super::f", 9), f);
 }
@@ -202,19 +202,19 @@ fn without_a_manifest_the_nearest_root_is_the_crates() {
 
 #[test]
 fn items_inside_a_macro_are_read() {
-    let read = |statement: &str| -> Vec<(String, usize)> {
-        let imports = super::read(statement, 10).into_iter();
+    let read_items = |statement: &str| -> Vec<(String, usize)> {
+        let imports = super::read_statement(statement, 10).into_iter();
         imports.map(|import| (import.written, import.line)).collect()
     };
     let items = "cfg_fs! {\n    #[doc(hidden)]\n    pub(crate) mod fs;\n\n    use crate::a::{B, C};\n    pub fn f() { 1; }\n}";
     assert_eq!(
-        read(items),
+        read_items(items),
         [
             ("mod fs".to_owned(), 12),
             ("crate::a::B".to_owned(), 14),
             ("crate::a::C".to_owned(), 14)
         ]
     );
-    assert_eq!(read("println!(\"use x;\")"), []);
-    assert_eq!(read("vec![crate::a]"), []);
+    assert_eq!(read_items("println!(\"use x;\")"), []);
+    assert_eq!(read_items("vec![crate::a]"), []);
 }

@@ -5,7 +5,7 @@
 //!
 //! Invariant: text that is no manifest is one that says nothing.
 
-use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
+use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 
 static STYLE: LexicalStyle = LexicalStyle {
     line_comments: &["#"],
@@ -16,23 +16,23 @@ static STYLE: LexicalStyle = LexicalStyle {
 
 /// What a manifest says about where code is.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct CargoManifest {
+pub(in crate::imports) struct CargoManifest {
     /// The package's name, where it is one.
-    pub(super) package: Option<String>,
+    pub(in crate::imports) package: Option<String>,
     /// True for editions that look for every path at the crate's root.
-    pub(super) paths_from_root: bool,
-    pub(super) library_name: Option<String>,
-    pub(super) library_path: Option<String>,
+    pub(in crate::imports) paths_from_root: bool,
+    pub(in crate::imports) library_name: Option<String>,
+    pub(in crate::imports) library_path: Option<String>,
     /// Roots of programs, tests, examples and benchmarks that are said to be elsewhere than usual.
-    pub(super) targets: Vec<String>,
-    pub(super) is_workspace: bool,
-    pub(super) members: Vec<String>,
+    pub(in crate::imports) targets: Vec<String>,
+    pub(in crate::imports) is_workspace: bool,
+    pub(in crate::imports) members: Vec<String>,
     /// Dependencies by path: the name code has for them, and the path.
-    pub(super) dependencies: Vec<(String, String)>,
+    pub(in crate::imports) dependencies: Vec<(String, String)>,
 }
 
 impl CargoManifest {
-    pub(super) fn read(text: &str) -> Self {
+    pub(in crate::imports) fn read(text: &str) -> Self {
         let mut manifest = Self {
             paths_from_root: true,
             ..Self::default()
@@ -107,7 +107,7 @@ impl CargoManifest {
     }
 
     /// The name that code of other crates has for this package's library.
-    pub(super) fn crate_name(&self) -> Option<String> {
+    pub(in crate::imports) fn crate_name(&self) -> Option<String> {
         let name = self.library_name.as_ref().or(self.package.as_ref())?;
         Some(name.replace('-', "_"))
     }

@@ -4,10 +4,10 @@
 //!
 //! Invariant: a module is the file that has its name.
 
-use super::Import;
-use super::lexer::{C_LIKE, LexicalStyle, TokenKind, tokens};
-use super::place::{inside, parent, upward};
-use super::survey::ProjectSurvey;
+use crate::imports::Import;
+use crate::imports::cached_project::CachedProject;
+use crate::imports::lexer::{C_LIKE, LexicalStyle, TokenKind, tokens};
+use crate::imports::paths::{ancestors, child_path, parent};
 
 static STYLE: LexicalStyle = LexicalStyle {
     line_comments: &["--"],
@@ -17,7 +17,7 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let mut imports = Vec::new();
     let mut wants_name = false;
     for token in tokens(statement, line, &STYLE).filter(|token| token.kind == TokenKind::Word) {
@@ -35,21 +35,21 @@ pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
     imports
 }
 
-pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &str) -> Vec<String> {
     if written.contains('/') {
         return Vec::new();
     }
     let name = written.replace('.', "/");
-    let roots =
-        upward(parent(from)).flat_map(|above| ["", "src", "app", "lib"].map(|name| inside(above, name)));
-    let files =
-        roots.flat_map(|root| ["hs", "lhs"].map(|extension| format!("{}.{extension}", inside(&root, &name))));
-    survey.first(files).into_iter().collect()
+    let roots = ancestors(parent(from))
+        .flat_map(|above| ["", "src", "app", "lib"].map(|name| child_path(above, name)));
+    let files = roots
+        .flat_map(|root| ["hs", "lhs"].map(|extension| format!("{}.{extension}", child_path(&root, &name))));
+    project.first_file(files).into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Sample, written};
+    use crate::imports::sample_project::{Sample, written};
 
     #[test]
     fn every_form_of_statement_is_read() {

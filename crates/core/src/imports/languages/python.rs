@@ -5,10 +5,10 @@
 //!
 //! Invariant: a relative import is looked for from the file's own package only.
 
-use super::Import;
-use super::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
-use super::place::{inside, parent, upward};
-use super::survey::ProjectSurvey;
+use crate::imports::Import;
+use crate::imports::cached_project::CachedProject;
+use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
+use crate::imports::paths::{ancestors, child_path, parent};
 
 static STYLE: LexicalStyle = LexicalStyle {
     line_comments: &["#"],
@@ -16,7 +16,7 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
+pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     // A backslash only joins lines.
     let tokens = tokens(statement, line, &STYLE).filter(|token| !token.is_sign("\\"));
     let tokens: Vec<Token<'_>> = tokens.collect();
@@ -40,7 +40,7 @@ pub(super) fn read(statement: &str, line: usize) -> Vec<Import> {
             }
             _ => {}
         }
-        if imports.len() >= super::MAX_IMPORTS_PER_STATEMENT {
+        if imports.len() >= crate::imports::MAX_IMPORTS_PER_STATEMENT {
             break;
         }
     }
@@ -69,7 +69,7 @@ fn dotted(module: &str, name: &[Token<'_>]) -> Option<Import> {
     })
 }
 
-pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> Vec<String> {
+pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &str) -> Vec<String> {
     let name = written.trim_start_matches('.');
     let dots = written.len() - name.len();
     let components: Vec<&str> = name
@@ -82,59 +82,59 @@ pub(super) fn resolve(survey: &ProjectSurvey<'_>, from: &str, written: &str) -> 
     let directory = parent(from);
     let found = if dots > 0 {
         // One dot is the file's own package.
-        let package = upward(directory).nth(dots - 1);
+        let package = ancestors(directory).nth(dots - 1);
         package.and_then(|package| {
-            module(survey, package, &components).or_else(|| match components.as_slice() {
+            module(project, package, &components).or_else(|| match components.as_slice() {
                 // `from . import name`: a name inside the package.
-                [] | [_] => init(survey, package),
+                [] | [_] => init(project, package),
                 _ => None,
             })
         })
     } else if components.is_empty() {
         None
     } else {
-        roots(survey, directory)
+        roots(project, directory)
             .iter()
-            .find_map(|root| module(survey, root, &components))
+            .find_map(|root| module(project, root, &components))
     };
     found.into_iter().collect()
 }
 
 /// Directories where absolute names may begin: those above the file that are no packages, the nearest first, each
 /// with its `src`, and the project itself.
-fn roots(survey: &ProjectSurvey<'_>, directory: &str) -> Vec<String> {
+fn roots(project: &CachedProject<'_>, directory: &str) -> Vec<String> {
     let mut roots = Vec::new();
-    for above in upward(directory) {
-        if above.is_empty() || init(survey, above).is_none() {
-            roots.extend([above.to_owned(), inside(above, "src")]);
+    for above in ancestors(directory) {
+        if above.is_empty() || init(project, above).is_none() {
+            roots.extend([above.to_owned(), child_path(above, "src")]);
         }
     }
     roots
 }
 
 /// The module of that name below a directory; else, its last part being a name inside, the module before it.
-fn module(survey: &ProjectSurvey<'_>, directory: &str, components: &[&str]) -> Option<String> {
+fn module(project: &CachedProject<'_>, directory: &str, components: &[&str]) -> Option<String> {
     let at = |names: &[&str]| match names {
         [] => None,
-        _ => file(survey, &inside(directory, &names.join("/"))),
+        _ => file(project, &child_path(directory, &names.join("/"))),
     };
     let (_, before) = components.split_last()?;
     at(components).or_else(|| at(before))
 }
 
-fn file(survey: &ProjectSurvey<'_>, place: &str) -> Option<String> {
-    let module = survey.first(["py", "pyi"].map(|extension| format!("{place}.{extension}")));
-    module.or_else(|| init(survey, place))
+fn file(project: &CachedProject<'_>, place: &str) -> Option<String> {
+    let module = project.first_file(["py", "pyi"].map(|extension| format!("{place}.{extension}")));
+    module.or_else(|| init(project, place))
 }
 
-fn init(survey: &ProjectSurvey<'_>, package: &str) -> Option<String> {
-    survey.first(["__init__.py", "__init__.pyi"].map(|name| inside(package, name)))
+fn init(project: &CachedProject<'_>, package: &str) -> Option<String> {
+    project.first_file(["__init__.py", "__init__.pyi"].map(|name| child_path(package, name)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Sample, written};
     use super::*;
+    use crate::imports::sample_project::{Sample, written};
 
     #[test]
     fn every_form_of_statement_is_read() {
@@ -155,7 +155,7 @@ mod tests {
         ] {
             assert_eq!(written("python", statement), expected, "{statement}");
         }
-        assert_eq!(read("from a import (\n  b,\n  c)", 7)[1].line, 9);
+        assert_eq!(read_statement("from a import (\n  b,\n  c)", 7)[1].line, 9);
     }
 
     #[test]

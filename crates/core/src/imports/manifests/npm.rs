@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::members::members;
-use super::place::{inside, join, upward};
-use super::survey::{Memo, ProjectSurvey};
+use crate::imports::cached_project::{CachedProject, Memo};
+use crate::imports::manifests::workspace_members::members;
+use crate::imports::paths::{ancestors, child_path, join};
 
 /// Directories that compilers write to, in the place of `src`.
 const COMPILED: &[&str] = &["dist", "lib", "build", "out", "es", "esm", "cjs"];
@@ -22,36 +22,46 @@ const MAX_TARGETS: usize = 40;
 
 /// Directories of packages by name, for each directory where a workspace begins.
 #[derive(Default)]
-pub(super) struct Workspaces {
+pub(in crate::imports) struct Workspaces {
     packages: Memo<BTreeMap<String, String>>,
 }
 
 impl Workspaces {
     /// The places that a bare name may mean in a directory, the likeliest first.
-    pub(super) fn places(&self, survey: &ProjectSurvey<'_>, directory: &str, name: &str) -> Vec<String> {
+    pub(in crate::imports) fn places(
+        &self,
+        project: &CachedProject<'_>,
+        directory: &str,
+        name: &str,
+    ) -> Vec<String> {
         if name.starts_with('#') {
-            return inner_places(survey, directory, name);
+            return inner_places(project, directory, name);
         }
         let (package, rest) = split(name);
-        let found = self.package(survey, directory, package);
-        found.map(|home| places(survey, &home, rest)).unwrap_or_default()
+        let found = self.package(project, directory, package);
+        found.map(|home| places(project, &home, rest)).unwrap_or_default()
     }
 
     /// The same for files that no manifest hands out, such as settings: the place below the package.
-    pub(super) fn directories(&self, survey: &ProjectSurvey<'_>, directory: &str, name: &str) -> Vec<String> {
+    pub(in crate::imports) fn directories(
+        &self,
+        project: &CachedProject<'_>,
+        directory: &str,
+        name: &str,
+    ) -> Vec<String> {
         let (package, rest) = split(name);
-        let found = self.package(survey, directory, package);
+        let found = self.package(project, directory, package);
         found.and_then(|home| join(&home, rest)).into_iter().collect()
     }
 
-    fn package(&self, survey: &ProjectSurvey<'_>, directory: &str, name: &str) -> Option<String> {
-        upward(directory).find_map(|above| self.at(survey, above).get(name).cloned())
+    fn package(&self, project: &CachedProject<'_>, directory: &str, name: &str) -> Option<String> {
+        ancestors(directory).find_map(|above| self.at(project, above).get(name).cloned())
     }
 
     /// The packages a workspace at this directory has, and the one that lies here.
-    fn at(&self, survey: &ProjectSurvey<'_>, directory: &str) -> Rc<BTreeMap<String, String>> {
+    fn at(&self, project: &CachedProject<'_>, directory: &str) -> Rc<BTreeMap<String, String>> {
         self.packages.get(directory, || {
-            let manifest = survey.json(&inside(directory, "package.json"));
+            let manifest = project.read_json(&child_path(directory, "package.json"));
             let mut patterns = Vec::new();
             if let Some(manifest) = manifest.as_ref() {
                 let list = &manifest["workspaces"];
@@ -63,13 +73,16 @@ impl Workspaces {
                         .map(str::to_owned),
                 );
             }
-            if let Some(text) = survey.read(&inside(directory, "pnpm-workspace.yaml")).as_ref() {
+            if let Some(text) = project
+                .read(&child_path(directory, "pnpm-workspace.yaml"))
+                .as_ref()
+            {
                 patterns.extend(pnpm_patterns(text));
             }
-            let mut homes = members(survey, directory, &patterns, "package.json");
+            let mut homes = members(project, directory, &patterns, "package.json");
             homes.insert(directory.to_owned());
             let named = homes.into_iter().filter_map(|home| {
-                let manifest = survey.json(&inside(&home, "package.json"));
+                let manifest = project.read_json(&child_path(&home, "package.json"));
                 let name = manifest.as_ref().as_ref()?["name"].as_str()?.to_owned();
                 Some((name, home))
             });
@@ -79,8 +92,8 @@ impl Workspaces {
 }
 
 /// What a package hands out under its own name: what the directory's manifest says, without its index.
-pub(super) fn entries(survey: &ProjectSurvey<'_>, home: &str) -> Vec<String> {
-    let manifest = survey.json(&inside(home, "package.json"));
+pub(in crate::imports) fn entries(project: &CachedProject<'_>, home: &str) -> Vec<String> {
+    let manifest = project.read_json(&child_path(home, "package.json"));
     let Some(manifest) = manifest.as_ref() else {
         return Vec::new();
     };
@@ -95,13 +108,13 @@ pub(super) fn entries(survey: &ProjectSurvey<'_>, home: &str) -> Vec<String> {
     targets.iter().flat_map(|target| sources(home, target)).collect()
 }
 
-fn places(survey: &ProjectSurvey<'_>, home: &str, rest: &str) -> Vec<String> {
+fn places(project: &CachedProject<'_>, home: &str, rest: &str) -> Vec<String> {
     if rest.is_empty() {
-        let mut places = entries(survey, home);
-        places.extend([inside(home, "src/index"), inside(home, "index")]);
+        let mut places = entries(project, home);
+        places.extend([child_path(home, "src/index"), child_path(home, "index")]);
         return places;
     }
-    let manifest = survey.json(&inside(home, "package.json"));
+    let manifest = project.read_json(&child_path(home, "package.json"));
     let exports = manifest
         .as_ref()
         .as_ref()
@@ -109,17 +122,17 @@ fn places(survey: &ProjectSurvey<'_>, home: &str, rest: &str) -> Vec<String> {
     let exports = exports.unwrap_or_default();
     let mut places: Vec<String> = exports.iter().flat_map(|target| sources(home, target)).collect();
     places.extend(join(home, rest));
-    places.extend(join(&inside(home, "src"), rest));
+    places.extend(join(&child_path(home, "src"), rest));
     places
 }
 
 /// A package's names for itself, `#internal/x`, as the nearest manifest has them.
-fn inner_places(survey: &ProjectSurvey<'_>, directory: &str, name: &str) -> Vec<String> {
-    let home = upward(directory).find(|above| survey.is_file(&inside(above, "package.json")));
+fn inner_places(project: &CachedProject<'_>, directory: &str, name: &str) -> Vec<String> {
+    let home = ancestors(directory).find(|above| project.is_file(&child_path(above, "package.json")));
     let Some(home) = home else {
         return Vec::new();
     };
-    let manifest = survey.json(&inside(home, "package.json"));
+    let manifest = project.read_json(&child_path(home, "package.json"));
     let targets = manifest
         .as_ref()
         .as_ref()
@@ -219,8 +232,8 @@ fn pnpm_patterns(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::Sample;
     use super::*;
+    use crate::imports::sample_project::Sample;
 
     fn workspace(manifest: &str) -> Sample {
         Sample::of(&[

@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::place::{inside, join};
-use super::survey::ProjectSurvey;
+use crate::imports::cached_project::CachedProject;
+use crate::imports::paths::{child_path, join};
 
 const MAX_VISITS: usize = 5_000;
 
 /// Directories below which no member is looked for by a wildcard.
-pub(super) const NEVER: &[&str] = &[
+pub(in crate::imports) const NEVER: &[&str] = &[
     "node_modules",
     "target",
     "vendor",
@@ -22,8 +22,8 @@ pub(super) const NEVER: &[&str] = &[
 ];
 
 /// The directories below `base` that a pattern names and that hold a file called `manifest`.
-pub(super) fn members(
-    survey: &ProjectSurvey<'_>,
+pub(in crate::imports) fn members(
+    project: &CachedProject<'_>,
     base: &str,
     patterns: &[String],
     manifest: &str,
@@ -35,10 +35,10 @@ pub(super) fn members(
             Some(pattern) => (pattern, true),
             None => (pattern.as_str(), false),
         };
-        for directory in matches(survey, base, pattern, &mut visits) {
+        for directory in matches(project, base, pattern, &mut visits) {
             if excluded {
                 found.remove(&directory);
-            } else if survey.is_file(&inside(&directory, manifest)) {
+            } else if project.is_file(&child_path(&directory, manifest)) {
                 found.insert(directory);
             }
         }
@@ -46,7 +46,7 @@ pub(super) fn members(
     found
 }
 
-fn matches(survey: &ProjectSurvey<'_>, base: &str, pattern: &str, visits: &mut usize) -> BTreeSet<String> {
+fn matches(project: &CachedProject<'_>, base: &str, pattern: &str, visits: &mut usize) -> BTreeSet<String> {
     let names: Vec<&str> = pattern
         .split('/')
         .filter(|name| !matches!(*name, "" | "."))
@@ -65,9 +65,10 @@ fn matches(survey: &ProjectSurvey<'_>, base: &str, pattern: &str, visits: &mut u
         };
         if name == "**" {
             steps.push_back((directory.clone(), passed + 1));
-            steps.extend(children(survey, &directory).map(|child| (child, passed)));
+            steps.extend(children(project, &directory).map(|child| (child, passed)));
         } else if name.contains('*') {
-            let fitting = children(survey, &directory).filter(|child| fits(super::place::name(child), name));
+            let fitting =
+                children(project, &directory).filter(|child| fits(crate::imports::paths::name(child), name));
             steps.extend(fitting.map(|child| (child, passed + 1)));
         } else {
             steps.extend(join(&directory, name).map(|child| (child, passed + 1)));
@@ -76,12 +77,12 @@ fn matches(survey: &ProjectSurvey<'_>, base: &str, pattern: &str, visits: &mut u
     found
 }
 
-fn children(survey: &ProjectSurvey<'_>, directory: &str) -> impl Iterator<Item = String> {
-    let names = survey.directories(directory);
+fn children(project: &CachedProject<'_>, directory: &str) -> impl Iterator<Item = String> {
+    let names = project.list_directories(directory);
     names
         .into_iter()
         .filter(|name| !name.starts_with('.') && !NEVER.contains(&name.as_str()))
-        .map(move |name| inside(directory, &name))
+        .map(move |name| child_path(directory, &name))
 }
 
 /// True for a name that a pattern with `*` in it takes.
@@ -105,8 +106,8 @@ fn fits(name: &str, pattern: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::Sample;
     use super::*;
+    use crate::imports::sample_project::Sample;
 
     #[track_caller]
     fn check(patterns: &[&str], expected: &[&str]) {
@@ -120,7 +121,7 @@ mod tests {
             "tools/m",
         ]);
         let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-        let found = members(&ProjectSurvey::new(&sample), "", &patterns, "m");
+        let found = members(&CachedProject::new(&sample), "", &patterns, "m");
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected, "{patterns:?}");
     }
 
