@@ -76,11 +76,11 @@ pub(crate) fn filled(
         .flatten()
         .map(|(name, value)| (name.clone(), said(value)))
         .collect();
-    let missing = prompt.missing(&given);
+    let missing = prompt.missing_arguments(&given);
     if !missing.is_empty() {
         return Err(wrong(format!("the prompt needs {}", missing.join(", "))));
     }
-    let messages = prompt.filled(&given).into_iter().map(|message| {
+    let messages = prompt.fill_gaps(&given).into_iter().map(|message| {
         let role = match message.role {
             MessageRole::User => Role::User,
             MessageRole::Assistant => Role::Assistant,

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use docent_core::chunk::{self, Outline, Statement};
+use docent_core::chunk::{self, ImportStatement, Outline};
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 
@@ -57,7 +57,7 @@ fn print(what: &str, path: &Path) {
         return;
     }
     if what == "imports" {
-        let statements = Statement::all(language, &text, &|| false).and_then(Result::ok);
+        let statements = ImportStatement::find_all(language, &text, &|| false).and_then(Result::ok);
         for import in statements.unwrap_or_default() {
             println!("{shown}\t{}\t{}", import.line, import.text.replace('\n', " "));
         }
@@ -84,7 +84,7 @@ fn speed(directories: &[PathBuf]) {
         collect(directory, &mut files);
     }
     files.retain(|(language, text)| {
-        chunk::has_grammar(*language) && chunk::chunk(*language, text).unread.is_none()
+        chunk::has_grammar(*language) && chunk::chunk(*language, text).unparsed.is_none()
     });
     let megabytes = files.iter().map(|(_, text)| text.len()).sum::<usize>() as f64 / 1e6;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

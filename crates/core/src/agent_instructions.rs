@@ -1,10 +1,11 @@
-//! What agents are told about docent in the file that they read first: a marked block, put in and taken out without touching
-//! anything else.
+//! The block about docent in the instruction file of a coding agent (`AGENTS.md`, `CLAUDE.md`).
+//!
+//! Invariant: the block stands between two marks, and nothing outside of them is changed.
 
 const BEGIN: &str = "<!-- docent: begin -->";
 const END: &str = "<!-- docent: end -->";
 
-/// When to use which tool.
+/// Tells an agent when to use which tool.
 const TEXT: &str = "\
 ## Finding your way with docent
 
@@ -17,10 +18,10 @@ The MCP server `docent` knows this project. Prefer it to reading whole files and
 - `write_memory_entry` when a decision is made that the next session should know of; the user approves it.
 ";
 
-/// The text with the block, which takes the place of an older one.
-pub fn put(text: &str) -> String {
+/// The text with the block. An older block is replaced.
+pub fn insert_block(text: &str) -> String {
     let block = format!("{BEGIN}\n{TEXT}{END}\n");
-    match place(text) {
+    match find_block(text) {
         Some((start, end)) => format!("{}{block}{}", &text[..start], &text[end..]),
         None if text.is_empty() => block,
         None => {
@@ -30,13 +31,13 @@ pub fn put(text: &str) -> String {
     }
 }
 
-/// The text without the block, and without the gap before it.
-pub fn take_out(text: &str) -> String {
-    let Some((start, end)) = place(text) else {
+/// The text without the block and the blank line before it.
+pub fn remove_block(text: &str) -> String {
+    let Some((start, end)) = find_block(text) else {
         return text.to_owned();
     };
     let (before, after) = (&text[..start], &text[end..]);
-    // The gap was made for the block; where the block has been moved, there may be none.
+    // The blank line was added with the block. A user who moved the block may have left none.
     let before = before
         .strip_suffix('\n')
         .filter(|before| before.ends_with('\n'))
@@ -44,8 +45,8 @@ pub fn take_out(text: &str) -> String {
     format!("{before}{after}")
 }
 
-/// Where the block is, with the end of its last line.
-fn place(text: &str) -> Option<(usize, usize)> {
+/// Byte range of the block, with the end of its last line.
+fn find_block(text: &str) -> Option<(usize, usize)> {
     let start = text.find(BEGIN)?;
     let end = start + text[start..].find(END)? + END.len();
     let rest = &text[end..];
@@ -63,27 +64,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_and_goes_and_nothing_else_changes() {
+    fn inserting_and_removing_the_block_changes_nothing_else() {
         for text in ["", "# Guide\n", "# Guide\n\nText.\n"] {
-            let with = put(text);
+            let with = insert_block(text);
             assert!(
                 with.contains("context_search") && with.starts_with(text),
                 "{with}"
             );
-            assert_eq!(put(&with), with);
-            assert_eq!(take_out(&with), text);
-            assert_eq!(take_out(text), text);
+            assert_eq!(insert_block(&with), with);
+            assert_eq!(remove_block(&with), text);
+            assert_eq!(remove_block(text), text);
         }
     }
 
     #[test]
-    fn an_older_block_is_replaced_where_it_stands() {
+    fn an_older_block_is_replaced_in_place() {
         let text = format!("a\n\n{BEGIN}\nold\n{END}\nb\n");
-        let with = put(&text);
+        let with = insert_block(&text);
         assert!(
             with.starts_with("a\n\n<!-- docent: begin -->\n## Finding") && with.ends_with("-->\nb\n"),
             "{with}"
         );
-        assert_eq!(take_out(&with), "a\nb\n");
+        assert_eq!(remove_block(&with), "a\nb\n");
     }
 }

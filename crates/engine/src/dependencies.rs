@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use docent_core::chunk::Statement;
+use docent_core::chunk::ImportStatement;
 use docent_core::imports::{self, ImportTarget, ProjectFiles, Resolver};
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
@@ -44,7 +44,7 @@ impl Dependencies {
         deadline: &Deadline,
     ) -> Result<Self, DependencyError> {
         // A text that cannot be parsed at all has no imports to speak of.
-        let statements = Statement::all(language, text, &|| deadline.check().is_err())
+        let statements = ImportStatement::find_all(language, text, &|| deadline.check().is_err())
             .and_then(Result::ok)
             .unwrap_or_default();
         deadline.check()?;

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use docent_core::boost::{BoostRules, Boosts, Usage};
 use docent_core::chunk::{ChunkKind, Rows, chunk};
-use docent_core::discovery::{Discovery, Origins, in_file};
+use docent_core::discovery::{Discovery, Origins, extract_from_file};
 use docent_core::language::Language;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
@@ -81,7 +81,7 @@ pub fn search(
 ) -> Result<SearchResult, StoreError> {
     let query = ParsedQuery::of(request.query);
     let kinds: Vec<&'static str> = request.kinds.iter().map(|kind| kind.name()).collect();
-    let names: Vec<String> = query.names.iter().map(|name| name.joined.clone()).collect();
+    let names: Vec<String> = query.names.iter().map(|name| name.folded.clone()).collect();
     let wanted = ChunkQuery {
         words: &query.words,
         names: &names,
@@ -274,10 +274,9 @@ impl<'a> ChunkReader<'a> {
             return Some(note.clone());
         }
         let text = text.to_owned();
-        let found = self
-            .discoveries
-            .entry(note.place.clone())
-            .or_insert_with(|| in_file(&path, Language::of_file(&path, &text), &text, &Origins::default()));
+        let found = self.discoveries.entry(note.place.clone()).or_insert_with(|| {
+            extract_from_file(&path, Language::of_file(&path, &text), &text, &Origins::default())
+        });
         let moved = found.iter().find(|one| one.content == note.discovery.content)?;
         let mut note = note.clone();
         note.discovery.lines.clone_from(&moved.lines);

@@ -76,7 +76,7 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, page: TerminalPage) -
         Some(("list", given)) => {
             let wanted = given
                 .get_one::<String>("file")
-                .and_then(|name| MemoryFile::named(name));
+                .and_then(|name| MemoryFile::from_name(name));
             list(&memory, wanted, page)
         }
         Some(("approve", given)) => decide(&memory, given, |id| {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use docent_core::path::{RepoPath, normal};
+use docent_core::path::{RepoPath, normalise_path};
 use serde_json::Value;
 
 use super::flag;
@@ -164,7 +164,7 @@ const PATHS: [&str; 4] = ["path", "filePath", "filePaths", "lcovPath"];
 pub(super) fn begin_at_root(arguments: &mut Object, root: &Path, here: &str) {
     let from_root = |value: &mut Value| {
         let Value::String(text) = value else { return };
-        let path = normal(&format!("{here}/{text}"));
+        let path = normalise_path(&format!("{here}/{text}"));
         let is_inside = !Path::new(text).is_absolute() && RepoPath::parse(&path).is_ok();
         if is_inside && root.join(&path).exists() {
             *text = path;

@@ -295,9 +295,9 @@ impl AgentGuide {
         let before = read_own(&path).with_context(|| path.display().to_string())?;
         let text = before.clone().unwrap_or_default();
         let after = if is_removing {
-            agent_instructions::take_out(&text)
+            agent_instructions::remove_block(&text)
         } else {
-            agent_instructions::put(&text)
+            agent_instructions::insert_block(&text)
         };
         let after = Some(after).filter(|after| !after.is_empty() || before.as_deref() == Some(""));
         Ok(Self { path, before, after })

@@ -1,25 +1,26 @@
-//! From an outline to chunks: which definitions stand alone, what is left between them, and where long ones are cut.
+//! Chunks of a file with an outline: which definitions are chunks of their own, what becomes of the lines between them,
+//! and where long definitions are cut.
 //!
-//! Invariant: chunks cover the rows from the first to the last without gap or overlap. A definition that shares a row with
-//! the one before it stays in that one's chunk.
+//! Invariant: chunks cover the rows from the first to the last without gap or overlap. A definition that shares a row
+//! with the one before it stays in that one's chunk.
 
 use std::ops::RangeInclusive;
 
 use super::outline::{Definition, Outline};
 use super::{Chunk, ChunkKind, Rows, line_blocks};
 
-/// A container of up to so many rows is one chunk.
+/// A class or other container with at most this many rows is one chunk.
 const MAX_WHOLE_CONTAINER_ROWS: usize = 30;
 
-/// A definition inside a function stands alone from so many rows on.
+/// A definition inside a function needs this many rows to be a chunk of its own.
 const MIN_INNER_CHUNK_ROWS: usize = 10;
 
-/// Rows and bytes a chunk has at the most, where it can be cut.
+/// Longer chunks are cut.
 const MAX_CHUNK_ROWS: usize = 120;
 const MAX_CHUNK_BYTES: usize = 8_000;
 
-/// Cuts a file by its outline.
-pub(super) fn chunks_of(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
+/// Cuts a file at the definitions of its outline.
+pub(super) fn cut_definitions(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
     let Some(last) = rows.count().checked_sub(1) else {
         return Vec::new();
     };
@@ -31,58 +32,58 @@ pub(super) fn chunks_of(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
             None => top.push(index),
         }
     }
-    let mut cut = LeafCut {
+    let mut cut = DefinitionCut {
         outline,
         rows,
         children: &children,
         chunks: Vec::new(),
     };
-    cut.region(0..=last, None, &top);
+    cut.cut_region(0..=last, None, &top);
     cut.chunks
 }
 
-struct LeafCut<'a> {
+struct DefinitionCut<'a> {
     outline: &'a Outline,
     rows: &'a Rows<'a>,
     children: &'a [Vec<usize>],
     chunks: Vec<Chunk>,
 }
 
-impl LeafCut<'_> {
-    /// Cuts the rows of a definition, or of the file, around the definitions in it that stand alone.
-    fn region(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, inside: &[usize]) {
+impl DefinitionCut<'_> {
+    /// Cuts the rows of a definition, or of the file, around the inner definitions that are chunks of their own.
+    fn cut_region(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, inside: &[usize]) {
         let mut next = *region.start();
         let mut part = 0;
         for &index in inside {
             let inner = &self.outline.definitions[index];
             let end = inner.end.min(*region.end());
-            // What the definition before it has taken stays there.
-            if inner.lead < next && inner.head < next || end < next || !self.stands_alone(inner, owner) {
+            // Rows that the previous definition has taken stay there.
+            if inner.lead < next && inner.head < next || end < next || !self.is_own_chunk(inner, owner) {
                 continue;
             }
             let mut start = inner.lead.max(next);
-            if start > next && !self.between(next..=start - 1, owner, &mut part) {
+            if start > next && !self.add_between(next..=start - 1, owner, &mut part) {
                 start = next;
             }
             let region = start..=end;
             if self.is_divided(index) {
-                self.region(region, Some(index), &self.children[index]);
+                self.cut_region(region, Some(index), &self.children[index]);
             } else {
-                self.leaf(region, index);
+                self.add_definition(region, index);
             }
             next = end + 1;
         }
-        if next <= *region.end() && !self.between(next..=*region.end(), owner, &mut part) {
+        if next <= *region.end() && !self.add_between(next..=*region.end(), owner, &mut part) {
             self.chunks.push(Chunk::block(next..=*region.end()));
         }
     }
 
-    fn stands_alone(&self, inner: &Definition, owner: Option<usize>) -> bool {
+    fn is_own_chunk(&self, inner: &Definition, owner: Option<usize>) -> bool {
         let length = inner.end + 1 - inner.lead;
         if owner.is_some_and(|owner| self.is_function(owner)) {
             return length >= MIN_INNER_CHUNK_ROWS;
         }
-        // A declaration says little alone, and headers have thousands.
+        // A declaration says little by itself, and C headers have thousands.
         let is_declaration = inner.kind.is_function() && !inner.has_body;
         !is_declaration || length > 3
     }
@@ -91,7 +92,7 @@ impl LeafCut<'_> {
         self.outline.definitions[index].kind.is_function()
     }
 
-    /// True when the definitions inside are chunks of their own.
+    /// True if some of the definitions inside are chunks of their own.
     fn is_divided(&self, index: usize) -> bool {
         let definition = &self.outline.definitions[index];
         let length = definition.end + 1 - definition.lead;
@@ -103,12 +104,12 @@ impl LeafCut<'_> {
         !is_small
             && self.children[index]
                 .iter()
-                .any(|&child| self.stands_alone(&self.outline.definitions[child], Some(index)))
+                .any(|&child| self.is_own_chunk(&self.outline.definitions[child], Some(index)))
     }
 
-    /// Rows between definitions that stand alone: the head of what they are in, or what is left of it. Rows that say nothing
-    /// belong to what is before them; false where nothing is.
-    fn between(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, part: &mut usize) -> bool {
+    /// Adds the rows between two chunks: the head of the enclosing definition, or further rows of it. Rows of closing
+    /// brackets go to the chunk before them; returns false if there is none.
+    fn add_between(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, part: &mut usize) -> bool {
         if region.clone().all(|row| only_closes(self.rows.row(row))) {
             return match self.chunks.last_mut() {
                 Some(last) => {
@@ -121,7 +122,7 @@ impl LeafCut<'_> {
         *part += 1;
         match owner {
             Some(owner) if *part == 1 => {
-                self.leaf(region, owner);
+                self.add_definition(region, owner);
                 if let Some(head) = self.chunks.last_mut() {
                     let members = self.children[owner].iter();
                     head.members = members
@@ -130,7 +131,7 @@ impl LeafCut<'_> {
                 }
             }
             Some(owner) if self.is_function(owner) => {
-                // Part 1 is what stands before the first inner definition.
+                // Part 1 is the text before the first inner definition.
                 let last = self
                     .chunks
                     .iter()
@@ -138,7 +139,7 @@ impl LeafCut<'_> {
                     .find(|chunk| chunk.path == self.outline.definitions[owner].path);
                 let before = last.map_or(0, |chunk| chunk.part);
                 let first = self.chunks.len();
-                self.leaf(region, owner);
+                self.add_definition(region, owner);
                 for chunk in &mut self.chunks[first..] {
                     chunk.part += before;
                     chunk.doc.clear();
@@ -146,7 +147,7 @@ impl LeafCut<'_> {
             }
             _ => {
                 let outer = owner.map(|owner| &self.outline.definitions[owner]);
-                for rows in line_blocks::cut(self.rows, region) {
+                for rows in line_blocks::cut_rows(self.rows, region) {
                     let mut chunk = Chunk::block(rows);
                     if let Some(outer) = outer {
                         chunk.path.clone_from(&outer.path);
@@ -160,10 +161,10 @@ impl LeafCut<'_> {
         true
     }
 
-    /// A definition as one chunk, or as parts where it is too long.
-    fn leaf(&mut self, region: RangeInclusive<usize>, index: usize) {
+    /// Adds a definition as one chunk, or as several parts if it is too long.
+    fn add_definition(&mut self, region: RangeInclusive<usize>, index: usize) {
         let definition = &self.outline.definitions[index];
-        for (part, rows) in (1..).zip(self.parts(region, &definition.joints)) {
+        for (part, rows) in (1..).zip(self.cut_parts(region, &definition.joints)) {
             self.chunks.push(Chunk {
                 kind: definition.kind,
                 name: definition.name.clone(),
@@ -180,8 +181,8 @@ impl LeafCut<'_> {
         }
     }
 
-    /// Cuts what is too long: where a statement begins, else after a blank row, else anywhere.
-    fn parts(&self, region: RangeInclusive<usize>, joints: &[usize]) -> Vec<RangeInclusive<usize>> {
+    /// Cuts a region that is too long: before a statement, else after a blank row, else anywhere.
+    fn cut_parts(&self, region: RangeInclusive<usize>, joints: &[usize]) -> Vec<RangeInclusive<usize>> {
         let (mut start, end) = region.into_inner();
         let mut parts = Vec::new();
         let is_long = |first: usize, last: usize| {
@@ -192,7 +193,7 @@ impl LeafCut<'_> {
             while last < end && !is_long(start, last + 1) {
                 last += 1;
             }
-            // Not so early that crumbs are left.
+            // Not too early, so that no tiny parts are left.
             let least = start + (last - start) / 3;
             let joint = joints
                 .iter()
@@ -212,7 +213,7 @@ impl LeafCut<'_> {
     }
 }
 
-/// True for a row that only ends something, and for a blank one.
+/// True for a row that only closes a block, and for a blank one.
 fn only_closes(row: &str) -> bool {
     let row = row.trim();
     row.chars().all(|c| "})];,>".contains(c))

@@ -1,15 +1,15 @@
-//! Pages that hold script: where it stands in them.
+//! Scripts inside the pages of Vue and Svelte: the byte ranges that are parsed.
 
 use tree_sitter::Point;
 
-/// Scripts of a page.
+/// Scripts that are read from one page.
 const MAX_SCRIPTS: usize = 100;
 
-/// The parts of a page that are script.
-pub(super) fn scripts(text: &str) -> Vec<tree_sitter::Range> {
+/// Finds the contents of the `<script>` elements of a page.
+pub(super) fn find_scripts(text: &str) -> Vec<tree_sitter::Range> {
     let mut parts = Vec::new();
     let mut from = 0;
-    let mut here = (0, Point { row: 0, column: 0 });
+    let mut position = (0, Point { row: 0, column: 0 });
     while parts.len() < MAX_SCRIPTS
         && let Some(open) = text[from..].find("<script").map(|at| from + at)
     {
@@ -19,22 +19,22 @@ pub(super) fn scripts(text: &str) -> Vec<tree_sitter::Range> {
         let Some(end) = text[start..].find("</script").map(|at| start + at) else {
             break;
         };
-        here = (start, after(text, here, start));
-        let start_point = here.1;
-        here = (end, after(text, here, end));
+        position = (start, advance_point(text, position, start));
+        let start_point = position.1;
+        position = (end, advance_point(text, position, end));
         parts.push(tree_sitter::Range {
             start_byte: start,
             end_byte: end,
             start_point,
-            end_point: here.1,
+            end_point: position.1,
         });
         from = end;
     }
     parts
 }
 
-/// The place of a byte, counted on from one before it.
-fn after(text: &str, (from, point): (usize, Point), at: usize) -> Point {
+/// Row and column of a byte, counted on from an earlier one.
+fn advance_point(text: &str, (from, point): (usize, Point), at: usize) -> Point {
     let between = &text[from..at];
     match between.rfind('\n') {
         None => Point {

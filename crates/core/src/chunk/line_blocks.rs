@@ -1,23 +1,25 @@
-//! Blocks of lines, for text that is not understood, and how to see that a file was not written by people.
+//! Blocks of lines, for text without a grammar, and the signs of minified and generated files.
+//!
+//! Invariant: blocks follow each other without a gap.
 
 use std::ops::RangeInclusive;
 
 use super::{Chunk, Rows};
 
-/// Lines a block has at the most, and the fewest before it may end at a blank line.
+/// Lines of a block at most, and at least before it may end at a blank line.
 const MAX_BLOCK_LINES: usize = 60;
-const SHORTEST: usize = 30;
+const MIN_BLOCK_LINES: usize = 30;
 
-/// All of a text in blocks.
-pub(super) fn blocks(rows: &Rows<'_>) -> Vec<Chunk> {
+/// Cuts a whole text into blocks.
+pub(super) fn cut_text(rows: &Rows<'_>) -> Vec<Chunk> {
     match rows.count() {
         0 => Vec::new(),
-        count => cut(rows, 0..=count - 1).map(Chunk::block).collect(),
+        count => cut_rows(rows, 0..=count - 1).map(Chunk::block).collect(),
     }
 }
 
-/// Cuts rows into blocks, where they can be after a blank line.
-pub(super) fn cut(
+/// Cuts rows into blocks, after a blank line if possible.
+pub(super) fn cut_rows(
     rows: &Rows<'_>,
     all: RangeInclusive<usize>,
 ) -> impl Iterator<Item = RangeInclusive<usize>> {
@@ -31,7 +33,7 @@ pub(super) fn cut(
         let cut = if last == end {
             end
         } else {
-            (first + SHORTEST..=last)
+            (first + MIN_BLOCK_LINES..=last)
                 .rev()
                 .find(|&row| rows.is_blank(row))
                 .unwrap_or(last)
@@ -41,18 +43,22 @@ pub(super) fn cut(
     })
 }
 
-/// True for code with its line ends taken out: lines that nobody could read.
+/// True for minified code: most of it is in lines too long to read.
 pub(super) fn is_minified(text: &str) -> bool {
-    const LONG: usize = 5_000;
-    if text.len() < LONG {
+    const MIN_MINIFIED_LINE_BYTES: usize = 5_000;
+    if text.len() < MIN_MINIFIED_LINE_BYTES {
         return false;
     }
     let lines = text.lines().count().max(1);
-    let in_long: usize = text.lines().map(str::len).filter(|length| *length >= LONG).sum();
+    let in_long: usize = text
+        .lines()
+        .map(str::len)
+        .filter(|length| *length >= MIN_MINIFIED_LINE_BYTES)
+        .sum();
     in_long * 2 > text.len() || text.len() / lines > 500
 }
 
-/// True for what a program wrote and says so at the top.
+/// True for a file that says at its top that a program generated it.
 pub(super) fn is_generated(text: &str) -> bool {
     const MARKS: [&str; 8] = [
         "@generated",
@@ -66,7 +72,7 @@ pub(super) fn is_generated(text: &str) -> bool {
     ];
     text.lines().take(10).any(|line| {
         let line = line.trim_start();
-        // A comment, or it speaks of something else.
+        // Outside a comment the words are code or data.
         let is_comment = line.starts_with(['#', '/', '*', '-', ';', '<', '"', '\'', '%', '(']);
         is_comment && line.len() < 300 && {
             let line = line.to_lowercase();

@@ -1,14 +1,14 @@
-//! Names, signatures and documentation as they are shown: without the marks of a language, on one line, of bounded length.
+//! Names, signatures and documentation of definitions as they are shown: on one line, of bounded length, without the
+//! punctuation of the language.
 
-/// Characters of a signature, a name and a documentation.
 const MAX_SIGNATURE_CHARS: usize = 300;
 const MAX_NAME_CHARS: usize = 120;
 const MAX_DOC_CHARS: usize = 1_000;
 
-/// A name without what may be attached to it: type parameters, pointers, quotes.
-pub(super) fn plain(name: &str) -> String {
+/// A name without type parameters, pointers and quotes.
+pub(super) fn clean_name(name: &str) -> String {
     if let Some(operator) = name.strip_prefix("operator") {
-        // `operator()` is one, `operator bool() const` is `operator bool`.
+        // `operator()` is a name of its own; `operator bool() const` is called `operator bool`.
         let mut angles = 0;
         let end = operator.char_indices().skip(1).find(|(_, c)| {
             angles += i32::from(*c == '<') - i32::from(*c == '>');
@@ -17,7 +17,7 @@ pub(super) fn plain(name: &str) -> String {
         let end = end.map_or(operator.len(), |(at, _)| at);
         return on_one_line(&name[.."operator".len() + end], MAX_NAME_CHARS);
     }
-    // `&'a mut dyn Sink` is about `Sink`.
+    // `&'a mut dyn Sink` names `Sink`.
     let mut name = name.trim_start();
     while let Some(rest) = name
         .strip_prefix('&')
@@ -31,7 +31,7 @@ pub(super) fn plain(name: &str) -> String {
                 .trim_start();
         }
     }
-    // `(await load()).run` is about `run`.
+    // `(await load()).run` names `run`.
     if name.contains(['(', ')'])
         && let Some((_, last)) = name.rsplit_once('.')
     {
@@ -47,8 +47,8 @@ pub(super) fn plain(name: &str) -> String {
     on_one_line(name[..end].trim_end(), MAX_NAME_CHARS).replace("::", ".")
 }
 
-/// A definition up to its body, without comments that stand in between.
-pub(super) fn signature(text: &str) -> String {
+/// The text of a definition up to its body, without comments.
+pub(super) fn clean_signature(text: &str) -> String {
     let is_comment = |line: &&str| {
         ["#", "//", "--"]
             .iter()
@@ -62,8 +62,8 @@ pub(super) fn signature(text: &str) -> String {
     on_one_line(&lines.join(" "), MAX_SIGNATURE_CHARS)
 }
 
-/// Text on one line, cut after so many characters.
-fn on_one_line(text: &str, longest: usize) -> String {
+/// A text on one line, cut after `max_chars` characters.
+fn on_one_line(text: &str, max_chars: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
     for word in text.split_whitespace() {
@@ -71,10 +71,10 @@ fn on_one_line(text: &str, longest: usize) -> String {
             line.push(' ');
         }
         length += word.chars().count() + 1;
-        if length > longest {
+        if length > max_chars {
             line.extend(
                 word.chars()
-                    .take(longest.saturating_sub(length - word.chars().count() - 1)),
+                    .take(max_chars.saturating_sub(length - word.chars().count() - 1)),
             );
             return line + "…";
         }
@@ -83,8 +83,8 @@ fn on_one_line(text: &str, longest: usize) -> String {
     line
 }
 
-/// What a comment says, without its marks and without attributes that stand among its lines.
-pub(super) fn documentation(comment: &str) -> String {
+/// The words of a documentation comment, without comment marks and without attributes between its lines.
+pub(super) fn clean_doc(comment: &str) -> String {
     let lines = comment.lines().map(str::trim).filter(|line| {
         let is_attribute = line.starts_with("#[")
             || line.starts_with('@') && !line.starts_with("@doc")

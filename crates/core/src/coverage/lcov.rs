@@ -1,37 +1,37 @@
-//! LCOV coverage reports, read as they come: bytes in, a [`Report`] out.
+//! LCOV coverage reports, parsed as a stream: bytes in, a [`Report`] out.
 //!
-//! Only line coverage is read; function and branch records are passed over, because no tool reports them. So is
-//! everything this reader does not know, for every producer of LCOV adds something of its own.
+//! Only line coverage is read. Function and branch records are skipped, because no tool of docent reports them, and so are
+//! unknown records, because every producer of LCOV adds some.
 //!
-//! `DA` lines are the truth. The totals `LF` and `LH` count only for a file that has no `DA`: some producers count
-//! lines there that they do not list, and totals of several runs cannot be merged. A report of several runs has
-//! several sections about one file; a line is reached when any of them reached it.
+//! `DA` lines decide. The totals `LF` and `LH` count only for a file without `DA` lines: some producers count lines there
+//! that they do not list, and totals of several runs cannot be merged. A report of several runs has several sections for
+//! one file; a line is hit if any of them hit it.
 //!
-//! Invariant: memory depends on how many lines of code the report is about, not on how long it is, and is bounded.
+//! Invariant: memory is bounded, and grows with the number of code lines in the report, not with its length.
 
 use std::collections::HashMap;
 use std::mem;
 
 use memchr::memchr;
 
-use crate::coverage::{FileCoverage, LineHits, Names, Report};
+use super::{FileCoverage, FileNames, LineHits, Report};
 
-/// Reads one report.
+/// Parses one report.
 #[derive(Debug)]
-pub struct Parser<'a> {
-    names: &'a Names,
-    files: HashMap<String, Gathered>,
-    /// The section that is open: its file and what is known about that.
-    section: Option<(String, Gathered)>,
-    /// The beginning of a line whose end has not come yet.
-    begun: Vec<u8>,
+pub struct LcovParser<'a> {
+    names: &'a FileNames,
+    files: HashMap<String, FileLines>,
+    /// The open section: its file and the lines seen so far.
+    section: Option<(String, FileLines)>,
+    /// The beginning of a line whose end has not been fed yet.
+    partial_line: Vec<u8>,
     /// Lines read so far.
     line: u64,
-    /// Bytes of memory taken by closed sections, more or less.
-    held: usize,
+    /// Approximate memory of the closed sections.
+    held_bytes: usize,
 }
 
-/// What is wrong with a report, as a reason to give a caller. Never repeats what the report says.
+/// The reason why a report is refused, in words for a caller. Never quotes the report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LcovError {
     #[error("invalid format: the file is empty")]
@@ -48,62 +48,62 @@ pub enum LcovError {
     TooMuch,
 }
 
-/// How long a line of a report can be. Names of functions, which are passed over, can be very long.
+/// Bytes of one line. Function names, which are skipped, can be very long.
 const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Memory for one report: enough for half a million files, or a hundred million lines of code.
+/// Memory for one report: enough for half a million files or a hundred million lines of code.
 const MAX_HELD_BYTES: usize = 256 << 20;
 
-/// What a file costs beside its lines and its name: its entry in a table that has just grown.
-const FILE_COST: usize = 400;
+/// Memory of a file beside its lines and its name: its entry in a hash table that has just grown.
+const FILE_ENTRY_BYTES: usize = 400;
 
-impl<'a> Parser<'a> {
-    /// A reader that calls files as `names` does.
-    pub fn new(names: &'a Names) -> Self {
+impl<'a> LcovParser<'a> {
+    /// A parser that names files by `names`.
+    pub fn new(names: &'a FileNames) -> Self {
         Self {
             names,
             files: HashMap::new(),
             section: None,
-            begun: Vec::new(),
+            partial_line: Vec::new(),
             line: 0,
-            held: 0,
+            held_bytes: 0,
         }
     }
 
-    /// Reads on. The bytes may end anywhere.
+    /// Parses the next bytes. They may end anywhere, also inside a line.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), LcovError> {
-        if !self.begun.is_empty() {
+        if !self.partial_line.is_empty() {
             let end = memchr(b'\n', bytes);
-            self.begin(&bytes[..end.unwrap_or(bytes.len())])?;
+            self.keep_partial_line(&bytes[..end.unwrap_or(bytes.len())])?;
             let Some(end) = end else { return Ok(()) };
-            self.read_begun()?;
+            self.read_partial_line()?;
             bytes = &bytes[end + 1..];
         }
         loop {
-            // Nearly all of a report is lines of this one form.
-            if let Some((_, gathered)) = &mut self.section
-                && let Some((line, hit, rest)) = plain_mark(bytes)
+            // Fast path: nearly all lines of a report have this form.
+            if let Some((_, lines)) = &mut self.section
+                && let Some((line, hit, rest)) = read_plain_line(bytes)
             {
                 self.line += 1;
-                gathered.mark(line, hit)?;
+                lines.mark(line, hit)?;
                 bytes = rest;
                 continue;
             }
             let Some(end) = memchr(b'\n', bytes) else {
-                return self.begin(bytes);
+                return self.keep_partial_line(bytes);
             };
-            self.read(&bytes[..end])?;
+            self.read_line(&bytes[..end])?;
             bytes = &bytes[end + 1..];
         }
     }
 
-    /// The report, once all of it was fed.
+    /// The report, once all bytes have been fed.
     pub fn finish(mut self) -> Result<Report, LcovError> {
-        if self.line == 0 && self.begun.is_empty() {
+        if self.line == 0 && self.partial_line.is_empty() {
             return Err(LcovError::Empty);
         }
-        if !self.begun.is_empty() {
-            self.read_begun()?;
+        if !self.partial_line.is_empty() {
+            self.read_partial_line()?;
         }
         if self.section.is_some() {
             return Err(LcovError::Unfinished(self.line));
@@ -111,34 +111,34 @@ impl<'a> Parser<'a> {
         if self.files.is_empty() {
             return Err(LcovError::NoRecord);
         }
-        let files = self.files.into_iter().map(|(path, gathered)| FileCoverage {
+        let files = self.files.into_iter().map(|(path, lines)| FileCoverage {
             path,
-            lines: gathered.lines(),
+            lines: lines.count(),
         });
         Ok(Report::new(files.collect()))
     }
 
-    /// Keeps the beginning of a line.
-    fn begin(&mut self, bytes: &[u8]) -> Result<(), LcovError> {
-        if self.begun.len() + bytes.len() > MAX_LINE_BYTES {
+    /// Keeps the beginning of a line until its end comes.
+    fn keep_partial_line(&mut self, bytes: &[u8]) -> Result<(), LcovError> {
+        if self.partial_line.len() + bytes.len() > MAX_LINE_BYTES {
             self.line += 1;
             return self.malformed("it is longer than a megabyte");
         }
-        self.begun.extend_from_slice(bytes);
+        self.partial_line.extend_from_slice(bytes);
         Ok(())
     }
 
-    /// Reads the line that was begun and is now complete.
-    fn read_begun(&mut self) -> Result<(), LcovError> {
-        let mut line = mem::take(&mut self.begun);
-        self.read(&line)?;
+    /// Reads the kept line, which is now complete.
+    fn read_partial_line(&mut self) -> Result<(), LcovError> {
+        let mut line = mem::take(&mut self.partial_line);
+        self.read_line(&line)?;
         line.clear();
-        self.begun = line;
+        self.partial_line = line;
         Ok(())
     }
 
     /// Reads one line, without its end.
-    fn read(&mut self, mut line: &[u8]) -> Result<(), LcovError> {
+    fn read_line(&mut self, mut line: &[u8]) -> Result<(), LcovError> {
         self.line += 1;
         if self.line == 1 {
             if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") {
@@ -147,73 +147,75 @@ impl<'a> Parser<'a> {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }
         match line.trim_ascii_start() {
-            [b'D', b'A', b':', mark @ ..] => self.mark(mark),
-            [b'S', b'F', b':', path @ ..] => self.open(path),
-            [b'L', b'F', b':', count @ ..] => self.claim(count, |claimed| &mut claimed.found),
-            [b'L', b'H', b':', count @ ..] => self.claim(count, |claimed| &mut claimed.hit),
-            [b'e', ..] if line.trim_ascii() == b"end_of_record" => self.close(),
+            [b'D', b'A', b':', mark @ ..] => self.record_line(mark),
+            [b'S', b'F', b':', path @ ..] => self.open_section(path),
+            [b'L', b'F', b':', count @ ..] => self.record_total(count, |totals| &mut totals.found),
+            [b'L', b'H', b':', count @ ..] => self.record_total(count, |totals| &mut totals.hit),
+            [b'e', ..] if line.trim_ascii() == b"end_of_record" => self.close_section(),
             _ => Ok(()),
         }
     }
 
     /// `SF:PATH`
-    fn open(&mut self, path: &[u8]) -> Result<(), LcovError> {
+    fn open_section(&mut self, path: &[u8]) -> Result<(), LcovError> {
         if self.section.is_some() {
             return self.malformed("SF inside a record; the end_of_record before it is missing");
         }
-        let name = self.names.name(text(path).trim());
+        let name = self.names.normalise(decode_path(path).trim());
         if name.is_empty() {
             return self.malformed("SF names no file");
         }
-        let (name, mut gathered) = self.files.remove_entry(&name).unwrap_or_else(|| {
-            self.held += FILE_COST + name.len();
-            (name, Gathered::default())
+        let (name, mut lines) = self.files.remove_entry(&name).unwrap_or_else(|| {
+            self.held_bytes += FILE_ENTRY_BYTES + name.len();
+            (name, FileLines::default())
         });
-        self.held = self.held.saturating_sub(gathered.held());
-        gathered.room =
-            MAX_HELD_BYTES.checked_sub(self.held).ok_or(LcovError::TooMuch)? / size_of::<LineWord>();
-        self.section = Some((name, gathered));
+        self.held_bytes = self.held_bytes.saturating_sub(lines.held_bytes());
+        lines.max_words = MAX_HELD_BYTES
+            .checked_sub(self.held_bytes)
+            .ok_or(LcovError::TooMuch)?
+            / size_of::<LineWord>();
+        self.section = Some((name, lines));
         Ok(())
     }
 
-    /// `DA:LINE,COUNT`, in any form but the plain one.
-    fn mark(&mut self, mark: &[u8]) -> Result<(), LcovError> {
-        match (&mut self.section, line_and_hit(mark)) {
-            (Some((_, gathered)), Some((line, hit))) => gathered.mark(line, hit),
+    /// `DA:LINE,COUNT`, in any form that the fast path does not take.
+    fn record_line(&mut self, mark: &[u8]) -> Result<(), LcovError> {
+        match (&mut self.section, read_line_and_hit(mark)) {
+            (Some((_, lines)), Some((line, hit))) => lines.mark(line, hit),
             (None, _) => self.malformed("DA outside of a record"),
             (_, None) => self.malformed("DA without a line number and a count"),
         }
     }
 
-    /// `LF:COUNT` or `LH:COUNT`. Of several sections the largest stands: the runs met the same lines, or more.
-    fn claim(&mut self, count: &[u8], which: fn(&mut LineHits) -> &mut u64) -> Result<(), LcovError> {
-        let Some((_, gathered)) = &mut self.section else {
+    /// `LF:COUNT` or `LH:COUNT`. The largest of several sections counts: the other runs met the same lines or fewer.
+    fn record_total(&mut self, count: &[u8], which: fn(&mut LineHits) -> &mut u64) -> Result<(), LcovError> {
+        let Some((_, lines)) = &mut self.section else {
             return self.malformed("LF or LH outside of a record");
         };
-        // Whether it matters is known at the end of the record.
+        // An invalid total matters only if the record has no DA lines, which its end will show.
         match str::from_utf8(count).map(|count| count.trim().parse::<u32>()) {
             Ok(Ok(count)) => {
-                let claimed = which(&mut gathered.claimed);
-                *claimed = u64::from(count).max(*claimed);
+                let total = which(&mut lines.totals);
+                *total = u64::from(count).max(*total);
             }
-            _ => gathered.claims_nonsense = true,
+            _ => lines.has_invalid_total = true,
         }
         Ok(())
     }
 
     /// `end_of_record`
-    fn close(&mut self) -> Result<(), LcovError> {
-        let Some((name, gathered)) = self.section.take() else {
+    fn close_section(&mut self) -> Result<(), LcovError> {
+        let Some((name, lines)) = self.section.take() else {
             return self.malformed("end_of_record without a record");
         };
-        if gathered.words.is_empty() && gathered.claims_nonsense {
+        if lines.words.is_empty() && lines.has_invalid_total {
             return self.malformed("LF or LH of the record is no count");
         }
-        if gathered.words.is_empty() && gathered.claimed.hit > gathered.claimed.found {
+        if lines.words.is_empty() && lines.totals.hit > lines.totals.found {
             return self.malformed("the record claims more lines hit than found");
         }
-        self.held += gathered.held();
-        self.files.insert(name, gathered);
+        self.held_bytes += lines.held_bytes();
+        self.files.insert(name, lines);
         Ok(())
     }
 
@@ -225,32 +227,32 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What is known about one file.
+/// The lines of one file.
 #[derive(Debug, Default)]
-struct Gathered {
+struct FileLines {
     /// The lines that `DA` lists.
     words: Vec<LineWord>,
-    /// How many words there were when they were last put in order.
-    settled: usize,
-    /// True when words are out of order, or two of them are about the same lines.
-    mixed: bool,
-    /// How many words there may be.
-    room: usize,
-    /// What `LF` and `LH` say.
-    claimed: LineHits,
-    claims_nonsense: bool,
+    /// Number of words when they were last sorted.
+    sorted_len: usize,
+    /// True if words are out of order, or two of them cover the same lines.
+    is_unsorted: bool,
+    /// Number of words that memory allows.
+    max_words: usize,
+    /// The totals of `LF` and `LH`.
+    totals: LineHits,
+    has_invalid_total: bool,
 }
 
-/// 64 lines: which of them can be reached, and which are.
+/// A bit set of 64 lines: those found, and those hit.
 #[derive(Clone, Copy, Debug)]
 struct LineWord {
-    /// The first line, divided by 64.
+    /// Number of the first line, divided by 64.
     at: u64,
     found: u64,
     hit: u64,
 }
 
-impl Gathered {
+impl FileLines {
     fn mark(&mut self, line: u64, hit: bool) -> Result<(), LcovError> {
         let (at, bit) = (line / 64, 1 << (line % 64));
         let hit = if hit { bit } else { 0 };
@@ -264,24 +266,24 @@ impl Gathered {
         }
     }
 
-    /// Adds a word. Those that are out of order are put in order each time their number has doubled: lines in no order
-    /// cost little time, and lines that are repeated little memory.
+    /// Adds a word. Unsorted words are sorted each time their number has doubled, so that lines in random order cost
+    /// little time, and repeated lines little memory.
     #[cold]
     fn push(&mut self, word: LineWord) -> Result<(), LcovError> {
-        if self.words.len() >= self.room {
+        if self.words.len() >= self.max_words {
             return Err(LcovError::TooMuch);
         }
-        self.mixed |= self.words.last().is_some_and(|last| last.at >= word.at);
+        self.is_unsorted |= self.words.last().is_some_and(|last| last.at >= word.at);
         self.words.push(word);
-        if self.mixed && self.words.len() > 2 * self.settled + 64 {
-            self.settle();
+        if self.is_unsorted && self.words.len() > 2 * self.sorted_len + 64 {
+            self.sort_words();
         }
         Ok(())
     }
 
-    /// Puts the words in order, one for the same lines.
-    fn settle(&mut self) {
-        if self.mixed {
+    /// Sorts the words and merges those of the same lines.
+    fn sort_words(&mut self) {
+        if self.is_unsorted {
             self.words.sort_by_key(|word| word.at);
             self.words.dedup_by(|later, word| {
                 let same = later.at == word.at;
@@ -291,35 +293,35 @@ impl Gathered {
                 }
                 same
             });
-            self.mixed = false;
+            self.is_unsorted = false;
         }
-        self.settled = self.words.len();
+        self.sorted_len = self.words.len();
     }
 
-    fn lines(mut self) -> LineHits {
+    fn count(mut self) -> LineHits {
         if self.words.is_empty() {
-            return self.claimed;
+            return self.totals;
         }
-        self.settle();
-        let count = |of: fn(&LineWord) -> u64| {
+        self.sort_words();
+        let count_bits = |of: fn(&LineWord) -> u64| {
             self.words
                 .iter()
                 .map(|word| u64::from(of(word).count_ones()))
                 .sum()
         };
         LineHits {
-            found: count(|word| word.found),
-            hit: count(|word| word.hit),
+            found: count_bits(|word| word.found),
+            hit: count_bits(|word| word.hit),
         }
     }
 
-    fn held(&self) -> usize {
+    fn held_bytes(&self) -> usize {
         self.words.len() * size_of::<LineWord>()
     }
 }
 
-/// A path as text. Bytes that are none are written as `%FF`, so that two paths stay two.
-fn text(path: &[u8]) -> String {
+/// A path as text. Bytes that are not UTF-8 become `%FF`, so that different paths stay different.
+fn decode_path(path: &[u8]) -> String {
     let mut text = String::with_capacity(path.len());
     for chunk in path.utf8_chunks() {
         text.push_str(chunk.valid());
@@ -330,17 +332,17 @@ fn text(path: &[u8]) -> String {
     text
 }
 
-/// `DA:12,3` and a line end at the start of `bytes`: the line, whether it was hit, and what follows.
-fn plain_mark(bytes: &[u8]) -> Option<(u64, bool, &[u8])> {
+/// Reads `DA:12,3` and a line end at the start of `bytes`: the line, whether it was hit, and the rest.
+fn read_plain_line(bytes: &[u8]) -> Option<(u64, bool, &[u8])> {
     let mark = bytes.strip_prefix(b"DA:")?;
-    let (line, count) = number(mark)?;
-    let (times, rest) = number(count.strip_prefix(b",")?)?;
+    let (line, count) = read_number(mark)?;
+    let (times, rest) = read_number(count.strip_prefix(b",")?)?;
     let rest = rest.strip_prefix(b"\n").or_else(|| rest.strip_prefix(b"\r\n"))?;
     Some((line, times > 0, rest))
 }
 
-/// The number at the start of `bytes`, if it has no more digits than always fit, and what follows.
-fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+/// Reads the number at the start of `bytes`, and the rest. `None` if it has more digits than always fit.
+fn read_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0;
     for (at, byte) in bytes.iter().enumerate().take(19) {
         let digit = byte.wrapping_sub(b'0');
@@ -352,9 +354,9 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// `12,3`, with a checksum after it or without: the line, and whether it was hit. Counts are written as large, negative and
-/// broken numbers too, by producers that add up a lot.
-fn line_and_hit(mark: &[u8]) -> Option<(u64, bool)> {
+/// Reads `12,3`, perhaps with a checksum after it: the line, and whether it was hit. Counts may be huge, negative or
+/// fractional, because some producers add up a lot.
+fn read_line_and_hit(mark: &[u8]) -> Option<(u64, bool)> {
     let mut fields = mark.split(|&byte| byte == b',').map(str::from_utf8);
     let line = fields.next()?.ok()?.trim().parse().ok()?;
     let count: f64 = fields.next()?.ok()?.trim().parse().ok()?;

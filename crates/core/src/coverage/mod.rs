@@ -1,7 +1,9 @@
-//! Coverage as it is told: how many lines of which file were reached, and what percentage that makes.
+//! Line coverage: how many lines of which file the tests reached, as counts and percentages.
 //!
-//! Invariant: a [`Report`] lists each file once, under the one [`Names`] gives it, and never more lines reached than
-//! there are.
+//! A report format is a module here (`lcov`) that yields a [`Report`]. Function and branch coverage are left out.
+//!
+//! Invariant: a [`Report`] lists each file once, under the name that [`FileNames`] gives it, and never more lines hit than
+//! found.
 
 pub mod lcov;
 pub mod snapshot;
@@ -9,12 +11,12 @@ pub mod snapshot;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::path::normal;
+use crate::path::normalise_path;
 
-/// How much of each file the tests reach.
+/// A coverage report: the lines of each file that the tests reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// By path.
+    /// Sorted by path.
     files: Vec<FileCoverage>,
     total: LineHits,
 }
@@ -26,28 +28,28 @@ pub struct FileCoverage {
     pub lines: LineHits,
 }
 
-/// Lines that could be reached, and those that were.
+/// Lines that can be reached (`found`), and lines that were (`hit`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineHits {
     pub found: u64,
     pub hit: u64,
 }
 
-/// A percentage to one decimal, or the difference of two, counted in tenths.
+/// A percentage with one decimal, or the difference of two, in tenths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Percent {
     pub tenths: i32,
 }
 
-/// More files than one could be meant.
+/// A caller's path that fits several files of a report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("several files of the report end in that path")]
-pub struct Ambiguous {
+pub struct AmbiguousPath {
     pub candidates: Vec<String>,
 }
 
 impl Report {
-    /// A report of files that are all different.
+    /// A report of files with distinct paths.
     pub(crate) fn new(mut files: Vec<FileCoverage>) -> Self {
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let total = files.iter().fold(LineHits::default(), |sum, file| LineHits {
@@ -61,47 +63,47 @@ impl Report {
         &self.files
     }
 
-    /// All lines of all files.
+    /// The lines of all files together.
     pub fn total(&self) -> LineHits {
         self.total
     }
 
-    /// The file a caller means by `path`: the one of that name; else the only one that has this name from where the report's
-    /// own paths may begin, or that ends in it.
-    pub fn find(&self, path: &str, names: &Names) -> Result<Option<&FileCoverage>, Ambiguous> {
-        let asked = names.name(path);
-        if let Some(file) = self.named(&asked) {
+    /// The file a caller means by `path`: the one of that name, else the only one that the path leads to from a base
+    /// directory of the report, or whose path ends in it.
+    pub fn find(&self, path: &str, names: &FileNames) -> Result<Option<&FileCoverage>, AmbiguousPath> {
+        let name = names.normalise(path);
+        if let Some(file) = self.file_named(&name) {
             return Ok(Some(file));
         }
-        let from = |start: &String| {
-            // A report with paths below that directory has written them from further up.
-            let below = asked.strip_prefix(start.as_str())?.strip_prefix('/')?;
-            self.named(below).filter(|_| !self.has_below(start))
+        let from_base = |base: &String| {
+            // A report with paths below that directory writes its paths from further up.
+            let below = name.strip_prefix(base.as_str())?.strip_prefix('/')?;
+            self.file_named(below).filter(|_| !self.has_files_below(base))
         };
-        // A path that says where it begins can only be the end of one that begins elsewhere.
-        let begins = is_absolute(&normal(path));
-        let ends = |file: &&FileCoverage| {
-            let start = file.path.strip_suffix(asked.as_str()).unwrap_or_default();
-            start.ends_with('/') && (!begins || is_absolute(start))
+        // An absolute path can only be the end of another absolute path, from a build in another directory.
+        let is_rooted = is_absolute(&normalise_path(path));
+        let ends_in_name = |file: &&FileCoverage| {
+            let start = file.path.strip_suffix(name.as_str()).unwrap_or_default();
+            start.ends_with('/') && (!is_rooted || is_absolute(start))
         };
-        let has_end = !asked.is_empty() && !asked.starts_with("../") && !is_absolute(&asked);
-        let meant: BTreeSet<&str> = names
-            .starts
+        let may_be_end = !name.is_empty() && !name.starts_with("../") && !is_absolute(&name);
+        let candidates: BTreeSet<&str> = names
+            .bases
             .iter()
-            .filter_map(from)
-            .chain(self.files.iter().filter(|file| has_end && ends(file)))
+            .filter_map(from_base)
+            .chain(self.files.iter().filter(|file| may_be_end && ends_in_name(file)))
             .map(|file| file.path.as_str())
             .collect();
-        match meant.first() {
+        match candidates.first() {
             None => Ok(None),
-            Some(only) if meant.len() == 1 => Ok(self.named(only)),
-            Some(_) => Err(Ambiguous {
-                candidates: meant.into_iter().map(str::to_owned).collect(),
+            Some(only) if candidates.len() == 1 => Ok(self.file_named(only)),
+            Some(_) => Err(AmbiguousPath {
+                candidates: candidates.into_iter().map(str::to_owned).collect(),
             }),
         }
     }
 
-    fn has_below(&self, directory: &str) -> bool {
+    fn has_files_below(&self, directory: &str) -> bool {
         let start = format!("{directory}/");
         let first = self.files.partition_point(|file| file.path < start);
         self.files
@@ -109,7 +111,7 @@ impl Report {
             .is_some_and(|file| file.path.starts_with(&start))
     }
 
-    fn named(&self, path: &str) -> Option<&FileCoverage> {
+    fn file_named(&self, path: &str) -> Option<&FileCoverage> {
         let at = self
             .files
             .binary_search_by(|file| file.path.as_str().cmp(path))
@@ -119,12 +121,12 @@ impl Report {
 }
 
 impl LineHits {
-    /// Rounded half away from zero. Of nothing, nothing is covered.
+    /// Rounded half away from zero; 0 for a file without lines.
     pub fn percent(self) -> Percent {
         let (found, hit) = (u128::from(self.found), u128::from(self.hit));
         let tenths = (hit * 2_000 + found).checked_div(found * 2).unwrap_or(0);
         Percent {
-            tenths: i32::try_from(tenths).expect("what is hit is part of what is found"),
+            tenths: i32::try_from(tenths).expect("hit lines are among the found ones"),
         }
     }
 }
@@ -155,17 +157,17 @@ impl fmt::Display for Percent {
     }
 }
 
-/// What files are called: relative to the project where they are inside it, whatever the report or a caller wrote.
+/// Gives each file one name, however a report or a caller spells its path: relative to the project if it is inside.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
-    /// The project's directory, under every name it has.
+pub struct FileNames {
+    /// The project's directory, under every path it has.
     roots: Vec<String>,
-    /// Directories where relative paths of the report may begin, beside the project's own.
-    starts: Vec<String>,
+    /// Directories that relative paths of the report may start from, beside the project's own.
+    bases: Vec<String>,
 }
 
-/// Where reports usually are, as their makers have it by default or in their manuals.
-pub const USUAL_PLACES: [&str; 15] = [
+/// Paths that coverage tools write their reports to, by default or in their manuals.
+pub const USUAL_REPORT_PATHS: [&str; 15] = [
     "coverage/lcov.info",
     "lcov.info",
     "target/llvm-cov/lcov.info",
@@ -183,28 +185,28 @@ pub const USUAL_PLACES: [&str; 15] = [
     "bazel-out/_coverage/_coverage_report.dat",
 ];
 
-impl Names {
-    /// Names in the project that is found at each of `roots`.
+impl FileNames {
+    /// Names for the project that lies at each of `roots`.
     pub fn new<'a>(roots: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             roots: roots
                 .into_iter()
-                .map(|root| normal(root).trim_end_matches('/').to_owned())
+                .map(|root| normalise_path(root).trim_end_matches('/').to_owned())
                 .collect(),
-            starts: Vec::new(),
+            bases: Vec::new(),
         }
     }
 
-    /// The same for a report that lies at `path`. A package of a larger project has a report of its own, with paths that
-    /// begin in the package: the directory where `path` would be a usual place, else any directory above.
+    /// The same names for a report that lies at `path`. The report of a package in a larger project may have paths that
+    /// start from the package: from the directory in which `path` is a usual report path, else from any directory above.
     #[must_use]
-    pub fn of_report_at(mut self, path: &str) -> Self {
-        let path = self.name(path);
+    pub fn for_report_at(mut self, path: &str) -> Self {
+        let path = self.normalise(path);
         let before = |usual: &&str| {
             let before = path.strip_suffix(usual)?;
             (before.is_empty() || before.ends_with('/')).then_some(before)
         };
-        self.starts = match USUAL_PLACES
+        self.bases = match USUAL_REPORT_PATHS
             .iter()
             .filter_map(before)
             .min_by_key(|before| before.len())
@@ -219,10 +221,10 @@ impl Names {
         self
     }
 
-    /// The one name of the file that `path` means: `/` between components, no `.`, no `..` that can be followed, and
-    /// relative to the project inside of it.
-    pub fn name(&self, path: &str) -> String {
-        let path = normal(path);
+    /// The one name of the file at `path`: separated by `/`, without `.` and resolvable `..`, and relative to the project
+    /// if it is inside.
+    pub fn normalise(&self, path: &str) -> String {
+        let path = normalise_path(path);
         let inside = self
             .roots
             .iter()
@@ -234,7 +236,7 @@ impl Names {
     }
 }
 
-/// True for a name that says where it begins.
+/// True for an absolute path, on Unix or on Windows.
 fn is_absolute(name: &str) -> bool {
     matches!(name.as_bytes(), [b'/', ..] | [_, b':', b'/', ..])
 }
@@ -274,8 +276,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_one_name() {
-        let names = Names::new(["/home/me/project", r"D:\work\project\"]);
+    fn every_spelling_of_a_path_gives_one_name() {
+        let names = FileNames::new(["/home/me/project", r"D:\work\project\"]);
         for (written, name) in [
             ("src/a.ts", "src/a.ts"),
             ("./src//a.ts", "src/a.ts"),
@@ -292,22 +294,22 @@ mod tests {
             ("/home/me/project", "/home/me/project"),
             ("", ""),
         ] {
-            assert_eq!(names.name(written), name, "{written}");
+            assert_eq!(names.normalise(written), name, "{written}");
         }
     }
 
     #[test]
-    fn a_project_at_the_top_of_the_machine_has_names_too() {
-        assert_eq!(Names::new(["/"]).name("/src/a.ts"), "src/a.ts");
+    fn a_project_at_the_file_system_root_has_relative_names() {
+        assert_eq!(FileNames::new(["/"]).normalise("/src/a.ts"), "src/a.ts");
     }
 
     #[test]
-    fn a_file_is_found_by_its_path_else_by_an_end_only_one_has() {
-        let names = Names::new(["/p"]);
+    fn a_file_is_found_by_its_path_or_by_an_unambiguous_end_of_it() {
+        let names = FileNames::new(["/p"]);
         let report = report(&["/build/src/b.rs", "a.rs", "lib/a.rs", "src/a.rs", "src/b_b.rs"]);
-        let find = |asked: &str| {
+        let find = |path: &str| {
             report
-                .find(asked, &names)
+                .find(path, &names)
                 .map(|file| file.map(|file| file.path.as_str()))
         };
         assert_eq!(find("src/a.rs"), Ok(Some("src/a.rs")));
@@ -340,27 +342,32 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_leads_up_is_no_end_of_another() {
+    fn a_path_with_parent_components_is_no_end_of_another() {
         let report = report(&["../../a.rs"]);
-        assert_eq!(report.find("../a.rs", &Names::default()), Ok(None));
-        assert!(report.find("../../a.rs", &Names::default()).unwrap().is_some());
-    }
-
-    #[test]
-    fn an_end_that_several_have_is_ambiguous() {
-        let report = report(&["one/a.rs", "two/a.rs", "three/b.rs"]);
-        let candidates = vec!["one/a.rs".to_owned(), "two/a.rs".to_owned()];
-        assert_eq!(
-            report.find("a.rs", &Names::default()),
-            Err(Ambiguous { candidates })
+        assert_eq!(report.find("../a.rs", &FileNames::default()), Ok(None));
+        assert!(
+            report
+                .find("../../a.rs", &FileNames::default())
+                .unwrap()
+                .is_some()
         );
     }
 
     #[test]
-    fn a_report_inside_a_package_may_begin_its_paths_there() {
+    fn an_end_that_several_files_share_is_ambiguous() {
+        let report = report(&["one/a.rs", "two/a.rs", "three/b.rs"]);
+        let candidates = vec!["one/a.rs".to_owned(), "two/a.rs".to_owned()];
+        assert_eq!(
+            report.find("a.rs", &FileNames::default()),
+            Err(AmbiguousPath { candidates })
+        );
+    }
+
+    #[test]
+    fn a_report_inside_a_package_may_have_paths_from_the_package() {
         let report = report(&["src/a.rs"]);
-        let names = Names::new(["/p"]).of_report_at("/p/packages/one/coverage/lcov.info");
-        let found = |asked: &str| report.find(asked, &names).unwrap().is_some();
+        let names = FileNames::new(["/p"]).for_report_at("/p/packages/one/coverage/lcov.info");
+        let found = |path: &str| report.find(path, &names).unwrap().is_some();
         assert!(found("packages/one/src/a.rs"));
         assert!(
             !found("packages/two/src/a.rs"),
@@ -372,32 +379,32 @@ mod tests {
         );
         assert!(found("src/a.rs"));
 
-        let names = Names::new(["/p"]).of_report_at("/p/coverage/lcov.info");
+        let names = FileNames::new(["/p"]).for_report_at("/p/coverage/lcov.info");
         assert_eq!(report.find("coverage/src/a.rs", &names), Ok(None));
-        let names = Names::new(["/p"]).of_report_at("/p/packages/one/out/x.info");
+        let names = FileNames::new(["/p"]).for_report_at("/p/packages/one/out/x.info");
         assert!(report.find("packages/one/src/a.rs", &names).unwrap().is_some());
     }
 
     #[test]
-    fn a_report_inside_a_package_may_begin_its_paths_at_the_top() {
+    fn a_report_inside_a_package_may_have_paths_from_the_project_root() {
         let report = report(&["packages/one/src/b.rs", "src/a.rs"]);
-        let names = Names::new(["/p"]).of_report_at("/p/packages/one/coverage/lcov.info");
+        let names = FileNames::new(["/p"]).for_report_at("/p/packages/one/coverage/lcov.info");
         assert_eq!(report.find("packages/one/src/a.rs", &names), Ok(None));
     }
 
     #[test]
-    fn two_ways_to_be_meant_are_ambiguous() {
+    fn two_files_found_in_different_ways_are_ambiguous() {
         let report = report(&["lib/packages/one/src/a.rs", "src/a.rs"]);
-        let names = Names::new(["/p"]).of_report_at("/p/packages/one/coverage/lcov.info");
+        let names = FileNames::new(["/p"]).for_report_at("/p/packages/one/coverage/lcov.info");
         assert!(report.find("packages/one/src/a.rs", &names).is_err());
     }
 
     proptest! {
         #[test]
-        fn a_name_is_its_own_name(path in r"([a-c.]{0,3}[/\\]){0,6}[a-c.]{0,3}") {
-            let names = Names::new(["/a"]);
-            let name = names.name(&path);
-            prop_assert_eq!(names.name(&name), name);
+        fn normalising_a_name_twice_changes_nothing(path in r"([a-c.]{0,3}[/\\]){0,6}[a-c.]{0,3}") {
+            let names = FileNames::new(["/a"]);
+            let name = names.normalise(&path);
+            prop_assert_eq!(names.normalise(&name), name);
         }
     }
 }

@@ -1,47 +1,49 @@
-//! Snapshots of coverage: how one is written down, and what has changed since.
+//! Snapshots of coverage: their stored form, and the comparison of two reports.
 //!
-//! A snapshot has a line for each file, with its name as it is: nothing that a report can hold is read back as anything
-//! else. The number of files at the end makes a torn snapshot recognisable.
+//! A snapshot has one line per file with its unescaped name, so that every report is read back exactly as it was written.
+//!
+//! Invariant: a snapshot ends with the number of its files, so a torn one is never read.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::coverage::{FileCoverage, LineHits, Percent, Report};
+use super::{FileCoverage, LineHits, Percent, Report};
 
-/// Coverage at a moment.
+/// A coverage report at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// Milliseconds since 1970.
     pub taken: i64,
-    /// The project it is of: a word, compared and not read.
+    /// Identifies the project. Only compared, never interpreted.
     pub project: String,
     pub report: Arc<Report>,
 }
 
-/// What is different between two reports.
+/// The differences between two reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     pub overall: Percent,
-    /// Every file of either report, by path.
-    pub files: Vec<Changed>,
+    /// Every file of either report, sorted by path.
+    pub files: Vec<CoverageChange>,
 }
 
-/// One file in two reports.
+/// The change of one file between two reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct CoverageChange {
     pub path: String,
     pub change: Percent,
     pub presence: Presence,
 }
 
-impl Changed {
-    /// True when anything is different about the file.
+impl CoverageChange {
+    /// True if the percentage or the presence of the file differs.
     pub fn is_change(&self) -> bool {
         self.change.tenths != 0 || self.presence != Presence::Both
     }
 }
 
+/// The reports that have a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     Both,
@@ -49,6 +51,7 @@ pub enum Presence {
     Removed,
 }
 
+/// First line of a snapshot, with the version of the format.
 const HEAD: &str = "docent-snapshot 1";
 
 impl Snapshot {
@@ -67,13 +70,13 @@ impl Snapshot {
         text + &format!("{} files\n", report.files().len())
     }
 
-    /// Reads a snapshot. Nothing for anything else.
+    /// Reads a snapshot; `None` for any other text.
     pub fn read(text: &str) -> Option<Self> {
         let (head, rest) = text.split_once('\n')?;
         let (about, rest) = rest.split_once('\n')?;
         let (taken, project) = about.split_once(' ')?;
         let (files, foot) = rest.strip_suffix(" files\n")?.rsplit_once('\n')?;
-        let files: Vec<FileCoverage> = files.split('\n').map(file).collect::<Option<_>>()?;
+        let files: Vec<FileCoverage> = files.split('\n').map(read_file_line).collect::<Option<_>>()?;
         (head == HEAD && foot.parse() == Ok(files.len())).then_some(Self {
             taken: taken.parse().ok()?,
             project: project.to_owned(),
@@ -82,8 +85,8 @@ impl Snapshot {
     }
 }
 
-/// `3 4 src/a.rs`: three of four lines were hit.
-fn file(line: &str) -> Option<FileCoverage> {
+/// Reads `3 4 src/a.rs`: three of four lines were hit.
+fn read_file_line(line: &str) -> Option<FileCoverage> {
     let mut fields = line.splitn(3, ' ');
     let mut count = || fields.next()?.parse().ok();
     let (hit, found) = (count()?, count()?);
@@ -93,7 +96,7 @@ fn file(line: &str) -> Option<FileCoverage> {
 }
 
 impl Comparison {
-    /// What has changed from `before` to `now`, by the percentages as they are shown.
+    /// Compares two reports by their rounded percentages, as they are shown.
     pub fn between(before: &Report, now: &Report) -> Self {
         let (mut old, mut new) = (before.files(), now.files());
         let mut files = Vec::with_capacity(new.len());
@@ -112,7 +115,7 @@ impl Comparison {
                     (&new[0].path, change, Presence::Both)
                 }
             };
-            files.push(Changed {
+            files.push(CoverageChange {
                 path: path.clone(),
                 change,
                 presence,
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_torn_or_something_else_is_no_snapshot() {
+    fn torn_and_other_text_is_no_snapshot() {
         let text = snapshot().write();
         for end in 0..text.len() {
             let torn = text.get(..end).and_then(Snapshot::read);
@@ -184,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_differences_of_what_is_shown() {
+    fn changes_are_differences_of_rounded_percentages() {
         let before = report(&[("down", 1, 3), ("gone", 1, 2), ("same", 1, 1), ("up", 0, 1)]);
         let now = report(&[("down", 1, 6), ("fresh", 3, 4), ("same", 2, 2), ("up", 1, 1)]);
         let comparison = Comparison::between(&before, &now);

@@ -1,13 +1,13 @@
-//! The subject of a commit: what kind of change it says it is, and whether it tells what was wrong.
+//! The subject line of a commit: its kind of change, its scope, and whether it says what was wrong.
 
-/// A subject, taken apart as conventional commits write it.
-pub(super) struct Subject<'a> {
+/// A subject line, split by the rules of conventional commits.
+pub(super) struct CommitSubject<'a> {
     kind: &'a str,
     pub(super) scope: Option<&'a str>,
     pub(super) text: &'a str,
 }
 
-/// Scopes and kinds of changes that leave the program as it is.
+/// Scopes and kinds of changes that do not change the program.
 const HOUSEKEEPING: [&str; 24] = [
     "ci",
     "docs",
@@ -35,8 +35,8 @@ const HOUSEKEEPING: [&str; 24] = [
     "translations",
 ];
 
-/// What a fix is of that is worth no search.
-const TRIVIAL: [&str; 52] = [
+/// Words of fixes that are not worth finding.
+const TRIVIAL_WORDS: [&str; 52] = [
     "pylint",
     "eslint",
     "upgrade",
@@ -91,7 +91,7 @@ const TRIVIAL: [&str; 52] = [
     "workflow",
 ];
 
-impl<'a> Subject<'a> {
+impl<'a> CommitSubject<'a> {
     pub(super) fn of(subject: &'a str) -> Self {
         let subject = subject.trim();
         if let Some((head, text)) = subject.split_once(": ")
@@ -123,8 +123,8 @@ impl<'a> Subject<'a> {
         words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
     }
 
-    /// The subject without the number of the request it came in, and without what only says that it is a fix.
-    pub(super) fn said(&self) -> &'a str {
+    /// The text without the number of its pull request.
+    pub(super) fn title(&self) -> &'a str {
         let text = self.text;
         match text.rfind(" (#") {
             Some(at) if text.ends_with(')') => text[..at].trim_end(),
@@ -132,24 +132,25 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Says itself that it fixes something, and under which condition or what about it; a bare change labelled as a fix does not.
+    /// True if the text itself begins with "fix" and names a condition, as opposed to a change that is only labelled a fix.
     pub(super) fn is_specific(&self) -> bool {
         const CONDITIONS: [&str; 14] = [
             "when", "if", "on", "in", "for", "with", "without", "after", "before", "while", "during", "due",
             "so", "by",
         ];
         let words: Vec<String> = self.words().collect();
-        let says_fix = words.first().is_some_and(|first| is_fix(first));
+        let says_fix = words.first().is_some_and(|first| is_fix_word(first));
         says_fix && words.len() >= 5 && words.iter().any(|word| CONDITIONS.contains(&word.as_str()))
     }
 
+    /// True for changes of tests, documentation, the build and the like.
     pub(super) fn is_housekeeping(&self) -> bool {
         let is = |word: &str| HOUSEKEEPING.iter().any(|other| word.eq_ignore_ascii_case(other));
         is(self.kind) || self.scope.is_some_and(is) || self.words().next().is_some_and(|first| is(&first))
     }
 
-    /// Says that there is something new.
-    pub(super) fn adds(&self) -> bool {
+    /// True for a change that adds something.
+    pub(super) fn is_addition(&self) -> bool {
         let first = self.words().next().unwrap_or_default();
         self.kind.eq_ignore_ascii_case("feat")
             || [
@@ -165,22 +166,25 @@ impl<'a> Subject<'a> {
             .contains(&first.as_str())
     }
 
-    /// Says that something was broken.
+    /// True for a fix.
     pub(super) fn is_fix(&self) -> bool {
-        is_fix(&self.kind.to_ascii_lowercase()) || self.words().next().is_some_and(|first| is_fix(&first))
+        is_fix_word(&self.kind.to_ascii_lowercase())
+            || self.words().next().is_some_and(|first| is_fix_word(&first))
     }
 
-    /// Says what was.
-    pub(super) fn tells(&self) -> bool {
-        let telling: Vec<String> = self
+    /// True for a fix that says what was broken.
+    pub(super) fn is_informative(&self) -> bool {
+        let content: Vec<String> = self
             .words()
-            .filter(|word| !is_fix(word) && word.len() > 2 && !word.bytes().all(|byte| byte.is_ascii_digit()))
+            .filter(|word| {
+                !is_fix_word(word) && word.len() > 2 && !word.bytes().all(|byte| byte.is_ascii_digit())
+            })
             .collect();
-        let is_trivial = |word: &String| TRIVIAL.contains(&word.as_str());
-        telling.len() >= 3 && !telling.iter().any(is_trivial) && !self.text.contains('…')
+        let is_trivial = |word: &String| TRIVIAL_WORDS.contains(&word.as_str());
+        content.len() >= 3 && !content.iter().any(is_trivial) && !self.text.contains('…')
     }
 }
 
-fn is_fix(word: &str) -> bool {
+fn is_fix_word(word: &str) -> bool {
     ["fix", "fixes", "fixed", "fixing", "bugfix", "hotfix"].contains(&word)
 }

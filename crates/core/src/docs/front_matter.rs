@@ -1,6 +1,7 @@
-//! What a page says about itself: the block of YAML it may begin with, and hints in comments.
+//! Front matter: the YAML block at the beginning of a page, and chunking hints in its comments.
 //!
-//! A block that is not YAML is still no part of the text; what it meant is not known, and the problem is told.
+//! Invariant: a block between the marks is never part of the text. If it is not valid YAML, its settings are ignored and
+//! the problem is reported.
 
 use std::ops::Range;
 
@@ -9,18 +10,18 @@ use serde::Deserialize;
 use serde_saphyr::{Budget, Options};
 
 use super::Problem;
-use super::manifest::{Labels, PageRules, Strategy, WrittenStrategy, check_labels, trimmed};
+use super::manifest::{Labels, PageRules, Strategy, WrittenStrategy, check_labels, trim_labels};
 
-/// What stands before the text of a page.
+/// The settings that a page has for itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Front {
-    /// Where the text begins.
+pub struct FrontMatter {
+    /// Byte where the text of the page begins.
     pub end: usize,
     pub title: Option<String>,
     labels: Labels,
-    /// In place of the manifest's.
+    /// Replaces the strategy of the manifest.
     strategy: Option<Strategy>,
-    /// Over the manifest's, as far as it goes.
+    /// Overrides parts of the manifest's strategy.
     hint: Option<WrittenStrategy>,
     pub problems: Vec<Problem>,
 }
@@ -34,7 +35,7 @@ struct WrittenFront {
     mcp_strategy: Option<WrittenStrategy>,
 }
 
-/// `h3`, or everything a strategy can say.
+/// `h3`, or a whole strategy.
 #[derive(Deserialize)]
 #[serde(
     untagged,
@@ -45,26 +46,26 @@ enum ChunkingHint {
     Strategy(WrittenStrategy),
 }
 
-/// Longer blocks are no front matter.
+/// A longer block is no front matter.
 const MAX_FRONT_MATTER_BYTES: usize = 64 << 10;
 
-impl Front {
-    /// Reads what `text` says about itself.
+impl FrontMatter {
+    /// Reads the front matter and the hints of a page.
     pub fn of(text: &str) -> Self {
         let mut front = Self::default();
-        if let Some((yaml, end)) = block(text) {
+        if let Some((yaml, end)) = find_block(text) {
             front.end = end;
-            front.read(yaml);
+            front.read_yaml(yaml);
         }
-        front.hint = hint(text, &mut front.problems);
+        front.hint = read_hint(text, &mut front.problems);
         front
     }
 
-    /// What a manifest says of the page, and what the page itself says over it.
-    pub fn over(&self, mut rules: PageRules) -> PageRules {
+    /// The rules of the manifest with the settings of the page applied.
+    pub fn apply_to(&self, mut rules: PageRules) -> PageRules {
         rules.labels.extend(self.labels.clone());
         if let Some(hint) = self.hint {
-            rules.strategy = hint.over(rules.strategy);
+            rules.strategy = hint.apply_to(rules.strategy);
         }
         if let Some(strategy) = self.strategy {
             rules.strategy = strategy;
@@ -72,11 +73,11 @@ impl Front {
         rules
     }
 
-    fn read(&mut self, yaml: &str) {
-        let written: Result<Option<WrittenFront>, _> = parse(yaml);
+    fn read_yaml(&mut self, yaml: &str) {
+        let written: Result<Option<WrittenFront>, _> = parse_yaml(yaml);
         let written = match written {
             Ok(written) => written.unwrap_or_default(),
-            // The block begins on the line after the mark.
+            // The block begins on the line after the opening mark.
             Err(problem) => {
                 return self.problems.push(Problem::new(
                     problem.line + 1,
@@ -90,19 +91,19 @@ impl Front {
             .filter(|title| !title.is_empty());
         for labels in [written.metadata, written.mcp_metadata].into_iter().flatten() {
             match check_labels(&labels) {
-                Ok(()) => self.labels.extend(trimmed(labels)),
+                Ok(()) => self.labels.extend(trim_labels(labels)),
                 Err(message) => self
                     .problems
                     .push(Problem::new(1, format!("front matter: {message}"))),
             }
         }
         let hint = written.mcp_chunking_hint.map(|hint| match hint {
-            ChunkingHint::HeadingLevel(by) => WrittenStrategy::by(by),
+            ChunkingHint::HeadingLevel(level) => WrittenStrategy::at_level(level),
             ChunkingHint::Strategy(written) => written,
         });
         if let Some(written) = written.mcp_strategy.or(hint) {
             match written.check() {
-                Ok(()) => self.strategy = Some(written.over(Strategy::default())),
+                Ok(()) => self.strategy = Some(written.apply_to(Strategy::default())),
                 Err(message) => self
                     .problems
                     .push(Problem::new(1, format!("front matter: {message}"))),
@@ -111,8 +112,8 @@ impl Front {
     }
 }
 
-/// Reads YAML that anybody may have written: nothing in it may cost more than its length.
-pub(super) fn parse<'a, T: Deserialize<'a>>(yaml: &'a str) -> Result<T, Problem> {
+/// Parses untrusted YAML within a budget, so that aliases cannot make it cost more than its length.
+pub(super) fn parse_yaml<'a, T: Deserialize<'a>>(yaml: &'a str) -> Result<T, Problem> {
     let mut budget = Budget::default();
     budget.max_aliases = 100;
     budget.max_anchors = 100;
@@ -125,7 +126,7 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(yaml: &'a str) -> Result<T, Problem>
         let line = error.location().map_or(1, |location| location.line());
         let message = error.to_string();
         let message = message.lines().next().unwrap_or_default();
-        // Where it is, is said by the caller, who knows where the block begins.
+        // The caller adds the line, because it knows where the block begins.
         let message = message.split(" at line ").next().unwrap_or_default();
         let message = message.strip_prefix("error: ").unwrap_or(message);
         let message: String = message.chars().take(300).collect();
@@ -133,13 +134,13 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(yaml: &'a str) -> Result<T, Problem>
     })
 }
 
-/// Where the text of a page begins, behind the front matter.
+/// Byte where the text of a page begins, after the front matter.
 pub fn text_start(text: &str) -> usize {
-    block(text).map_or(0, |(_, end)| end)
+    find_block(text).map_or(0, |(_, end)| end)
 }
 
-/// The YAML between the marks at the very beginning, and where the line after the second mark begins.
-pub(super) fn block(text: &str) -> Option<(&str, usize)> {
+/// The YAML between the `---` marks at the very beginning, and the byte after the line of the second mark.
+pub(super) fn find_block(text: &str) -> Option<(&str, usize)> {
     let mark = if text.starts_with('\u{feff}') {
         '\u{feff}'.len_utf8()
     } else {
@@ -164,25 +165,25 @@ pub(super) fn block(text: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// Characters of a hint.
-const MAX_HINT_CHARS: usize = 1_000;
+/// Bytes of a hint, on either side of its name.
+const MAX_HINT_BYTES: usize = 1_000;
 
-/// A strategy in a comment: `<!-- mcp_chunking_hint: {"chunk_by": "h3"} -->`.
-fn hint(text: &str, problems: &mut Vec<Problem>) -> Option<WrittenStrategy> {
+/// Reads a strategy in a comment: `<!-- mcp_chunking_hint: {"chunk_by": "h3"} -->`.
+fn read_hint(text: &str, problems: &mut Vec<Problem>) -> Option<WrittenStrategy> {
     const NAME: &str = "mcp_chunking_hint:";
     let written = memchr::memmem::find_iter(text.as_bytes(), NAME).filter_map(|at| {
-        // Only what is near is looked at: the text may be made of nothing else.
+        // Search near the name only, because a hostile text may repeat the name everywhere.
         let near = |from: usize| text.floor_char_boundary(from);
-        text[near(at.saturating_sub(MAX_HINT_CHARS))..at]
+        text[near(at.saturating_sub(MAX_HINT_BYTES))..at]
             .trim_end()
             .strip_suffix("<!--")?;
         let start = at + NAME.len();
-        let json = text[start..near(start + MAX_HINT_CHARS)].split_once("-->")?.0;
+        let json = text[start..near(start + MAX_HINT_BYTES)].split_once("-->")?.0;
         Some((at, json.trim()))
     });
     let mut written = written.peekable();
     written.peek()?;
-    // One that is shown as code is no comment.
+    // A hint inside a code block is an example, not a comment.
     let comments: Vec<Range<usize>> = Parser::new(text)
         .into_offset_iter()
         .filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)))
@@ -213,21 +214,26 @@ mod tests {
     use crate::docs::manifest::HeadingLevel;
 
     #[test]
-    fn a_page_says_what_it_is() {
+    fn a_page_sets_its_title_labels_and_strategy() {
         let text = "---\ntitle: Retries \nmetadata:\n  version: 1.10\n  on: yes\nmcp_chunking_hint: h3\nother: [1]\n---\n# X\n";
-        let front = Front::of(text);
+        let front = FrontMatter::of(text);
         assert_eq!(&text[front.end..], "# X\n");
         assert_eq!(front.title.as_deref(), Some("Retries"));
-        let rules = front.over(PageRules::default());
-        assert_eq!(rules.strategy.by, HeadingLevel::H3);
-        // A version is no number, and a word is no yes.
+        let rules = front.apply_to(PageRules::default());
+        assert_eq!(rules.strategy.level, HeadingLevel::H3);
+        // `1.10` stays a version and is no number; `yes` stays a word and is no boolean.
         let labels = rules.labels.iter().map(|(key, value)| format!("{key}={value}"));
         assert_eq!(labels.collect::<Vec<_>>(), ["on=yes", "version=1.10"]);
     }
 
     #[test]
-    fn hints_come_in_two_forms_and_the_block_wins() {
-        let by = |text: &str| Front::of(text).over(PageRules::default()).strategy.by;
+    fn the_front_matter_wins_over_a_hint_in_a_comment() {
+        let by = |text: &str| {
+            FrontMatter::of(text)
+                .apply_to(PageRules::default())
+                .strategy
+                .level
+        };
         assert_eq!(
             by("# A\n<!-- mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->\n"),
             HeadingLevel::H1
@@ -242,7 +248,7 @@ mod tests {
             by("mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->"),
             HeadingLevel::H2
         );
-        // What only shows how it is written says nothing.
+        // A hint inside code is an example.
         let hint = "<!-- mcp_chunking_hint: {\"chunk_by\": \"h1\"} -->";
         assert_eq!(by(&format!("Write `{hint}` there.")), HeadingLevel::H2);
         assert_eq!(by(&format!("```html\n{hint}\n```\n")), HeadingLevel::H2);
@@ -250,8 +256,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told_and_is_no_text() {
-        let front = Front::of("---\ntitle: \"open\nmore: x\n---\ntext\n");
+    fn broken_front_matter_is_reported_and_is_no_text() {
+        let front = FrontMatter::of("---\ntitle: \"open\nmore: x\n---\ntext\n");
         assert_eq!(front.end, 29);
         let problems: Vec<String> = front
             .problems
@@ -264,7 +270,7 @@ mod tests {
             ["3: front matter: invalid indentation in multiline quoted scalar"]
         );
 
-        let wrong = Front::of("<!-- mcp_chunking_hint: {\"chunk_by\": \"h7\"} -->");
+        let wrong = FrontMatter::of("<!-- mcp_chunking_hint: {\"chunk_by\": \"h7\"} -->");
         assert!(
             wrong.problems[0]
                 .message
@@ -273,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_no_front_matter() {
+    fn a_horizontal_rule_is_no_front_matter() {
         for text in [
             "---",
             "--- \ntext",
@@ -281,20 +287,20 @@ mod tests {
             "text\n---\na: b\n---\n",
             "",
         ] {
-            assert_eq!(Front::of(text), Front::default(), "{text:?}");
+            assert_eq!(FrontMatter::of(text), FrontMatter::default(), "{text:?}");
         }
-        assert_eq!(Front::of("---\n---\ntext").end, 8);
-        assert_eq!(Front::of("\u{feff}---\r\na: b\r\n---\r\ntext").end, 19);
+        assert_eq!(FrontMatter::of("---\n---\ntext").end, 8);
+        assert_eq!(FrontMatter::of("\u{feff}---\r\na: b\r\n---\r\ntext").end, 19);
     }
 
     #[test]
-    fn aliases_that_grow_are_refused() {
+    fn yaml_alias_bombs_are_refused() {
         let mut bomb = String::from("---\na: &a [x, x, x, x, x, x, x, x, x]\n");
         for (one, next) in "abcdefgh".chars().zip("bcdefghi".chars()) {
             let inner = vec![format!("*{one}"); 9].join(", ");
             bomb.push_str(&format!("{next}: &{next} [{inner}]\n"));
         }
         bomb.push_str("---\n");
-        assert_eq!(Front::of(&bomb).problems.len(), 1);
+        assert_eq!(FrontMatter::of(&bomb).problems.len(), 1);
     }
 }

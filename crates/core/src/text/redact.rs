@@ -1,19 +1,18 @@
-//! Finds secrets in text: to take them out before it is logged, and to keep them out of what is kept.
+//! Redaction: finds secrets in text, to keep them out of logs and out of the memory.
 //!
-//! Recognised by shape: provider tokens, private keys, JSON web tokens, credentials in URLs, bearer tokens and
-//! values assigned to names like `password`. A false alarm costs a few characters of a log line; a miss costs
-//! a secret, so the shapes are wide.
+//! Secrets are recognised by shape: provider tokens, private keys, JSON web tokens, credentials in URLs, bearer tokens
+//! and values assigned to names like `password`. A false alarm costs a few characters of a log line, a miss costs a
+//! secret, so the patterns are wide.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What stands in a secret's place.
+/// Replaces a secret.
 const MARK: &str = "[redacted]";
 
-/// What secrets look like, each with what it is called. A pattern marks its group `secret`, or all of its match where it has
-/// none.
+/// Patterns of secrets, each with its description. The secret is the group `secret`, or the whole match without one.
 static SECRETS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     [
         (
@@ -39,27 +38,27 @@ static SECRETS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         ("a password in a URL", r"://[^/\s:@]*:(?P<secret>[^/\s@]+)@"),
     ]
     .into_iter()
-    .map(|(name, pattern)| (name, literal(pattern)))
+    .map(|(name, pattern)| (name, compile(pattern)))
     .collect()
 });
 
-/// What follows a word that announces a secret. Prose says such words too, so this is enough for a log line, and not to refuse
-/// a text.
+/// Values after words such as `password`. Prose has such words too, so a match is redacted in a log line but does not
+/// suffice to refuse a text.
 static ANNOUNCED: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     [
         r"(?i)(?-u:\b)(?:bearer|basic)\s+(?P<secret>[0-9a-z._~+/=-]{8,})",
         r#"(?i)(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)["']?\s*[:=]\s*["']?(?P<secret>[^\s"',;&]{4,})"#,
     ]
-    .map(literal)
+    .map(compile)
 });
 
-fn literal(pattern: &str) -> Regex {
+fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the patterns are literals, covered by tests")
 }
 
-/// What kind of secret a text holds, if it holds one. What is only announced counts where it looks like one: assigned or quoted,
-/// with a digit; in prose, letters and digits mixed as no word has them.
-pub fn secret_in(text: &str) -> Option<&'static str> {
+/// Describes the secret in a text, if there is one. A value after a word such as `password` counts if it looks like a
+/// secret: assigned or quoted with a digit in it, or letters and digits mixed as in no word.
+pub fn find_secret(text: &str) -> Option<&'static str> {
     if let Some((name, _)) = SECRETS.iter().find(|(_, secret)| secret.is_match(text)) {
         return Some(name);
     }
@@ -70,13 +69,13 @@ pub fn secret_in(text: &str) -> Option<&'static str> {
         let announced = &text[whole.start()..value.start()];
         let value = value.as_str();
         let bytes = value.as_bytes();
-        let turns = bytes
+        let changes = bytes
             .windows(2)
             .filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit())
             .count();
         let has_digit = bytes.iter().any(u8::is_ascii_digit);
         let is_assigned = announced.contains('=') || announced.ends_with(['"', '\'']);
-        (is_assigned && value.len() >= 6 && has_digit) || (value.len() >= 10 && turns >= 3)
+        (is_assigned && value.len() >= 6 && has_digit) || (value.len() >= 10 && changes >= 3)
     };
     let mut announced = ANNOUNCED
         .iter()
@@ -84,12 +83,12 @@ pub fn secret_in(text: &str) -> Option<&'static str> {
     announced.any(is_secret).then_some("a password or token")
 }
 
-/// `text` without what looks like a secret.
+/// `text` with everything that looks like a secret replaced.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut clean = Cow::Borrowed(text);
     let known = SECRETS.iter().map(|(_, secret)| secret);
     for secret in known.chain(ANNOUNCED.iter()) {
-        let Some(replaced) = replace(secret, &clean) else {
+        let Some(replaced) = replace_matches(secret, &clean) else {
             continue;
         };
         clean = Cow::Owned(replaced);
@@ -97,7 +96,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     clean
 }
 
-fn replace(secret: &Regex, text: &str) -> Option<String> {
+fn replace_matches(secret: &Regex, text: &str) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;
     for found in secret.captures_iter(text) {
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_of_known_shapes_are_taken_out() {
+    fn secrets_of_known_shapes_are_redacted() {
         for secret in [
             token("AKIA", "AB")[..20].to_owned(),
             token("ghp_", "abcD1"),
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_an_assigned_secret_stays() {
+    fn the_name_that_a_secret_is_assigned_to_stays() {
         assert_eq!(redact(r#"password = "hunter22""#), r#"password = "[redacted]""#);
         assert_eq!(redact("API_KEY: abcdef, x"), "API_KEY: [redacted], x");
         assert_eq!(
@@ -155,13 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn a_private_key_is_taken_out_whole_even_when_cut_off() {
+    fn a_private_key_is_redacted_even_if_its_end_is_missing() {
         let begin = ["-----BEGIN RSA PRIVATE", " KEY-----"].concat();
         assert_eq!(redact(&format!("a {begin}\nMIIE\nxyz")), "a [redacted]");
     }
 
     #[test]
-    fn a_secret_is_told_from_talk_of_secrets() {
+    fn prose_about_secrets_is_no_secret() {
         let github = token("ghp_", "abcD1");
         for (text, expected) in [
             (github.as_str(), Some("a GitHub token")),
@@ -175,7 +174,7 @@ mod tests {
             ("token: refresh it before it ends", None),
             ("Use bearer authentication everywhere", None),
         ] {
-            assert_eq!(secret_in(text), expected, "{text}");
+            assert_eq!(find_secret(text), expected, "{text}");
         }
     }
 

@@ -1,43 +1,44 @@
-//! Makes invisible characters visible, so that text from files cannot hide instructions from a person
-//! who reads along.
+//! Makes invisible characters visible, so that text from files cannot hide instructions from the person who reads it.
 //!
-//! Shown as `\u{…}`: control characters (but not tabs and line ends), bidirectional controls, zero-width
-//! characters, tag characters and stray variation selectors. Joiners and selectors that real text needs,
-//! inside emoji and in scripts that join letters, are left alone; so is a byte order mark at the start.
+//! Shown as `\u{…}`: control characters other than tabs and line ends, bidirectional controls, zero-width characters, tag
+//! characters and stray variation selectors. Joiners and selectors inside emoji and in scripts that join letters are left
+//! alone, and so is a byte order mark at the start.
+//!
+//! Invariant: text without such characters is returned as it is, without a copy.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// `text`, a whole file, with what would be invisible written out.
+/// `text`, a whole file, with its invisible characters written out.
 pub fn reveal(text: &str) -> Cow<'_, str> {
     reveal_after(None, text)
 }
 
-/// The same for a part of a file, which does not begin with a byte order mark.
+/// The same for a part of a file, where a byte order mark is invisible at the start too.
 pub fn reveal_part(text: &str) -> Cow<'_, str> {
     reveal_after(Some('\n'), text)
 }
 
-/// The first character of a text that would be invisible.
-pub fn hidden_in(text: &str) -> Option<char> {
+/// The first invisible character of a text.
+pub fn find_hidden_char(text: &str) -> Option<char> {
     let mut before = None;
     text.char_indices().find_map(|(at, c)| {
         let after = text[at + c.len_utf8()..].chars().next();
-        let hidden = hides(c, before, after);
+        let hidden = is_hidden(c, before, after);
         before = Some(c);
         hidden.then_some(c)
     })
 }
 
 fn reveal_after(mut before: Option<char>, text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(suspicious) {
+    if !text.bytes().any(can_begin_hidden_char) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
     let mut copied = 0;
     for (at, c) in text.char_indices() {
         let after = text[at + c.len_utf8()..].chars().next();
-        if hides(c, before, after) {
+        if is_hidden(c, before, after) {
             shown.push_str(&text[copied..at]);
             write!(shown, "\\u{{{:X}}}", u32::from(c)).expect("writing to a String does not fail");
             copied = at + c.len_utf8();
@@ -51,8 +52,9 @@ fn reveal_after(mut before: Option<char>, text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A byte that can begin a character [`hides`] looks at. Lets plain text pass at the speed of a scan.
-fn suspicious(byte: u8) -> bool {
+/// True for a byte that can begin a character for which [`is_hidden`] may be true. Plain text passes at the speed of a
+/// byte scan.
+fn can_begin_hidden_char(byte: u8) -> bool {
     match byte {
         b'\n' | b'\t' => false,
         // C0; C1 and soft hyphen; grapheme joiner; Arabic letter mark; Hangul and Mongolian; general punctuation;
@@ -62,15 +64,18 @@ fn suspicious(byte: u8) -> bool {
     }
 }
 
-fn hides(c: char, before: Option<char>, after: Option<char>) -> bool {
+fn is_hidden(c: char, before: Option<char>, after: Option<char>) -> bool {
     match c {
         '\n' | '\t' => false,
-        // Alone it would let a terminal write over the line.
+        // Alone it would let a terminal overwrite the line.
         '\r' => after != Some('\n'),
         '\u{feff}' => before.is_some(),
-        '\u{200c}' | '\u{200d}' => !(before.is_some_and(joins) && after.is_some_and(joins)),
-        '\u{fe00}'..='\u{fe0f}' => !before
-            .is_some_and(|b| b != '\u{fe0f}' && (joins(b) || b.is_ascii_digit() || matches!(b, '#' | '*'))),
+        '\u{200c}' | '\u{200d}' => {
+            !(before.is_some_and(may_touch_joiner) && after.is_some_and(may_touch_joiner))
+        }
+        '\u{fe00}'..='\u{fe0f}' => !before.is_some_and(|b| {
+            b != '\u{fe0f}' && (may_touch_joiner(b) || b.is_ascii_digit() || matches!(b, '#' | '*'))
+        }),
         '\u{ad}'
         | '\u{34f}'
         | '\u{61c}'
@@ -95,9 +100,9 @@ fn hides(c: char, before: Option<char>, after: Option<char>) -> bool {
     }
 }
 
-/// A character that may stand beside a joiner: a letter beyond ASCII, a symbol, or the selector between
-/// an emoji and its joiner.
-fn joins(c: char) -> bool {
+/// True for a character that may stand beside a joiner: a letter beyond ASCII, a symbol, or the selector between an
+/// emoji and its joiner.
+fn may_touch_joiner(c: char) -> bool {
     !c.is_ascii()
         && (c == '\u{fe0f}'
             || !matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}' | '\u{200b}'..='\u{200f}'))
@@ -128,12 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_belongs_to_the_start_of_a_file() {
+    fn a_byte_order_mark_is_revealed_in_a_part_of_a_file() {
         assert_eq!(reveal_part("\u{feff}x"), r"\u{FEFF}x");
     }
 
     #[test]
-    fn characters_that_hide_are_written_out() {
+    fn invisible_characters_are_written_out() {
         check("a\u{202e}b\u{2066}c", r"a\u{202E}b\u{2066}c");
         check("x\u{200b}y\u{feff}z", r"x\u{200B}y\u{FEFF}z");
         check("hi\u{e0041}\u{e0042}", r"hi\u{E0041}\u{E0042}");
@@ -151,11 +156,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_scan_never_misses_what_the_rule_hides(text in any::<String>()) {
+        fn the_byte_scan_misses_no_hidden_character(text in any::<String>()) {
             let slow: String = text.char_indices().map(|(at, c)| {
                 let before = text[..at].chars().next_back();
                 let after = text[at + c.len_utf8()..].chars().next();
-                if hides(c, before, after) { format!("\\u{{{:X}}}", u32::from(c)) } else { c.to_string() }
+                if is_hidden(c, before, after) { format!("\\u{{{:X}}}", u32::from(c)) } else { c.to_string() }
             }).collect();
             prop_assert_eq!(reveal(&text), slow);
         }

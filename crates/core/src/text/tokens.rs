@@ -1,13 +1,13 @@
-//! The words of code and prose, as the index keeps them and as queries ask for them.
+//! The tokenizer: words of code and prose, for the index and for queries.
 //!
-//! An identifier counts as a whole and in its parts: `readFile` and `read_file` are both `readfile`, `read` and `file`.
-//! Parts are cut to their stem, so that `parsing` finds `Parser`; wholes are kept, so that names are found exactly.
-//! Stems are English only; words of other languages and scripts are kept as they are, Chinese and its kin letter by letter.
+//! An identifier yields its parts and itself: `readFile` and `read_file` both become `readfile`, `read` and `file`. Parts
+//! are stemmed, so that `parsing` finds `Parser`; whole identifiers are kept, so that names are found exactly. Only
+//! English is stemmed. Words in other scripts are kept as they are; Chinese, Japanese and Thai character by character.
 //!
-//! Invariant: the words of a text are those of its lines together, and the same text gives the same words everywhere.
+//! Invariant: the words of a text are the words of its lines, and the same text gives the same words on every machine.
 
-/// Words that stand everywhere and tell nothing; neither kept nor asked for.
-fn is_empty(word: &str) -> bool {
+/// Words so common that they are neither indexed nor searched.
+fn is_stop_word(word: &str) -> bool {
     matches!(
         word,
         "the"
@@ -36,8 +36,8 @@ fn is_empty(word: &str) -> bool {
     )
 }
 
-/// Words of questions, which say nothing about what is asked for.
-const ASKING: &[&str] = &[
+/// Words of questions that say nothing about their subject.
+const QUESTION_WORDS: &[&str] = &[
     "how",
     "does",
     "do",
@@ -101,28 +101,28 @@ const ASKING: &[&str] = &[
     "gets",
 ];
 
-/// Parts beyond this are data, and identifiers beyond it are found by their parts only.
+/// Longer parts are data. Longer identifiers are indexed by their parts only.
 const MAX_PART_BYTES: usize = 64;
 
-/// Appends the words of `text`, a space behind each.
+/// Appends the words of `text`, each followed by a space.
 pub fn words_into(text: &str, into: &mut String) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        if !is_inside(bytes[at]) {
+        if !is_word_byte(bytes[at]) {
             at += 1;
             continue;
         }
         let start = at;
         let mut ascii = true;
-        while at < bytes.len() && is_inside(bytes[at]) {
+        while at < bytes.len() && is_word_byte(bytes[at]) {
             ascii &= bytes[at].is_ascii();
             at += 1;
         }
         if ascii {
-            identifier(&text[start..at], into);
+            add_identifier(&text[start..at], into);
         } else {
-            other_script(&text[start..at], into);
+            add_other_script(&text[start..at], into);
         }
     }
 }
@@ -134,12 +134,12 @@ pub fn words(text: &str) -> Vec<String> {
     all.split_terminator(' ').map(str::to_owned).collect()
 }
 
-fn is_inside(byte: u8) -> bool {
-    INSIDE[usize::from(byte)]
+fn is_word_byte(byte: u8) -> bool {
+    WORD_BYTES[usize::from(byte)]
 }
 
-/// Bytes that words are made of; of other scripts than ours, any.
-const INSIDE: [bool; 256] = {
+/// The bytes of words: ASCII letters, digits and `_`, and every byte of a character beyond ASCII.
+const WORD_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = u8::MAX;
     loop {
@@ -151,8 +151,8 @@ const INSIDE: [bool; 256] = {
     }
 };
 
-/// The parts of an identifier and, where there are several, the whole.
-fn identifier(text: &str, into: &mut String) {
+/// Appends the parts of an identifier and, if there are several, the whole.
+fn add_identifier(text: &str, into: &mut String) {
     let name = text.as_bytes();
     let mut parts = 0;
     let mut start = 0;
@@ -164,20 +164,20 @@ fn identifier(text: &str, into: &mut String) {
         let end = part_end(name, start);
         if start == 0 && end == name.len() {
             // The commonest case: one part, which is the whole.
-            part(text, into);
+            add_part(text, into);
             return;
         }
-        part(&text[start..end], into);
+        add_part(&text[start..end], into);
         parts += 1;
         start = end;
     }
     if parts > 1 && name.len() <= MAX_PART_BYTES {
         let before = into.len();
-        for piece in text.split('_') {
-            into.push_str(piece);
+        for part in text.split('_') {
+            into.push_str(part);
         }
         into[before..].make_ascii_lowercase();
-        // One with a single letter (`x_`) is no compound.
+        // With a single letter, as in `x_`, it is no compound.
         if into.len() - before > 2 {
             into.push(' ');
         } else {
@@ -186,8 +186,8 @@ fn identifier(text: &str, into: &mut String) {
     }
 }
 
-/// Where the part that begins at `start` ends: before an underscore, before a capital after a small letter, and before the
-/// last of several capitals that a small letter follows (`HTTPServer`).
+/// The end of the part that begins at `start`. A part ends before an underscore, before a capital after a small letter,
+/// and before the last of several capitals if a small letter follows (`HTTPServer`).
 fn part_end(name: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while at < name.len() {
@@ -203,7 +203,8 @@ fn part_end(name: &[u8], start: usize) -> usize {
     at
 }
 
-fn part(letters: &str, into: &mut String) {
+/// Appends the stem of one part, unless it is a stop word, a single letter or data.
+fn add_part(letters: &str, into: &mut String) {
     if !(2..=MAX_PART_BYTES).contains(&letters.len())
         || (letters.len() > 6 && letters.bytes().all(|byte| byte.is_ascii_digit()))
     {
@@ -212,7 +213,7 @@ fn part(letters: &str, into: &mut String) {
     let start = into.len();
     into.push_str(letters);
     into[start..].make_ascii_lowercase();
-    if is_empty(&into[start..]) {
+    if is_stop_word(&into[start..]) {
         into.truncate(start);
         return;
     }
@@ -222,12 +223,12 @@ fn part(letters: &str, into: &mut String) {
     into.push(' ');
 }
 
-/// Runs of letters and digits beyond ASCII, in small letters; those of scripts without spaces one by one.
-fn other_script(run: &str, into: &mut String) {
+/// Appends the lower-case words of a run with characters beyond ASCII. Scripts without spaces yield single characters.
+fn add_other_script(run: &str, into: &mut String) {
     let mut word = String::new();
     let end = |word: &mut String, into: &mut String| {
         if word.is_ascii() {
-            identifier(word, into);
+            add_identifier(word, into);
         } else if !word.is_empty() && word.len() <= MAX_PART_BYTES {
             into.extend(word.chars().filter(|&c| c != '_').flat_map(char::to_lowercase));
             into.push(' ');
@@ -248,19 +249,20 @@ fn other_script(run: &str, into: &mut String) {
     end(&mut word, into);
 }
 
+/// True for scripts that put no spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0e00..=0x0eff | 0x3040..=0x30ff | 0x3400..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3_ffff)
 }
 
-/// What is kept of a word: its beginning, and what stands for the rest.
-struct TruncatedWord {
+/// A stem: the first `len` bytes of the word, and an ending in place of the rest.
+struct Stem {
     len: usize,
     ending: &'static str,
 }
 
-/// Cuts the endings off that English gives one word: `routes`, `routing`, `routed`, `router` and `route` are `rout`.
-fn stem(word: &str) -> TruncatedWord {
-    let whole = |word: &str| TruncatedWord {
+/// Cuts the endings of English: `routes`, `routing`, `routed`, `router` and `route` become `rout`.
+fn stem(word: &str) -> Stem {
+    let whole = |word: &str| Stem {
         len: word.len(),
         ending: "",
     };
@@ -269,7 +271,7 @@ fn stem(word: &str) -> TruncatedWord {
     }
     let mut word = singular(word);
     if let Some(rest) = word.strip_suffix("ies").filter(|rest| rest.len() > 1) {
-        return TruncatedWord {
+        return Stem {
             len: rest.len(),
             ending: "y",
         };
@@ -279,7 +281,7 @@ fn stem(word: &str) -> TruncatedWord {
             && rest.len() >= 3
             && rest.bytes().any(|byte| b"aeiouy".contains(&byte))
         {
-            word = undoubled(rest);
+            word = without_double_consonant(rest);
             break;
         }
     }
@@ -303,7 +305,7 @@ fn stem(word: &str) -> TruncatedWord {
             } else {
                 rest.len()
             };
-            return TruncatedWord { len, ending: kept };
+            return Stem { len, ending: kept };
         }
     }
     whole(without_e(word))
@@ -324,8 +326,8 @@ fn singular(word: &str) -> &str {
     }
 }
 
-/// `running` is `run`, but `calling` is `call`.
-fn undoubled(word: &str) -> &str {
+/// `running` becomes `run`, but `calling` stays `call`.
+fn without_double_consonant(word: &str) -> &str {
     match word.as_bytes() {
         [.., a, b] if a == b && !b"lszaeiou".contains(a) && word.len() > 3 => &word[..word.len() - 1],
         _ => word,
@@ -339,105 +341,111 @@ fn without_e(word: &str) -> &str {
     }
 }
 
-/// What somebody asks for.
+/// A query, split into words and names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParsedQuery {
-    /// Words to look for, each once, in order.
+    /// Words to search for, each once, in order.
     pub words: Vec<String>,
-    /// Names in the query that are written like code: the whole query where it is one word, and what has capitals
-    /// inside, underscores or a scope, as `words` joins them.
-    pub names: Vec<Name>,
-    /// Everything the query says is one name.
+    /// Names in the query that are written like code, with inner capitals, underscores or a scope. A query of a single
+    /// word is a name too.
+    pub names: Vec<QueryName>,
+    /// True if the whole query is one name.
     pub is_name: bool,
 }
 
-/// A name that a query asks for by writing it as code does.
+/// A name in a query that is written like code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name {
-    /// As it was written.
+pub struct QueryName {
+    /// As the query writes it.
     pub written: String,
-    /// In small letters, without underscores.
-    pub joined: String,
-    /// What it stands in, the same way: `foo` of `Foo::bar`.
+    /// In lower case, without underscores.
+    pub folded: String,
+    /// The enclosing name, folded the same way: `foo` of `Foo::bar`.
     pub scope: Option<String>,
 }
 
 impl ParsedQuery {
     pub fn of(text: &str) -> Self {
         let mut words: Vec<String> = Vec::new();
-        let telling = text
+        let content = text
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .filter(|word| !is_asking(word));
-        let told: String = telling.flat_map(|word| [word, " "]).collect();
-        let told = self::words(&told);
-        for word in if told.is_empty() { self::words(text) } else { told } {
+            .filter(|word| !is_question_word(word));
+        let content: String = content.flat_map(|word| [word, " "]).collect();
+        let content = self::words(&content);
+        for word in if content.is_empty() {
+            self::words(text)
+        } else {
+            content
+        } {
             if !words.contains(&word) {
                 words.push(word);
             }
         }
-        let pieces: Vec<&str> = text
+        let parts: Vec<&str> = text
             .split(|c: char| !(c.is_alphanumeric() || "_.:#$".contains(c)))
-            .map(|piece| piece.trim_matches(|c: char| ".:#$".contains(c)))
-            .filter(|piece| !piece.is_empty())
+            .map(|part| part.trim_matches(|c: char| ".:#$".contains(c)))
+            .filter(|part| !part.is_empty())
             .collect();
-        let alone = pieces.len() == 1;
-        let names: Vec<Name> = pieces
+        let is_single = parts.len() == 1;
+        let names: Vec<QueryName> = parts
             .iter()
-            .filter(|piece| alone || is_written_as_code(piece))
-            .filter_map(|piece| Name::of(piece))
+            .filter(|part| is_single || is_written_like_code(part))
+            .filter_map(|part| QueryName::of(part))
             .collect();
         Self {
             words,
-            is_name: alone && !names.is_empty(),
+            is_name: is_single && !names.is_empty(),
             names,
         }
     }
 
-    /// True when the query has a word of this stem.
-    pub fn says(&self, stem: &str) -> bool {
+    /// True if the query has a word of this stem.
+    pub fn has_word(&self, stem: &str) -> bool {
         self.words.iter().any(|word| word == stem)
     }
 }
 
-/// Joins a name as [`words_into`] does for the whole of an identifier.
-pub fn joined(name: &str) -> String {
+/// A name in lower case without separators, as [`words_into`] indexes whole identifiers.
+pub fn fold_name(name: &str) -> String {
     name.chars()
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .collect()
 }
 
-/// Looked at as it is written: a handler is something else than to handle.
-fn is_asking(word: &str) -> bool {
-    ASKING.iter().any(|asking| asking.eq_ignore_ascii_case(word))
+/// Compares the word as written, before stemming, because a handler is something else than to handle.
+fn is_question_word(word: &str) -> bool {
+    QUESTION_WORDS
+        .iter()
+        .any(|other| other.eq_ignore_ascii_case(word))
 }
 
-fn is_written_as_code(piece: &str) -> bool {
-    let inner_capital = piece
+fn is_written_like_code(word: &str) -> bool {
+    let inner_capital = word
         .as_bytes()
         .windows(2)
         .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    let capitals = piece.bytes().filter(u8::is_ascii_uppercase).count();
+    let capitals = word.bytes().filter(u8::is_ascii_uppercase).count();
     inner_capital
-        || piece.trim_matches('_').contains('_')
-        || piece.contains("::")
-        || piece.contains('#')
-        || piece.contains('.')
-        || (capitals > 1 && piece.len() > 3 && piece.bytes().any(|byte| byte.is_ascii_lowercase()))
+        || word.trim_matches('_').contains('_')
+        || word.contains("::")
+        || word.contains('#')
+        || word.contains('.')
+        || (capitals > 1 && word.len() > 3 && word.bytes().any(|byte| byte.is_ascii_lowercase()))
 }
 
-impl Name {
-    fn of(piece: &str) -> Option<Self> {
-        let mut steps = piece
+impl QueryName {
+    fn of(part: &str) -> Option<Self> {
+        let mut steps = part
             .split(|c: char| ".:#$".contains(c))
             .filter(|step| !step.is_empty())
             .rev();
         let written = steps.next()?;
-        let joined_name = joined(written);
-        (joined_name.len() > 1).then(|| Self {
+        let folded = fold_name(written);
+        (folded.len() > 1).then(|| Self {
             written: written.to_owned(),
-            joined: joined_name,
-            scope: steps.next().map(joined),
+            folded,
+            scope: steps.next().map(fold_name),
         })
     }
 }
@@ -451,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_count_whole_and_in_parts() {
+    fn an_identifier_yields_its_parts_and_itself() {
         check("readFile", "read fil readfile");
         check("read_file(x)", "read fil readfile");
         check("HTTPServer", "http serv httpserver");
@@ -462,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_one_family_are_one() {
+    fn words_of_one_family_have_one_stem() {
         for family in [
             "route routes routing routed router",
             "parse parser parsing parsed",
@@ -500,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_no_word() {
+    fn long_data_yields_no_words() {
         check(&"ab1".repeat(40), "");
         let long = "a_name_that_says_everything_about_what_it_tests_and_is_longer_than_any_limit_could_be";
         assert!(words(long).contains(&"everyth".to_owned()), "{:?}", words(long));
@@ -508,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_its_content() {
+    fn question_words_are_left_out_of_a_query() {
         let query = ParsedQuery::of("how does the router handle errors");
         assert_eq!(query.words, ["rout", "error"]);
         assert_eq!(query.names, []);
@@ -519,14 +527,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_known_by_how_they_are_written() {
+    fn names_show_by_how_they_are_written() {
         let names = |text: &str| -> Vec<String> {
             ParsedQuery::of(text)
                 .names
                 .into_iter()
                 .map(|name| match name.scope {
-                    Some(scope) => format!("{scope}/{}", name.joined),
-                    None => name.joined,
+                    Some(scope) => format!("{scope}/{}", name.folded),
+                    None => name.folded,
                 })
                 .collect()
         };

@@ -1,28 +1,29 @@
-//! The pieces of words that the embedding table knows, cut the way it was trained.
+//! `WordPiece` tokens of the bundled embedding table, cut the way the table was trained.
 //!
-//! Identifiers are split at case and digits and put into small letters; other scripts than Latin have no pieces. A word that
-//! is not known as a whole is cut into the longest pieces that are, from its beginning.
+//! Identifiers are split at case and digits and put into lower case; scripts other than Latin have no pieces. A word that
+//! the vocabulary lacks is cut into the longest known pieces, from its beginning.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The pieces there are, each with its number.
+/// The vocabulary: every piece with its number.
 #[derive(Debug)]
 pub struct Vocabulary<'a> {
-    /// All of them, one a line, and where each begins.
+    /// All pieces, one per line, and the byte where each begins.
     text: &'a str,
     starts: Vec<u32>,
-    /// Where to find a piece: its number and 1, by its hash; 0 where there is none. Twice as many places as pieces, or more.
-    places: Vec<u32>,
+    /// A hash table with open addressing: piece number + 1, or 0 for an empty slot. At least twice as many slots as
+    /// pieces.
+    slots: Vec<u32>,
 }
 
-/// Marks a piece that goes on with a word.
-const GOES_ON: &str = "##";
+/// Prefix of a piece that continues a word.
+const CONTINUATION: &str = "##";
 
 /// Longer words are data.
-const MAX_WORD_CHARS: usize = 64;
+const MAX_WORD_BYTES: usize = 64;
 
 impl<'a> Vocabulary<'a> {
-    /// Of pieces, one a line, of which each line has its end.
+    /// Reads a vocabulary of one piece per line, each line with its end.
     pub fn new(text: &'a str) -> Self {
         let mut starts = vec![0];
         let ends = memchr::memchr_iter(b'\n', text.as_bytes());
@@ -31,14 +32,14 @@ impl<'a> Vocabulary<'a> {
         let mut vocabulary = Self {
             text,
             starts,
-            places: vec![0; (count * 2).next_power_of_two().max(2)],
+            slots: vec![0; (count * 2).next_power_of_two().max(2)],
         };
         for piece in 0..count {
-            let mut place = vocabulary.place(vocabulary.piece(piece));
-            while vocabulary.places[place] != 0 {
-                place = (place + 1) % vocabulary.places.len();
+            let mut slot = vocabulary.first_slot(vocabulary.piece(piece));
+            while vocabulary.slots[slot] != 0 {
+                slot = (slot + 1) % vocabulary.slots.len();
             }
-            vocabulary.places[place] = u32::try_from(piece + 1).unwrap_or_default();
+            vocabulary.slots[slot] = u32::try_from(piece + 1).unwrap_or_default();
         }
         vocabulary
     }
@@ -47,51 +48,51 @@ impl<'a> Vocabulary<'a> {
         &self.text.as_bytes()[self.starts[number] as usize..self.starts[number + 1] as usize - 1]
     }
 
-    fn place(&self, piece: &[u8]) -> usize {
-        // Of a power of two, the rest is the lowest bits.
-        usize::try_from(xxh3_64(piece) & (self.places.len() as u64 - 1)).unwrap_or_default()
+    fn first_slot(&self, piece: &[u8]) -> usize {
+        // The number of slots is a power of two, so the remainder is the lowest bits.
+        usize::try_from(xxh3_64(piece) & (self.slots.len() as u64 - 1)).unwrap_or_default()
     }
 
     fn find(&self, piece: &[u8]) -> Option<u32> {
-        let mut place = self.place(piece);
+        let mut slot = self.first_slot(piece);
         loop {
-            let number = self.places[place].checked_sub(1)?;
+            let number = self.slots[slot].checked_sub(1)?;
             if self.piece(number as usize) == piece {
                 return Some(number);
             }
-            place = (place + 1) % self.places.len();
+            slot = (slot + 1) % self.slots.len();
         }
     }
 
-    /// Whether a word is known as a whole.
-    pub fn has(&self, word: &str) -> bool {
+    /// True if a whole word is in the vocabulary.
+    pub fn contains(&self, word: &str) -> bool {
         self.find(word.to_ascii_lowercase().as_bytes()).is_some()
     }
 
-    /// Appends the numbers of a word's pieces. What follows a part that is not known is left out.
-    pub fn pieces_into(&self, word: &str, into: &mut Vec<u32>) {
-        if word.len() > MAX_WORD_CHARS {
+    /// Appends the numbers of a word's pieces. Everything after an unknown part is left out.
+    pub fn append_pieces(&self, word: &str, into: &mut Vec<u32>) {
+        if word.len() > MAX_WORD_BYTES {
             return;
         }
-        // The mark stands before the word, so that a piece that goes on is a part of the same bytes.
-        let mut bytes = [0_u8; GOES_ON.len() + MAX_WORD_CHARS];
-        bytes[..GOES_ON.len()].copy_from_slice(GOES_ON.as_bytes());
-        let end = GOES_ON.len() + word.len();
-        bytes[GOES_ON.len()..end].copy_from_slice(word.as_bytes());
-        bytes[GOES_ON.len()..end].make_ascii_lowercase();
-        if let Some(whole) = self.find(&bytes[GOES_ON.len()..end]) {
+        // The prefix stands before the word, so that every continuing piece is a slice of the same bytes.
+        let mut bytes = [0_u8; CONTINUATION.len() + MAX_WORD_BYTES];
+        bytes[..CONTINUATION.len()].copy_from_slice(CONTINUATION.as_bytes());
+        let end = CONTINUATION.len() + word.len();
+        bytes[CONTINUATION.len()..end].copy_from_slice(word.as_bytes());
+        bytes[CONTINUATION.len()..end].make_ascii_lowercase();
+        if let Some(whole) = self.find(&bytes[CONTINUATION.len()..end]) {
             into.push(whole);
             return;
         }
-        let mut from = GOES_ON.len();
+        let mut from = CONTINUATION.len();
         while from < end {
-            if from > GOES_ON.len() {
-                bytes[from - GOES_ON.len()..from].copy_from_slice(GOES_ON.as_bytes());
+            if from > CONTINUATION.len() {
+                bytes[from - CONTINUATION.len()..from].copy_from_slice(CONTINUATION.as_bytes());
             }
-            let start = if from == GOES_ON.len() {
+            let start = if from == CONTINUATION.len() {
                 from
             } else {
-                from - GOES_ON.len()
+                from - CONTINUATION.len()
             };
             let longest = (from + 1..=end)
                 .rev()
@@ -103,7 +104,7 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
-/// The words of a text: runs of letters of one case, with one capital before small ones, and runs of digits.
+/// The words of a text: runs of letters of one case, perhaps with one capital first, and runs of digits.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -150,11 +151,11 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_whole_or_the_longest_pieces() {
+    fn an_unknown_word_is_cut_into_the_longest_pieces() {
         let vocabulary = Vocabulary::new("read\nre\n##ad\n##er\nun\n##read\n");
         let pieces = |word: &str| {
             let mut pieces = Vec::new();
-            vocabulary.pieces_into(word, &mut pieces);
+            vocabulary.append_pieces(word, &mut pieces);
             pieces
         };
         assert_eq!(pieces("Read"), [0]);
@@ -163,6 +164,6 @@ mod tests {
         assert_eq!(pieces("rex"), [1]);
         assert!(pieces("x").is_empty());
         assert!(pieces(&"a".repeat(65)).is_empty());
-        assert!(vocabulary.has("READ") && !vocabulary.has("reader"));
+        assert!(vocabulary.contains("READ") && !vocabulary.contains("reader"));
     }
 }

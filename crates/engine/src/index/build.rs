@@ -5,13 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use docent_core::chunk::{Chunk, Chunked, Rows, Unread, chunk};
-use docent_core::discovery::{Discovery, Origins, in_file};
+use docent_core::chunk::{Chunk, Chunked, Rows, Unparsed, chunk};
+use docent_core::discovery::{Discovery, Origins, extract_from_file};
 use docent_core::docs::manifest::PageRules;
 use docent_core::docs::page::{self, Page};
-use docent_core::docs::taxonomy::is_for_all;
+use docent_core::docs::taxonomy::applies_to_all_languages;
 use docent_core::language::Language;
-use docent_core::memory::{DIRECTORY, MemoryFile};
+use docent_core::memory::{MEMORY_DIRECTORY, MemoryFile};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::text::redact::redact;
@@ -59,12 +59,12 @@ pub(super) struct Job<'a> {
 pub(super) fn prepare(job: &Job<'_>, embedder: &dyn Embedder) -> Prepared<StoreEntry> {
     job.prepare(|row, text| {
         let language = Language::of_file(job.path, text);
-        let Chunked { chunks, unread } = chunk(language, text);
+        let Chunked { chunks, unparsed } = chunk(language, text);
         language.name().clone_into(&mut row.language);
-        row.note = unread.map(|unread| unread.name().to_owned());
-        let mut entries = entries(job.path, language, text, chunks, unread, embedder);
+        row.note = unparsed.map(|unparsed| unparsed.name().to_owned());
+        let mut entries = entries(job.path, language, text, chunks, unparsed, embedder);
         // What nobody wrote holds nothing that anybody found out.
-        if !matches!(unread, Some(Unread::Generated | Unread::Minified)) {
+        if !matches!(unparsed, Some(Unparsed::Generated | Unparsed::Minified)) {
             entries.extend(notes(job, language, text));
         }
         entries
@@ -118,7 +118,7 @@ impl Job<'_> {
             Err(error) => return self.left_out(stamp, &error.to_string()),
         };
         // What a crash has left in the memory does not hide the rest of it.
-        if is_binary(&content) && MemoryFile::at(self.path.as_str()).is_none() {
+        if is_binary(&content) && MemoryFile::from_path(self.path.as_str()).is_none() {
             return self.left_out(stamp, "binary");
         }
         let hash = xxh3_64(&content);
@@ -167,11 +167,11 @@ fn entries(
     language: Language,
     text: &str,
     chunks: Vec<Chunk>,
-    unread: Option<Unread>,
+    unparsed: Option<Unparsed>,
     embedder: &dyn Embedder,
 ) -> Vec<StoreEntry> {
     let module = module_of(path);
-    let generated = matches!(unread, Some(Unread::Generated | Unread::Minified));
+    let generated = matches!(unparsed, Some(Unparsed::Generated | Unparsed::Minified));
     let place = place_words(path);
     let rows = Rows::of(text);
     let entry = |chunk: Chunk| {
@@ -217,8 +217,8 @@ fn entries(
 /// What a server is sent of a file's chunks.
 pub(super) fn chunk_texts(job: &Job<'_>) -> Prepared<Text> {
     job.prepare(|_, text| {
-        let Chunked { chunks, unread } = chunk(Language::of_file(job.path, text), text);
-        if matches!(unread, Some(Unread::Generated | Unread::Minified)) {
+        let Chunked { chunks, unparsed } = chunk(Language::of_file(job.path, text), text);
+        if matches!(unparsed, Some(Unparsed::Generated | Unparsed::Minified)) {
             return Vec::new();
         }
         let rows = Rows::of(text);
@@ -304,12 +304,12 @@ fn meaning(path: &RepoPath, chunk: &Chunk, shown: &str) -> String {
 
 /// The discoveries in a file.
 fn notes(job: &Job<'_>, language: Language, text: &str) -> Vec<StoreEntry> {
-    let origins = if MemoryFile::at(job.path.as_str()).is_some() {
+    let origins = if MemoryFile::from_path(job.path.as_str()).is_some() {
         origins(job.root)
     } else {
         Origins::default()
     };
-    let found = in_file(job.path, language, text, &origins);
+    let found = extract_from_file(job.path, language, text, &origins);
     let rows = (!found.is_empty()).then(|| Rows::of(text));
     let entry = |discovery: Discovery| {
         let lines = discovery.lines.clone().zip(rows.as_ref());
@@ -321,7 +321,7 @@ fn notes(job: &Job<'_>, language: Language, text: &str) -> Vec<StoreEntry> {
 
 /// Who wrote what of the memory.
 fn origins(root: &Root) -> Origins {
-    let path = RepoPath::parse(&format!("{DIRECTORY}/{ORIGINS}")).expect("a literal path");
+    let path = RepoPath::parse(&format!("{MEMORY_DIRECTORY}/{ORIGINS}")).expect("a literal path");
     match root.read(&path, MAX_FILE_BYTES) {
         Ok(content) => Origins::read(&lossy_text(content.bytes), key),
         Err(_) => Origins::default(),
@@ -363,7 +363,7 @@ fn section_entries(path: &RepoPath, text: &str, page: &Page, embedder: &dyn Embe
             value: value.clone(),
         })
         .collect();
-    if is_for_all(&page.labels) {
+    if applies_to_all_languages(&page.labels) {
         filters.push(Label::ForAll);
     }
     let mut directory = path.as_str();

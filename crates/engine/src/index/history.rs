@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use docent_core::discovery::{CommitMessage, in_commit};
+use docent_core::discovery::{CommitMessage, extract_from_commit};
 use docent_core::path::RepoPath;
 use docent_core::text::tokens::words_into;
 
@@ -267,7 +267,7 @@ const MAX_PATHS: usize = 20;
 
 /// What the index keeps of a commit: what it tells, and which files it spoke of.
 fn entries(message: &CommitMessage, key: &str) -> Vec<StoreEntry> {
-    let told = in_commit(message).map(|told| note_entry(&message.id, key, told, 0));
+    let told = extract_from_commit(message).map(|told| note_entry(&message.id, key, told, 0));
     let mut entries = Vec::from_iter(told);
     // What changed everything says nothing of any of it.
     if (1..=MAX_PATHS).contains(&message.paths.len()) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use docent_core::memory::{DIRECTORY, MemoryFile};
+use docent_core::memory::{MEMORY_DIRECTORY, MemoryFile};
 use docent_core::path::RepoPath;
 
 use super::history::HistoryState;
@@ -74,9 +74,11 @@ impl Known {
         self.files.retain(|path, _| {
             let name = path
                 .as_str()
-                .strip_prefix(DIRECTORY)
+                .strip_prefix(MEMORY_DIRECTORY)
                 .and_then(|below| below.strip_prefix('/'));
-            name.is_none_or(|name| MemoryFile::named(name).is_none() && ![ORIGINS, JOURNAL].contains(&name))
+            name.is_none_or(|name| {
+                MemoryFile::from_name(name).is_none() && ![ORIGINS, JOURNAL].contains(&name)
+            })
         });
         self.files.extend(self.unwatched.memory.iter().cloned());
     }

@@ -261,7 +261,7 @@ fn job<'a>(
         before,
         rules: 0,
         // What is remembered is found, however much it is.
-        largest: match MemoryFile::at(path.as_str()) {
+        largest: match MemoryFile::from_path(path.as_str()) {
             Some(_) => MAX_FILE_BYTES,
             None => shared.options.largest_file,
         },

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use docent_core::coverage::Percent;
-use docent_core::coverage::snapshot::{Changed, Comparison, Presence};
+use docent_core::coverage::snapshot::{Comparison, CoverageChange, Presence};
 use docent_core::text::reveal::reveal_part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,9 +85,9 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 
 /// The answer. Where not all files fit, those that changed most are in it.
 fn output(comparison: &Comparison, room: usize) -> Output {
-    let mut files: Vec<&Changed> = comparison.files.iter().collect();
+    let mut files: Vec<&CoverageChange> = comparison.files.iter().collect();
     let notice = cut(&mut files, room);
-    let name = |file: &Changed| reveal_part(&file.path).into_owned();
+    let name = |file: &CoverageChange| reveal_part(&file.path).into_owned();
     let of = |presence: Presence| {
         let those = files.iter().filter(|file| file.presence == presence);
         those.map(|file| name(file)).collect()
@@ -105,7 +105,7 @@ fn output(comparison: &Comparison, room: usize) -> Output {
 }
 
 /// Leaves as many files as there is room for, and says what was left out.
-fn cut(files: &mut Vec<&Changed>, room: usize) -> Option<String> {
+fn cut(files: &mut Vec<&CoverageChange>, room: usize) -> Option<String> {
     let all = files.len();
     if files.iter().map(|file| takes(file)).sum::<usize>() + FRAME <= room {
         return None;
@@ -142,7 +142,7 @@ fn cut(files: &mut Vec<&Changed>, room: usize) -> Option<String> {
 }
 
 /// The characters a file takes in the answer.
-fn takes(file: &Changed) -> usize {
+fn takes(file: &CoverageChange) -> usize {
     let name = json_length(&reveal_part(&file.path)) + r#""","#.len();
     let change = json!(Number(file.change)).to_string().len() + ":".len();
     match file.presence {
@@ -157,7 +157,7 @@ fn table(comparison: Comparison) -> ComparisonTable {
     let mut files: Vec<ChangedRow> = comparison
         .files
         .into_iter()
-        .filter(Changed::is_change)
+        .filter(CoverageChange::is_change)
         .map(|file| {
             let aside = match file.presence {
                 Presence::Both => "",

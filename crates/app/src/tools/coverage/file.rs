@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use docent_core::coverage::{Ambiguous, LineHits};
+use docent_core::coverage::{AmbiguousPath, LineHits};
 use docent_core::text::reveal::reveal_part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     Ok(Reply::json(&Output { files }))
 }
 
-fn ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure {
+fn ambiguous(path: &str, AmbiguousPath { candidates }: &AmbiguousPath) -> Failure {
     let named: Vec<String> = candidates
         .iter()
         .take(MAX_NAMED_FILES)

@@ -182,10 +182,10 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     };
     let (after, was_by_server) = match args.cursor.as_deref() {
         None => (0, None),
-        Some(cursor) => match asked(false).resume(cursor) {
+        Some(cursor) => match asked(false).decode_cursor(cursor) {
             Ok(after) => (after, Some(false)),
             Err(cursor::CursorRefused::Stale) => {
-                let after = asked(true).resume(cursor).map_err(|why| refused(&why))?;
+                let after = asked(true).decode_cursor(cursor).map_err(|why| refused(&why))?;
                 (after, Some(true))
             }
             Err(why) => return Err(refused(&why)),
@@ -238,7 +238,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     };
     let mut output = Output {
         hits: results.hits.into_iter().map(found).collect(),
-        next_cursor: results.more.then(|| asked.cursor(passed)),
+        next_cursor: results.more.then(|| asked.encode_cursor(passed)),
         hint,
         notice: room::notice(&notices),
     };
@@ -246,7 +246,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     while output.hits.len() > 1 && length(&output) > call.room {
         output.hits.pop();
         ends.pop();
-        output.next_cursor = ends.last().map(|end| asked.cursor(*end));
+        output.next_cursor = ends.last().map(|end| asked.encode_cursor(*end));
     }
     Ok(Reply::json(&output))
 }

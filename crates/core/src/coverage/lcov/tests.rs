@@ -1,4 +1,4 @@
-//! The reader of LCOV reports against text of every kind, and against the same rules written plainly.
+//! LCOV parsing: examples of every kind of text, and random reports compared with a simple second implementation.
 
 use super::*;
 use crate::coverage::snapshot::Snapshot;
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 fn parse(text: impl AsRef<[u8]>) -> Result<Report, LcovError> {
-    let names = Names::default();
-    let mut parser = Parser::new(&names);
+    let names = FileNames::default();
+    let mut parser = LcovParser::new(&names);
     parser.feed(text.as_ref())?;
     parser.finish()
 }
@@ -25,14 +25,14 @@ fn reason(text: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn lines_are_counted_by_what_is_listed() {
+fn listed_lines_decide_over_totals() {
     let text = "TN:\nSF:a.rs\nDA:1,1\nDA:2,0\nDA:70,5\nend_of_record\nSF:b.rs\nDA:1,0\nend_of_record\n";
     assert_eq!(files(text), ["a.rs 2/3", "b.rs 0/1"]);
     assert_eq!(parse(text).unwrap().total(), LineHits { found: 4, hit: 2 });
 }
 
 #[test]
-fn totals_count_where_no_line_is_listed() {
+fn totals_count_if_no_line_is_listed() {
     let only_totals = "SF:a\nLF:10\nLH:4\nend_of_record\n";
     assert_eq!(files(only_totals), ["a 4/10"]);
     let disagreeing = "SF:a\nDA:1,1\nLF:10\nLH:4\nend_of_record\n";
@@ -85,14 +85,14 @@ fn counts_of_every_producer_are_read() {
 }
 
 #[test]
-fn what_is_not_about_lines_is_passed_over() {
+fn function_and_branch_records_are_skipped() {
     let text = b"# made by hand\nTN:unit\nVER:2\nSF:a\nVER:abc\nFN:1,main\nFN:1,9,main\nFNDA:1,main\nFNF:1\nFNH:1\n\
                 FNL:0,1,9\nFNA:0,1,main\nBRDA:1,0,0,-\nBRF:2\nBRH:0\nMCDC:1\nXX:\xff\n\nDA:1,1\nend_of_record\n";
     assert_eq!(files(text), ["a 1/1"]);
 }
 
 #[test]
-fn blanks_around_a_record_mean_nothing() {
+fn blanks_around_a_record_are_ignored() {
     assert_eq!(
         files(" SF: a.rs \n\tDA:1,1 \n DA: 2 , 0\n end_of_record \n"),
         ["a.rs 1/2"]
@@ -106,7 +106,7 @@ fn names_that_are_not_utf_8_stay_apart() {
 }
 
 #[test]
-fn line_ends_and_marks_of_windows_are_read() {
+fn line_ends_and_byte_order_marks_of_windows_are_read() {
     assert_eq!(
         files("\u{feff}SF:src\\a.ts\r\nDA:1,1\r\nDA:2,0\r\nLF:2\r\nend_of_record\r\n"),
         ["src/a.ts 1/2"]
@@ -123,7 +123,7 @@ fn line_ends_and_marks_of_windows_are_read() {
 }
 
 #[test]
-fn what_is_no_report_is_an_error_and_not_a_number() {
+fn other_text_is_an_error_and_never_a_number() {
     assert_eq!(reason(""), "invalid format: the file is empty");
     for text in ["\n", "hello\n", "{\"total\": {}}", "TN:\n", "\x7fELF\0\x01\n"] {
         assert_eq!(reason(text), "invalid format: there is no coverage record in it");
@@ -144,7 +144,7 @@ fn a_report_that_is_cut_off_is_an_error() {
 }
 
 #[test]
-fn a_malformed_line_is_named_and_not_shown() {
+fn an_error_gives_the_number_of_a_malformed_line_and_not_its_text() {
     for (text, problem) in [
         ("DA:1,1\n", "1: DA outside of a record"),
         ("LF:1\n", "1: LF or LH outside of a record"),
@@ -186,26 +186,26 @@ fn a_malformed_line_is_named_and_not_shown() {
 }
 
 #[test]
-fn a_line_without_end_is_refused_before_it_fills_the_memory() {
-    let names = Names::default();
-    let mut parser = Parser::new(&names);
+fn an_endless_line_is_refused_before_it_fills_memory() {
+    let names = FileNames::default();
+    let mut parser = LcovParser::new(&names);
     let piece = vec![b'x'; 1 << 16];
     let fed = (0..1_000).take_while(|_| parser.feed(&piece).is_ok()).count();
     assert_eq!(fed, MAX_LINE_BYTES / piece.len());
 }
 
 #[test]
-fn code_that_does_not_fit_into_memory_is_refused() {
-    let names = Names::default();
-    let mut parser = Parser::new(&names);
+fn a_report_of_too_many_lines_is_refused() {
+    let names = FileNames::default();
+    let mut parser = LcovParser::new(&names);
     parser.feed(b"SF:a\nend_of_record\n").unwrap();
-    parser.held = MAX_HELD_BYTES - 3 * size_of::<LineWord>() - FILE_COST - 1;
+    parser.held_bytes = MAX_HELD_BYTES - 3 * size_of::<LineWord>() - FILE_ENTRY_BYTES - 1;
     parser.feed(b"SF:b\nDA:1,1\nDA:100,1\nDA:200,1\n").unwrap();
     assert_eq!(parser.feed(b"DA:300,1\n"), Err(LcovError::TooMuch));
 }
 
-/// The same rules in the plainest way, for text that is well formed.
-fn plainly(text: &str) -> Vec<String> {
+/// The same rules as a simple implementation, for well-formed text.
+fn parse_simply(text: &str) -> Vec<String> {
     let mut files: BTreeMap<&str, (BTreeMap<u64, bool>, u64, u64)> = BTreeMap::new();
     let mut path = "";
     for line in text.lines() {
@@ -249,30 +249,30 @@ fn record() -> impl Strategy<Value = String> {
     ];
     let name = prop::sample::select(vec!["a", "b/a", "c.rs"]);
     (name, prop::collection::vec(line, 0..40)).prop_map(|(name, lines)| {
-        // One claim for all sections, so that the plain way need not merge them.
+        // The same total in all sections, so that the simple implementation need not merge them.
         format!("SF:{name}\n{}LF:9\nLH:5\nend_of_record\n", lines.concat())
     })
 }
 
 proptest! {
     #[test]
-    fn a_report_is_what_the_plain_way_says_however_it_is_cut_into_pieces(
+    fn a_report_fed_in_any_parts_equals_the_simple_implementation(
         records in prop::collection::vec(record(), 1..12),
         piece in 1_usize..200,
     ) {
         let text = records.concat();
-        let names = Names::default();
-        let mut parser = Parser::new(&names);
+        let names = FileNames::default();
+        let mut parser = LcovParser::new(&names);
         for piece in text.as_bytes().chunks(piece) {
             parser.feed(piece).unwrap();
         }
         let in_pieces = parser.finish().unwrap();
         prop_assert_eq!(&in_pieces, &parse(&text).unwrap());
-        prop_assert_eq!(files(&text), plainly(&text));
+        prop_assert_eq!(files(&text), parse_simply(&text));
     }
 
     #[test]
-    fn any_bytes_are_a_report_or_an_error_in_one_piece_as_in_many(
+    fn random_bytes_give_the_same_result_whole_and_in_parts(
         bytes in prop::collection::vec(
             prop_oneof![
                 3 => "(SF:|DA:|LF:|LH:|end_of_record|\n|\r\n|,|[0-9]{1,25}|-|e|\\.\\./|/a/)".prop_map(String::into_bytes),
@@ -283,9 +283,9 @@ proptest! {
         piece in 1_usize..50,
     ) {
         let bytes = bytes.concat();
-        let names = Names::new(["/a"]);
+        let names = FileNames::new(["/a"]);
         let read = |piece: usize| {
-            let mut parser = Parser::new(&names);
+            let mut parser = LcovParser::new(&names);
             for piece in bytes.chunks(piece) {
                 parser.feed(piece)?;
             }
