@@ -1,8 +1,9 @@
 //! Access rules: paths of secrets and machinery, which no tool ever shows.
 //!
-//! Invariant: a rule matches whole path components, never parts of them, so `.gitignore`, `.github/` and `environment.rs`
-//! stay readable while `.git` and `.env` do not. Letter case is folded, and a name is also checked without the parts that
-//! some file system ignores: trailing dots and spaces, stream names after a colon, zero-width characters.
+//! Invariant: a rule matches whole path components, never parts of them, so `.gitignore`, `.github/` and
+//! `environment.rs` stay readable while `.git` and `.env` do not. Letter case is folded, and a name is also
+//! checked without the parts that some file system ignores: trailing dots and spaces, stream names after a
+//! colon, zero-width characters.
 
 use std::borrow::Cow;
 
@@ -57,8 +58,8 @@ const BLOCKED: &[Rule] = &[
 const SHOWN: &[&str] = &[".env.example", ".env.sample", ".env.template"];
 
 impl Access {
-    /// The built-in rules and `extra` patterns. A pattern without `/` blocks components of that name anywhere; a pattern
-    /// with `/` blocks the paths it matches from the root, and everything below them.
+    /// The built-in rules and `extra` patterns. A pattern without `/` blocks components of that name
+    /// anywhere; a pattern with `/` blocks the paths it matches from the root, and everything below them.
     pub fn new<'a>(extra: impl IntoIterator<Item = &'a str>) -> Result<Self, PatternError> {
         let mut components = GlobSetBuilder::new();
         let mut paths = GlobSetBuilder::new();
@@ -90,8 +91,8 @@ impl Access {
         path.components().all(|component| self.allows_name(component)) && self.allows_path(path)
     }
 
-    /// True unless a rule about whole paths blocks `path`. Suffices for a walk that has checked each component with
-    /// [`Access::allows_name`].
+    /// True unless a rule about whole paths blocks `path`. Suffices for a walk that has checked each
+    /// component with [`Access::allows_name`].
     pub fn allows_path(&self, path: &RepoPath) -> bool {
         if self.paths.is_empty() {
             return true;

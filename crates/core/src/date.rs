@@ -1,9 +1,9 @@
-//! Dates in the spellings that git understands, checked before git sees them: git takes any text that it cannot read for
-//! the present moment.
+//! Dates in the spellings that git understands, checked before git sees them: git takes any text that it
+//! cannot read for the present moment.
 //!
-//! Invariant: every word of an accepted date is known to git, and its digits can be a date or a time. A day without a time
-//! is a value of its own, the whole day, because git would add the present time of day and answer differently at noon
-//! and at night.
+//! Invariant: every word of an accepted date is known to git, and its digits can be a date or a time. A day
+//! without a time is a separate value, the whole day, because git would add the present time of day and
+//! answer differently at noon and at night.
 
 /// A date as a caller wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +112,7 @@ enum DateWord {
     Unit,
     /// A number word, or `last`.
     Count,
-    /// A part of a time, a zone or an ordinal, without a meaning of its own.
+    /// A part of a time, a zone or an ordinal, meaningless alone.
     Particle,
 }
 

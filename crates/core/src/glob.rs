@@ -1,5 +1,5 @@
-//! Limits for glob patterns. `globset` recurses into alternatives and its automaton grows with every wildcard, so a
-//! pattern from a hostile project or caller is checked before it is compiled.
+//! Limits for glob patterns. `globset` recurses into alternatives and its automaton grows with every
+//! wildcard, so a pattern from a hostile project or caller is checked before it is compiled.
 
 /// Bytes of a pattern.
 const MAX_PATTERN_BYTES: usize = 1_000;

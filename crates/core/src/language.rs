@@ -1,13 +1,14 @@
 //! The language a file is written in, detected from its path and its text.
 //!
-//! The file name decides first, then the extension, then the shebang line of a script. A C header is C++ if its text
-//! says so. Left out: detection by content for anything but headers.
+//! The file name decides first, then the extension, then the shebang line of a script. A C header is C++ if
+//! its text says so. Left out: detection by content for anything but headers.
 //!
-//! To add a language: a row in the table of [`Language`], and its file names, extensions or interpreters in the three
-//! functions below. A grammar for it is a row in `chunk/grammar.rs`, its imports a file in `imports/languages/`.
+//! To add a language: a row in the table of [`Language`], and its file names, extensions or interpreters in
+//! the three functions below. A grammar for it is a row in `chunk/grammar.rs`, its imports a file in
+//! `imports/languages/`.
 //!
-//! Invariant: each language has one name, the identifier that editors use. Names are stored in indexes and shown in
-//! answers, so a name never changes.
+//! Invariant: each language has one name, the identifier that editors use. Names are stored in indexes and
+//! shown in answers, so a name never changes.
 
 use std::fmt;
 
@@ -126,7 +127,8 @@ languages! {
 }
 
 impl Language {
-    /// Detects the language from a path and the first line of its file; [`Language::PlainText`] if neither tells.
+    /// Detects the language from a path and the first line of its file; [`Language::PlainText`] if neither
+    /// tells.
     pub fn of_path(path: &RepoPath, first_line: &str) -> Self {
         from_file_name(path.file_name())
             .or_else(|| path.extension().and_then(from_extension))

@@ -1,7 +1,7 @@
-//! What docent computes: text in, values out.
+//! The computations of docent: text in, values out.
 //!
-//! Invariant: nothing in this crate touches files, the network, the environment or the clock, so every function here
-//! can be tested with a literal and fuzzed with random bytes.
+//! Invariant: nothing in this crate touches files, the network, the environment or the clock, so every
+//! function here can be tested with a literal and fuzzed with random bytes.
 
 pub mod access;
 pub mod agent_instructions;

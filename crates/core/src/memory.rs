@@ -2,8 +2,8 @@
 //!
 //! An entry is refused rather than repaired, because the user approved exactly these bytes.
 //!
-//! Invariant: a [`MemoryEntry`] is safe to append. In a JSON Lines file it is one line with one object without duplicate
-//! keys; in a markdown file it holds nothing that a reader would not see.
+//! Invariant: a [`MemoryEntry`] is safe to append. In a JSON Lines file it is one line with one object
+//! without duplicate keys; in a markdown file it holds nothing that a reader would not see.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -147,7 +147,8 @@ impl MemoryEntry {
     }
 }
 
-/// Reads one JSON object strictly and returns its keys and strings as plain text, in which secrets are looked for.
+/// Reads one JSON object strictly and returns its keys and strings as plain text, in which secrets are looked
+/// for.
 fn check_json(text: &str) -> Result<String, EntryError> {
     let not_json = |error: serde_json::Error| EntryError::NotJson(error.to_string());
     let mut plain = String::new();
@@ -251,7 +252,8 @@ const ACTIVE_ELEMENTS: [&str; 14] = [
     "audio", "frame",
 ];
 
-/// Finds HTML or a link in markdown that would run code or load something when it is rendered. Code blocks are safe.
+/// Finds HTML or a link in markdown that would run code or load something when it is rendered. Code blocks
+/// are safe.
 fn find_active_content(text: &str) -> Option<String> {
     for event in Parser::new(text) {
         match event {

@@ -10,7 +10,8 @@ const CONTAINERS: &[&str] = &[
 /// Directories that hold sources and are no modules themselves.
 const SOURCE_ROOTS: &[&str] = &["src", "lib", "app", "source", "sources"];
 
-/// Layers below a source root that hold modules and are none themselves, as in `src/server/auth/AuthService.ts`.
+/// Layers below a source root that hold modules and are none themselves, as in
+/// `src/server/auth/AuthService.ts`.
 const LAYERS: &[&str] = &["server", "client", "main", "java", "kotlin", "scala", "python"];
 
 /// The first directory under the source root, or `root` for files at the top.

@@ -2,8 +2,8 @@
 //!
 //! This module only reads text. The engine decides whether a path exists, or leads outside through a symlink.
 //!
-//! Invariant: a [`RepoPath`] is never empty and never absolute, has no `.` or `..` component and no control character, and
-//! has `/` between components.
+//! Invariant: a [`RepoPath`] is never empty and never absolute, has no `.` or `..` component and no control
+//! character, and has `/` between components.
 
 use std::fmt;
 
@@ -86,8 +86,8 @@ impl fmt::Display for RepoPath {
     }
 }
 
-/// Any path, relative or absolute, with `/` between components, without `.`, and with `..` resolved as far as possible.
-/// Works on text alone: symlinks are not followed.
+/// Any path, relative or absolute, with `/` between components, without `.`, and with `..` resolved as far as
+/// possible. Works on text alone: symlinks are not followed.
 pub fn normalise_path(path: &str) -> String {
     let path = path.replace('\\', "/");
     let (start, rest) = path.split_at(match path.as_bytes() {
@@ -107,7 +107,8 @@ pub fn normalise_path(path: &str) -> String {
     start.to_ascii_uppercase() + &components.join("/")
 }
 
-/// True for a path that needs no change, as directory walks produce them: printable ASCII with `/` between components.
+/// True for a path that needs no change, as directory walks produce them: printable ASCII with `/` between
+/// components.
 fn is_normalised(text: &str) -> bool {
     let mut component = 0;
     let mut dots = 0;
@@ -123,8 +124,8 @@ fn is_normalised(text: &str) -> bool {
     component > 0 && !(component == dots && dots <= 2)
 }
 
-/// True for every spelling that some platform reads as absolute, because a project is served the same way on all
-/// platforms.
+/// True for every spelling that some platform reads as absolute, because a project is served the same way on
+/// all platforms.
 fn is_absolute(text: &str) -> bool {
     let drive = matches!(text.as_bytes(), [letter, b':', rest @ ..]
         if letter.is_ascii_alphabetic() && matches!(rest, [] | [b'/' | b'\\', ..]));

@@ -1,4 +1,5 @@
-//! The role of a file in its project, judged by its path alone: entry point, code, test, configuration, documentation.
+//! The role of a file in its project, judged by its path alone: entry point, code, test, configuration,
+//! documentation.
 
 use crate::path::RepoPath;
 
@@ -13,8 +14,8 @@ pub enum FileRole {
 }
 
 impl FileRole {
-    /// The first role that fits, in this order: build files by name, prose, tests (`tests/data.json` is test data, but
-    /// `tests/README.md` is prose), configuration, entry points.
+    /// The first role that fits, in this order: build files by name, prose, tests (`tests/data.json` is test
+    /// data, but `tests/README.md` is prose), configuration, entry points.
     pub fn of(path: &RepoPath) -> Self {
         let name = path.file_name().to_ascii_lowercase();
         let stem = name.split('.').next().unwrap_or(&name);

@@ -1,8 +1,8 @@
-//! Chunks of a file with an outline: which definitions are chunks of their own, what becomes of the lines between them,
-//! and where long definitions are cut.
+//! Chunks of a file with an outline: which definitions become chunks, which chunk the lines
+//! between them belong to, and how long definitions are cut.
 //!
-//! Invariant: chunks cover the rows from the first to the last without gap or overlap. A definition that shares a row
-//! with the one before it stays in that one's chunk.
+//! Invariant: chunks cover the rows from the first to the last without gap or overlap. A definition that
+//! shares a row with the one before it stays in that one's chunk.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ use super::{Chunk, ChunkKind, Rows, line_blocks};
 /// A class or other container with at most this many rows is one chunk.
 const MAX_WHOLE_CONTAINER_ROWS: usize = 30;
 
-/// A definition inside a function needs this many rows to be a chunk of its own.
+/// A definition inside a function needs this many rows to be a separate chunk.
 const MIN_INNER_CHUNK_ROWS: usize = 10;
 
 /// Longer chunks are cut.
@@ -50,7 +50,8 @@ struct DefinitionCut<'a> {
 }
 
 impl DefinitionCut<'_> {
-    /// Cuts the rows of a definition, or of the file, around the inner definitions that are chunks of their own.
+    /// Cuts the rows of a definition, or of the file, around the inner definitions that are chunks of their
+    /// own.
     fn cut_region(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, inside: &[usize]) {
         let mut next = *region.start();
         let mut part = 0;
@@ -92,7 +93,7 @@ impl DefinitionCut<'_> {
         self.outline.definitions[index].kind.is_function()
     }
 
-    /// True if some of the definitions inside are chunks of their own.
+    /// True if some of the definitions inside are separate chunks.
     fn is_divided(&self, index: usize) -> bool {
         let definition = &self.outline.definitions[index];
         let length = definition.end + 1 - definition.lead;
@@ -107,8 +108,8 @@ impl DefinitionCut<'_> {
                 .any(|&child| self.is_own_chunk(&self.outline.definitions[child], Some(index)))
     }
 
-    /// Adds the rows between two chunks: the head of the enclosing definition, or further rows of it. Rows of closing
-    /// brackets go to the chunk before them; returns false if there is none.
+    /// Adds the rows between two chunks: the head of the enclosing definition, or further rows of it. Rows of
+    /// closing brackets go to the chunk before them; returns false if there is none.
     fn add_between(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, part: &mut usize) -> bool {
         if region.clone().all(|row| only_closes(self.rows.row(row))) {
             return match self.chunks.last_mut() {

@@ -1,8 +1,8 @@
 //! The tree-sitter grammars, each with its query in `queries/LANGUAGE.scm`.
 //!
-//! To add a grammar: a row in [`ROWS`] and a query file. Grammars are compiled into the binary; their queries are
-//! compiled when the first file of the language is met. Five grammars make up half of the binary. Without the feature
-//! `large-grammars` they are missing, and their languages are cut by lines.
+//! To add a grammar: a row in [`ROWS`] and a query file. Grammars are compiled into the binary; their queries
+//! are compiled when the first file of the language is met. Five grammars make up half of the binary. Without
+//! the feature `large-grammars` they are missing, and their languages are cut by lines.
 //!
 //! Invariant: a query that does not compile is a bug and panics; a test loads every one.
 
@@ -182,8 +182,8 @@ const fn row(languages: &'static [Language], syntax: LanguageFn, query: &'static
     }
 }
 
-/// The part of a query that is compiled. Some queries for definitions take a fifth of a second to compile, and a
-/// request for imports should not wait for that.
+/// The part of a query that is compiled. Some queries for definitions take a fifth of a second to compile,
+/// and a request for imports should not wait for that.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueryPart {
     Definitions,
@@ -296,7 +296,8 @@ impl Capture {
     }
 }
 
-/// The node kinds at which the patterns of a query begin: `(kind …)` at the top level, in an alternation or in a group.
+/// The node kinds at which the patterns of a query begin: `(kind …)` at the top level, in an alternation or
+/// in a group.
 fn pattern_roots(query: &str) -> Vec<&str> {
     let mut roots = Vec::new();
     // For each open parenthesis, whether it belongs to a node or only groups.

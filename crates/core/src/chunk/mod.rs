@@ -1,11 +1,13 @@
-//! Chunking: source text cut into parts that can be found and read on their own, such as a function or a section.
+//! Chunking: source text cut into parts that can be found and read on their own, such as a function or a
+//! section.
 //!
-//! Languages with a grammar are cut at their definitions, which a tree-sitter query finds (`outline`), and the lines
-//! between those become chunks too (`definition_chunks`). Data and markup are cut at headings and keys (`sections`).
-//! Any other text, and files that no person wrote, are cut into blocks of lines (`line_blocks`).
+//! Languages with a grammar are cut at their definitions, which a tree-sitter query finds (`outline`), and
+//! the lines between those become chunks too (`definition_chunks`). Data and markup are cut at headings and
+//! keys (`sections`). Any other text, and files that no person wrote, are cut into blocks of lines
+//! (`line_blocks`).
 //!
-//! Invariant: every line of the text is in exactly one chunk, and chunks are in order. The same text gives the same
-//! chunks, and the id of a chunk does not change when other parts of the text do.
+//! Invariant: every line of the text is in exactly one chunk, and chunks are in order. The same text gives
+//! the same chunks, and the id of a chunk does not change when other parts of the text do.
 
 mod definition_chunks;
 mod embedded_scripts;
@@ -37,7 +39,7 @@ pub struct Chunk {
     pub signature: String,
     /// The documentation comment or docstring, without comment marks.
     pub doc: String,
-    /// Signatures of the members of a class or module that are chunks of their own.
+    /// Signatures of the members of a class or module that are separate chunks.
     pub members: Vec<String>,
     /// Lines, counted from 1.
     pub lines: RangeInclusive<usize>,
@@ -57,7 +59,8 @@ pub enum ChunkKind {
     Type,
     /// A named container that is no type, or the top of a file.
     Module,
-    /// Anything but a definition: lines between definitions, a section of a document, lines of unparsed files.
+    /// Anything but a definition: lines between definitions, a section of a document, lines of unparsed
+    /// files.
     Block,
 }
 
@@ -110,7 +113,8 @@ pub fn has_grammar(language: Language) -> bool {
     grammar::has_grammar(language)
 }
 
-/// Parses a text and drops the tree: the baseline that the speed of chunking is measured against. True if it parsed.
+/// Parses a text and drops the tree: the baseline that the speed of chunking is measured against. True if it
+/// parsed.
 pub fn parse_only(language: Language, text: &str) -> bool {
     grammar::load(language, QueryPart::Definitions)
         .is_some_and(|grammar| parse::parse(grammar, text, &[], &|| false).is_some())
@@ -241,8 +245,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Sets the id of each chunk: a hash of its kind, path and signature, or of its text if it has no name. Chunks that are
-/// equal in these are numbered.
+/// Sets the id of each chunk: a hash of its kind, path and signature, or of its text if it has no name.
+/// Chunks that are equal in these are numbered.
 fn with_ids(mut chunks: Vec<Chunk>, rows: &Rows<'_>) -> Vec<Chunk> {
     let mut seen: HashMap<u64, u64> = HashMap::new();
     for chunk in &mut chunks {

@@ -56,7 +56,8 @@ impl Outline {
 }
 
 impl ImportStatement {
-    /// The import statements of a text; `None` for a language without a grammar. Gives up once `stop` returns true.
+    /// The import statements of a text; `None` for a language without a grammar. Gives up once `stop` returns
+    /// true.
     pub fn find_all(
         language: Language,
         text: &str,

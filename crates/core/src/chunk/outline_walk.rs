@@ -1,8 +1,8 @@
 //! The walk over a syntax tree that fills an outline.
 //!
 //! The tree is walked once, without its smallest parts: a node on a single line is entered only as deep as a
-//! definition can be wrapped. At each node where a pattern of the query can begin, the query runs on that node alone. A
-//! query over the whole tree would visit every token and cost a third of the parse.
+//! definition can be wrapped. At each node where a pattern of the query can begin, the query runs on that
+//! node alone. A query over the whole tree would visit every token and cost a third of the parse.
 //!
 //! Invariant: definitions are found in source order, so the enclosing ones are always known first.
 
@@ -26,8 +26,8 @@ const MAX_UNCUT_BODY_ROWS: usize = 40;
 /// How many levels of a single-line node are searched for definitions.
 pub(super) const DEFINITION_SLACK: u8 = 2;
 
-/// Definitions nested deeper are left out, and longer paths lose their beginning. Nobody writes such code, and memory
-/// would grow by the square of the depth.
+/// Definitions nested deeper are left out, and longer paths lose their beginning. Nobody writes such code,
+/// and memory would grow by the square of the depth.
 const MAX_DEFINITION_DEPTH: usize = 32;
 const MAX_PATH_CHARS: usize = 400;
 
@@ -64,7 +64,7 @@ struct CommentRun {
     bytes: (usize, usize),
 }
 
-/// What the query says about a node.
+/// The result of the query on one node.
 enum Matched {
     /// A definition, which may hold others.
     Definition,
@@ -194,8 +194,8 @@ impl<'a> OutlineWalk<'a> {
         (node.child_count() > 0).then_some(inner)
     }
 
-    /// Adds a comment or attribute to the run before the next definition. A comment behind code is about that code, and
-    /// the shebang line is about the script.
+    /// Adds a comment or attribute to the run before the next definition. A comment behind code is about that
+    /// code, and the shebang line is about the script.
     fn extend_run(&self, node: Node<'_>, level: &mut TreeLevel) {
         let (first, _) = rows(node);
         let is_shebang = first == 0 && self.text[node.byte_range()].starts_with("#!");
@@ -336,7 +336,7 @@ impl<'a> OutlineWalk<'a> {
         }
     }
 
-    /// True for a match that is no definition of its own inside its parent.
+    /// True for a match that belongs to its parent and is no definition.
     fn is_part_of_parent(
         &self,
         kind: ChunkKind,

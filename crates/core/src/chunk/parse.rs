@@ -1,6 +1,7 @@
 //! Parsing with a budget: some broken texts take tree-sitter time or memory far beyond their size.
 //!
-//! Invariant: the time of a parse grows with the length of the text, and deeply nested text is not parsed at all.
+//! Invariant: the time of a parse grows with the length of the text, and deeply nested text is not parsed at
+//! all.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -9,8 +10,8 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 
 use super::grammar::Grammar;
 
-/// Brackets of one kind that may be open at once. Beyond that the parser takes a thousand times the text's size in
-/// memory.
+/// Brackets of one kind that may be open at once. Beyond that the parser takes a thousand times the text's
+/// size in memory.
 const MAX_OPEN_BRACKETS: u32 = 5_000;
 
 thread_local! {
@@ -18,7 +19,8 @@ thread_local! {
     static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
 }
 
-/// Parses a text, or the given parts of it. `None` if it is nested too deeply, takes too long, or `stop` says so.
+/// Parses a text, or the given parts of it. `None` if it is nested too deeply, takes too long, or `stop` says
+/// so.
 pub(super) fn parse(
     grammar: &Grammar,
     text: &str,
@@ -39,8 +41,8 @@ pub(super) fn parse(
 }
 
 fn parse_within_budget(parser: &mut Parser, text: &str, stop: &dyn Fn() -> bool) -> Option<Tree> {
-    // The callback runs every hundred steps of the parser, which takes about one step per byte. The budget allows
-    // ten times that.
+    // The callback runs every hundred steps of the parser, which takes about one step per byte. The budget
+    // allows ten times that.
     let mut callbacks_left = 1_000 + text.len() / 10;
     let mut progress = |_: &_| {
         callbacks_left = callbacks_left.saturating_sub(1);

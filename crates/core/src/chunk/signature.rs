@@ -1,5 +1,5 @@
-//! Names, signatures and documentation of definitions as they are shown: on one line, of bounded length, without the
-//! punctuation of the language.
+//! Names, signatures and documentation of definitions as they are shown: on one line, of bounded length,
+//! without the punctuation of the language.
 
 const MAX_SIGNATURE_CHARS: usize = 300;
 const MAX_NAME_CHARS: usize = 120;
@@ -8,7 +8,7 @@ const MAX_DOC_CHARS: usize = 1_000;
 /// A name without type parameters, pointers and quotes.
 pub(super) fn clean_name(name: &str) -> String {
     if let Some(operator) = name.strip_prefix("operator") {
-        // `operator()` is a name of its own; `operator bool() const` is called `operator bool`.
+        // `operator()` is a whole name; `operator bool() const` is called `operator bool`.
         let mut angles = 0;
         let end = operator.char_indices().skip(1).find(|(_, c)| {
             angles += i32::from(*c == '<') - i32::from(*c == '>');

@@ -1,11 +1,11 @@
 //! LCOV coverage reports, parsed as a stream: bytes in, a [`Report`] out.
 //!
-//! Only line coverage is read. Function and branch records are skipped, because no tool of docent reports them, and so are
-//! unknown records, because every producer of LCOV adds some.
+//! Only line coverage is read. Function and branch records are skipped, because no tool of docent reports
+//! them, and so are unknown records, because every producer of LCOV adds some.
 //!
-//! `DA` lines decide. The totals `LF` and `LH` count only for a file without `DA` lines: some producers count lines there
-//! that they do not list, and totals of several runs cannot be merged. A report of several runs has several sections for
-//! one file; a line is hit if any of them hit it.
+//! `DA` lines decide. The totals `LF` and `LH` count only for a file without `DA` lines: some producers count
+//! lines there that they do not list, and totals of several runs cannot be merged. A report of several runs
+//! has several sections for one file; a line is hit if any of them hit it.
 //!
 //! Invariant: memory is bounded, and grows with the number of code lines in the report, not with its length.
 
@@ -187,7 +187,8 @@ impl<'a> LcovParser<'a> {
         }
     }
 
-    /// `LF:COUNT` or `LH:COUNT`. The largest of several sections counts: the other runs met the same lines or fewer.
+    /// `LF:COUNT` or `LH:COUNT`. The largest of several sections counts: the other runs met the same lines or
+    /// fewer.
     fn record_total(&mut self, count: &[u8], which: fn(&mut LineHits) -> &mut u64) -> Result<(), LcovError> {
         let Some((_, lines)) = &mut self.section else {
             return self.malformed("LF or LH outside of a record");
@@ -266,8 +267,8 @@ impl FileLines {
         }
     }
 
-    /// Adds a word. Unsorted words are sorted each time their number has doubled, so that lines in random order cost
-    /// little time, and repeated lines little memory.
+    /// Adds a word. Unsorted words are sorted each time their number has doubled, so that lines in random
+    /// order cost little time, and repeated lines little memory.
     #[cold]
     fn push(&mut self, word: LineWord) -> Result<(), LcovError> {
         if self.words.len() >= self.max_words {
@@ -354,8 +355,8 @@ fn read_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// Reads `12,3`, perhaps with a checksum after it: the line, and whether it was hit. Counts may be huge, negative or
-/// fractional, because some producers add up a lot.
+/// Reads `12,3`, perhaps with a checksum after it: the line, and whether it was hit. Counts may be huge,
+/// negative or fractional, because some producers add up a lot.
 fn read_line_and_hit(mark: &[u8]) -> Option<(u64, bool)> {
     let mut fields = mark.split(|&byte| byte == b',').map(str::from_utf8);
     let line = fields.next()?.ok()?.trim().parse().ok()?;

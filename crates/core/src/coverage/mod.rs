@@ -1,9 +1,10 @@
 //! Line coverage: how many lines of which file the tests reached, as counts and percentages.
 //!
-//! A report format is a module here (`lcov`) that yields a [`Report`]. Function and branch coverage are left out.
+//! A report format is a module here (`lcov`) that yields a [`Report`]. Function and branch coverage are left
+//! out.
 //!
-//! Invariant: a [`Report`] lists each file once, under the name that [`FileNames`] gives it, and never more lines hit than
-//! found.
+//! Invariant: a [`Report`] lists each file once, under the name that [`FileNames`] gives it, and never more
+//! lines hit than found.
 
 pub mod lcov;
 pub mod snapshot;
@@ -68,8 +69,8 @@ impl Report {
         self.total
     }
 
-    /// The file a caller means by `path`: the one of that name, else the only one that the path leads to from a base
-    /// directory of the report, or whose path ends in it.
+    /// The file a caller means by `path`: the one of that name, else the only one that the path leads to from
+    /// a base directory of the report, or whose path ends in it.
     pub fn find(&self, path: &str, names: &FileNames) -> Result<Option<&FileCoverage>, AmbiguousPath> {
         let name = names.normalise(path);
         if let Some(file) = self.file_named(&name) {
@@ -157,7 +158,8 @@ impl fmt::Display for Percent {
     }
 }
 
-/// Gives each file one name, however a report or a caller spells its path: relative to the project if it is inside.
+/// Gives each file one name, however a report or a caller spells its path: relative to the project if it is
+/// inside.
 #[derive(Clone, Debug, Default)]
 pub struct FileNames {
     /// The project's directory, under every path it has.
@@ -197,8 +199,9 @@ impl FileNames {
         }
     }
 
-    /// The same names for a report that lies at `path`. The report of a package in a larger project may have paths that
-    /// start from the package: from the directory in which `path` is a usual report path, else from any directory above.
+    /// The same names for a report that lies at `path`. The report of a package in a larger project may have
+    /// paths that start from the package: from the directory in which `path` is a usual report path, else
+    /// from any directory above.
     #[must_use]
     pub fn for_report_at(mut self, path: &str) -> Self {
         let path = self.normalise(path);
@@ -221,8 +224,8 @@ impl FileNames {
         self
     }
 
-    /// The one name of the file at `path`: separated by `/`, without `.` and resolvable `..`, and relative to the project
-    /// if it is inside.
+    /// The one name of the file at `path`: separated by `/`, without `.` and resolvable `..`, and relative to
+    /// the project if it is inside.
     pub fn normalise(&self, path: &str) -> String {
         let path = normalise_path(path);
         let inside = self

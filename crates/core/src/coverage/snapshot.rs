@@ -1,6 +1,7 @@
 //! Snapshots of coverage: their stored form, and the comparison of two reports.
 //!
-//! A snapshot has one line per file with its unescaped name, so that every report is read back exactly as it was written.
+//! A snapshot has one line per file with its unescaped name, so that every report is read back exactly as it
+//! was written.
 //!
 //! Invariant: a snapshot ends with the number of its files, so a torn one is never read.
 

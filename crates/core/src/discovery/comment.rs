@@ -104,7 +104,8 @@ pub(super) fn extract(language: Language, text: &str) -> Vec<Discovery> {
     found
 }
 
-/// The mark that a comment on this line begins with, the text after it, and whether the whole line is a comment.
+/// The mark that a comment on this line begins with, the text after it, and whether the whole line is a
+/// comment.
 fn find_mark<'a>(line: &'a str, openers: &[&str]) -> Option<(&'static str, &'a str, bool)> {
     let mark = MARKS.into_iter().find(|mark| line.contains(mark))?;
     let (before, after) = line.split_once(mark)?;

@@ -57,8 +57,8 @@ pub fn extract_from_commit(message: &CommitMessage) -> Option<Discovery> {
     })
 }
 
-/// True if any of the files is part of the program, as opposed to tests, documents, examples and build files. True if no
-/// file is known.
+/// True if any of the files is part of the program, as opposed to tests, documents, examples and build files.
+/// True if no file is known.
 fn touches_program(paths: &[String]) -> bool {
     const OTHER_DIRECTORIES: [&str; 9] = [
         "examples",
@@ -165,7 +165,8 @@ enum SquashedCommits {
     Skip,
 }
 
-/// The paragraphs of a body that are prose, each on one line. Trailers, code, quotes and headings are left out.
+/// The paragraphs of a body that are prose, each on one line. Trailers, code, quotes and headings are left
+/// out.
 fn prose_paragraphs(body: &str, squashed: SquashedCommits) -> Vec<String> {
     let end = body
         .char_indices()
@@ -308,7 +309,8 @@ const ASIDE_WORDS: [&str; 14] = [
 /// Sentences after which no further reason is added.
 const MAX_REASON_SENTENCES: usize = 3;
 
-/// The sentences of a body that say what was chosen and why. A sentence that refers back comes with the one before it.
+/// The sentences of a body that say what was chosen and why. A sentence that refers back comes with the one
+/// before it.
 fn find_reasons(subject: &CommitSubject<'_>, body: &[String]) -> Option<String> {
     let mut reasons: Vec<&str> = Vec::new();
     for paragraph in body {

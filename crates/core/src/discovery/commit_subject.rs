@@ -132,7 +132,8 @@ impl<'a> CommitSubject<'a> {
         }
     }
 
-    /// True if the text itself begins with "fix" and names a condition, as opposed to a change that is only labelled a fix.
+    /// True if the text itself begins with "fix" and names a condition, as opposed to a change that is only
+    /// labelled a fix.
     pub(super) fn is_specific(&self) -> bool {
         const CONDITIONS: [&str; 14] = [
             "when", "if", "on", "in", "for", "with", "without", "after", "before", "while", "during", "due",

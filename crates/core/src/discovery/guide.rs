@@ -1,7 +1,7 @@
 //! Rules in guides for contributors and agents: sentences and list items that tell people what to do.
 //!
-//! A guide also explains, thanks and walks through an installation. Only demanding sentences count (must, never, avoid), and
-//! items of a list that begin with an imperative.
+//! A guide also explains, thanks and walks through an installation. Only demanding sentences count (must,
+//! never, avoid), and items of a list that begin with an imperative.
 
 use super::prose::{LineNumbers, ProseBlock, split_blocks, split_sentences};
 use super::{Discovery, DiscoveryKind, DiscoverySource, cut_content};
@@ -61,8 +61,9 @@ pub(super) fn extract(text: &str) -> Vec<Discovery> {
 fn find_rules(block: &ProseBlock) -> Vec<String> {
     let whole = block.text.trim();
     if block.is_item {
-        // An item is a rule if it demands something itself, if the sentence before the list does, or if it begins with an
-        // imperative. The last does not hold for steps of numbered lists, which are often installations.
+        // An item is a rule if it demands something itself, if the sentence before the list does, or if it
+        // begins with an imperative. The last does not hold for steps of numbered lists, which are often
+        // installations.
         let is_announced = is_demand(&block.lead);
         let is_rule = is_demand(whole)
             || (is_announced && !is_errand(whole))

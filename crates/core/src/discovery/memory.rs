@@ -1,4 +1,5 @@
-//! Discoveries in the project's memory: every decision, every practice, and the log entries about something broken.
+//! Discoveries in the project's memory: every decision, every practice, and the log entries about something
+//! broken.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -28,7 +29,8 @@ struct OriginLine {
 }
 
 impl Origins {
-    /// Reads the file of origins. `key` makes the key of an entry from its text. Unreadable lines are skipped.
+    /// Reads the file of origins. `key` makes the key of an entry from its text. Unreadable lines are
+    /// skipped.
     pub fn read(text: &str, key: fn(&str) -> String) -> Self {
         let origins = text
             .lines()
@@ -218,8 +220,8 @@ fn extract_practices(text: &str, origins: &Origins) -> Vec<Discovery> {
     split_blocks(text).into_iter().map(to_discovery).collect()
 }
 
-/// Finds the entries with a known origin, in order. An entry may contain blank lines, so each paragraph is tried alone and
-/// together with those that follow it.
+/// Finds the entries with a known origin, in order. An entry may contain blank lines, so each paragraph is
+/// tried alone and together with those that follow it.
 fn find_entries_with_origin<'a>(text: &str, origins: &'a Origins) -> Vec<(Range<usize>, &'a Origin)> {
     /// Blank lines inside one entry.
     const MAX_BLANK_LINES: usize = 12;

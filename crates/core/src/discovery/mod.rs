@@ -1,22 +1,22 @@
 //! Discoveries: decisions, rules, patterns and known issues, extracted from texts that a project already has.
 //!
-//! Each source has an extractor with one promise: rather miss a discovery than report a text that is none. A sentence of
-//! a guide counts if it tells people what to do, a commit if it says what was broken or why something was done, a
-//! comment if it begins with a mark such as `FIXME`.
+//! Each source has an extractor with one promise: rather miss a discovery than report a text that is none. A
+//! sentence of a guide counts if it tells people what to do, a commit if it says what was broken or why
+//! something was done, a comment if it begins with a mark such as `FIXME`.
 //!
 //! To add a kind of discovery (beside decision, rule, pattern and issue):
 //!
-//! 1. Here: a variant of [`DiscoveryKind`], with its place in `ALL` and its name in `name`. The store and the overview
-//!    go through `ALL`.
-//! 2. Here: the extractor that yields it. Each of `memory.rs`, `record.rs`, `guide.rs`, `comment.rs` and `commit.rs`
-//!    sets the kind of what it finds.
-//! 3. In `app`: the variant of `Type` in `tools/context/search`, which is the filter that callers name, and the
-//!    reference pages that are generated from it.
+//! 1. Here: a variant of [`DiscoveryKind`], with its place in `ALL` and its name in `name`. The store and the
+//!    overview go through `ALL`.
+//! 2. Here: the extractor that yields it. Each of `memory.rs`, `record.rs`, `guide.rs`, `comment.rs` and
+//!    `commit.rs` sets the kind of what it finds.
+//! 3. In `app`: the variant of `Type` in `tools/context/search`, which is the filter that callers name, and
+//!    the reference pages that are generated from it.
 //! 4. In `engine`: raise the version of the index (`index/place.rs`), so that existing indexes are rebuilt.
 //!
-//! To add a source: a file here with an extractor, a variant of [`DiscoverySource`], a call in [`extract_from_file`] (or
-//! a function like [`extract_from_commit`] for texts outside of files), and its weight where ranking matches on the
-//! source.
+//! To add a source: a file here with an extractor, a variant of [`DiscoverySource`], a call in
+//! [`extract_from_file`] (or a function like [`extract_from_commit`] for texts outside of files), and its
+//! weight where ranking matches on the source.
 //!
 //! Invariant: discoveries depend on the text and the path alone, so that indexing twice gives the same.
 
@@ -173,8 +173,8 @@ const MAX_DISCOVERIES_PER_FILE: usize = 1_000;
 
 /// Removes each discovery that says almost the same as one before it.
 pub fn drop_near_duplicates(found: &mut Vec<Discovery>) {
-    // Two texts that share more than four fifths of their words share one of the rarest fifth of each. Comparing only
-    // those that do keeps this from being quadratic.
+    // Two texts that share more than four fifths of their words share one of the rarest fifth of each.
+    // Comparing only those that do keeps this from being quadratic.
     let words: Vec<DiscoveryWords> = found.iter().map(DiscoveryWords::of).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for word in words.iter().flat_map(|one| &one.all) {

@@ -1,7 +1,7 @@
 //! Architecture decision records: one decision each, with its title, its status and its text.
 //!
-//! Headings are read in the forms of markdown, `reStructuredText` and `AsciiDoc`. A page in the same directory without a
-//! decision, such as an index or a template, is no record.
+//! Headings are read in the forms of markdown, `reStructuredText` and `AsciiDoc`. A page in the same
+//! directory without a decision, such as an index or a template, is no record.
 
 use super::{
     Discovery, DiscoveryKind, DiscoverySource, MAX_DISCOVERY_CHARS, cut_content, is_day, module_named_in,
@@ -148,7 +148,8 @@ fn is_superseded(text: &str) -> bool {
     top.contains("superseded by") || top.contains("superceded by")
 }
 
-/// The decision from its first line that states one, if the text before it is so long that the limit would cut it off.
+/// The decision from its first line that states one, if the text before it is so long that the limit would
+/// cut it off.
 fn skip_preliminaries(decision: &str) -> &str {
     const DECISION_WORDS: [&str; 8] = [
         " we ", " will ", " decid", " propos", " shall ", " must ", " use ", " adopt",

@@ -1,6 +1,7 @@
 //! Cursors: opaque texts that continue a list of results.
 //!
-//! Invariant: a cursor is accepted only with the query, the filters and the generation of the pages that it was made for.
+//! Invariant: a cursor is accepted only with the query, the filters and the generation of the pages that it
+//! was made for.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

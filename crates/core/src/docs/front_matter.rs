@@ -1,7 +1,7 @@
 //! Front matter: the YAML block at the beginning of a page, and chunking hints in its comments.
 //!
-//! Invariant: a block between the marks is never part of the text. If it is not valid YAML, its settings are ignored and
-//! the problem is reported.
+//! Invariant: a block between the marks is never part of the text. If it is not valid YAML, its settings are
+//! ignored and the problem is reported.
 
 use std::ops::Range;
 

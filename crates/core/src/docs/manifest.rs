@@ -1,10 +1,10 @@
 //! Manifests: how the pages below a directory are cut and labelled.
 //!
-//! The nearest manifest alone governs a page; manifests are not merged. Inside a manifest, the last matching override
-//! decides how the page is cut, and the labels of all matching ones add up in order.
+//! The nearest manifest alone governs a page; manifests are not merged. Inside a manifest, the last matching
+//! override decides how the page is cut, and the labels of all matching ones add up in order.
 //!
-//! Invariant: an invalid manifest governs nothing. Its pages are treated as if it did not exist, and the problem is
-//! reported.
+//! Invariant: an invalid manifest governs nothing. Its pages are treated as if it did not exist, and the
+//! problem is reported.
 
 use std::collections::BTreeMap;
 
@@ -320,7 +320,8 @@ pub fn find_unknown_keys(text: &str) -> Vec<Problem> {
         .collect()
 }
 
-/// The directory of the manifest nearest to a page; `""` is the root. `has_manifest` tells which directories have one.
+/// The directory of the manifest nearest to a page; `""` is the root. `has_manifest` tells which directories
+/// have one.
 pub fn find_nearest_manifest(page: &RepoPath, mut has_manifest: impl FnMut(&str) -> bool) -> Option<&str> {
     let mut rest = page.as_str();
     while let Some((directory, _)) = rest.rsplit_once('/') {

@@ -1,7 +1,8 @@
 //! Documentation: markdown pages, cut into sections that have names and labels.
 //!
-//! The nearest manifest (`manifest`) and the page's own front matter (`front_matter`) decide how a page is cut and
-//! labelled. The labels of all pages make up the taxonomy (`taxonomy`). Templates beside the pages are prompts (`prompt`).
+//! The nearest manifest (`manifest`) and the page's own front matter (`front_matter`) decide how a page is
+//! cut and labelled. The labels of all pages make up the taxonomy (`taxonomy`). Templates beside the pages
+//! are prompts (`prompt`).
 
 pub mod cursor;
 pub mod front_matter;

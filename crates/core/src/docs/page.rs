@@ -1,8 +1,8 @@
 //! Pages: markdown cut at its headings into named sections.
 //!
-//! A section is named by the slugs of the headings above it: `guides/retries.md#retries/backoff`. The text before the first
-//! cutting heading is the preamble. A section that is too long is cut at finer headings, and without those between blocks,
-//! but never inside a code block, a table row or a list item.
+//! A section is named by the slugs of the headings above it: `guides/retries.md#retries/backoff`. The text
+//! before the first cutting heading is the preamble. A section that is too long is cut at finer headings, and
+//! without those between blocks, but never inside a code block, a table row or a list item.
 //!
 //! Invariant: the sections of a page in order are the page, byte by byte, and no two have the same name.
 
@@ -29,7 +29,7 @@ pub struct Page {
     pub problems: Vec<Problem>,
 }
 
-/// A part of a page with a name of its own.
+/// A named part of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageSection {
     /// The name after the `#`; empty if the page is one section.
@@ -88,7 +88,8 @@ impl Page {
         }
     }
 
-    /// The section with this name, or the only one whose name ends with it. An empty name finds the only section of a page.
+    /// The section with this name, or the only one whose name ends with it. An empty name finds the only
+    /// section of a page.
     pub fn find(&self, name: &str) -> PageTarget {
         if let Some(at) = self.sections.iter().position(|section| section.name == name) {
             return PageTarget::One(at);

@@ -1,7 +1,7 @@
 //! Prompts: templates beside the pages whose gaps a user fills in.
 //!
-//! `{{name}}` is a gap; its value is inserted without escaping. The rest of the mustache language is left out, and a
-//! template that uses it is refused rather than shown half filled.
+//! `{{name}}` is a gap; its value is inserted without escaping. The rest of the mustache language is left
+//! out, and a template that uses it is refused rather than shown half filled.
 
 use std::collections::BTreeMap;
 

@@ -54,7 +54,8 @@ impl PlainText {
         }
     }
 
-    /// Appends the text between tags and outside of comments. Both may continue in the next line, which is another event.
+    /// Appends the text between tags and outside of comments. Both may continue in the next line, which is
+    /// another event.
     fn add_html(&mut self, html: &str) {
         let mut rest = html;
         loop {

@@ -100,8 +100,8 @@ pub fn applies_to_all_languages(labels: &Labels) -> bool {
     }
 }
 
-/// A key that sibling sections share: the path with `*` for the values they differ in, and the section name without its
-/// outermost heading. `None` for a page without siblings.
+/// A key that sibling sections share: the path with `*` for the values they differ in, and the section name
+/// without its outermost heading. `None` for a page without siblings.
 pub fn sibling_key<'a>(
     path: &str,
     name: &str,

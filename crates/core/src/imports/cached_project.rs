@@ -1,7 +1,6 @@
-//! What has been learned about the project so far, so that it is asked each thing once.
+//! A cache in front of [`ProjectFiles`], so that no file is read or listed twice for one request.
 //!
-//! Invariant: every answer is the project's own at the time of the first question. A failure is remembered like any
-//! other answer.
+//! Invariant: every answer is the project's own at the time of the first question. Failures are cached too.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,7 +11,7 @@ use serde_json::Value;
 use super::ProjectFiles;
 use super::manifests::jsonc;
 
-/// The project, asked each thing once.
+/// A project with all its answers cached.
 pub(super) struct CachedProject<'a> {
     project: &'a dyn ProjectFiles,
     files: RefCell<HashMap<String, bool>>,
@@ -44,28 +43,29 @@ impl<'a> CachedProject<'a> {
         answer
     }
 
-    /// The first of some places where a file is.
-    pub(super) fn first_file(&self, places: impl IntoIterator<Item = String>) -> Option<String> {
-        places.into_iter().find(|place| self.is_file(place))
+    /// The first of some paths that is a file.
+    pub(super) fn first_file(&self, paths: impl IntoIterator<Item = String>) -> Option<String> {
+        paths.into_iter().find(|path| self.is_file(path))
     }
 
     pub(super) fn read(&self, path: &str) -> Rc<Option<String>> {
-        self.texts.get(path, || {
+        self.texts.get_or_make(path, || {
             self.is_file(path).then(|| self.project.read(path)).flatten()
         })
     }
 
-    /// A file as JSON, with the comments and trailing commas that tools allow in theirs.
+    /// A file as JSON. Comments and trailing commas are allowed.
     pub(super) fn read_json(&self, path: &str) -> Rc<Option<Value>> {
         self.documents
-            .get(path, || self.read(path).as_deref().and_then(jsonc::parse))
+            .get_or_make(path, || self.read(path).as_deref().and_then(jsonc::parse))
     }
 
     pub(super) fn list(&self, directory: &str) -> Rc<Vec<String>> {
-        self.listings.get(directory, || self.project.list(directory))
+        self.listings
+            .get_or_make(directory, || self.project.list(directory))
     }
 
-    /// The directories in a directory, by name.
+    /// Names of the directories in a directory.
     pub(super) fn list_directories(&self, directory: &str) -> Vec<String> {
         let names = self.list(directory);
         names
@@ -80,37 +80,38 @@ impl<'a> CachedProject<'a> {
         names.iter().any(|listed| listed.strip_suffix('/') == Some(name))
     }
 
-    /// The files in a directory that `wanted` takes by name, as paths.
-    pub(super) fn list_files(&self, directory: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    /// Paths of the files in a directory whose names `accepts` takes.
+    pub(super) fn list_files(&self, directory: &str, accepts: impl Fn(&str) -> bool) -> Vec<String> {
         self.list(directory)
             .iter()
-            .filter(|name| !name.ends_with('/') && wanted(name))
+            .filter(|name| !name.ends_with('/') && accepts(name))
             .map(|name| super::paths::child_path(directory, name))
             .collect()
     }
 }
 
-/// Values made once per key.
+/// Values computed once per key.
 pub(super) struct Memo<T> {
-    known: RefCell<HashMap<String, Rc<T>>>,
+    values: RefCell<HashMap<String, Rc<T>>>,
 }
 
 impl<T> Default for Memo<T> {
     fn default() -> Self {
         Self {
-            known: RefCell::default(),
+            values: RefCell::default(),
         }
     }
 }
 
 impl<T> Memo<T> {
-    /// The value of a key. Making one may ask for others; asked for itself, it is made again, so makers end by themselves.
-    pub(super) fn get(&self, key: &str, make: impl FnOnce() -> T) -> Rc<T> {
-        if let Some(known) = self.known.borrow().get(key) {
-            return Rc::clone(known);
+    /// The value of a key, computed by `make` the first time. `make` may ask for other keys. If it asks for
+    /// its own key, that value is computed again, so `make` has to end the recursion.
+    pub(super) fn get_or_make(&self, key: &str, make: impl FnOnce() -> T) -> Rc<T> {
+        if let Some(value) = self.values.borrow().get(key) {
+            return Rc::clone(value);
         }
         let made = Rc::new(make());
-        self.known.borrow_mut().insert(key.to_owned(), Rc::clone(&made));
+        self.values.borrow_mut().insert(key.to_owned(), Rc::clone(&made));
         made
     }
 }

@@ -1,13 +1,15 @@
 //! Imports: the names that a statement imports, and the files of the project behind them.
 //!
-//! Text in, values out. The caller parses the source and hands in one import statement at a time; [`ProjectFiles`]
-//! answers what files there are. Left out on purpose: build systems. No macro is expanded, no build file is run and no
-//! installed package is searched, so an import that needs one of these is external.
+//! Text in, values out. The caller parses the source and hands in one import statement at a time;
+//! [`ProjectFiles`] answers what files there are. Left out on purpose: build systems. No macro is expanded,
+//! no build file is run and no installed package is searched, so an import that needs one of these is
+//! external.
 //!
 //! `languages/` has a file per language, `manifests/` the files that name packages and path aliases.
 //!
-//! Invariant: [`ImportTarget::Files`] names at least one file and at most [`MAX_FILES_PER_IMPORT`], each of which the
-//! project has, sorted, each once, and never the importing file itself. No text makes this module panic or run long.
+//! Invariant: [`ImportTarget::Files`] names at least one file and at most [`MAX_FILES_PER_IMPORT`], each of
+//! which the project has, sorted, each once, and never the importing file itself. No text makes this module
+//! panic or run long.
 
 mod cached_project;
 mod languages;
@@ -22,7 +24,8 @@ use languages::LanguageResolvers;
 
 use crate::language::Language;
 
-/// Files that one import resolves to. A wildcard over a generated package would otherwise drown everything else.
+/// Files that one import resolves to. A wildcard over a generated package would otherwise drown everything
+/// else.
 const MAX_FILES_PER_IMPORT: usize = 500;
 
 /// Imports that are read from one statement.
@@ -40,8 +43,8 @@ pub struct Import {
     pub line: usize,
 }
 
-/// The project as the resolver sees it. Paths are relative to the root, normalised and separated by `/`, without a
-/// leading `./`. The root itself is the empty path.
+/// The project as the resolver sees it. Paths are relative to the root, normalised and separated by `/`,
+/// without a leading `./`. The root itself is the empty path.
 pub trait ProjectFiles {
     fn is_file(&self, path: &str) -> bool;
     /// The text of a file: mostly small manifests, sometimes the source that holds an import.
@@ -50,7 +53,7 @@ pub trait ProjectFiles {
     fn list(&self, directory: &str) -> Vec<String>;
 }
 
-/// What an import refers to.
+/// The target of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportTarget {
     /// Files of the project, at least one.

@@ -1,10 +1,10 @@
-//! Paths below the project root, as text: joining, and the directories above.
+//! Paths below the project root, as text: joining, parents, extensions.
 //!
-//! Whether something is there is the project's question.
+//! Nothing here looks at files; [`super::ProjectFiles`] knows which paths exist.
 //!
-//! Invariant: what is put together here never leads outside the project. The root is the empty path.
+//! Invariant: a joined path never leads outside the project. The root is the empty path.
 
-/// The place `relative` names as seen from `directory`, or nothing where it leaves the project.
+/// Resolves a path relative to a directory; `None` if it leaves the project.
 pub(super) fn join(directory: &str, relative: &str) -> Option<String> {
     if relative.starts_with('/') || relative.chars().any(char::is_control) {
         return None;
@@ -20,7 +20,7 @@ pub(super) fn join(directory: &str, relative: &str) -> Option<String> {
     Some(components.join("/"))
 }
 
-/// The place of a plain name, or of names with `/` between them, in a directory.
+/// The path of a name, or of several names joined by `/`, in a directory.
 pub(super) fn child_path(directory: &str, name: &str) -> String {
     match (directory, name) {
         ("", _) => name.to_owned(),
@@ -29,36 +29,38 @@ pub(super) fn child_path(directory: &str, name: &str) -> String {
     }
 }
 
-/// The directory something is in.
+/// The directory of a path.
 pub(super) fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 /// The last component.
-pub(super) fn name(path: &str) -> &str {
+pub(super) fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 /// The last component without its extension.
 pub(super) fn stem(path: &str) -> &str {
-    let name = name(path);
+    let name = file_name(path);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// What follows the last dot of the last component.
+/// The part after the last dot of the last component, or empty.
 pub(super) fn extension(path: &str) -> &str {
-    name(path).rsplit_once('.').map_or("", |(_, extension)| extension)
+    file_name(path)
+        .rsplit_once('.')
+        .map_or("", |(_, extension)| extension)
 }
 
-/// A directory and all above it, the root last.
+/// A directory and all directories above it, the root last.
 pub(super) fn ancestors(directory: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(directory), |below| {
         (!below.is_empty()).then(|| parent(below))
     })
 }
 
-/// What of a path lies below a directory; nothing where it does not.
-pub(super) fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
+/// The rest of a path below a directory; `None` if it is not below.
+pub(super) fn strip_directory<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     match path.strip_prefix(directory)? {
         rest if directory.is_empty() || rest.is_empty() => Some(rest),
         rest => rest.strip_prefix('/'),
@@ -70,17 +72,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_leaves_the_project_is_none() {
+    fn a_path_that_leaves_the_project_does_not_join() {
         assert_eq!(join("a/b", "../c/./d//e"), Some("a/c/d/e".to_owned()));
         assert_eq!(join("a", ".."), Some(String::new()));
         assert_eq!(join("a", "../../b"), None);
-        assert_eq!(join("a", "../../a/b"), None, "also where it would come back");
+        assert_eq!(join("a", "../../a/b"), None, "even if it would come back");
         assert_eq!(join("a", "/etc/passwd"), None);
         assert_eq!(join("a", "b\0"), None);
     }
 
     #[test]
-    fn directories_are_named_up_to_the_root() {
+    fn ancestors_end_with_the_root() {
         assert_eq!(ancestors("a/b").collect::<Vec<_>>(), ["a/b", "a", ""]);
         assert_eq!(ancestors("").collect::<Vec<_>>(), [""]);
         assert_eq!(parent("x.rs"), "");
@@ -89,10 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn below_is_by_whole_components() {
-        assert_eq!(below("a/b/c", "a"), Some("b/c"));
-        assert_eq!(below("ab/c", "a"), None);
-        assert_eq!(below("a", "a"), Some(""));
-        assert_eq!(below("a/b", ""), Some("a/b"));
+    fn a_directory_is_stripped_by_whole_components() {
+        assert_eq!(strip_directory("a/b/c", "a"), Some("b/c"));
+        assert_eq!(strip_directory("ab/c", "a"), None);
+        assert_eq!(strip_directory("a", "a"), Some(""));
+        assert_eq!(strip_directory("a/b", ""), Some("a/b"));
     }
 }

@@ -1,6 +1,6 @@
-//! A project in memory, for tests of how imports resolve.
+//! A project in memory, for tests of import resolution.
 //!
-//! Invariant: what is listed, read and found comes from one map of paths, so the three answers never disagree.
+//! Invariant: all answers come from one map of paths, so they never disagree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ impl Sample {
         self
     }
 
-    /// What each import of a statement resolves to: its files joined with a space, or `external`.
+    /// Resolves each import of a statement to its files joined with a space, or to `external`.
     pub(super) fn resolve(&self, language: &str, from: &str, statement: &str) -> Vec<String> {
         let language = language_named(language);
         let resolver = Resolver::new(self);
@@ -87,7 +87,7 @@ impl ProjectFiles for Sample {
     }
 }
 
-/// What a statement imports, without the lines.
+/// The names that a statement imports, without their lines.
 pub(super) fn written(language: &str, statement: &str) -> Vec<String> {
     read_statement(language_named(language), statement, 1)
         .into_iter()

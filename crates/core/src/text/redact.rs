@@ -1,8 +1,8 @@
 //! Redaction: finds secrets in text, to keep them out of logs and out of the memory.
 //!
-//! Secrets are recognised by shape: provider tokens, private keys, JSON web tokens, credentials in URLs, bearer tokens
-//! and values assigned to names like `password`. A false alarm costs a few characters of a log line, a miss costs a
-//! secret, so the patterns are wide.
+//! Secrets are recognised by shape: provider tokens, private keys, JSON web tokens, credentials in URLs,
+//! bearer tokens and values assigned to names like `password`. A false alarm costs a few characters of a log
+//! line, a miss costs a secret, so the patterns are wide.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -12,7 +12,8 @@ use regex::Regex;
 /// Replaces a secret.
 const MARK: &str = "[redacted]";
 
-/// Patterns of secrets, each with its description. The secret is the group `secret`, or the whole match without one.
+/// Patterns of secrets, each with its description. The secret is the group `secret`, or the whole match
+/// without one.
 static SECRETS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     [
         (
@@ -42,8 +43,8 @@ static SECRETS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Values after words such as `password`. Prose has such words too, so a match is redacted in a log line but does not
-/// suffice to refuse a text.
+/// Values after words such as `password`. Prose has such words too, so a match is redacted in a log line but
+/// does not suffice to refuse a text.
 static ANNOUNCED: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     [
         r"(?i)(?-u:\b)(?:bearer|basic)\s+(?P<secret>[0-9a-z._~+/=-]{8,})",
@@ -56,8 +57,8 @@ fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the patterns are literals, covered by tests")
 }
 
-/// Describes the secret in a text, if there is one. A value after a word such as `password` counts if it looks like a
-/// secret: assigned or quoted with a digit in it, or letters and digits mixed as in no word.
+/// Describes the secret in a text, if there is one. A value after a word such as `password` counts if it
+/// looks like a secret: assigned or quoted with a digit in it, or letters and digits mixed as in no word.
 pub fn find_secret(text: &str) -> Option<&'static str> {
     if let Some((name, _)) = SECRETS.iter().find(|(_, secret)| secret.is_match(text)) {
         return Some(name);

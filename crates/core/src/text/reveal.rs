@@ -1,8 +1,9 @@
-//! Makes invisible characters visible, so that text from files cannot hide instructions from the person who reads it.
+//! Makes invisible characters visible, so that text from files cannot hide instructions from the person who
+//! reads it.
 //!
-//! Shown as `\u{…}`: control characters other than tabs and line ends, bidirectional controls, zero-width characters, tag
-//! characters and stray variation selectors. Joiners and selectors inside emoji and in scripts that join letters are left
-//! alone, and so is a byte order mark at the start.
+//! Shown as `\u{…}`: control characters other than tabs and line ends, bidirectional controls, zero-width
+//! characters, tag characters and stray variation selectors. Joiners and selectors inside emoji and in
+//! scripts that join letters are left alone, and so is a byte order mark at the start.
 //!
 //! Invariant: text without such characters is returned as it is, without a copy.
 
@@ -52,13 +53,13 @@ fn reveal_after(mut before: Option<char>, text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// True for a byte that can begin a character for which [`is_hidden`] may be true. Plain text passes at the speed of a
-/// byte scan.
+/// True for a byte that can begin a character for which [`is_hidden`] may be true. Plain text passes at the
+/// speed of a byte scan.
 fn can_begin_hidden_char(byte: u8) -> bool {
     match byte {
         b'\n' | b'\t' => false,
-        // C0; C1 and soft hyphen; grapheme joiner; Arabic letter mark; Hangul and Mongolian; general punctuation;
-        // the other Hangul filler; selectors and BOM; music; tags.
+        // C0; C1 and soft hyphen; grapheme joiner; Arabic letter mark; Hangul and Mongolian; general
+        // punctuation; the other Hangul filler; selectors and BOM; music; tags.
         0x00..=0x1f | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1 | 0xe2 | 0xe3 | 0xef | 0xf0 | 0xf3 => true,
         _ => false,
     }
@@ -100,8 +101,8 @@ fn is_hidden(c: char, before: Option<char>, after: Option<char>) -> bool {
     }
 }
 
-/// True for a character that may stand beside a joiner: a letter beyond ASCII, a symbol, or the selector between an
-/// emoji and its joiner.
+/// True for a character that may stand beside a joiner: a letter beyond ASCII, a symbol, or the selector
+/// between an emoji and its joiner.
 fn may_touch_joiner(c: char) -> bool {
     !c.is_ascii()
         && (c == '\u{fe0f}'

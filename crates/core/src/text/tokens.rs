@@ -1,10 +1,12 @@
 //! The tokenizer: words of code and prose, for the index and for queries.
 //!
-//! An identifier yields its parts and itself: `readFile` and `read_file` both become `readfile`, `read` and `file`. Parts
-//! are stemmed, so that `parsing` finds `Parser`; whole identifiers are kept, so that names are found exactly. Only
-//! English is stemmed. Words in other scripts are kept as they are; Chinese, Japanese and Thai character by character.
+//! An identifier yields its parts and itself: `readFile` and `read_file` both become `readfile`, `read` and
+//! `file`. Parts are stemmed, so that `parsing` finds `Parser`; whole identifiers are kept, so that names are
+//! found exactly. Only English is stemmed. Words in other scripts are kept as they are; Chinese, Japanese and
+//! Thai character by character.
 //!
-//! Invariant: the words of a text are the words of its lines, and the same text gives the same words on every machine.
+//! Invariant: the words of a text are the words of its lines, and the same text gives the same words on every
+//! machine.
 
 /// Words so common that they are neither indexed nor searched.
 fn is_stop_word(word: &str) -> bool {
@@ -186,8 +188,8 @@ fn add_identifier(text: &str, into: &mut String) {
     }
 }
 
-/// The end of the part that begins at `start`. A part ends before an underscore, before a capital after a small letter,
-/// and before the last of several capitals if a small letter follows (`HTTPServer`).
+/// The end of the part that begins at `start`. A part ends before an underscore, before a capital after a
+/// small letter, and before the last of several capitals if a small letter follows (`HTTPServer`).
 fn part_end(name: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while at < name.len() {
@@ -223,7 +225,8 @@ fn add_part(letters: &str, into: &mut String) {
     into.push(' ');
 }
 
-/// Appends the lower-case words of a run with characters beyond ASCII. Scripts without spaces yield single characters.
+/// Appends the lower-case words of a run with characters beyond ASCII. Scripts without spaces yield single
+/// characters.
 fn add_other_script(run: &str, into: &mut String) {
     let mut word = String::new();
     let end = |word: &mut String, into: &mut String| {
@@ -346,8 +349,8 @@ fn without_e(word: &str) -> &str {
 pub struct ParsedQuery {
     /// Words to search for, each once, in order.
     pub words: Vec<String>,
-    /// Names in the query that are written like code, with inner capitals, underscores or a scope. A query of a single
-    /// word is a name too.
+    /// Names in the query that are written like code, with inner capitals, underscores or a scope. A query of
+    /// a single word is a name too.
     pub names: Vec<QueryName>,
     /// True if the whole query is one name.
     pub is_name: bool,

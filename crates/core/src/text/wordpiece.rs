@@ -1,7 +1,7 @@
 //! `WordPiece` tokens of the bundled embedding table, cut the way the table was trained.
 //!
-//! Identifiers are split at case and digits and put into lower case; scripts other than Latin have no pieces. A word that
-//! the vocabulary lacks is cut into the longest known pieces, from its beginning.
+//! Identifiers are split at case and digits and put into lower case; scripts other than Latin have no pieces.
+//! A word that the vocabulary lacks is cut into the longest known pieces, from its beginning.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -11,8 +11,8 @@ pub struct Vocabulary<'a> {
     /// All pieces, one per line, and the byte where each begins.
     text: &'a str,
     starts: Vec<u32>,
-    /// A hash table with open addressing: piece number + 1, or 0 for an empty slot. At least twice as many slots as
-    /// pieces.
+    /// A hash table with open addressing: piece number + 1, or 0 for an empty slot. At least twice as many
+    /// slots as pieces.
     slots: Vec<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! LCOV parsing: examples of every kind of text, and random reports compared with a simple second implementation.
+//! LCOV parsing: examples of every kind of text, and random reports compared with a simple second
+//! implementation.
 
 use super::*;
 use crate::coverage::snapshot::Snapshot;

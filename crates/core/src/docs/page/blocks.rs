@@ -1,4 +1,5 @@
-//! The outermost blocks of a page (headings, paragraphs, lists, tables, code), and the points where each may be cut.
+//! The outermost blocks of a page (headings, paragraphs, lists, tables, code), and the points where each may
+//! be cut.
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
@@ -28,8 +29,8 @@ pub(super) struct Heading {
     pub(super) slug: String,
 }
 
-/// Splits a text, from byte `from` on, into its outermost blocks, and returns its plain text. Text that is no block, such
-/// as link definitions, belongs to the block before it.
+/// Splits a text, from byte `from` on, into its outermost blocks, and returns its plain text. Text that is no
+/// block, such as link definitions, belongs to the block before it.
 pub(super) fn split_blocks(text: &str, from: usize) -> (Vec<Block>, String) {
     let mut plain = PlainText::default();
     let mut blocks: Vec<Block> = Vec::new();

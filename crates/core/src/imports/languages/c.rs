@@ -1,16 +1,16 @@
 //! C, C++ and Objective-C: `#include`, `#import`, `@import` and `import`, and the headers behind them.
 //!
-//! Which directories a build searches is in its build files, which are not read. The usual ones are tried: the
-//! directory of the file, those above, and `include` and `src` in each. An include by macro is no import.
+//! Build files with search paths are not read. The usual directories are tried: the one of the file, those
+//! above it, and `include` and `src` in each. An include by macro is no import.
 //!
-//! Invariant: a name of the standard library in angle brackets is the project's only below an `include` directory.
+//! Invariant: a standard header in angle brackets resolves to the project only below an `include` directory.
 
 use crate::imports::Import;
 use crate::imports::cached_project::CachedProject;
 use crate::imports::paths::{ancestors, child_path, join, parent};
 
-/// Standard headers that projects also have files of the name of.
-const STANDARD: &[&str] = &[
+/// Standard headers whose names projects also give to their files.
+const STANDARD_HEADERS: &[&str] = &[
     "assert.h",
     "complex.h",
     "ctype.h",
@@ -67,7 +67,7 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let lines = statement.lines().enumerate();
     lines
         .filter_map(|(at, text)| {
-            let written = name(text.trim_start())?;
+            let written = read_line(text.trim_start())?;
             Some(Import {
                 written,
                 line: line.saturating_add(at),
@@ -76,8 +76,8 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
         .collect()
 }
 
-/// What one line includes: a plain name for one in quotes, and with its brackets for one in these.
-fn name(text: &str) -> Option<String> {
+/// The header or module that one line includes. A header in angle brackets keeps them.
+fn read_line(text: &str) -> Option<String> {
     if let Some(module) = text.strip_prefix("@import") {
         let module = module.trim().trim_end_matches(';').trim_end();
         return (!module.is_empty()).then(|| module.to_owned());
@@ -98,7 +98,7 @@ fn name(text: &str) -> Option<String> {
         let (name, _) = bracketed.split_once('>')?;
         return (!name.trim().is_empty()).then(|| format!("<{}>", name.trim()));
     }
-    // A module of C++. A directive with neither is a macro's.
+    // A C++ module. A directive with neither quotes nor brackets names a macro.
     let module = rest.trim_end_matches(';').trim_end();
     let is_module = !is_directive && text.starts_with("import ") && !module.is_empty();
     is_module.then(|| module.to_owned())
@@ -107,24 +107,26 @@ fn name(text: &str) -> Option<String> {
 pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &str) -> Vec<String> {
     let bracketed = written.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let name = bracketed.unwrap_or(written).replace('\\', "/");
-    let is_library = bracketed.is_some() && (STANDARD.contains(&name.as_str()) || !name.contains('.'));
+    let is_library =
+        bracketed.is_some() && (STANDARD_HEADERS.contains(&name.as_str()) || !name.contains('.'));
     let directory = parent(from);
-    let mut places = Vec::new();
+    let mut directories = Vec::new();
     if bracketed.is_none() {
-        // From an `include` directory that is not there, the same steps up would seem to stay inside.
+        // A path that leaves the project from here must not resolve from a deeper directory that does not
+        // exist.
         if join(directory, &name).is_none() {
             return Vec::new();
         }
-        places.push(directory.to_owned());
+        directories.push(directory.to_owned());
     }
     for above in ancestors(directory) {
-        places.push(child_path(above, "include"));
+        directories.push(child_path(above, "include"));
         if !is_library {
-            places.extend([above.to_owned(), child_path(above, "src")]);
+            directories.extend([above.to_owned(), child_path(above, "src")]);
         }
     }
     project
-        .first_file(places.iter().filter_map(|place| join(place, &name)))
+        .first_file(directories.iter().filter_map(|directory| join(directory, &name)))
         .into_iter()
         .collect()
 }
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_names_begin_beside_the_file_then_in_the_usual_roots() {
+    fn quoted_headers_are_looked_for_beside_the_file_then_in_the_usual_directories() {
         let sample = Sample::of(&[
             "src/net/a.h",
             "src/a.h",
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_are_tried_in_the_same_roots() {
+    fn bracketed_headers_are_looked_for_in_the_usual_directories() {
         let sample = Sample::of(&[
             "include/shop/c.h",
             "src/own.h",
@@ -194,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn objective_c_reads_alike() {
+    fn objective_c_imports_like_c() {
         let sample = Sample::of(&["App/View.h"]);
         sample.check("objective-c", "App/View.m", "#import \"View.h\"", "App/View.h");
         sample.check("objective-c", "App/View.m", "@import UIKit;", "external");

@@ -1,6 +1,6 @@
 //! Go: import declarations, and the packages of the file's own module behind them.
 //!
-//! A package is a directory, so an import is all its files but the tests. A module beside this one counts where
+//! A package is a directory, so an import resolves to all its files but the tests. Another module counts if
 //! go.mod replaces it by a directory. Workspaces (go.work) and vendored packages are left out.
 //!
 //! Invariant: the nearest go.mod above a file decides.
@@ -28,10 +28,10 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
         .collect()
 }
 
-/// For each go.mod, the modules whose files are in the project: path and directory.
+/// The modules that each go.mod makes available: module path and directory.
 #[derive(Default)]
 pub(super) struct Modules {
-    known: Memo<Vec<(String, String)>>,
+    by_directory: Memo<Vec<(String, String)>>,
 }
 
 impl Modules {
@@ -45,7 +45,7 @@ impl Modules {
         let Some(home) = home else {
             return Vec::new();
         };
-        let modules = self.at(project, home);
+        let modules = self.read_go_mod(project, home);
         let fitting = modules.iter().filter_map(|(path, directory)| {
             let rest = written.strip_prefix(path.as_str())?;
             let rest = if rest.is_empty() {
@@ -57,28 +57,28 @@ impl Modules {
         });
         let package = fitting.max_by_key(|(length, _)| *length);
         package
-            .map(|(_, package)| files(project, &package))
+            .map(|(_, package)| list_package_files(project, &package))
             .unwrap_or_default()
     }
 
-    fn at(&self, project: &CachedProject<'_>, home: &str) -> Rc<Vec<(String, String)>> {
-        self.known.get(home, || {
+    fn read_go_mod(&self, project: &CachedProject<'_>, home: &str) -> Rc<Vec<(String, String)>> {
+        self.by_directory.get_or_make(home, || {
             let text = project.read(&child_path(home, "go.mod"));
             text.as_deref()
-                .map(|text| modules(home, text))
+                .map(|text| parse_go_mod(home, text))
                 .unwrap_or_default()
         })
     }
 }
 
-/// A package's files. Which of them a platform builds is not asked.
-fn files(project: &CachedProject<'_>, package: &str) -> Vec<String> {
+/// The files of a package, for all platforms.
+fn list_package_files(project: &CachedProject<'_>, package: &str) -> Vec<String> {
     project.list_files(package, |name| {
         extension(name) == "go" && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])
     })
 }
 
-fn modules(home: &str, text: &str) -> Vec<(String, String)> {
+fn parse_go_mod(home: &str, text: &str) -> Vec<(String, String)> {
     let mut modules = Vec::new();
     let mut block = "";
     for line in text.lines() {
@@ -95,8 +95,8 @@ fn modules(home: &str, text: &str) -> Vec<(String, String)> {
         }
         match words.as_slice() {
             ["module", path] => modules.push(((*path).to_owned(), home.to_owned())),
-            ["replace", path, .., "=>", place] if place.starts_with('.') => {
-                modules.extend(join(home, place).map(|place| ((*path).to_owned(), place)));
+            ["replace", path, .., "=>", target] if target.starts_with('.') => {
+                modules.extend(join(home, target).map(|directory| ((*path).to_owned(), directory)));
             }
             _ => {}
         }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_is_every_file_of_its_directory_but_the_tests() {
+    fn an_import_resolves_to_all_files_of_the_package_but_tests() {
         let sample = Sample::of(&[
             "go.sum",
             "store/table.go",
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_module_all_is_external() {
+    fn every_import_is_external_without_go_mod() {
         Sample::of(&["a/x.go"]).check("go", "main.go", "import \"a\"", "external");
     }
 }

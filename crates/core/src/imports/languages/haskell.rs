@@ -1,8 +1,9 @@
 //! Haskell: `import`, and the modules of the project behind it.
 //!
-//! `hs-source-dirs` of cabal files are left out; the usual directories are tried in every directory above the file.
+//! `hs-source-dirs` of cabal files is not read; the usual source directories are tried in every directory
+//! above the file.
 //!
-//! Invariant: a module is the file that has its name.
+//! Invariant: a module resolves only to the file of its name.
 
 use crate::imports::Import;
 use crate::imports::cached_project::CachedProject;
@@ -19,17 +20,17 @@ static STYLE: LexicalStyle = LexicalStyle {
 
 pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let mut imports = Vec::new();
-    let mut wants_name = false;
+    let mut expects_name = false;
     for token in tokens(statement, line, &STYLE).filter(|token| token.kind == TokenKind::Word) {
         if token.text == "import" {
-            wants_name = true;
-        } else if wants_name && token.text.starts_with(char::is_uppercase) {
-            // `qualified` and `safe` come before it.
+            expects_name = true;
+        } else if expects_name && token.text.starts_with(char::is_uppercase) {
+            // `qualified` and `safe` may stand before the name.
             imports.push(Import {
                 written: token.text.to_owned(),
                 line: token.line,
             });
-            wants_name = false;
+            expects_name = false;
         }
     }
     imports

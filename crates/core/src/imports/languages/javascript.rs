@@ -1,10 +1,11 @@
-//! JavaScript and TypeScript: `import`, `export … from`, `require` and `import()`, and the files behind their names.
+//! JavaScript and TypeScript: `import`, `export … from`, `require` and `import()`, and the files behind their
+//! names.
 //!
-//! Relative names, `paths` and `baseUrl` of tsconfig, and packages of the same workspace resolve. Names that only a
-//! bundler knows (aliases in its own settings, `/` for a served directory) do not.
+//! Relative names, `paths` and `baseUrl` of tsconfig, and packages of the same workspace resolve. Names that
+//! only a bundler knows (aliases in its settings, `/` for a served directory) are external.
 //!
-//! Invariant: a name is read only where it can be no other string: after `from`, after `import`, or as the argument
-//! of `import(` and `require(`.
+//! Invariant: a string is taken for a module name only after `from`, after `import`, or as the argument of
+//! `import(` and `require(`.
 
 use crate::imports::Import;
 use crate::imports::cached_project::{CachedProject, Memo};
@@ -20,13 +21,13 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-/// Extensions a name may leave away, in the order TypeScript and then bundlers try them.
+/// Extensions that a name may omit, in the order in which TypeScript and then bundlers try them.
 const EXTENSIONS: &[&str] = &[
     "ts", "tsx", "d.ts", "js", "jsx", "mts", "cts", "mjs", "cjs", "d.mts", "d.cts", "json", "vue", "svelte",
 ];
 
-/// What a name says for the compiled file, and what the source is called.
-const COMPILED: &[(&str, &[&str])] = &[
+/// Extension of a compiled file, as imports write it, and extensions of its source.
+const SOURCE_EXTENSIONS: &[(&str, &[&str])] = &[
     (".js", &["ts", "tsx", "d.ts"]),
     (".jsx", &["tsx", "d.ts"]),
     (".mjs", &["mts", "d.mts"]),
@@ -38,7 +39,7 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let mut imports = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let after = &tokens[at + 1..];
-        // `loader.import('x')` and `{ from: 'x' }` are somebody else's.
+        // `loader.import('x')` and `Array.from('x')` import nothing.
         let is_member = at
             .checked_sub(1)
             .is_some_and(|before| tokens[before].is_sign("."));
@@ -66,7 +67,7 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     imports
 }
 
-/// What the project's settings say about names.
+/// Cached settings of the project: compiler options and packages of workspaces.
 #[derive(Default)]
 pub(super) struct ResolutionSettings {
     options: Memo<Vec<tsconfig::CompilerOptions>>,
@@ -81,7 +82,7 @@ impl ResolutionSettings {
         from: &str,
         written: &str,
     ) -> Vec<String> {
-        // Bundlers take `./icon.svg?raw`.
+        // Bundlers allow a query: `./icon.svg?raw`.
         let name = written.split('?').next().unwrap_or_default();
         let prefer = if matches!(language, Language::JavaScript | Language::JavaScriptReact) {
             Prefer::Written
@@ -90,50 +91,50 @@ impl ResolutionSettings {
         };
         let directory = parent(from);
         if matches!(name, "." | "..") || name.starts_with("./") || name.starts_with("../") {
-            let place = join(directory, name);
-            return place
-                .and_then(|place| module(project, &place, prefer))
+            let path = join(directory, name);
+            return path
+                .and_then(|path| find_module(project, &path, prefer))
                 .into_iter()
                 .collect();
         }
         if name.is_empty() || name.starts_with('/') || name.contains(':') {
             return Vec::new();
         }
-        let aliased = tsconfig::places(project, &self.options, &self.packages, directory, name);
-        let found = aliased.iter().find_map(|place| module(project, place, prefer));
+        let aliased = tsconfig::candidate_paths(project, &self.options, &self.packages, directory, name);
+        let found = aliased.iter().find_map(|path| find_module(project, path, prefer));
         let found = found.or_else(|| {
-            let places = self.packages.places(project, directory, name);
-            places
+            let paths = self.packages.candidate_paths(project, directory, name);
+            paths
                 .iter()
-                .find_map(|place| module(project, place, Prefer::Source))
+                .find_map(|path| find_module(project, path, Prefer::Source))
         });
         found.into_iter().collect()
     }
 }
 
-/// Which of `x.ts` and `x.js` is meant by `./x.js` where both are there.
+/// The file that `./x.js` means if both `x.ts` and `x.js` exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Prefer {
     Source,
     Written,
 }
 
-/// The file of the module at a place: itself, with an extension, or the index of the directory.
-fn module(project: &CachedProject<'_>, place: &str, prefer: Prefer) -> Option<String> {
-    file(project, place, prefer).or_else(|| {
-        let entries = npm::entries(project, place).into_iter();
+/// The file of the module at a path: the path itself, with an extension, or the index of the directory.
+fn find_module(project: &CachedProject<'_>, path: &str, prefer: Prefer) -> Option<String> {
+    find_file(project, path, prefer).or_else(|| {
+        let entries = npm::entry_points(project, path).into_iter();
         entries
-            .chain([child_path(place, "index")])
-            .find_map(|entry| file(project, &entry, prefer))
+            .chain([child_path(path, "index")])
+            .find_map(|entry| find_file(project, &entry, prefer))
     })
 }
 
-fn file(project: &CachedProject<'_>, place: &str, prefer: Prefer) -> Option<String> {
-    if place.is_empty() {
+fn find_file(project: &CachedProject<'_>, path: &str, prefer: Prefer) -> Option<String> {
+    if path.is_empty() {
         return None;
     }
-    let sources = COMPILED.iter().flat_map(|(compiled, sources)| {
-        let stem = place.strip_suffix(compiled).filter(|stem| !stem.is_empty());
+    let sources = SOURCE_EXTENSIONS.iter().flat_map(|(compiled, sources)| {
+        let stem = path.strip_suffix(compiled).filter(|stem| !stem.is_empty());
         let named = move |stem: &str| {
             sources
                 .iter()
@@ -142,11 +143,11 @@ fn file(project: &CachedProject<'_>, place: &str, prefer: Prefer) -> Option<Stri
         };
         stem.map(named).unwrap_or_default()
     });
-    if prefer == Prefer::Written && project.is_file(place) {
-        return Some(place.to_owned());
+    if prefer == Prefer::Written && project.is_file(path) {
+        return Some(path.to_owned());
     }
-    let exact = [place.to_owned()];
-    let extended = EXTENSIONS.iter().map(|extension| format!("{place}.{extension}"));
+    let exact = [path.to_owned()];
+    let extended = EXTENSIONS.iter().map(|extension| format!("{path}.{extension}"));
     project.first_file(sources.chain(exact).chain(extended))
 }
 
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_its_own_line() {
+    fn an_import_has_the_line_of_its_name() {
         let imports = read_statement("import {\n  a,\n} from './y';", 10);
         assert_eq!(
             imports,
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_names_are_files_with_or_without_extension_or_indexes() {
+    fn relative_names_resolve_to_files_or_indexes() {
         let sample = Sample::of(&[
             "src/a.ts",
             "src/b.tsx",
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compiled_name_means_its_source() {
+    fn the_name_of_a_compiled_file_resolves_to_its_source() {
         let sample = Sample::of(&["a.ts", "b.tsx", "c.mts", "d.js", "d.ts"]);
         sample.check("typescript", "x.ts", "import './a.js'", "a.ts");
         sample.check("javascript", "x.js", "import './a.js'", "a.ts");
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_with_a_manifest_has_its_main_file() {
+    fn a_directory_with_a_manifest_resolves_to_its_main_file() {
         let sample =
             Sample::of(&["lib/start.js", "lib/index.js"]).with("lib/package.json", "{\"main\": \"start\"}");
         sample.check("javascript", "x.js", "require('./lib')", "lib/start.js");

@@ -1,9 +1,10 @@
 //! Java, Kotlin, Scala and Groovy: import declarations, and the files of the packages behind them.
 //!
-//! A package is looked for as a directory below every source root of the project. Files that lie elsewhere than their
-//! package says are left out, but for a common start that a whole Kotlin source root leaves away.
+//! A package is looked for as a directory below every source root of the project. A file whose directory does
+//! not match its package is not found, except that Kotlin sources may omit the common start of their
+//! packages.
 //!
-//! Invariant: source roots are searched in at most [`MAX_VISITS`] directories.
+//! Invariant: source roots are searched in at most [`MAX_VISITED_DIRECTORIES`] directories.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
@@ -11,8 +12,8 @@ use std::rc::Rc;
 
 use crate::imports::cached_project::{CachedProject, Memo};
 use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
-use crate::imports::manifests::workspace_members::NEVER;
-use crate::imports::paths::{ancestors, child_path, extension, name, parent};
+use crate::imports::manifests::workspace_members::SKIPPED_DIRECTORIES;
+use crate::imports::paths::{ancestors, child_path, extension, file_name, parent};
 use crate::imports::{Import, MAX_FILES_PER_IMPORT, MAX_IMPORTS_PER_STATEMENT};
 
 static STYLE: LexicalStyle = LexicalStyle {
@@ -21,15 +22,17 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-const MAX_VISITS: usize = 5_000;
-/// Modules of a build lie no deeper than this.
-const DEEPEST: usize = 6;
-/// No declaration is looked for in more files than this.
+/// Directories that are searched for source roots.
+const MAX_VISITED_DIRECTORIES: usize = 5_000;
+/// Depth of the modules of a build.
+const MAX_MODULE_DEPTH: usize = 6;
+/// Files that are searched for one declaration.
 const MAX_READ_FILES: usize = 200;
 const EXTENSIONS: &[&str] = &["java", "kt", "scala", "groovy"];
-const SOURCES: &[&str] = &["java", "kotlin", "scala", "groovy"];
-/// Words before the name of what a file declares at its top, in languages whose files hold more than one thing.
-const DECLARING: &[&str] = &[
+/// Directories below `src/main` and `src/test` in which packages begin.
+const SOURCE_DIRECTORIES: &[&str] = &["java", "kotlin", "scala", "groovy"];
+/// Keywords of top-level declarations, in languages whose files may have several.
+const DECLARATION_KEYWORDS: &[&str] = &[
     "fun",
     "val",
     "var",
@@ -48,7 +51,7 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     let mut imports = Vec::new();
     for declaration in tokens.split(|token| token.is_word("import")).skip(1) {
-        clauses(declaration, &mut imports);
+        read_clauses(declaration, &mut imports);
         if imports.len() >= MAX_IMPORTS_PER_STATEMENT {
             break;
         }
@@ -56,21 +59,22 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     imports
 }
 
-/// What follows one `import`: names with commas between them, each with a group at its end perhaps.
-fn clauses(tokens: &[Token<'_>], imports: &mut Vec<Import>) {
+/// Reads the clauses after one `import`: names with commas between them, each perhaps with a group at its
+/// end.
+fn read_clauses(tokens: &[Token<'_>], imports: &mut Vec<Import>) {
     let mut path: Vec<&str> = Vec::new();
     let mut group: Option<usize> = None;
     let mut line = None;
-    let mut renamed = false;
+    let mut is_alias = false;
     for token in tokens {
         match token.text {
             "static" if token.kind == TokenKind::Word && path.is_empty() => {}
-            // A name after `as` or `=>` is the importing file's business.
-            "as" | "=" | ">" if token.kind != TokenKind::Text => renamed = true,
+            // A name after `as` or `=>` is local to the importing file.
+            "as" | "=" | ">" if token.kind != TokenKind::Text => is_alias = true,
             "{" => (group, line) = (Some(path.len()), None),
             "," | "}" | ";" => {
-                push(&path, line.take(), imports);
-                renamed = false;
+                add_import(&path, line.take(), imports);
+                is_alias = false;
                 if token.text == "}" {
                     group = None;
                 }
@@ -80,17 +84,17 @@ fn clauses(tokens: &[Token<'_>], imports: &mut Vec<Import>) {
                 }
             }
             "." => {}
-            name if !renamed && (token.kind != TokenKind::Sign || name == "*") => {
+            name if !is_alias && (token.kind != TokenKind::Sign || name == "*") => {
                 path.push(name);
                 line = line.or(Some(token.line));
             }
             _ => {}
         }
     }
-    push(&path, line, imports);
+    add_import(&path, line, imports);
 }
 
-fn push(path: &[&str], line: Option<usize>, imports: &mut Vec<Import>) {
+fn add_import(path: &[&str], line: Option<usize>, imports: &mut Vec<Import>) {
     if let Some(line) = line {
         imports.push(Import {
             written: path.join("."),
@@ -99,10 +103,11 @@ fn push(path: &[&str], line: Option<usize>, imports: &mut Vec<Import>) {
     }
 }
 
-/// Directories below which packages begin.
+/// The source roots of a project: directories in which packages begin.
 #[derive(Default)]
 pub(super) struct SourceRoots {
-    known: Memo<Vec<String>>,
+    roots: Memo<Vec<String>>,
+    /// By directory: the start of the package that its path omits.
     omitted: Memo<Option<String>>,
 }
 
@@ -113,42 +118,43 @@ impl SourceRoots {
         from: &str,
         written: &str,
     ) -> Vec<String> {
-        let names: Vec<&str> = written.split('.').take(DEEPEST * 4).collect();
+        let names: Vec<&str> = written.split('.').take(MAX_MODULE_DEPTH * 4).collect();
         if names
             .iter()
             .any(|name| name.is_empty() || name.contains(['/', '\\']))
         {
             return Vec::new();
         }
-        let found = self.below_roots(project, from, &names);
+        let found = self.find_below_roots(project, from, &names);
         if !found.is_empty() {
             return found;
         }
-        let omitted = self.omitted(project, from);
+        let omitted = self.omitted_start(project, from);
         let start: Vec<&str> = omitted
             .as_deref()
             .into_iter()
             .flat_map(|start| start.split('.'))
             .collect();
         match names.strip_prefix(start.as_slice()) {
-            Some(rest) if !start.is_empty() && !rest.is_empty() => self.below_roots(project, from, rest),
+            Some(rest) if !start.is_empty() && !rest.is_empty() => self.find_below_roots(project, from, rest),
             _ => Vec::new(),
         }
     }
 
-    fn below_roots(&self, project: &CachedProject<'_>, from: &str, names: &[&str]) -> Vec<String> {
-        let all = self.all(project);
-        // What lies nearer is meant rather, where a project has a package twice.
+    fn find_below_roots(&self, project: &CachedProject<'_>, from: &str, names: &[&str]) -> Vec<String> {
+        let all = self.all_roots(project);
+        // If a project has a package twice, the nearer one is meant.
         let mut near: Vec<&str> = all.iter().map(String::as_str).collect();
-        near.sort_by_key(|root| Reverse(shared(root, from)));
-        // Above the file first: its own source root is there, and in Scala its own package counts too.
+        near.sort_by_key(|root| Reverse(common_depth(root, from)));
+        // Directories above the file come first: they include its own source root and, for Scala, its own
+        // package.
         let roots = ancestors(parent(from)).chain(near);
-        // Most imports are of packages that no root has: one look at each says so.
-        let has_start = |root: &&str| match names {
+        // Most imports are external. Checking the first name at each root excludes them cheaply.
+        let has_first_name = |root: &&str| match names {
             [first, _, ..] => project.has_directory(root, first),
             _ => true,
         };
-        let roots: Vec<&str> = roots.filter(has_start).collect();
+        let roots: Vec<&str> = roots.filter(has_first_name).collect();
         match names {
             [package @ .., "*" | "_"] if !package.is_empty() => {
                 let packages = roots.iter().map(|root| child_path(root, &package.join("/")));
@@ -158,31 +164,34 @@ impl SourceRoots {
                     .flat_map(|package| project.list_files(package, is_source));
                 let files: Vec<String> = files.take(MAX_FILES_PER_IMPORT + 1).collect();
                 if files.is_empty() {
-                    class(project, &roots, package)
+                    find_class(project, &roots, package)
                 } else {
                     files
                 }
             }
-            _ => class(project, &roots, names),
+            _ => find_class(project, &roots, names),
         }
     }
 
     /// Every `src/main/java` and its like.
-    fn all(&self, project: &CachedProject<'_>) -> Rc<Vec<String>> {
-        self.known.get("", || {
+    fn all_roots(&self, project: &CachedProject<'_>) -> Rc<Vec<String>> {
+        self.roots.get_or_make("", || {
             let mut roots = vec!["src".to_owned(), "app".to_owned()];
             let mut waiting = VecDeque::from([(String::new(), 0)]);
-            for _ in 0..MAX_VISITS {
+            for _ in 0..MAX_VISITED_DIRECTORIES {
                 let Some((directory, depth)) = waiting.pop_front() else {
                     break;
                 };
                 for child in project.list_directories(&directory) {
-                    let place = child_path(&directory, &child);
+                    let path = child_path(&directory, &child);
                     if child == "src" || child == "test" {
-                        roots.extend(sources(project, &place));
-                        roots.push(place);
-                    } else if depth < DEEPEST && !child.starts_with('.') && !NEVER.contains(&child.as_str()) {
-                        waiting.push_back((place, depth + 1));
+                        roots.extend(find_source_roots(project, &path));
+                        roots.push(path);
+                    } else if depth < MAX_MODULE_DEPTH
+                        && !child.starts_with('.')
+                        && !SKIPPED_DIRECTORIES.contains(&child.as_str())
+                    {
+                        waiting.push_back((path, depth + 1));
                     }
                 }
             }
@@ -190,9 +199,9 @@ impl SourceRoots {
         })
     }
 
-    /// The start of its package that the directories of a file leave away, as Kotlin's own conventions advise.
-    fn omitted(&self, project: &CachedProject<'_>, from: &str) -> Rc<Option<String>> {
-        self.omitted.get(parent(from), || {
+    /// The start of a file's package that its directories omit, as the conventions of Kotlin recommend.
+    fn omitted_start(&self, project: &CachedProject<'_>, from: &str) -> Rc<Option<String>> {
+        self.omitted.get_or_make(parent(from), || {
             let text = project.read(from);
             let line = text
                 .as_deref()?
@@ -200,7 +209,7 @@ impl SourceRoots {
                 .find_map(|line| line.trim().strip_prefix("package "))?;
             let mut package: Vec<&str> = line.trim_end_matches(';').trim().split('.').collect();
             let mut directory = parent(from);
-            while !package.is_empty() && package.last() == Some(&name(directory)) {
+            while !package.is_empty() && package.last() == Some(&file_name(directory)) {
                 package.pop();
                 directory = parent(directory);
             }
@@ -209,8 +218,8 @@ impl SourceRoots {
     }
 }
 
-/// `main/java`, `test/kotlin` and so on below a `src`.
-fn sources(project: &CachedProject<'_>, source: &str) -> Vec<String> {
+/// Finds `main/java`, `test/kotlin` and the like below a `src`.
+fn find_source_roots(project: &CachedProject<'_>, source: &str) -> Vec<String> {
     let sets = project
         .list_directories(source)
         .into_iter()
@@ -218,46 +227,51 @@ fn sources(project: &CachedProject<'_>, source: &str) -> Vec<String> {
     let languages = sets.flat_map(|set| {
         let inner = project.list_directories(&set).into_iter();
         inner
-            .filter(|name| SOURCES.contains(&name.as_str()))
+            .filter(|name| SOURCE_DIRECTORIES.contains(&name.as_str()))
             .map(move |name| child_path(&set, &name))
     });
     let mut found: Vec<String> = languages.take(MAX_FILES_PER_IMPORT).collect();
-    // What ships comes before what tests it.
+    // Main sources come before tests.
     found.sort_by_key(|root| (!root.contains("/main/") && !root.contains("Main/"), root.clone()));
     found
 }
 
-/// The file of a class, of the class around it or around a member; else the file that declares the name.
-fn class(project: &CachedProject<'_>, roots: &[&str], names: &[&str]) -> Vec<String> {
+/// The file of a class, or of the class that contains it or the member; else the files that declare the name.
+fn find_class(project: &CachedProject<'_>, roots: &[&str], names: &[&str]) -> Vec<String> {
     for length in (1..=names.len()).rev().take(4) {
-        // A name of one part could be any directory's file.
+        // A single name would match a file in any directory.
         if length == 1 && names.len() > 1 {
             break;
         }
-        let place = names[..length].join("/");
+        let relative = names[..length].join("/");
         let files = roots.iter().flat_map(|root| {
-            let place = child_path(root, &place);
+            let path = child_path(root, &relative);
             EXTENSIONS
                 .iter()
-                .map(move |extension| format!("{place}.{extension}"))
+                .map(move |extension| format!("{path}.{extension}"))
         });
         if let Some(file) = project.first_file(files) {
             return vec![file];
         }
     }
-    // A name, or the name a member belongs to.
+    // The last name, or the one before it if the last is a member.
     (1..names.len())
         .rev()
         .take(2)
-        .map(|at| declaring(project, roots, &names[..at], names[at]))
+        .map(|at| find_declaring_files(project, roots, &names[..at], names[at]))
         .find(|files| !files.is_empty())
         .unwrap_or_default()
 }
 
-/// The files of a package that declare a name. Java's are called by it, so they are not read.
-fn declaring(project: &CachedProject<'_>, roots: &[&str], package: &[&str], name: &str) -> Vec<String> {
-    let place = package.join("/");
-    let packages: BTreeSet<String> = roots.iter().map(|root| child_path(root, &place)).collect();
+/// The files of a package that declare a name. Java files are named after their class, so they are not read.
+fn find_declaring_files(
+    project: &CachedProject<'_>,
+    roots: &[&str],
+    package: &[&str],
+    name: &str,
+) -> Vec<String> {
+    let relative = package.join("/");
+    let packages: BTreeSet<String> = roots.iter().map(|root| child_path(root, &relative)).collect();
     let files = packages
         .iter()
         .flat_map(|package| project.list_files(package, |name| is_source(name) && extension(name) != "java"));
@@ -268,8 +282,8 @@ fn declaring(project: &CachedProject<'_>, roots: &[&str], package: &[&str], name
     files.take(MAX_READ_FILES).filter(declares).collect()
 }
 
-/// How many directories two paths have in common.
-fn shared(one: &str, other: &str) -> usize {
+/// Number of leading directories that two paths share.
+fn common_depth(one: &str, other: &str) -> usize {
     one.split('/')
         .zip(other.split('/'))
         .take_while(|(a, b)| a == b)
@@ -280,7 +294,7 @@ fn is_source(name: &str) -> bool {
     EXTENSIONS.contains(&extension(name))
 }
 
-/// True where a line at the top of a text declares a name. What stands further in belongs to something else.
+/// True if an unindented line of a text declares a name. Indented lines declare members.
 fn declares(text: &str, name: &str) -> bool {
     let top = text
         .lines()
@@ -293,9 +307,11 @@ fn declares(text: &str, name: &str) -> bool {
         let is_there = line
             .split(|c: char| !c.is_alphanumeric() && c != '_')
             .any(|word| word == name);
-        // Nothing is assigned or passed before the name itself.
+        // In `val a = b` and `fun a(b)`, `b` is not declared.
         let head = line.split(name).next().unwrap_or_default();
-        is_there && before.iter().any(|word| DECLARING.contains(word)) && !head.contains(['=', '('])
+        is_there
+            && before.iter().any(|word| DECLARATION_KEYWORDS.contains(word))
+            && !head.contains(['=', '('])
     })
 }
 
@@ -341,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_is_found_in_its_own_and_in_other_modules() {
+    fn a_class_is_found_in_every_module_of_the_build() {
         let shop = maven();
         let check = |from, statement, expected| shop.check("java", from, statement, expected);
         let cart = "core/src/main/java/org/shop/Cart.java";
@@ -388,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wildcard_is_every_file_of_the_package() {
+    fn a_wildcard_resolves_to_all_files_of_the_package() {
         let shop = maven();
         let both = "core/src/main/java/org/shop/Cart.java core/src/main/java/org/shop/Item.java \
                     core/src/test/java/org/shop/CartTest.java";
@@ -407,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_directories_are_roots_too() {
+    fn plain_directories_are_source_roots_too() {
         let shop = Sample::of(&["src/org/shop/Cart.java", "org/shop/Item.java"]);
         shop.check(
             "java",
@@ -424,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_file_of_its_name_is_where_it_is_declared() {
+    fn a_name_without_a_file_is_found_by_its_declaration() {
         let shop = Sample::of(&["src/main/kotlin/org/shop/Other.kt"]).with(
             "src/main/kotlin/org/shop/Extensions.kt",
             "package org.shop\n\nobject Kit {\n}\ninline fun <T> List<T>.second() = third()\nval limit = maximum\n",
@@ -439,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn kotlin_may_leave_the_common_start_of_packages_away() {
+    fn kotlin_may_omit_the_common_start_of_packages() {
         let shop = Sample::of(&["src/main/kotlin/cart/Cart.kt"])
             .with("src/main/kotlin/app/Main.kt", "package org.shop.app\n");
         shop.check(
@@ -457,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn scala_counts_from_its_own_package_too() {
+    fn scala_resolves_from_its_own_package_too() {
         let shop = Sample::of(&["src/main/scala/org/shop/cart/Cart.scala"]);
         let from = "src/main/scala/org/shop/Main.scala";
         shop.check(

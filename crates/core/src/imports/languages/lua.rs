@@ -15,7 +15,6 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-/// Reads Lua's `require`, `dofile` and `loadfile`.
 pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     let mut imports = Vec::new();
@@ -58,8 +57,8 @@ pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &
     let roots =
         ancestors(directory).flat_map(|above| ["", "lua", "src", "lib"].map(|name| child_path(above, name)));
     let found = roots.into_iter().find_map(|root| {
-        let place = join(&root, &name)?;
-        project.first_file([format!("{place}.lua"), child_path(&place, "init.lua")])
+        let path = join(&root, &name)?;
+        project.first_file([format!("{path}.lua"), child_path(&path, "init.lua")])
     });
     found.into_iter().collect()
 }
@@ -69,7 +68,7 @@ mod tests {
     use crate::imports::sample_project::{Sample, written};
 
     #[test]
-    fn every_form_of_lua_is_read() {
+    fn every_form_of_statement_is_read() {
         for (statement, expected) in [
             ("local x = require \"a.b\"", vec!["a.b"]),
             ("require('a.b').setup()", vec!["a.b"]),
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn lua_names_are_files_or_directories_with_init() {
+    fn names_resolve_to_files_or_directories_with_init() {
         let sample = Sample::of(&[
             "a/b.lua",
             "a/c/init.lua",

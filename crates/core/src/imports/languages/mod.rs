@@ -1,7 +1,8 @@
 //! Import syntax, one file per language or family of languages that import alike.
 //!
-//! To add a language: a file here with `read_statement` and `resolve_import`, a [`Family`] for it, and its rows in the
-//! three matches below. The statements themselves are found by the query of its grammar (`chunk/queries/`, `@import`).
+//! To add a language: a file here with `read_statement` and `resolve_import`, a [`Family`] for it, and its
+//! rows in the three matches below. The statements themselves are found by the query of its grammar
+//! (`chunk/queries/`, `@import`).
 //!
 //! Invariant: [`family_of`] is the only place that maps a [`Language`] to the code that reads it.
 
@@ -91,7 +92,8 @@ pub(super) fn read_statement(language: Language, statement: &str, line: usize) -
     }
 }
 
-/// What single languages have learned about the project: its modules, source roots and crates.
+/// The resolvers that cache: modules of Go, settings of JavaScript, source roots of the JVM,
+/// crates.
 #[derive(Default)]
 pub(super) struct LanguageResolvers {
     go: go::Modules,

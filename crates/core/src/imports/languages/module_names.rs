@@ -1,6 +1,7 @@
 //! C#, Elixir and Swift: imports that name a namespace or a module.
 //!
-//! Any file of the project may declare a namespace or module, so these imports are read and are always external.
+//! Any file of the project may declare a namespace or module, so these imports are read and are always
+//! external.
 //!
 //! Invariant: no import of these languages resolves to a file.
 
@@ -14,7 +15,6 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-/// Reads the names of `using`, `alias` and the like.
 pub(super) fn read_statement(language: Language, statement: &str, line: usize) -> Vec<Import> {
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     let keywords: &[&str] = match language {
@@ -30,27 +30,27 @@ pub(super) fn read_statement(language: Language, statement: &str, line: usize) -
     };
     let after = &tokens[at + 1..];
     match language {
-        Language::CSharp => using(after),
-        Language::Elixir => modules(after),
-        // `import struct Kit.View`: the name is the last.
+        Language::CSharp => read_using(after),
+        Language::Elixir => read_modules(after),
+        // The name is the last word of `import struct Kit.View`.
         _ => after
             .iter()
             .rfind(|token| token.kind == TokenKind::Word)
-            .map(import)
+            .map(import_at)
             .into_iter()
             .collect(),
     }
 }
 
-fn import(token: &Token<'_>) -> Import {
+fn import_at(token: &Token<'_>) -> Import {
     Import {
         written: token.text.to_owned(),
         line: token.line,
     }
 }
 
-/// `using A.B`, `using static A.B` and `using X = A.B`, but not the statement of the same word.
-fn using(tokens: &[Token<'_>]) -> Vec<Import> {
+/// Reads `using A.B`, `using static A.B` and `using X = A.B`, but not the `using` statement.
+fn read_using(tokens: &[Token<'_>]) -> Vec<Import> {
     let is_statement = tokens
         .first()
         .is_none_or(|first| first.is_sign("(") || first.is_word("var"));
@@ -61,11 +61,14 @@ fn using(tokens: &[Token<'_>]) -> Vec<Import> {
     let name = tokens[start..]
         .iter()
         .find(|token| token.kind == TokenKind::Word && !token.is_word("static"));
-    name.filter(|_| !is_statement).map(import).into_iter().collect()
+    name.filter(|_| !is_statement)
+        .map(import_at)
+        .into_iter()
+        .collect()
 }
 
-/// `A.B`, and `A.{B, C}` as two. Options after the name are the importing file's business.
-fn modules(tokens: &[Token<'_>]) -> Vec<Import> {
+/// Reads `A.B`, and `A.{B, C}` as two imports. Options after the name are ignored.
+fn read_modules(tokens: &[Token<'_>]) -> Vec<Import> {
     let Some((first, rest)) = tokens
         .split_first()
         .filter(|(first, _)| first.kind == TokenKind::Word)
@@ -73,7 +76,7 @@ fn modules(tokens: &[Token<'_>]) -> Vec<Import> {
         return Vec::new();
     };
     if !first.text.ends_with('.') {
-        return vec![import(first)];
+        return vec![import_at(first)];
     }
     let inner = rest
         .iter()
@@ -93,7 +96,7 @@ mod tests {
     use crate::imports::sample_project::{Sample, written};
 
     #[test]
-    fn names_without_files_are_read_and_external() {
+    fn module_names_are_read_and_external() {
         for (language, statement, expected) in [
             ("csharp", "using System.Text;", vec!["System.Text"]),
             ("csharp", "global using static System.Math;", vec!["System.Math"]),

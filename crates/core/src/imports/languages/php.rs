@@ -1,9 +1,9 @@
 //! PHP: `use`, `require` and `include`, and the files behind them by composer's PSR-4 tables or by path.
 //!
-//! PSR-0, class maps and files that composer loads always are left out. A path that is computed is followed where it
-//! begins at `__DIR__`, or at nothing known, in which case the part that is written is looked for.
+//! PSR-0, class maps and the `files` of composer are left out. A computed path is followed if it begins at
+//! `__DIR__`. After any other expression, its literal part is looked for.
 //!
-//! Invariant: names hold no `/`, so what has one, or a file's ending, is a path.
+//! Invariant: class names have no `/` and no `.`, so a name with one of these is a path.
 
 use serde_json::Value;
 
@@ -24,9 +24,9 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
         let after = &tokens[at + 1..];
         match token.text {
             _ if token.kind != TokenKind::Word => {}
-            "use" => return names(after),
+            "use" => return read_use(after),
             "require" | "require_once" | "include" | "include_once" => {
-                return path(after).into_iter().collect();
+                return read_required_path(after).into_iter().collect();
             }
             _ => {}
         }
@@ -34,22 +34,22 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     Vec::new()
 }
 
-/// The names of a `use`, with its group spread out.
-fn names(tokens: &[Token<'_>]) -> Vec<Import> {
+/// Reads the names of a `use`, with its group expanded.
+fn read_use(tokens: &[Token<'_>]) -> Vec<Import> {
     let mut imports = Vec::new();
     let mut start = "";
-    let mut wants_name = true;
+    let mut expects_name = true;
     for token in tokens {
         match token.text {
             ";" => break,
-            "," | "{" => wants_name = true,
+            "," | "{" => expects_name = true,
             "}" => start = "",
             "function" | "const" => {}
-            "as" => wants_name = false,
-            name if token.kind == TokenKind::Word && wants_name => {
-                wants_name = false;
+            "as" => expects_name = false,
+            name if token.kind == TokenKind::Word && expects_name => {
+                expects_name = false;
                 if name.ends_with('\\') {
-                    // What the names of a group begin with.
+                    // The common start of a group.
                     start = name;
                 } else {
                     let written = format!("{start}{name}").trim_start_matches('\\').to_owned();
@@ -68,8 +68,8 @@ fn names(tokens: &[Token<'_>]) -> Vec<Import> {
     imports
 }
 
-/// The path of a `require`. From the file's directory it is written with a leading `./` or `../`.
-fn path(tokens: &[Token<'_>]) -> Option<Import> {
+/// Reads the path of a `require`. A path from the directory of the file gets a leading `./` or `../`.
+fn read_required_path(tokens: &[Token<'_>]) -> Option<Import> {
     let end = tokens
         .iter()
         .position(|token| token.is_sign(";"))
@@ -80,10 +80,10 @@ fn path(tokens: &[Token<'_>]) -> Option<Import> {
     let mut text = String::new();
     for (at, token) in tokens.iter().enumerate() {
         match (token.kind, token.text) {
-            (TokenKind::Text, piece) => text.push_str(piece),
+            (TokenKind::Text, literal) => text.push_str(literal),
             (TokenKind::Word, "dirname") => up += 1,
             (TokenKind::Word, "__DIR__") => start = Some(0),
-            // The directory of the file is the first step.
+            // The first `dirname` only leads to the directory of the file.
             (TokenKind::Word, "__FILE__") => start = Some(1),
             (TokenKind::Word, levels) if at > 0 && tokens[at - 1].is_sign(",") => {
                 up += levels
@@ -107,43 +107,46 @@ fn path(tokens: &[Token<'_>]) -> Option<Import> {
 
 pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &str) -> Vec<String> {
     let found = if written.contains(['/', '.']) {
-        file(project, from, written)
+        find_file(project, from, written)
     } else {
-        class(project, from, written)
+        find_class(project, from, written)
     };
     found.into_iter().collect()
 }
 
-fn file(project: &CachedProject<'_>, from: &str, written: &str) -> Option<String> {
+fn find_file(project: &CachedProject<'_>, from: &str, written: &str) -> Option<String> {
     let directory = parent(from);
     if written.starts_with("./") || written.starts_with("../") {
         return project.first_file(join(directory, written));
     }
-    // Where programs are started is not known: the directory of the file, else one above.
+    // PHP resolves such paths from the directory where the program starts. Try the directory of the file and
+    // those above.
     let relative = written.trim_start_matches('/');
     project.first_file(ancestors(directory).filter_map(|above| join(above, relative)))
 }
 
-/// The file of a class by the tables of the nearest composer.json that has it.
-fn class(project: &CachedProject<'_>, from: &str, name: &str) -> Option<String> {
+/// The file of a class by the PSR-4 tables of the nearest composer.json that has it.
+fn find_class(project: &CachedProject<'_>, from: &str, name: &str) -> Option<String> {
     ancestors(parent(from)).find_map(|above| {
         let manifest = project.read_json(&child_path(above, "composer.json"));
         let manifest = manifest.as_ref().as_ref()?;
         let tables = ["autoload", "autoload-dev"].map(|key| manifest[key]["psr-4"].as_object());
         let entries = tables.into_iter().flatten().flatten();
         let mut fitting: Vec<(&str, &Value)> = entries
-            .map(|(prefix, places)| (prefix.as_str(), places))
+            .map(|(prefix, directories)| (prefix.as_str(), directories))
             .filter(|(prefix, _)| name.starts_with(prefix) && name.len() > prefix.len())
             .collect();
         fitting.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
-        fitting.into_iter().find_map(|(prefix, places)| {
+        fitting.into_iter().find_map(|(prefix, directories)| {
             let rest = format!(
                 "{}.php",
                 name[prefix.len()..].trim_start_matches('\\').replace('\\', "/")
             );
-            let several = places.as_array().into_iter().flatten();
-            let mut places = std::iter::once(places).chain(several).filter_map(Value::as_str);
-            places.find_map(|place| project.first_file(join(&join(above, place)?, &rest)))
+            let several = directories.as_array().into_iter().flatten();
+            let mut directories = std::iter::once(directories)
+                .chain(several)
+                .filter_map(Value::as_str);
+            directories.find_map(|directory| project.first_file(join(&join(above, directory)?, &rest)))
         })
     })
 }
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_are_found_by_the_tables_of_composer() {
+    fn classes_are_found_by_the_psr_4_tables_of_composer() {
         let sample = Sample::of(&[
             "src/Store/Table.php",
             "tests/TableTest.php",
@@ -203,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_composer_that_has_it_decides() {
+    fn the_nearest_composer_json_with_the_class_decides() {
         let sample = Sample::of(&["one/src/A.php", "src/B.php"])
             .with(
                 "one/composer.json",
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_begin_at_the_file_or_above() {
+    fn paths_start_at_the_file_or_above() {
         let sample = Sample::of(&["lib/a.php", "lib/deep/b.php", "top.php"]);
         sample.check("php", "lib/deep/x.php", "require 'b.php';", "lib/deep/b.php");
         sample.check(

@@ -1,7 +1,7 @@
 //! Python: `import` and `from … import`, and the modules and packages behind them.
 //!
-//! `from a import b` is written here as `a.b`, since only the project knows whether `b` is a module or a name inside
-//! one. Paths that a program adds while it runs are left out.
+//! `from a import b` is recorded as `a.b`, because only the project knows whether `b` is a module or a name
+//! inside one. Paths that a program adds at run time are left out.
 //!
 //! Invariant: a relative import is looked for from the file's own package only.
 
@@ -17,7 +17,7 @@ static STYLE: LexicalStyle = LexicalStyle {
 };
 
 pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
-    // A backslash only joins lines.
+    // A backslash joins lines.
     let tokens = tokens(statement, line, &STYLE).filter(|token| !token.is_sign("\\"));
     let tokens: Vec<Token<'_>> = tokens.collect();
     let mut imports = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
                 imports.extend(
                     names
                         .split(|token| token.is_sign(","))
-                        .filter_map(|name| dotted("", name)),
+                        .filter_map(|name| read_name("", name)),
                 );
             }
             [first, rest @ ..] if first.is_word("from") => {
@@ -36,7 +36,7 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
                 };
                 let module: String = rest[..at].iter().map(|token| token.text).collect();
                 let names = rest[at + 1..].split(|token| token.is_sign(","));
-                imports.extend(names.filter_map(|name| dotted(&module, name)));
+                imports.extend(names.filter_map(|name| read_name(&module, name)));
             }
             _ => {}
         }
@@ -47,8 +47,8 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     imports
 }
 
-/// A name as far as `as`, below the module it is imported from.
-fn dotted(module: &str, name: &[Token<'_>]) -> Option<Import> {
+/// Reads a name up to `as`, below the module that it is imported from.
+fn read_name(module: &str, name: &[Token<'_>]) -> Option<Import> {
     let name = name
         .iter()
         .filter(|token| !token.is_sign("(") && !token.is_sign(")"));
@@ -81,53 +81,54 @@ pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &
     }
     let directory = parent(from);
     let found = if dots > 0 {
-        // One dot is the file's own package.
+        // One dot means the file's own package.
         let package = ancestors(directory).nth(dots - 1);
         package.and_then(|package| {
-            module(project, package, &components).or_else(|| match components.as_slice() {
-                // `from . import name`: a name inside the package.
-                [] | [_] => init(project, package),
+            find_module(project, package, &components).or_else(|| match components.as_slice() {
+                // In `from . import name`, the name may be inside the package.
+                [] | [_] => find_init(project, package),
                 _ => None,
             })
         })
     } else if components.is_empty() {
         None
     } else {
-        roots(project, directory)
+        import_roots(project, directory)
             .iter()
-            .find_map(|root| module(project, root, &components))
+            .find_map(|root| find_module(project, root, &components))
     };
     found.into_iter().collect()
 }
 
-/// Directories where absolute names may begin: those above the file that are no packages, the nearest first, each
-/// with its `src`, and the project itself.
-fn roots(project: &CachedProject<'_>, directory: &str) -> Vec<String> {
+/// Directories that absolute names may start from: those above the file that are no packages, nearest first,
+/// each with its `src`, and the project root.
+fn import_roots(project: &CachedProject<'_>, directory: &str) -> Vec<String> {
     let mut roots = Vec::new();
     for above in ancestors(directory) {
-        if above.is_empty() || init(project, above).is_none() {
+        if above.is_empty() || find_init(project, above).is_none() {
             roots.extend([above.to_owned(), child_path(above, "src")]);
         }
     }
     roots
 }
 
-/// The module of that name below a directory; else, its last part being a name inside, the module before it.
-fn module(project: &CachedProject<'_>, directory: &str, components: &[&str]) -> Option<String> {
+/// The module of that name below a directory. If there is none, the last part is a name inside the module
+/// before it.
+fn find_module(project: &CachedProject<'_>, directory: &str, components: &[&str]) -> Option<String> {
     let at = |names: &[&str]| match names {
         [] => None,
-        _ => file(project, &child_path(directory, &names.join("/"))),
+        _ => find_file(project, &child_path(directory, &names.join("/"))),
     };
     let (_, before) = components.split_last()?;
     at(components).or_else(|| at(before))
 }
 
-fn file(project: &CachedProject<'_>, place: &str) -> Option<String> {
-    let module = project.first_file(["py", "pyi"].map(|extension| format!("{place}.{extension}")));
-    module.or_else(|| init(project, place))
+fn find_file(project: &CachedProject<'_>, path: &str) -> Option<String> {
+    let module = project.first_file(["py", "pyi"].map(|extension| format!("{path}.{extension}")));
+    module.or_else(|| find_init(project, path))
 }
 
-fn init(project: &CachedProject<'_>, package: &str) -> Option<String> {
+fn find_init(project: &CachedProject<'_>, package: &str) -> Option<String> {
     project.first_file(["__init__.py", "__init__.pyi"].map(|name| child_path(package, name)))
 }
 
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_imports_count_from_the_files_package() {
+    fn relative_imports_resolve_from_the_package_of_the_file() {
         let sample = Sample::of(&[
             "a/__init__.py",
             "a/x.py",
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn absolute_names_begin_where_packages_end() {
+    fn absolute_names_resolve_from_directories_that_are_no_packages() {
         let sample = Sample::of(&[
             "src/pkg/__init__.py",
             "src/pkg/a.py",
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_without_init_are_packages_where_modules_are_in_them() {
+    fn directories_with_modules_are_packages_without_init() {
         let sample = Sample::of(&["scripts/jobs/clean.py"]);
         sample.check(
             "python",

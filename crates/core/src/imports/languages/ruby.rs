@@ -1,7 +1,7 @@
 //! Ruby: `require`, `require_relative`, `load` and `autoload`, and the files they load.
 //!
-//! Load paths that a program sets up at run time are left out; the usual ones are tried. A computed name is followed
-//! only if the literal part of it is enough.
+//! Load paths that a program sets up at run time are left out; the usual ones are tried. A computed name is
+//! followed only if the literal part of it is enough.
 //!
 //! Invariant: a name relative to its file is looked for there first.
 
@@ -16,7 +16,7 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-/// Reads Ruby's `require`, `require_relative`, `load` and `autoload`. What begins at the file is written with `./`.
+/// Reads one statement. A name relative to the file gets a leading `./`.
 pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let tokens: Vec<Token<'_>> = tokens(statement, line, &STYLE).collect();
     let mut imports = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
                 Some((name.text.to_owned(), name.line, is_relative))
             }
             [file, rest @ ..] if file.is_word("File") => {
-                computed(rest).map(|(name, line)| (name, line, true))
+                read_computed_path(rest).map(|(name, line)| (name, line, true))
             }
             _ => None,
         };
@@ -62,13 +62,14 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     imports
 }
 
-/// `File.expand_path("../x", __FILE__)` and `File.join(__dir__, "x")`, as seen from the file's directory.
-fn computed(tokens: &[Token<'_>]) -> Option<(String, usize)> {
+/// Reads `File.expand_path("../x", __FILE__)` and `File.join(__dir__, "x")`, relative to the file's
+/// directory.
+fn read_computed_path(tokens: &[Token<'_>]) -> Option<(String, usize)> {
     let text = tokens.iter().find(|token| token.kind == TokenKind::Text)?;
     if tokens.iter().any(|token| token.is_word("__dir__")) {
         return Some((text.text.trim_start_matches('/').to_owned(), text.line));
     }
-    // Seen from the file as if it were a directory, so the first step up is only out of the file.
+    // `__FILE__` counts as a directory here, so the first `..` only leads out of the file.
     let is_file = tokens.iter().any(|token| token.is_word("__FILE__"));
     let name = text.text.strip_prefix("../").filter(|_| is_file)?;
     Some((name.to_owned(), text.line))
@@ -80,19 +81,19 @@ pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &
         "rb" => written.to_owned(),
         _ => format!("{written}.rb"),
     };
-    let at = |place: &str| project.first_file(join(place, &name));
+    let find_in = |directory: &str| project.first_file(join(directory, &name));
     let found = if written.starts_with('.') {
-        // `require "./x"` counts from where the program starts, which is the project as a rule.
-        at(directory).or_else(|| at(""))
+        // `require "./x"` starts from the working directory, which usually is the project root.
+        find_in(directory).or_else(|| find_in(""))
     } else {
         let roots = ancestors(directory)
             .flat_map(|above| ["lib", "spec", "test"].map(|name| child_path(above, name)));
-        // In a project of several gems, each has its own `lib`.
+        // In a project of several gems, each gem has a `lib`.
         let gems = project
             .list_directories("")
             .into_iter()
             .map(|gem| child_path(&gem, "lib"));
-        roots.chain(gems).find_map(|root| at(&root))
+        roots.chain(gems).find_map(|root| find_in(&root))
     };
     found.into_iter().collect()
 }
@@ -102,7 +103,7 @@ mod tests {
     use crate::imports::sample_project::{Sample, written};
 
     #[test]
-    fn every_form_of_ruby_is_read() {
+    fn every_form_of_statement_is_read() {
         for (statement, expected) in [
             ("require_relative \"a\"", vec!["./a"]),
             ("require_relative '../a/b'", vec!["../a/b"]),
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn ruby_is_found_beside_the_file_or_below_lib() {
+    fn files_are_found_beside_the_file_or_below_lib() {
         let sample = Sample::of(&[
             "lib/shop/table.rb",
             "lib/shop.rb",

@@ -1,9 +1,9 @@
 //! Rust: `use`, `mod` and `extern crate`, and the module files behind them.
 //!
-//! A path resolves to the deepest module that has a file; the items in it are not looked for. `#[path]`, macros and
-//! what is re-exported from elsewhere are left out.
+//! A path resolves to the deepest module that has a file; the items in it are not looked for. `#[path]`,
+//! macro expansion and re-exports are left out.
 //!
-//! Invariant: a crate's modules are looked for below the directory of its root only.
+//! Invariant: the modules of a crate are looked for only below the directory of its root.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,8 +11,8 @@ use std::rc::Rc;
 use crate::imports::cached_project::{CachedProject, Memo};
 use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 use crate::imports::manifests::cargo::CargoManifest;
-use crate::imports::manifests::workspace_members::members;
-use crate::imports::paths::{ancestors, below, child_path, join, name, parent, stem};
+use crate::imports::manifests::workspace_members::find_members;
+use crate::imports::paths::{ancestors, child_path, file_name, join, parent, stem, strip_directory};
 use crate::imports::{Import, MAX_IMPORTS_PER_STATEMENT};
 
 static STYLE: LexicalStyle = LexicalStyle {
@@ -22,16 +22,17 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-/// No module lies deeper than this.
-const DEEPEST: usize = 32;
+/// Depth of nested modules.
+const MAX_MODULE_DEPTH: usize = 32;
 
-/// Directories of a package where every file is a crate of its own, and every directory with a `main.rs`.
+/// Directories of a package in which every file, and every directory with a `main.rs`, is a separate crate.
 const CRATE_DIRECTORIES: &[&str] = &["src/bin", "tests", "examples", "benches"];
 
-/// Crates that are nobody's own.
-const STANDARD: &[&str] = &["std", "core", "alloc", "proc_macro"];
+/// Crates of the standard library.
+const STANDARD_CRATES: &[&str] = &["std", "core", "alloc", "proc_macro"];
 
-/// Items written inside the braces of a macro that is called: `cfg_fs! { pub mod fs; }`. In parentheses there are none.
+/// The `mod` and `use` items inside the braces of a macro call: `cfg_fs! { pub mod fs; }`. Parentheses hold
+/// no items.
 fn macro_items(statement: &str) -> Option<impl Iterator<Item = (usize, &str)>> {
     let open = statement.find(['(', '[', '{'])?;
     statement[..open].trim_end().strip_suffix('!')?;
@@ -44,11 +45,11 @@ fn macro_items(statement: &str) -> Option<impl Iterator<Item = (usize, &str)>> {
     Some(
         body.split_inclusive(';')
             .take(MAX_IMPORTS_PER_STATEMENT)
-            .filter_map(move |piece| {
-                let place = at;
-                at += piece.len();
-                // What stands before it on other lines is attributes, comments or the end of something else.
-                let item = piece.trim_end().lines().next_back()?.trim_start();
+            .filter_map(move |part| {
+                let start = at;
+                at += part.len();
+                // Lines before the last one are attributes, comments or the end of another item.
+                let item = part.trim_end().lines().next_back()?.trim_start();
                 let bare = item.strip_prefix("pub").map_or(item, |rest| {
                     let rest = rest.trim_start();
                     rest.strip_prefix('(')
@@ -56,7 +57,7 @@ fn macro_items(statement: &str) -> Option<impl Iterator<Item = (usize, &str)>> {
                         .map_or(rest, |(_, rest)| rest)
                         .trim_start()
                 });
-                let line = statement[..place + piece.trim_end().len()].matches('\n').count();
+                let line = statement[..start + part.trim_end().len()].matches('\n').count();
                 (bare.starts_with("mod ") || bare.starts_with("use ")).then_some((line, item))
             }),
     )
@@ -72,7 +73,7 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     for (at, token) in tokens.iter().enumerate() {
         match (token.text, &tokens[at + 1..]) {
             _ if token.kind != TokenKind::Word => {}
-            ("use", path) => return leaves(path),
+            ("use", path) => return expand_use(path),
             ("crate", [name, ..]) if name.kind == TokenKind::Word => {
                 return vec![Import {
                     written: name.text.to_owned(),
@@ -85,7 +86,7 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
                     line: name.line,
                 }];
             }
-            // What has a body declares, whatever words are in it.
+            // An item with a body declares something. Words inside its body are no imports.
             ("mod" | "fn" | "impl" | "struct" | "enum", _) => break,
             _ => {}
         }
@@ -93,11 +94,11 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     Vec::new()
 }
 
-/// Every path of a `use`, with its groups spread out.
-fn leaves(tokens: &[Token<'_>]) -> Vec<Import> {
+/// Reads every path of a `use`, with its groups expanded.
+fn expand_use(tokens: &[Token<'_>]) -> Vec<Import> {
     let mut imports = Vec::new();
     let mut path: Vec<&str> = Vec::new();
-    // How long the path is before each group that is open.
+    // Length of the path before each open group.
     let mut groups: Vec<usize> = Vec::new();
     let mut leaf: Option<usize> = None;
     let mut tokens = tokens.iter();
@@ -105,14 +106,14 @@ fn leaves(tokens: &[Token<'_>]) -> Vec<Import> {
         match token.text {
             "as" if token.kind == TokenKind::Word => drop(tokens.next()),
             ":" if path.is_empty() => path.push(""),
-            "{" if groups.len() == DEEPEST => break,
+            "{" if groups.len() == MAX_MODULE_DEPTH => break,
             "{" => {
                 leaf = None;
                 groups.push(path.len());
             }
             "," | "}" | ";" => {
                 if let Some(line) = leaf.take() {
-                    // `self` in a group is the module before it.
+                    // `self` in a group means the module before it.
                     let is_module = path.len() > 1 && path.last() == Some(&"self");
                     let end = path.len() - usize::from(is_module);
                     imports.push(Import {
@@ -128,7 +129,7 @@ fn leaves(tokens: &[Token<'_>]) -> Vec<Import> {
                     return imports;
                 }
             }
-            name if (token.kind == TokenKind::Word || name == "*") && path.len() < DEEPEST => {
+            name if (token.kind == TokenKind::Word || name == "*") && path.len() < MAX_MODULE_DEPTH => {
                 leaf = Some(token.line);
                 path.push(name);
             }
@@ -144,24 +145,24 @@ fn leaves(tokens: &[Token<'_>]) -> Vec<Import> {
     imports
 }
 
-/// What manifests and sources have told about crates.
+/// Cached manifests, libraries and inline modules.
 #[derive(Default)]
 pub(super) struct Crates {
     manifests: Memo<CargoManifest>,
     libraries: Memo<BTreeMap<String, Crate>>,
-    inline: Memo<Vec<Inline>>,
+    inline: Memo<Vec<InlineModule>>,
 }
 
-/// One crate: where its modules begin.
+/// A crate: its root file and the directory of its modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Crate {
     directory: String,
-    /// Nothing where a file is shared by several crates, as helpers of tests are.
+    /// `None` for files that several crates share, such as helpers of tests.
     root: Option<String>,
 }
 
-/// A module written out in a file, by the lines it spans.
-struct Inline {
+/// A module with its body in the same file, by its lines.
+struct InlineModule {
     name: String,
     first: usize,
     last: usize,
@@ -175,20 +176,20 @@ impl Crates {
         import: &Import,
     ) -> Vec<String> {
         let home = ancestors(parent(from)).find(|above| self.manifest(project, above).package.is_some());
-        let own = self.crate_of(project, home, from);
-        let mut module = own.modules(from);
-        module.extend(self.inline(project, from, import.line));
+        let own = self.find_crate(project, home, from);
+        let mut module = own.module_path(from);
+        module.extend(self.inline_modules_at(project, from, import.line));
         let found = match import.written.strip_prefix("mod ") {
             Some(name) => {
                 module.push(name.to_owned());
-                own.file(project, &module)
+                own.module_file(project, &module)
             }
-            None => self.path(project, home, &own, module, &import.written),
+            None => self.resolve_path(project, home, &own, module, &import.written),
         };
         found.into_iter().collect()
     }
 
-    fn path(
+    fn resolve_path(
         &self,
         project: &CachedProject<'_>,
         home: Option<&str>,
@@ -199,55 +200,57 @@ impl Crates {
         let names: Vec<&str> = written
             .split("::")
             .filter(|name| *name != "*")
-            .take(DEEPEST)
+            .take(MAX_MODULE_DEPTH)
             .collect();
         let (first, mut rest) = names.split_first()?;
-        let with = |module: &[String], rest: &[&str]| {
+        let extended = |module: &[String], rest: &[&str]| {
             let rest = rest.iter().map(|name| (*name).to_owned());
             module.iter().cloned().chain(rest).collect::<Vec<_>>()
         };
         match *first {
-            "crate" => return own.deepest(project, &with(&[], rest)),
+            "crate" => return own.deepest_module_file(project, &extended(&[], rest)),
             "self" | "super" => {
                 let mut up = usize::from(*first == "super");
                 while let ["super", after @ ..] = rest {
                     (up, rest) = (up + 1, after);
                 }
                 module.truncate(module.len().checked_sub(up)?);
-                return own.deepest(project, &with(&module, rest));
+                return own.deepest_module_file(project, &extended(&module, rest));
             }
             _ => {}
         }
-        let (global, names) = if first.is_empty() {
+        let (is_global, names) = if first.is_empty() {
             (true, rest)
         } else {
             (false, names.as_slice())
         };
         let (first, rest) = names.split_first()?;
-        let child = with(&module, &[first]);
-        if !global && own.file(project, &child).is_some() {
-            return own.deepest(project, &with(&module, names));
+        let child = extended(&module, &[first]);
+        if !is_global && own.module_file(project, &child).is_some() {
+            return own.deepest_module_file(project, &extended(&module, names));
         }
-        if STANDARD.contains(first) {
+        if STANDARD_CRATES.contains(first) {
             return None;
         }
         if let Some(library) = self.libraries(project, home?).get(*first) {
-            return library.deepest(project, &with(&[], rest));
+            return library.deepest_module_file(project, &extended(&[], rest));
         }
         let at_root = self.manifest(project, home?).paths_from_root
-            && own.file(project, &with(&[], &[first])).is_some();
-        at_root.then(|| own.deepest(project, &with(&[], names))).flatten()
+            && own.module_file(project, &extended(&[], &[first])).is_some();
+        at_root
+            .then(|| own.deepest_module_file(project, &extended(&[], names)))
+            .flatten()
     }
 
     fn manifest(&self, project: &CachedProject<'_>, directory: &str) -> Rc<CargoManifest> {
-        self.manifests.get(directory, || {
+        self.manifests.get_or_make(directory, || {
             let text = project.read(&child_path(directory, "Cargo.toml"));
             text.as_deref().map(CargoManifest::read).unwrap_or_default()
         })
     }
 
     /// The crate a file belongs to.
-    fn crate_of(&self, project: &CachedProject<'_>, home: Option<&str>, from: &str) -> Crate {
+    fn find_crate(&self, project: &CachedProject<'_>, home: Option<&str>, from: &str) -> Crate {
         let alone = || Crate {
             directory: parent(from).to_owned(),
             root: Some(from.to_owned()),
@@ -272,12 +275,14 @@ impl Crates {
             return alone();
         }
         for directory in CRATE_DIRECTORIES.iter().map(|name| child_path(home, name)) {
-            match below(from, &directory).map(|rest| rest.split_once('/')) {
+            match strip_directory(from, &directory).map(|rest| rest.split_once('/')) {
                 Some(None) => return alone(),
                 Some(Some((name, _))) => {
                     let root = child_path(&child_path(&directory, name), "main.rs");
                     let is_shared = !project.is_file(&root)
-                        && !declared.iter().any(|root| below(root, &directory).is_some());
+                        && !declared
+                            .iter()
+                            .any(|root| strip_directory(root, &directory).is_some());
                     if is_shared {
                         return Crate {
                             directory,
@@ -300,15 +305,17 @@ impl Crates {
             .into_iter()
             .chain(usual)
             .filter(|root| project.is_file(root));
-        let roots: Vec<String> = roots.filter(|root| below(from, parent(root)).is_some()).collect();
+        let roots: Vec<String> = roots
+            .filter(|root| strip_directory(from, parent(root)).is_some())
+            .collect();
         let nearest = roots.iter().map(|root| parent(root).len()).max();
         let nearest: Vec<&String> = roots
             .iter()
             .filter(|root| Some(parent(root).len()) == nearest)
             .collect();
-        // A library and a program side by side: whichever declares the module.
+        // If a library and a program share a directory, the one that declares the module owns it.
         let declares = |root: &&&String| {
-            let rest = below(from, parent(root)).unwrap_or_default();
+            let rest = strip_directory(from, parent(root)).unwrap_or_default();
             let module = rest.split('/').next().map(stem).unwrap_or_default();
             project
                 .read(root)
@@ -319,12 +326,13 @@ impl Crates {
         root.map_or_else(alone, |root| rooted((*root).clone()))
     }
 
-    /// The libraries that code of a package may name: its own, those of its workspace, those it has by path.
+    /// The libraries that code of a package may name: its own, those of its workspace, and its path
+    /// dependencies.
     fn libraries(&self, project: &CachedProject<'_>, home: &str) -> Rc<BTreeMap<String, Crate>> {
-        self.libraries.get(home, || {
+        self.libraries.get_or_make(home, || {
             let workspace = ancestors(home).find(|above| self.manifest(project, above).is_workspace);
             let mut packages = workspace.map_or_else(Default::default, |workspace| {
-                members(
+                find_members(
                     project,
                     workspace,
                     &self.manifest(project, workspace).members,
@@ -336,12 +344,12 @@ impl Crates {
             let mut libraries = BTreeMap::new();
             for package in packages {
                 let name = self.manifest(project, &package).crate_name();
-                libraries.extend(name.zip(self.library(project, &package)));
+                libraries.extend(name.zip(self.library_of(project, &package)));
             }
-            // A dependency may have another name than its package, and need not be a member.
+            // A path dependency may be renamed, and need not be a member of the workspace.
             for manifest in [workspace, Some(home)].into_iter().flatten() {
                 for (name, path) in &self.manifest(project, manifest).dependencies {
-                    let library = join(manifest, path).and_then(|package| self.library(project, &package));
+                    let library = join(manifest, path).and_then(|package| self.library_of(project, &package));
                     let named = self
                         .manifest(project, &join(manifest, path).unwrap_or_default())
                         .library_name
@@ -354,7 +362,7 @@ impl Crates {
         })
     }
 
-    fn library(&self, project: &CachedProject<'_>, package: &str) -> Option<Crate> {
+    fn library_of(&self, project: &CachedProject<'_>, package: &str) -> Option<Crate> {
         let manifest = self.manifest(project, package);
         let path = manifest.library_path.as_deref().unwrap_or("src/lib.rs");
         let root = join(package, path).filter(|root| project.is_file(root))?;
@@ -364,62 +372,67 @@ impl Crates {
         })
     }
 
-    /// The modules around a line that are written out in the file, the outermost first.
-    fn inline(&self, project: &CachedProject<'_>, file: &str, line: usize) -> Vec<String> {
-        let all = self.inline.get(file, || {
+    /// The inline modules around a line, outermost first.
+    fn inline_modules_at(&self, project: &CachedProject<'_>, file: &str, line: usize) -> Vec<String> {
+        let all = self.inline.get_or_make(file, || {
             let text = project.read(file);
-            text.as_deref().map(inline_modules).unwrap_or_default()
+            text.as_deref().map(find_inline_modules).unwrap_or_default()
         });
         let around = all
             .iter()
             .filter(|module| (module.first..=module.last).contains(&line));
-        around.map(|module| module.name.clone()).take(DEEPEST).collect()
+        around
+            .map(|module| module.name.clone())
+            .take(MAX_MODULE_DEPTH)
+            .collect()
     }
 }
 
 impl Crate {
-    /// The module a file is, as the names that lead to it.
-    fn modules(&self, file: &str) -> Vec<String> {
+    /// The module path of a file, as a list of names.
+    fn module_path(&self, file: &str) -> Vec<String> {
         let is_directory =
-            self.root.as_deref() == Some(file) || matches!(name(file), "mod.rs" | "lib.rs" | "main.rs");
-        let place = if is_directory {
+            self.root.as_deref() == Some(file) || matches!(file_name(file), "mod.rs" | "lib.rs" | "main.rs");
+        let path = if is_directory {
             parent(file).to_owned()
         } else {
             child_path(parent(file), stem(file))
         };
-        let names = below(&place, &self.directory).unwrap_or_default().split('/');
+        let names = strip_directory(&path, &self.directory)
+            .unwrap_or_default()
+            .split('/');
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
-    /// The file of a module, if it has one of its own.
-    fn file(&self, project: &CachedProject<'_>, module: &[String]) -> Option<String> {
+    /// The file of a module, if it has one.
+    fn module_file(&self, project: &CachedProject<'_>, module: &[String]) -> Option<String> {
         if module.is_empty() {
             return self.root.clone();
         }
-        let place = join(&self.directory, &module.join("/"))?;
-        project.first_file([format!("{place}.rs"), child_path(&place, "mod.rs")])
+        let path = join(&self.directory, &module.join("/"))?;
+        project.first_file([format!("{path}.rs"), child_path(&path, "mod.rs")])
     }
 
     /// The file of the deepest module on a path.
-    fn deepest(&self, project: &CachedProject<'_>, path: &[String]) -> Option<String> {
-        let path = &path[..path.len().min(2 * DEEPEST)];
+    fn deepest_module_file(&self, project: &CachedProject<'_>, path: &[String]) -> Option<String> {
+        let path = &path[..path.len().min(2 * MAX_MODULE_DEPTH)];
         (0..=path.len())
             .rev()
-            .find_map(|length| self.file(project, &path[..length]))
+            .find_map(|length| self.module_file(project, &path[..length]))
     }
 }
 
-/// The modules that are written out in a source.
-fn inline_modules(text: &str) -> Vec<Inline> {
-    let mut modules: Vec<Inline> = Vec::new();
-    // Open braces, and which module each belongs to.
+/// Finds the modules of a source that have their body in it.
+fn find_inline_modules(text: &str) -> Vec<InlineModule> {
+    let mut modules: Vec<InlineModule> = Vec::new();
+    // The module that each open brace belongs to, if any.
     let mut open: Vec<Option<usize>> = Vec::new();
     let mut last = [None::<Token<'_>>; 2];
     for token in tokens(text, 1, &STYLE) {
         if token.is_sign("{") {
             let module = match last {
                 [Some(word), Some(name)] if word.is_word("mod") && name.kind == TokenKind::Word => {
-                    modules.push(Inline {
+                    modules.push(InlineModule {
                         name: name.text.to_owned(),
                         first: word.line,
                         last: usize::MAX,

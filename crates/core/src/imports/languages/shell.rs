@@ -8,13 +8,12 @@ use crate::imports::Import;
 use crate::imports::cached_project::CachedProject;
 use crate::imports::paths::{ancestors, join, parent};
 
-/// Reads `source x` and `. x`.
 pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     let mut imports = Vec::new();
     for (at, text) in statement.lines().enumerate() {
         let text = text.trim_start();
         let rest = text.strip_prefix("source ").or_else(|| text.strip_prefix(". "));
-        let written = rest.map(|rest| word(rest.trim_start())).unwrap_or_default();
+        let written = rest.map(|rest| read_word(rest.trim_start())).unwrap_or_default();
         if !written.is_empty() {
             imports.push(Import {
                 written,
@@ -25,8 +24,8 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
     imports
 }
 
-/// The first word, without its quotes. Spaces inside quotes and `$(…)` belong to it.
-fn word(text: &str) -> String {
+/// Reads the first word, without its quotes. Spaces inside quotes and `$(…)` belong to it.
+fn read_word(text: &str) -> String {
     let mut word = String::new();
     let mut quote = None;
     let mut depth = 0_usize;
@@ -56,9 +55,9 @@ pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &
         None => project.first_file(
             [directory, ""]
                 .into_iter()
-                .filter_map(|place| join(place, written)),
+                .filter_map(|directory| join(directory, written)),
         ),
-        // `$here/lib/x.sh`: whatever directory it is, the rest is below it, near the file as a rule.
+        // `$here/lib/x.sh`: the variable is some directory, usually near the file.
         Some(rest) => {
             let rest = rest.strip_prefix('/').filter(|rest| !rest.is_empty());
             rest.and_then(|rest| {
@@ -69,7 +68,7 @@ pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &
     found.into_iter().collect()
 }
 
-/// What follows the last `$name`, `${…}` or `$(…)`; nothing where there is none.
+/// The text after the last `$name`, `${…}` or `$(…)`; `None` without a variable.
 fn after_variables(text: &str) -> Option<&str> {
     let mut rest = None;
     let mut depth = 0_usize;
@@ -98,7 +97,7 @@ mod tests {
     use crate::imports::sample_project::{Sample, written};
 
     #[test]
-    fn every_form_of_shell_is_read() {
+    fn every_form_of_statement_is_read() {
         for (statement, expected) in [
             ("source ./x.sh", vec!["./x.sh"]),
             (". \"$here\"/lib/x.sh || exit 1", vec!["$here/lib/x.sh"]),
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn shell_files_are_beside_the_script_or_where_it_starts() {
+    fn scripts_are_found_beside_the_script_or_from_the_project_root() {
         let sample = Sample::of(&["bin/x.sh", "lib/y.sh"]);
         let check = |statement, expected| sample.check("shellscript", "bin/run", statement, expected);
         check("source ./x.sh", "bin/x.sh");

@@ -35,8 +35,8 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
 
 pub(super) fn resolve_import(project: &CachedProject<'_>, from: &str, written: &str) -> Vec<String> {
     let is_file = matches!(extension(written), "zig" | "zon");
-    let place = is_file.then(|| join(parent(from), written)).flatten();
-    project.first_file(place).into_iter().collect()
+    let path = is_file.then(|| join(parent(from), written)).flatten();
+    project.first_file(path).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -44,7 +44,7 @@ mod tests {
     use crate::imports::sample_project::Sample;
 
     #[test]
-    fn zig_imports_files_beside_it() {
+    fn a_path_resolves_from_the_directory_of_the_file() {
         let sample = Sample::of(&["src/store.zig", "src/deep/x.zig", "std", "build.zig.zon"]);
         let check = |statement, expected| sample.check("zig", "src/main.zig", statement, expected);
         check("const store = @import(\"store.zig\");", "src/store.zig");

@@ -1,9 +1,9 @@
-//! Cargo.toml: the names of crates, where their roots are, and what belongs to a workspace.
+//! Cargo.toml: names of crates, paths of their root files, and members of a workspace.
 //!
-//! Of TOML only what such files hold is read: tables, strings, lists of strings and inline tables. Features, versions
-//! and platforms are passed over.
+//! Only the TOML that occurs in such files is read: tables, strings, lists of strings and inline tables.
+//! Features, versions and platforms are skipped.
 //!
-//! Invariant: text that is no manifest is one that says nothing.
+//! Invariant: text that is no manifest gives an empty one.
 
 use crate::imports::lexer::{C_LIKE, LexicalStyle, Token, TokenKind, tokens};
 
@@ -14,20 +14,20 @@ static STYLE: LexicalStyle = LexicalStyle {
     ..C_LIKE
 };
 
-/// What a manifest says about where code is.
+/// The parts of a manifest that imports depend on.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::imports) struct CargoManifest {
-    /// The package's name, where it is one.
+    /// Name of the package; `None` for a manifest without one.
     pub(in crate::imports) package: Option<String>,
-    /// True for editions that look for every path at the crate's root.
+    /// True for edition 2015, in which every path starts at the crate root.
     pub(in crate::imports) paths_from_root: bool,
     pub(in crate::imports) library_name: Option<String>,
     pub(in crate::imports) library_path: Option<String>,
-    /// Roots of programs, tests, examples and benchmarks that are said to be elsewhere than usual.
+    /// Explicit root files of programs, tests, examples and benchmarks.
     pub(in crate::imports) targets: Vec<String>,
     pub(in crate::imports) is_workspace: bool,
     pub(in crate::imports) members: Vec<String>,
-    /// Dependencies by path: the name code has for them, and the path.
+    /// Path dependencies: the name in code, and the path.
     pub(in crate::imports) dependencies: Vec<(String, String)>,
 }
 
@@ -46,7 +46,7 @@ impl CargoManifest {
                     .iter()
                     .position(|token| token.is_sign("]"))
                     .unwrap_or(after.len());
-                table = names(&after[..end]);
+                table = key_parts(&after[..end]);
                 manifest.is_workspace |= matches!(table.as_slice(), ["workspace", ..]);
                 rest = &after[end..];
                 while let [close, after @ ..] = rest
@@ -59,23 +59,23 @@ impl CargoManifest {
             let Some(equals) = rest.iter().position(|token| token.is_sign("=")) else {
                 break;
             };
-            let (key, value) = (names(&rest[..equals]), &rest[equals + 1..]);
+            let (key, value) = (key_parts(&rest[..equals]), &rest[equals + 1..]);
             let length = value_length(value);
             let path: Vec<&str> = table.iter().copied().chain(key).collect();
-            manifest.entry(&path, &value[..length]);
+            manifest.set_entry(&path, &value[..length]);
             rest = &value[length..];
         }
         manifest
     }
 
-    fn entry(&mut self, path: &[&str], value: &[Token<'_>]) {
+    fn set_entry(&mut self, path: &[&str], value: &[Token<'_>]) {
         let text = value
             .first()
             .filter(|token| token.kind == TokenKind::Text)
             .map(|token| token.text.to_owned());
         match path {
             ["package", "name"] => self.package = text,
-            // An edition taken from the workspace is never the first: those know no inheritance.
+            // An inherited edition is never 2015, which has no workspace inheritance.
             ["package", "edition", ..] => self.paths_from_root = text.as_deref() == Some("2015"),
             ["lib", "name"] => self.library_name = text,
             ["lib", "path"] => self.library_path = text,
@@ -89,7 +89,7 @@ impl CargoManifest {
                 "dependencies" | "dev-dependencies" | "build-dependencies",
                 name,
             ] => {
-                if let Some(path) = inline(value, "path") {
+                if let Some(path) = inline_value(value, "path") {
                     self.dependencies.push(((*name).to_owned(), path));
                 }
             }
@@ -106,7 +106,7 @@ impl CargoManifest {
         }
     }
 
-    /// The name that code of other crates has for this package's library.
+    /// The name of this package's library in code of other crates.
     pub(in crate::imports) fn crate_name(&self) -> Option<String> {
         let name = self.library_name.as_ref().or(self.package.as_ref())?;
         Some(name.replace('-', "_"))
@@ -114,7 +114,7 @@ impl CargoManifest {
 }
 
 /// The parts of a dotted key.
-fn names<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
+fn key_parts<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
     tokens
         .iter()
         .filter(|token| token.kind != TokenKind::Sign)
@@ -122,7 +122,8 @@ fn names<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
         .collect()
 }
 
-/// How many tokens a value has. A list or inline table ends with its last bracket, anything else with its line.
+/// Number of tokens of a value. A list or inline table ends with its last bracket, any other value with its
+/// line.
 fn value_length(tokens: &[Token<'_>]) -> usize {
     let mut open = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
@@ -139,8 +140,8 @@ fn value_length(tokens: &[Token<'_>]) -> usize {
     tokens.len()
 }
 
-/// The text of a key in an inline table.
-fn inline(value: &[Token<'_>], key: &str) -> Option<String> {
+/// The string value of a key in an inline table.
+fn inline_value(value: &[Token<'_>], key: &str) -> Option<String> {
     value.windows(3).find_map(|window| match window {
         [name, equals, text] if name.is_word(key) && equals.is_sign("=") && text.kind == TokenKind::Text => {
             Some(text.text.to_owned())
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_package_tells_its_names_roots_and_neighbours() {
+    fn a_package_has_names_root_files_and_path_dependencies() {
         let manifest = CargoManifest::read(
             "# ours\n[package]\nname = \"my-shop\" # here\nedition = \"2024\"\nkeywords = [\"a\", \"name = 'x'\"]\n\
              [lib]\nname = 'shop'\npath = \"lib.rs\"\n[[bin]]\nname = \"run\"\npath = \"run/main.rs\"\n[[test]]\npath = 't.rs'\n\
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_tells_its_members() {
+    fn a_workspace_has_members_and_dependencies() {
         let manifest = CargoManifest::read(
             "[workspace]\nmembers = [\n  \"crates/*\", # most\n  'tool',\n]\n[workspace.dependencies]\nx = { path = \"x\" }",
         );
@@ -196,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn editions_decide_where_paths_begin() {
+    fn only_edition_2015_has_paths_from_the_root() {
         assert!(CargoManifest::read("[package]\nname = \"a\"").paths_from_root);
         assert!(CargoManifest::read("[package]\nedition = \"2015\"").paths_from_root);
         assert!(!CargoManifest::read("[package]\nedition.workspace = true").paths_from_root);
     }
 
     #[test]
-    fn other_text_says_nothing() {
+    fn other_text_gives_an_empty_manifest() {
         for text in [
             "",
             "[",

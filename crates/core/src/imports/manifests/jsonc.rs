@@ -1,25 +1,25 @@
-//! JSON as people write it in settings: with comments, trailing commas and a byte order mark.
+//! JSON of settings files, with comments, trailing commas and a byte order mark.
 //!
-//! Single quotes and bare keys are left out: no tool whose settings are read here takes them.
+//! Single quotes and bare keys are left out, because no tool whose settings are read here accepts them.
 //!
-//! Invariant: text that is JSON already means the same.
+//! Invariant: plain JSON keeps its meaning.
 
 use serde_json::Value;
 
 pub(in crate::imports) fn parse(text: &str) -> Option<Value> {
     let text = text.trim_start_matches('\u{feff}');
     serde_json::from_str(text)
-        .or_else(|_| serde_json::from_str(&strict(text)))
+        .or_else(|_| serde_json::from_str(&to_plain_json(text)))
         .ok()
 }
 
 /// The text without comments and trailing commas.
-fn strict(text: &str) -> String {
+fn to_plain_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let length = match c {
-            '"' => string(rest),
+            '"' => measure_string(rest),
             '/' if rest.starts_with("//") => {
                 rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
                 continue;
@@ -43,8 +43,8 @@ fn strict(text: &str) -> String {
     out
 }
 
-/// The length of the string literal at the start, quotes included.
-fn string(text: &str) -> usize {
+/// Length of the string literal at the start, quotes included.
+fn measure_string(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
@@ -63,7 +63,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn comments_and_trailing_commas_are_read_over() {
+    fn comments_and_trailing_commas_are_ignored() {
         let text = "\u{feff}{ // one\n \"a\": [1, 2, /* three */], \"u\": \"http://x/*y*/,]\", \"q\": \"\\\"//\", \n}";
         assert_eq!(
             parse(text),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_nothing() {
+    fn invalid_json_is_none() {
         for text in ["", "{", "\"", "/*", "{,", "\"\\"] {
             assert_eq!(parse(text), None, "{text}");
         }

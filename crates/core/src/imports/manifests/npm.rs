@@ -1,9 +1,10 @@
-//! package.json: packages of the same workspace, and the files they hand out.
+//! package.json: packages of the same workspace, and the files they export.
 //!
-//! What is installed is not looked into. A package hands out compiled files, which are seldom in the project, so the
-//! source each was made from is tried first, by the usual directory names.
+//! Installed packages (`node_modules`) are left out. A package exports compiled files, which are seldom in
+//! the project, so the source of each is tried first, by the usual directory names.
 //!
-//! Invariant: only packages that a `workspaces` list (or pnpm's) names are found, and the ones above the file itself.
+//! Invariant: only packages listed in `workspaces` (or by pnpm) are found, and those above the importing
+//! file.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,56 +12,59 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::imports::cached_project::{CachedProject, Memo};
-use crate::imports::manifests::workspace_members::members;
+use crate::imports::manifests::workspace_members::find_members;
 use crate::imports::paths::{ancestors, child_path, join};
 
-/// Directories that compilers write to, in the place of `src`.
-const COMPILED: &[&str] = &["dist", "lib", "build", "out", "es", "esm", "cjs"];
-const COMPILED_ENDS: &[&str] = &[".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs"];
-/// No manifest is asked for more files than this.
+/// Output directories of compilers, which correspond to `src`.
+const OUTPUT_DIRECTORIES: &[&str] = &["dist", "lib", "build", "out", "es", "esm", "cjs"];
+/// Endings of compiled files.
+const COMPILED_ENDINGS: &[&str] = &[".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs"];
+/// Files that one entry of a manifest may name.
 const MAX_TARGETS: usize = 40;
 
-/// Directories of packages by name, for each directory where a workspace begins.
+/// Packages by name, for each directory with a workspace or a package.
 #[derive(Default)]
 pub(in crate::imports) struct Workspaces {
     packages: Memo<BTreeMap<String, String>>,
 }
 
 impl Workspaces {
-    /// The places that a bare name may mean in a directory, the likeliest first.
-    pub(in crate::imports) fn places(
+    /// The paths that a bare name may mean in a directory, most likely first.
+    pub(in crate::imports) fn candidate_paths(
         &self,
         project: &CachedProject<'_>,
         directory: &str,
         name: &str,
     ) -> Vec<String> {
         if name.starts_with('#') {
-            return inner_places(project, directory, name);
+            return internal_paths(project, directory, name);
         }
-        let (package, rest) = split(name);
-        let found = self.package(project, directory, package);
-        found.map(|home| places(project, &home, rest)).unwrap_or_default()
+        let (package, rest) = split_package_name(name);
+        let found = self.find_package(project, directory, package);
+        found
+            .map(|home| exported_paths(project, &home, rest))
+            .unwrap_or_default()
     }
 
-    /// The same for files that no manifest hands out, such as settings: the place below the package.
-    pub(in crate::imports) fn directories(
+    /// The same for files that a manifest does not export, such as settings: the path below the package.
+    pub(in crate::imports) fn unexported_paths(
         &self,
         project: &CachedProject<'_>,
         directory: &str,
         name: &str,
     ) -> Vec<String> {
-        let (package, rest) = split(name);
-        let found = self.package(project, directory, package);
+        let (package, rest) = split_package_name(name);
+        let found = self.find_package(project, directory, package);
         found.and_then(|home| join(&home, rest)).into_iter().collect()
     }
 
-    fn package(&self, project: &CachedProject<'_>, directory: &str, name: &str) -> Option<String> {
-        ancestors(directory).find_map(|above| self.at(project, above).get(name).cloned())
+    fn find_package(&self, project: &CachedProject<'_>, directory: &str, name: &str) -> Option<String> {
+        ancestors(directory).find_map(|above| self.packages_at(project, above).get(name).cloned())
     }
 
-    /// The packages a workspace at this directory has, and the one that lies here.
-    fn at(&self, project: &CachedProject<'_>, directory: &str) -> Rc<BTreeMap<String, String>> {
-        self.packages.get(directory, || {
+    /// The packages of the workspace at this directory, and the package of the directory itself.
+    fn packages_at(&self, project: &CachedProject<'_>, directory: &str) -> Rc<BTreeMap<String, String>> {
+        self.packages.get_or_make(directory, || {
             let manifest = project.read_json(&child_path(directory, "package.json"));
             let mut patterns = Vec::new();
             if let Some(manifest) = manifest.as_ref() {
@@ -77,9 +81,9 @@ impl Workspaces {
                 .read(&child_path(directory, "pnpm-workspace.yaml"))
                 .as_ref()
             {
-                patterns.extend(pnpm_patterns(text));
+                patterns.extend(read_pnpm_patterns(text));
             }
-            let mut homes = members(project, directory, &patterns, "package.json");
+            let mut homes = find_members(project, directory, &patterns, "package.json");
             homes.insert(directory.to_owned());
             let named = homes.into_iter().filter_map(|home| {
                 let manifest = project.read_json(&child_path(&home, "package.json"));
@@ -91,13 +95,13 @@ impl Workspaces {
     }
 }
 
-/// What a package hands out under its own name: what the directory's manifest says, without its index.
-pub(in crate::imports) fn entries(project: &CachedProject<'_>, home: &str) -> Vec<String> {
+/// The entry points in the manifest of a package, without its index file.
+pub(in crate::imports) fn entry_points(project: &CachedProject<'_>, home: &str) -> Vec<String> {
     let manifest = project.read_json(&child_path(home, "package.json"));
     let Some(manifest) = manifest.as_ref() else {
         return Vec::new();
     };
-    let mut targets = exported(&manifest["exports"], ".");
+    let mut targets = find_targets(&manifest["exports"], ".");
     let fields = ["source", "types", "typings", "module", "main"];
     targets.extend(
         fields
@@ -105,29 +109,35 @@ pub(in crate::imports) fn entries(project: &CachedProject<'_>, home: &str) -> Ve
             .filter_map(|field| manifest[*field].as_str())
             .map(str::to_owned),
     );
-    targets.iter().flat_map(|target| sources(home, target)).collect()
+    targets
+        .iter()
+        .flat_map(|target| source_paths(home, target))
+        .collect()
 }
 
-fn places(project: &CachedProject<'_>, home: &str, rest: &str) -> Vec<String> {
+fn exported_paths(project: &CachedProject<'_>, home: &str, rest: &str) -> Vec<String> {
     if rest.is_empty() {
-        let mut places = entries(project, home);
-        places.extend([child_path(home, "src/index"), child_path(home, "index")]);
-        return places;
+        let mut paths = entry_points(project, home);
+        paths.extend([child_path(home, "src/index"), child_path(home, "index")]);
+        return paths;
     }
     let manifest = project.read_json(&child_path(home, "package.json"));
     let exports = manifest
         .as_ref()
         .as_ref()
-        .map(|manifest| exported(&manifest["exports"], &format!("./{rest}")));
+        .map(|manifest| find_targets(&manifest["exports"], &format!("./{rest}")));
     let exports = exports.unwrap_or_default();
-    let mut places: Vec<String> = exports.iter().flat_map(|target| sources(home, target)).collect();
-    places.extend(join(home, rest));
-    places.extend(join(&child_path(home, "src"), rest));
-    places
+    let mut paths: Vec<String> = exports
+        .iter()
+        .flat_map(|target| source_paths(home, target))
+        .collect();
+    paths.extend(join(home, rest));
+    paths.extend(join(&child_path(home, "src"), rest));
+    paths
 }
 
-/// A package's names for itself, `#internal/x`, as the nearest manifest has them.
-fn inner_places(project: &CachedProject<'_>, directory: &str, name: &str) -> Vec<String> {
+/// The paths of a package-internal name such as `#internal/x`, by the nearest manifest.
+fn internal_paths(project: &CachedProject<'_>, directory: &str, name: &str) -> Vec<String> {
     let home = ancestors(directory).find(|above| project.is_file(&child_path(above, "package.json")));
     let Some(home) = home else {
         return Vec::new();
@@ -136,16 +146,16 @@ fn inner_places(project: &CachedProject<'_>, directory: &str, name: &str) -> Vec
     let targets = manifest
         .as_ref()
         .as_ref()
-        .map(|manifest| exported(&manifest["imports"], name));
+        .map(|manifest| find_targets(&manifest["imports"], name));
     targets
         .unwrap_or_default()
         .iter()
-        .flat_map(|target| sources(home, target))
+        .flat_map(|target| source_paths(home, target))
         .collect()
 }
 
-/// The package's name and what follows it: `@scope/name/rest`, `name/rest`.
-fn split(name: &str) -> (&str, &str) {
+/// Splits `@scope/name/rest` or `name/rest` into the package name and the rest.
+fn split_package_name(name: &str) -> (&str, &str) {
     let words = if name.starts_with('@') { 2 } else { 1 };
     match name.match_indices('/').nth(words - 1) {
         Some((at, _)) => (&name[..at], &name[at + 1..]),
@@ -153,21 +163,21 @@ fn split(name: &str) -> (&str, &str) {
     }
 }
 
-/// What `exports` or `imports` has under a key, under whatever conditions.
-fn exported(exports: &Value, key: &str) -> Vec<String> {
+/// The targets of a key in `exports` or `imports`, under any condition.
+fn find_targets(exports: &Value, key: &str) -> Vec<String> {
     let table = exports
         .as_object()
         .filter(|table| table.keys().any(|key| key.starts_with(['.', '#'])));
     let Some(table) = table else {
-        // Without keys, all of it is about the package's own name.
+        // Without keys, the whole value is about the package's own name.
         return if key == "." {
-            targets(exports, "")
+            collect_targets(exports, "")
         } else {
             Vec::new()
         };
     };
     if let Some(value) = table.get(key) {
-        return targets(value, "");
+        return collect_targets(value, "");
     }
     let fitting = table.iter().filter_map(|(pattern, value)| {
         let (before, after) = pattern.split_once('*')?;
@@ -176,12 +186,12 @@ fn exported(exports: &Value, key: &str) -> Vec<String> {
     });
     let closest = fitting.max_by_key(|(length, ..)| *length);
     closest
-        .map(|(_, star, value)| targets(value, star))
+        .map(|(_, star, value)| collect_targets(value, star))
         .unwrap_or_default()
 }
 
-/// The paths in a value, however deep in conditions and lists, with the star put in.
-fn targets(value: &Value, star: &str) -> Vec<String> {
+/// The paths in a value, through all conditions and lists, with `star` in place of `*`.
+fn collect_targets(value: &Value, star: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
@@ -195,9 +205,9 @@ fn targets(value: &Value, star: &str) -> Vec<String> {
     found
 }
 
-/// Where the source of a handed out file may be, and the file itself.
-fn sources(home: &str, target: &str) -> Vec<String> {
-    let bare = COMPILED_ENDS
+/// The paths where the source of an exported file may be, and the file itself.
+fn source_paths(home: &str, target: &str) -> Vec<String> {
+    let bare = COMPILED_ENDINGS
         .iter()
         .find_map(|end| target.strip_suffix(end))
         .unwrap_or(target);
@@ -205,7 +215,10 @@ fn sources(home: &str, target: &str) -> Vec<String> {
         .split('/')
         .filter(|name| !matches!(*name, "" | "."))
         .collect();
-    let compiled = names.iter().take_while(|name| COMPILED.contains(name)).count();
+    let compiled = names
+        .iter()
+        .take_while(|name| OUTPUT_DIRECTORIES.contains(name))
+        .count();
     let mut relative = Vec::new();
     if compiled > 0 && compiled < names.len() {
         relative.push(format!("src/{}", names[compiled..].join("/")));
@@ -215,8 +228,8 @@ fn sources(home: &str, target: &str) -> Vec<String> {
     relative.iter().filter_map(|path| join(home, path)).collect()
 }
 
-/// The items below `packages:`. The rest of YAML does not occur there.
-fn pnpm_patterns(text: &str) -> Vec<String> {
+/// Reads the list below `packages:`. Other YAML does not occur there.
+fn read_pnpm_patterns(text: &str) -> Vec<String> {
     let lines = text
         .lines()
         .skip_while(|line| !line.starts_with("packages:"))
@@ -306,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn exports_name_files_by_pattern() {
+    fn exports_may_have_patterns() {
         let sample = workspace(
             "{\"name\": \"core\", \"exports\": {\"./*\": \"./src/deep/*.ts\", \"./t\": \"./tool.js\"}}",
         );
@@ -320,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_may_name_itself_and_its_inside() {
+    fn a_package_may_import_itself_and_its_internal_names() {
         let manifest = "{\"name\": \"core\", \"imports\": {\"#deep/*\": \"./src/deep/*\"}}";
         let sample = Sample::of(&["src/deep/x.ts", "src/index.ts"]).with("package.json", manifest);
         sample.check("typescript", "src/a.ts", "import '#deep/x'", "src/deep/x.ts");
@@ -330,10 +343,10 @@ mod tests {
     }
 
     #[test]
-    fn names_are_split_after_the_package() {
-        assert_eq!(split("a"), ("a", ""));
-        assert_eq!(split("a/b/c"), ("a", "b/c"));
-        assert_eq!(split("@a/b/c"), ("@a/b", "c"));
-        assert_eq!(split("@a"), ("@a", ""));
+    fn a_name_is_split_after_the_package() {
+        assert_eq!(split_package_name("a"), ("a", ""));
+        assert_eq!(split_package_name("a/b/c"), ("a", "b/c"));
+        assert_eq!(split_package_name("@a/b/c"), ("@a/b", "c"));
+        assert_eq!(split_package_name("@a"), ("@a", ""));
     }
 }

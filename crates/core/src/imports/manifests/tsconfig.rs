@@ -1,9 +1,9 @@
-//! tsconfig.json and jsconfig.json: which places a bare name may stand for.
+//! tsconfig.json and jsconfig.json: the paths that a bare name may mean.
 //!
-//! Only `baseUrl`, `paths`, `extends` and `references` are read. Which files a configuration includes is not: every
-//! configuration above a file is tried, the nearest first, because a place counts only where a file is.
+//! Only `baseUrl`, `paths`, `extends` and `references` are read. `include` is not: every configuration above
+//! a file is tried, nearest first, because only paths of existing files count in the end.
 //!
-//! Invariant: at most [`MAX_EXTENDED_FILES`] configurations are read for one, so `extends` may go in circles.
+//! Invariant: at most [`MAX_EXTENDED_FILES`] configurations are read for one, so that circular `extends` end.
 
 use serde_json::Value;
 
@@ -11,59 +11,62 @@ use super::npm::Workspaces;
 use crate::imports::cached_project::{CachedProject, Memo};
 use crate::imports::paths::{ancestors, child_path, join, parent};
 
+/// Configurations that are read for one, itself included.
 const MAX_EXTENDED_FILES: usize = 40;
-const NAMES: &[&str] = &["tsconfig.json", "jsconfig.json"];
+/// File names of configurations.
+const FILE_NAMES: &[&str] = &["tsconfig.json", "jsconfig.json"];
 
-/// What one configuration says, with all it extends.
+/// The compiler options of one configuration, with everything it extends.
 #[derive(Clone, Debug, Default)]
 pub(in crate::imports) struct CompilerOptions {
     base: Option<String>,
-    /// Patterns and their targets; a target with a leading `/` begins at the project's root.
+    /// Patterns and their targets. A target with a leading `/` starts at the project root.
     paths: Vec<(String, Vec<String>)>,
-    /// Where the configuration lies that `paths` come from.
+    /// Directory of the configuration that `paths` come from.
     paths_from: String,
 }
 
-/// The places that a bare name may mean in a directory, the likeliest first.
-pub(in crate::imports) fn places(
+/// The paths that a bare name may mean in a directory, most likely first.
+pub(in crate::imports) fn candidate_paths(
     project: &CachedProject<'_>,
-    known: &Memo<Vec<CompilerOptions>>,
+    cache: &Memo<Vec<CompilerOptions>>,
     packages: &Workspaces,
     directory: &str,
     name: &str,
 ) -> Vec<String> {
     let configurations =
-        ancestors(directory).flat_map(|above| NAMES.iter().map(move |name| child_path(above, name)));
-    let mut places = Vec::new();
+        ancestors(directory).flat_map(|above| FILE_NAMES.iter().map(move |name| child_path(above, name)));
+    let mut candidates = Vec::new();
     for path in configurations.filter(|path| project.is_file(path)) {
-        let all = known.get(&path, || {
-            let mut reading = Reading {
+        let all = cache.get_or_make(&path, || {
+            let mut reader = ConfigurationReader {
                 project,
                 packages,
-                top: parent(&path),
-                read: 0,
+                config_dir: parent(&path),
+                files_read: 0,
             };
-            reading.with_references(&path)
+            reader.read_with_references(&path)
         });
-        places.extend(all.iter().flat_map(|options| options.places(name)));
+        candidates.extend(all.iter().flat_map(|options| options.candidate_paths(name)));
     }
-    places
+    candidates
 }
 
 impl CompilerOptions {
-    fn places(&self, name: &str) -> Vec<String> {
+    fn candidate_paths(&self, name: &str) -> Vec<String> {
         let start = self.base.as_deref().unwrap_or(&self.paths_from);
-        let place = |target: &String| match target.strip_prefix('/') {
-            Some(place) => join("", place),
+        let to_path = |target: &String| match target.strip_prefix('/') {
+            Some(path) => join("", path),
             None => join(start, target),
         };
-        let mut places: Vec<String> = self.substitutes(name).iter().filter_map(place).collect();
-        places.extend(self.base.as_deref().and_then(|base| join(base, name)));
-        places
+        let mut paths: Vec<String> = self.substitute(name).iter().filter_map(to_path).collect();
+        paths.extend(self.base.as_deref().and_then(|base| join(base, name)));
+        paths
     }
 
-    /// What the closest pattern makes of a name: the very name, else the one with the longest text before its `*`.
-    fn substitutes(&self, name: &str) -> Vec<String> {
+    /// Replaces a name by the targets of its closest pattern: the name itself, else the pattern with the
+    /// longest text before its `*`.
+    fn substitute(&self, name: &str) -> Vec<String> {
         if let Some((_, targets)) = self.paths.iter().find(|(pattern, _)| pattern == name) {
             return targets.clone();
         }
@@ -82,19 +85,20 @@ impl CompilerOptions {
     }
 }
 
-/// One configuration being read, with all it leads to.
-struct Reading<'r, 'a> {
+/// Reads one configuration with everything it extends and references.
+struct ConfigurationReader<'r, 'a> {
     project: &'r CachedProject<'a>,
     packages: &'r Workspaces,
-    /// What `${configDir}` means: where the configuration lies that was asked for.
-    top: &'r str,
-    read: usize,
+    /// The value of `${configDir}`: the directory of the first configuration.
+    config_dir: &'r str,
+    /// Configurations read so far.
+    files_read: usize,
 }
 
-impl Reading<'_, '_> {
-    /// A configuration, and those it refers to: many only gather `tsconfig.app.json` and its like.
-    fn with_references(&mut self, path: &str) -> Vec<CompilerOptions> {
-        let mut all = vec![self.options(path)];
+impl ConfigurationReader<'_, '_> {
+    /// Reads a configuration and its references: many only list `tsconfig.app.json` and the like.
+    fn read_with_references(&mut self, path: &str) -> Vec<CompilerOptions> {
+        let mut all = vec![self.read_options(path)];
         let document = self.project.read_json(path);
         let references = document
             .as_ref()
@@ -105,33 +109,33 @@ impl Reading<'_, '_> {
             .flatten()
             .filter_map(|entry| entry["path"].as_str())
         {
-            let place = join(parent(path), reference).unwrap_or_default();
+            let target = join(parent(path), reference).unwrap_or_default();
             let file = self
                 .project
-                .first_file([place.clone(), child_path(&place, "tsconfig.json")]);
-            // A reference beside this file shares its directory; one elsewhere governs that directory and is found there.
+                .first_file([target.clone(), child_path(&target, "tsconfig.json")]);
+            // A reference in another directory governs that directory and is found from there.
             if let Some(file) = file.filter(|file| parent(file) == parent(path)) {
-                all.push(self.options(&file));
+                all.push(self.read_options(&file));
             }
         }
         all
     }
 
-    fn options(&mut self, path: &str) -> CompilerOptions {
+    fn read_options(&mut self, path: &str) -> CompilerOptions {
         let mut options = CompilerOptions::default();
-        self.read += 1;
+        self.files_read += 1;
         let document = self.project.read_json(path);
         let Some(document) = document
             .as_ref()
             .as_ref()
-            .filter(|_| self.read <= MAX_EXTENDED_FILES)
+            .filter(|_| self.files_read <= MAX_EXTENDED_FILES)
         else {
             return options;
         };
         let directory = parent(path);
         for extended in strings(&document["extends"]) {
-            if let Some(file) = self.extended(directory, extended) {
-                let inherited = self.options(&file);
+            if let Some(file) = self.find_extended(directory, extended) {
+                let inherited = self.read_options(&file);
                 options.base = inherited.base.or(options.base);
                 if !inherited.paths.is_empty() {
                     (options.paths, options.paths_from) = (inherited.paths, inherited.paths_from);
@@ -140,12 +144,12 @@ impl Reading<'_, '_> {
         }
         let own = &document["compilerOptions"];
         if let Some(base) = own["baseUrl"].as_str() {
-            options.base = self.place(directory, base);
+            options.base = self.resolve(directory, base);
         }
         if let Some(paths) = own["paths"].as_object() {
             let entry = |(pattern, targets): (&String, &Value)| {
                 let targets = strings(targets)
-                    .filter_map(|target| self.target(target))
+                    .filter_map(|target| self.read_target(target))
                     .collect();
                 (pattern.clone(), targets)
             };
@@ -155,34 +159,35 @@ impl Reading<'_, '_> {
         options
     }
 
-    fn place(&self, directory: &str, written: &str) -> Option<String> {
+    fn resolve(&self, directory: &str, written: &str) -> Option<String> {
         match written.strip_prefix("${configDir}") {
-            Some(rest) => join(self.top, &format!("./{rest}")),
+            Some(rest) => join(self.config_dir, &format!("./{rest}")),
             None => join(directory, written),
         }
     }
 
-    /// A target of `paths`. With `${configDir}` it does not depend on where this file lies; a leading `/` says so.
-    fn target(&self, written: &str) -> Option<String> {
+    /// Reads a target of `paths`. One with `${configDir}` does not depend on the directory of this file, so
+    /// it gets a leading `/`.
+    fn read_target(&self, written: &str) -> Option<String> {
         match written.strip_prefix("${configDir}") {
-            Some(rest) => join(self.top, &format!("./{rest}")).map(|place| format!("/{place}")),
-            // What begins with `/` in the file is a path of somebody's machine.
+            Some(rest) => join(self.config_dir, &format!("./{rest}")).map(|path| format!("/{path}")),
+            // A target with a leading `/` is an absolute path on someone's machine.
             None => (!written.starts_with('/')).then(|| written.to_owned()),
         }
     }
 
-    /// The file that `extends` names: beside this one, or in a package of the workspace.
-    fn extended(&self, directory: &str, name: &str) -> Option<String> {
-        let places = if name.starts_with('.') {
+    /// The file that `extends` names: relative to this one, or in a package of the workspace.
+    fn find_extended(&self, directory: &str, name: &str) -> Option<String> {
+        let paths = if name.starts_with('.') {
             vec![join(directory, name)?]
         } else {
-            self.packages.directories(self.project, directory, name)
+            self.packages.unexported_paths(self.project, directory, name)
         };
-        places.iter().find_map(|place| {
+        paths.iter().find_map(|path| {
             let file = [
-                place.clone(),
-                format!("{place}.json"),
-                child_path(place, "tsconfig.json"),
+                path.clone(),
+                format!("{path}.json"),
+                child_path(path, "tsconfig.json"),
             ];
             self.project.first_file(file)
         })
@@ -202,7 +207,7 @@ mod tests {
     const FROM: &str = "app/src/main.ts";
 
     #[test]
-    fn paths_are_relative_to_their_configuration_or_to_the_base() {
+    fn paths_are_relative_to_their_configuration_or_to_base_url() {
         let sample = Sample::of(&["app/src/store/table.ts", "app/lib/x.ts"]);
         let sample = sample.with(
             "app/tsconfig.json",
@@ -229,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closest_pattern_decides_and_its_targets_are_tried_in_turn() {
+    fn the_targets_of_the_closest_pattern_are_tried_in_order() {
         let sample = Sample::of(&["one/x.ts", "two/x.ts", "two/y.ts"]).with(
             "tsconfig.json",
             "{\"compilerOptions\": {\"paths\": {\"@a/*\": [\"two/*\"], \"@a/b/*\": [\"one/*\", \"two/*\"]}}}",
@@ -240,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_extended_counts_until_it_is_said_again() {
+    fn options_override_those_of_the_extended_configuration() {
         let sample = Sample::of(&["shared/x.ts", "app/own/x.ts"])
             .with(
                 "tsconfig.base.json",
@@ -269,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_that_only_refers_to_others_has_their_paths() {
+    fn a_configuration_has_the_paths_of_its_references() {
         let sample = Sample::of(&["app/src/x.ts"])
             .with(
                 "app/tsconfig.json",
@@ -283,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_end_and_what_leaves_the_project_is_external() {
+    fn circular_extends_end_and_paths_outside_the_project_are_external() {
         let other =
             r#"{"extends": ["./tsconfig.json", "./other.json"], "compilerOptions": {"baseUrl": "../.."}}"#;
         let sample = Sample::of(&["x.ts"])

@@ -1,18 +1,21 @@
 //! Members of a workspace: the directories that patterns such as `packages/*` name.
 //!
-//! Of patterns, `*` inside a name, `**` for any directories and a leading `!` are known, as package managers use them.
+//! Patterns may have `*` inside a name, `**` for any directories and a leading `!`, as package managers use
+//! them.
 //!
-//! Invariant: at most [`MAX_VISITS`] directories are looked at, however the patterns and the project are made.
+//! Invariant: at most [`MAX_VISITED_DIRECTORIES`] directories are visited, whatever the patterns and the
+//! project are.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::imports::cached_project::CachedProject;
 use crate::imports::paths::{child_path, join};
 
-const MAX_VISITS: usize = 5_000;
+/// Directories that are visited for one workspace.
+const MAX_VISITED_DIRECTORIES: usize = 5_000;
 
-/// Directories below which no member is looked for by a wildcard.
-pub(in crate::imports) const NEVER: &[&str] = &[
+/// Directories that a wildcard never enters.
+pub(in crate::imports) const SKIPPED_DIRECTORIES: &[&str] = &[
     "node_modules",
     "target",
     "vendor",
@@ -21,8 +24,8 @@ pub(in crate::imports) const NEVER: &[&str] = &[
     "bower_components",
 ];
 
-/// The directories below `base` that a pattern names and that hold a file called `manifest`.
-pub(in crate::imports) fn members(
+/// Finds the directories below `base` that match a pattern and have a file called `manifest`.
+pub(in crate::imports) fn find_members(
     project: &CachedProject<'_>,
     base: &str,
     patterns: &[String],
@@ -35,7 +38,7 @@ pub(in crate::imports) fn members(
             Some(pattern) => (pattern, true),
             None => (pattern.as_str(), false),
         };
-        for directory in matches(project, base, pattern, &mut visits) {
+        for directory in match_directories(project, base, pattern, &mut visits) {
             if excluded {
                 found.remove(&directory);
             } else if project.is_file(&child_path(&directory, manifest)) {
@@ -46,17 +49,22 @@ pub(in crate::imports) fn members(
     found
 }
 
-fn matches(project: &CachedProject<'_>, base: &str, pattern: &str, visits: &mut usize) -> BTreeSet<String> {
+fn match_directories(
+    project: &CachedProject<'_>,
+    base: &str,
+    pattern: &str,
+    visits: &mut usize,
+) -> BTreeSet<String> {
     let names: Vec<&str> = pattern
         .split('/')
         .filter(|name| !matches!(*name, "" | "."))
         .collect();
     let mut found = BTreeSet::new();
-    // Each step: a directory, and how many names of the pattern lead to it.
+    // Each step is a directory and the number of names of the pattern that lead to it.
     let mut steps = VecDeque::from([(base.to_owned(), 0)]);
     while let Some((directory, passed)) = steps.pop_front() {
         *visits += 1;
-        if *visits > MAX_VISITS {
+        if *visits > MAX_VISITED_DIRECTORIES {
             break;
         }
         let Some(&name) = names.get(passed) else {
@@ -67,8 +75,8 @@ fn matches(project: &CachedProject<'_>, base: &str, pattern: &str, visits: &mut 
             steps.push_back((directory.clone(), passed + 1));
             steps.extend(children(project, &directory).map(|child| (child, passed)));
         } else if name.contains('*') {
-            let fitting =
-                children(project, &directory).filter(|child| fits(crate::imports::paths::name(child), name));
+            let fitting = children(project, &directory)
+                .filter(|child| matches_pattern(crate::imports::paths::file_name(child), name));
             steps.extend(fitting.map(|child| (child, passed + 1)));
         } else {
             steps.extend(join(&directory, name).map(|child| (child, passed + 1)));
@@ -81,22 +89,22 @@ fn children(project: &CachedProject<'_>, directory: &str) -> impl Iterator<Item 
     let names = project.list_directories(directory);
     names
         .into_iter()
-        .filter(|name| !name.starts_with('.') && !NEVER.contains(&name.as_str()))
+        .filter(|name| !name.starts_with('.') && !SKIPPED_DIRECTORIES.contains(&name.as_str()))
         .map(move |name| child_path(directory, &name))
 }
 
-/// True for a name that a pattern with `*` in it takes.
-fn fits(name: &str, pattern: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else {
+/// True if a name matches a pattern with `*` in it.
+fn matches_pattern(name: &str, pattern: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
         return false;
     };
-    let mut pieces = pieces.peekable();
-    while let Some(piece) = pieces.next() {
-        if pieces.peek().is_none() {
-            return rest.ends_with(piece);
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
         }
-        match rest.split_once(piece) {
+        match rest.split_once(part) {
             Some((_, after)) => rest = after,
             None => return false,
         }
@@ -121,12 +129,12 @@ mod tests {
             "tools/m",
         ]);
         let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-        let found = members(&CachedProject::new(&sample), "", &patterns, "m");
+        let found = find_members(&CachedProject::new(&sample), "", &patterns, "m");
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected, "{patterns:?}");
     }
 
     #[test]
-    fn patterns_name_directories_that_hold_the_manifest() {
+    fn patterns_match_directories_with_a_manifest() {
         check(&["packages/*"], &["packages/a", "packages/b"]);
         check(
             &["./packages/*/", "tools"],
@@ -142,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_any_part_of_a_name() {
+    fn a_star_matches_any_part_of_a_name() {
         for (name, pattern, fitting) in [
             ("plugin-a", "plugin-*", true),
             ("plugin", "plugin-*", false),
@@ -151,7 +159,7 @@ mod tests {
             ("aXbYc", "a*b*c", true),
             ("aXc", "a*b*c", false),
         ] {
-            assert_eq!(fits(name, pattern), fitting, "{name} {pattern}");
+            assert_eq!(matches_pattern(name, pattern), fitting, "{name} {pattern}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How Rust's statements are read and resolved, by example.
+//! Imports of Rust, by example.
 
 use super::*;
 use crate::imports::sample_project::{Sample, written};
@@ -48,7 +48,7 @@ fn shop() -> Sample {
 }
 
 #[test]
-fn a_path_is_the_deepest_module_with_a_file() {
+fn a_path_resolves_to_the_deepest_module_with_a_file() {
     let shop = shop();
     let check = |statement, expected| shop.check("rust", "src/f.rs", statement, expected);
     check("use crate::a::b::c::D;", "src/a/b/c/mod.rs");
@@ -74,7 +74,7 @@ fn a_declared_module_lies_beside_roots_and_below_files() {
 }
 
 #[test]
-fn self_and_super_count_from_the_files_module() {
+fn self_and_super_resolve_from_the_module_of_the_file() {
     let shop = shop();
     shop.check("rust", "src/a/b.rs", "use super::X;", "src/a.rs");
     shop.check("rust", "src/a/b.rs", "use super::super::f::X;", "src/f.rs");
@@ -89,7 +89,7 @@ fn self_and_super_count_from_the_files_module() {
 }
 
 #[test]
-fn modules_written_out_in_a_file_are_no_files() {
+fn inline_modules_have_no_file() {
     let text = "const A: char = '{';\nconst B: &str = r#\"mod x {\"#;\nmod tests {\n    use super::*;\n    mod deep {\n\
                         use super::super::super::f;\n    }\n}\nuse super::f;\n";
     let shop = shop().with("src/a.rs", text);
@@ -112,7 +112,7 @@ fn modules_written_out_in_a_file_are_no_files() {
 }
 
 #[test]
-fn old_editions_begin_at_the_root() {
+fn paths_of_edition_2015_start_at_the_crate_root() {
     let shop = shop().with("Cargo.toml", "[package]\nname = \"shop\"");
     shop.check("rust", "src/a.rs", "use f::X;", "src/f.rs");
     shop.check("rust", "src/a.rs", "use g::X;", "external");
@@ -193,7 +193,7 @@ fn other_crates_of_the_workspace_are_found_by_name() {
 }
 
 #[test]
-fn without_a_manifest_the_nearest_root_is_the_crates() {
+fn without_a_manifest_the_nearest_root_file_decides() {
     let loose = Sample::of(&["code/main.rs", "code/a.rs", "code/b/c.rs", "code/b.rs"]);
     loose.check("rust", "code/b/c.rs", "use crate::a::X;", "code/a.rs");
     loose.check("rust", "code/b/c.rs", "use super::X;", "code/b.rs");
