@@ -50,8 +50,8 @@ struct DefinitionCut<'a> {
 }
 
 impl DefinitionCut<'_> {
-    /// Cuts the rows of a definition, or of the file, around the inner definitions that are chunks of their
-    /// own.
+    /// Cuts the rows of a definition, or of the file, around the inner definitions that are
+    /// separate chunks.
     fn cut_region(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, inside: &[usize]) {
         let mut next = *region.start();
         let mut part = 0;

@@ -81,7 +81,7 @@ impl Report {
             let below = name.strip_prefix(base.as_str())?.strip_prefix('/')?;
             self.file_named(below).filter(|_| !self.has_files_below(base))
         };
-        // An absolute path can only be the end of another absolute path, from a build in another directory.
+        // An absolute path of a caller fits only absolute paths of the report, made in another directory.
         let is_rooted = is_absolute(&normalise_path(path));
         let ends_in_name = |file: &&FileCoverage| {
             let start = file.path.strip_suffix(name.as_str()).unwrap_or_default();

@@ -12,13 +12,13 @@
 //!    `commit.rs` sets the kind of what it finds.
 //! 3. In `app`: the variant of `Type` in `tools/context/search`, which is the filter that callers name, and
 //!    the reference pages that are generated from it.
-//! 4. In `engine`: raise the version of the index (`index/place.rs`), so that existing indexes are rebuilt.
+//! 4. In `engine`: raise `VERSION` of the index, so that existing indexes are rebuilt.
 //!
 //! To add a source: a file here with an extractor, a variant of [`DiscoverySource`], a call in
 //! [`extract_from_file`] (or a function like [`extract_from_commit`] for texts outside of files), and its
 //! weight where ranking matches on the source.
 //!
-//! Invariant: discoveries depend on the text and the path alone, so that indexing twice gives the same.
+//! Invariant: discoveries depend on the arguments alone, so that indexing twice gives the same.
 
 mod comment;
 mod commit;
