@@ -1,12 +1,12 @@
 //! LCOV reports: the result does not depend on how the bytes are fed, and its figures are possible ones.
 
-use docent_core::coverage::{Names, Report};
-use docent_core::lcov::{LcovError, Parser};
+use docent_core::coverage::{FileNames, Report};
+use docent_core::coverage::lcov::{LcovError, LcovParser};
 
 /// The first byte chooses the size of the pieces, the rest is the report.
 pub fn check(input: &[u8]) {
     let (selector, bytes) = super::split_selector(input);
-    let names = Names::new(["/a"]);
+    let names = FileNames::new(["/a"]);
     let whole = parse(bytes, usize::MAX, &names);
     assert_eq!(
         parse(bytes, selector + 1, &names),
@@ -29,8 +29,8 @@ pub fn check(input: &[u8]) {
     assert!(report.total().percent().tenths <= 1_000, "more than 100 %");
 }
 
-fn parse(bytes: &[u8], piece_bytes: usize, names: &Names) -> Result<Report, LcovError> {
-    let mut parser = Parser::new(names);
+fn parse(bytes: &[u8], piece_bytes: usize, names: &FileNames) -> Result<Report, LcovError> {
+    let mut parser = LcovParser::new(names);
     for piece in bytes.chunks(piece_bytes) {
         parser.feed(piece)?;
     }

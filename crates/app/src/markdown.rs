@@ -3,7 +3,7 @@
 //! Text from commits and files stays on its line and inside its fence. Only strings are handled here; answers
 //! are put together by the tools.
 
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 
 /// Text for the middle of a line: no invisible characters, no line ends, at most 500 characters.
 pub(crate) fn inline(text: &str) -> String {

@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use docent_core::redact::redact;
+use docent_core::text::redact::redact;
 use docent_engine::memory::Author;
 use docent_engine::sessions::{Past, SessionUse, Sessions};
 use jiff::Timestamp;

@@ -9,8 +9,8 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use docent_core::coverage::Percent;
-use docent_core::reveal::reveal_part;
-use docent_core::tokens::words;
+use docent_core::text::reveal::reveal_part;
+use docent_core::text::tokens::words;
 use serde_json::Value;
 
 use crate::markdown::count;

@@ -1,4 +1,5 @@
-//! Prints what docent sees in source files: definitions or chunks, one line each, or how long that takes.
+//! Prints the definitions, chunks or import statements of source files, one per line, or measures the speed
+//! of chunking.
 //!
 //! usage: outline definitions|chunks|imports FILE…
 //!        outline speed DIRECTORY…
@@ -15,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use docent_core::chunk::{self, Outline, Statement};
-use docent_core::language::language_in;
+use docent_core::chunk::{self, ImportStatement, Outline};
+use docent_core::language::Language;
 use docent_core::path::RepoPath;
 
 fn main() {
@@ -24,20 +25,20 @@ fn main() {
     let what = arguments.next().unwrap_or_default();
     let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
     match what.as_str() {
-        "definitions" | "chunks" | "imports" => paths.iter().for_each(|path| print(&what, path)),
-        "speed" => speed(&paths),
+        "definitions" | "chunks" | "imports" => paths.iter().for_each(|path| print_file(&what, path)),
+        "speed" => measure_speed(&paths),
         _ => println!("usage: outline definitions|chunks|imports FILE… | speed DIRECTORY…"),
     }
 }
 
-fn source(path: &Path) -> Option<(&'static str, String)> {
+fn read_source(path: &Path) -> Option<(Language, String)> {
     let text = fs::read_to_string(path).ok()?;
     let name = RepoPath::parse(path.file_name()?.to_str()?).ok()?;
-    Some((language_in(&name, &text), text))
+    Some((Language::of_file(&name, &text), text))
 }
 
-fn print(what: &str, path: &Path) {
-    let Some((language, text)) = source(path) else {
+fn print_file(what: &str, path: &Path) {
+    let Some((language, text)) = read_source(path) else {
         return;
     };
     let shown = path.display();
@@ -57,7 +58,7 @@ fn print(what: &str, path: &Path) {
         return;
     }
     if what == "imports" {
-        let statements = Statement::all(language, &text, &|| false).and_then(Result::ok);
+        let statements = ImportStatement::find_all(language, &text, &|| false).and_then(Result::ok);
         for import in statements.unwrap_or_default() {
             println!("{shown}\t{}\t{}", import.line, import.text.replace('\n', " "));
         }
@@ -77,14 +78,14 @@ fn print(what: &str, path: &Path) {
     }
 }
 
-/// Time of parsing alone and of parsing and chunking, over the same files in turns, on all cores.
-fn speed(directories: &[PathBuf]) {
+/// Measures parsing alone, and parsing with chunking, in turns over the same files, on all cores.
+fn measure_speed(directories: &[PathBuf]) {
     let mut files = Vec::new();
     for directory in directories {
-        collect(directory, &mut files);
+        collect_sources(directory, &mut files);
     }
     files.retain(|(language, text)| {
-        chunk::has_grammar(language) && chunk::chunk(language, text).unread.is_none()
+        chunk::has_grammar(*language) && chunk::chunk(*language, text).unparsed.is_none()
     });
     let megabytes = files.iter().map(|(_, text)| text.len()).sum::<usize>() as f64 / 1e6;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -93,10 +94,10 @@ fn speed(directories: &[PathBuf]) {
         let (mut parse, mut all, mut chunks) = (Duration::ZERO, Duration::ZERO, 0);
         while let Some((language, text)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             let started = Instant::now();
-            std::hint::black_box(chunk::parse_only(language, text));
+            std::hint::black_box(chunk::parse_only(*language, text));
             parse += started.elapsed();
             let started = Instant::now();
-            chunks += chunk::chunk(language, text).chunks.len();
+            chunks += chunk::chunk(*language, text).chunks.len();
             all += started.elapsed();
         }
         (parse.as_secs_f64(), all.as_secs_f64(), chunks)
@@ -120,7 +121,7 @@ fn speed(directories: &[PathBuf]) {
     );
 }
 
-fn collect(directory: &Path, files: &mut Vec<(&'static str, String)>) {
+fn collect_sources(directory: &Path, files: &mut Vec<(Language, String)>) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;
     };
@@ -131,9 +132,9 @@ fn collect(directory: &Path, files: &mut Vec<(&'static str, String)>) {
                 .file_name()
                 .is_some_and(|name| name != ".git" && name != "node_modules")
             {
-                collect(&path, files);
+                collect_sources(&path, files);
             }
-        } else if let Some(file) = source(&path) {
+        } else if let Some(file) = read_source(&path) {
             files.push(file);
         }
     }

@@ -1,9 +1,9 @@
-//! Which paths hold secrets or machinery and are never shown, whoever asks and by whichever tool.
+//! Access rules: paths of secrets and machinery, which no tool ever shows.
 //!
-//! Invariant: a rule speaks about whole path components, never about parts of them, so `.gitignore`,
-//! `.github/` and `environment.rs` stay readable while `.git` and `.env` do not. Letter case is folded, and a
-//! name is also looked at without what a file system may ignore in it: trailing dots and spaces, stream
-//! names after a colon, zero-width characters.
+//! Invariant: a rule matches whole path components, never parts of them, so `.gitignore`, `.github/` and
+//! `environment.rs` stay readable while `.git` and `.env` do not. Letter case is folded, and a name is also
+//! checked without the parts that some file system ignores: trailing dots and spaces, stream names after a
+//! colon, zero-width characters.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::glob::is_reasonable;
 use crate::path::RepoPath;
 
-/// The rules of one project: the built-in ones and those its configuration adds.
+/// The rules of one project: the built-in ones and those that its settings add.
 #[derive(Clone, Debug)]
 pub struct Access {
     components: GlobSet,
     paths: GlobSet,
 }
 
-/// A pattern in the configuration that cannot be read.
+/// A pattern in the settings that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{pattern}` is not a pattern: {reason}")]
 pub struct PatternError {
@@ -27,7 +27,7 @@ pub struct PatternError {
     pub reason: String,
 }
 
-/// What a built-in rule blocks: a name, names that begin so, or names that end so.
+/// A built-in rule: blocks one name, or names with a prefix or a suffix.
 enum Rule {
     Is(&'static str),
     Begins(&'static str),
@@ -54,12 +54,12 @@ const BLOCKED: &[Rule] = &[
     Rule::Is(".pypirc"),
 ];
 
-/// Names a built-in rule covers although they are written to be shown.
+/// Exceptions: names that a built-in rule would block although they are meant to be read.
 const SHOWN: &[&str] = &[".env.example", ".env.sample", ".env.template"];
 
 impl Access {
-    /// The built-in rules and `extra` ones: a pattern without `/` blocks a component of that name
-    /// anywhere, one with `/` blocks what it matches from the root and everything below it.
+    /// The built-in rules and `extra` patterns. A pattern without `/` blocks components of that name
+    /// anywhere; a pattern with `/` blocks the paths it matches from the root, and everything below them.
     pub fn new<'a>(extra: impl IntoIterator<Item = &'a str>) -> Result<Self, PatternError> {
         let mut components = GlobSetBuilder::new();
         let mut paths = GlobSetBuilder::new();
@@ -68,10 +68,10 @@ impl Access {
             let plain = plain.strip_prefix("./").unwrap_or(&plain).trim_end_matches('/');
             if plain.contains('/') {
                 let rooted = plain.trim_start_matches('/');
-                paths.add(glob(rooted)?);
-                paths.add(glob(&format!("{rooted}/**"))?);
+                paths.add(build_glob(rooted)?);
+                paths.add(build_glob(&format!("{rooted}/**"))?);
             } else {
-                components.add(glob(plain)?);
+                components.add(build_glob(plain)?);
             }
         }
         let build = |set: GlobSetBuilder| {
@@ -86,13 +86,13 @@ impl Access {
         })
     }
 
-    /// True when `path` may be shown.
+    /// True if `path` may be shown.
     pub fn allows(&self, path: &RepoPath) -> bool {
         path.components().all(|component| self.allows_name(component)) && self.allows_path(path)
     }
 
-    /// True unless a rule about whole paths blocks `path`. A walk that has asked [`Access::allows_name`] on
-    /// the way down needs only this.
+    /// True unless a rule about whole paths blocks `path`. Suffices for a walk that has checked each
+    /// component with [`Access::allows_name`].
     pub fn allows_path(&self, path: &RepoPath) -> bool {
         if self.paths.is_empty() {
             return true;
@@ -101,12 +101,12 @@ impl Access {
         !self.paths.is_match(folded.join("/"))
     }
 
-    /// True when a single component may be shown; lets a walk prune as it goes down.
+    /// True if a single component may be shown. Lets a walk skip whole directories.
     pub fn allows_name(&self, name: &str) -> bool {
         let folded = fold(name);
         self.allows_folded(&folded)
             && match folded.split_once(':') {
-                Some((before, _)) => self.allows_folded(bare(before)),
+                Some((before, _)) => self.allows_folded(trim_ignored_end(before)),
                 None => true,
             }
     }
@@ -121,7 +121,7 @@ impl Access {
     }
 }
 
-fn glob(pattern: &str) -> Result<globset::Glob, PatternError> {
+fn build_glob(pattern: &str) -> Result<globset::Glob, PatternError> {
     if !is_reasonable(pattern) {
         let shown: String = pattern.chars().take(40).collect();
         return Err(PatternError {
@@ -138,9 +138,9 @@ fn glob(pattern: &str) -> Result<globset::Glob, PatternError> {
         })
 }
 
-/// A name as the most forgiving file system would look it up.
+/// A name as the most lenient file system would look it up.
 fn fold(name: &str) -> Cow<'_, str> {
-    let name = bare(name);
+    let name = trim_ignored_end(name);
     if name.is_ascii() {
         return if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
             Cow::Owned(name.to_ascii_lowercase())
@@ -154,11 +154,11 @@ fn fold(name: &str) -> Cow<'_, str> {
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .collect();
-    Cow::Owned(bare(&folded).to_owned())
+    Cow::Owned(trim_ignored_end(&folded).to_owned())
 }
 
-/// Without the dots and spaces at its end that some file systems drop.
-fn bare(name: &str) -> &str {
+/// A name without the trailing dots and spaces that some file systems drop.
+fn trim_ignored_end(name: &str) -> &str {
     name.trim_end_matches(['.', ' '])
 }
 
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_a_file_system_may_fold_are_blocked() {
+    fn spellings_that_a_file_system_may_fold_are_blocked() {
         for path in [
             ".ENV",
             ".Env.Local",
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn configuration_adds_names_and_rooted_paths() {
+    fn settings_add_names_and_rooted_paths() {
         check(&["*.sqlite"], "data/users.SQLITE", false);
         check(&["private/"], "a/private/b.txt", false);
         check(&["infra/prod"], "infra/prod/main.tf", false);

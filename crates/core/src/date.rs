@@ -1,35 +1,35 @@
-//! Dates as git reads them, and only those: git takes whatever it cannot read for the present moment, so text is
-//! looked at before git gets it.
+//! Dates in the spellings that git understands, checked before git sees them: git takes any text that it
+//! cannot read for the present moment.
 //!
-//! Invariant: every word of a date that is let through is one git knows, and its digits can be a date or a time. A
-//! day without a time is a value of its own, the whole day: git would put the present time of day in, and answer
-//! differently at noon and at night.
+//! Invariant: every word of an accepted date is known to git, and its digits can be a date or a time. A day
+//! without a time is a separate value, the whole day, because git would add the present time of day and
+//! answer differently at noon and at night.
 
-/// A moment in time as somebody wrote it.
+/// A date as a caller wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Date {
-    /// A day and no time: the whole of it.
+    /// A whole day.
     Day {
         year: i16,
         month: i8,
         day: i8,
     },
     Today,
-    /// So many seconds before now.
+    /// A number of seconds before now.
     Ago(i64),
-    /// Something that git reads.
+    /// Any other spelling that git understands.
     Text(String),
 }
 
 impl Date {
-    /// Nothing if `text` is no date.
+    /// Parses a date; `None` for other text.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_usual = |c: char| c.is_ascii_alphanumeric() || " -/.:,+@_".contains(c);
         if text.len() > 100 || !text.chars().all(is_usual) {
             return None;
         }
-        match whole_day(text) {
+        match parse_day(text) {
             Day::Real(year, month, day) => return Some(Self::Day { year, month, day }),
             Day::Impossible => return None,
             Day::Other => {}
@@ -37,12 +37,12 @@ impl Date {
         if text.eq_ignore_ascii_case("today") {
             return Some(Self::Today);
         }
-        ago(text).or_else(|| is_date(text).then(|| Self::Text(text.to_owned())))
+        parse_ago(text).or_else(|| is_date(text).then(|| Self::Text(text.to_owned())))
     }
 }
 
-/// `30 days ago`, where the length of a unit does not depend on the calendar.
-fn ago(text: &str) -> Option<Date> {
+/// Parses `30 days ago`, for units whose length does not depend on the calendar.
+fn parse_ago(text: &str) -> Option<Date> {
     let mut words = text.split([' ', '.']).filter(|word| !word.is_empty());
     let (count, unit, last) = (words.next()?, words.next()?, words.next()?);
     let seconds = match unit.to_ascii_lowercase().trim_end_matches('s') {
@@ -57,15 +57,15 @@ fn ago(text: &str) -> Option<Date> {
     (last.eq_ignore_ascii_case("ago") && words.next().is_none()).then_some(Date::Ago(count * seconds))
 }
 
-/// What a text is, taken for a day and nothing else.
+/// A text read as a day.
 enum Day {
     Real(i16, i8, i8),
-    /// Written like a day, and in no calendar.
+    /// Written like a day that no calendar has.
     Impossible,
     Other,
 }
 
-fn whole_day(text: &str) -> Day {
+fn parse_day(text: &str) -> Day {
     let numbers: Vec<&str> = if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
         vec![&text[..4], &text[4..6], &text[6..]]
     } else {
@@ -82,7 +82,7 @@ fn whole_day(text: &str) -> Day {
     }
     let number = |text: &str| text.parse::<i16>().unwrap_or(0);
     let (year, month, day) = (number(year), number(month), number(day));
-    if is_day(year, month, day)
+    if is_calendar_day(year, month, day)
         && let (Ok(month), Ok(day)) = (month.try_into(), day.try_into())
     {
         Day::Real(year, month, day)
@@ -91,7 +91,7 @@ fn whole_day(text: &str) -> Day {
     }
 }
 
-fn is_day(year: i16, month: i16, day: i16) -> bool {
+fn is_calendar_day(year: i16, month: i16, day: i16) -> bool {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 if is_leap => 29,
@@ -102,17 +102,17 @@ fn is_day(year: i16, month: i16, day: i16) -> bool {
     (1970..=2099).contains(&year) && (1..=12).contains(&month) && (1..=days).contains(&day)
 }
 
-/// What a word of a date is.
+/// The kind of a word in a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DateWord {
-    /// A moment on its own: `yesterday`.
+    /// A moment by itself: `yesterday`.
     Moment,
-    /// A month or a day of the week, which is a moment too.
+    /// A month or a day of the week, which is a moment by itself too.
     Name,
     Unit,
-    /// A number as a word, or `last`.
+    /// A number word, or `last`.
     Count,
-    /// Belongs to a time, a zone or an ordinal, and means nothing alone.
+    /// A part of a time, a zone or an ordinal, meaningless alone.
     Particle,
 }
 
@@ -125,7 +125,7 @@ fn is_date(text: &str) -> bool {
     for run in runs(text) {
         if run.as_bytes()[0].is_ascii_digit() {
             numbers.push(run);
-        } else if let Some(word) = word(&run.to_ascii_lowercase()) {
+        } else if let Some(word) = classify_word(&run.to_ascii_lowercase()) {
             words.push(word);
         } else {
             return false;
@@ -136,7 +136,7 @@ fn is_date(text: &str) -> bool {
     }
     let has = |word| words.contains(&word);
     for part in text.split([' ', 'T', 't', ',']) {
-        match whole_day(part) {
+        match parse_day(part) {
             Day::Real(..) => return !has(DateWord::Unit),
             Day::Impossible => return false,
             Day::Other => {}
@@ -166,7 +166,7 @@ fn runs(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn word(word: &str) -> Option<DateWord> {
+fn classify_word(word: &str) -> Option<DateWord> {
     const NAMES: &[&str] = &[
         "january",
         "february",
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_knows_is_passed_on() {
+    fn spellings_that_git_knows_are_passed_on() {
         for text in [
             "3 months ago",
             "30 days",
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_not_taken_for_now() {
+    fn other_text_is_not_taken_for_the_present() {
         for text in [
             "",
             "   ",

@@ -1,27 +1,162 @@
-//! The language a file is written in: by its name, for scripts without an extension by their first line, and for headers by
-//! what they say.
+//! The language a file is written in, detected from its path and its text.
+//!
+//! The file name decides first, then the extension, then the shebang line of a script. A C header is C++ if
+//! its text says so. Left out: detection by content for anything but headers.
+//!
+//! To add a language: a row in the table of [`Language`], and its file names, extensions or interpreters in
+//! the three functions below. A grammar for it is a row in `chunk/grammar.rs`, its imports a file in
+//! `imports/languages/`.
+//!
+//! Invariant: each language has one name, the identifier that editors use. Names are stored in indexes and
+//! shown in answers, so a name never changes.
+
+use std::fmt;
 
 use crate::path::RepoPath;
 
-/// The language's identifier as editors spell it (`typescript`, `cpp`), or `plaintext`.
-pub fn language_of(path: &RepoPath, first_line: &str) -> &'static str {
-    by_file_name(path.file_name())
-        .or_else(|| path.extension().and_then(by_extension))
-        .or_else(|| by_shebang(first_line))
-        .unwrap_or("plaintext")
+/// Defines the enum and its names from one table, so that no language can lack a name.
+macro_rules! languages {
+    ($($variant:ident = $name:literal,)*) => {
+        /// A programming, markup or data language.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Language {
+            $($variant,)*
+        }
+
+        impl Language {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The identifier that editors use: `typescript`, `cpp`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// The language with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
 }
 
-/// The same where the text is at hand: a header may be of C or of C++.
-pub fn language_in(path: &RepoPath, text: &str) -> &'static str {
-    match language_of(path, text.lines().next().unwrap_or_default()) {
-        "c" if path.extension() == Some("h") && speaks_cpp(text) => "cpp",
-        language => language,
+languages! {
+    AsciiDoc = "asciidoc",
+    Assembly = "asm",
+    Astro = "astro",
+    Batch = "bat",
+    C = "c",
+    Clojure = "clojure",
+    CMake = "cmake",
+    Cpp = "cpp",
+    CSharp = "csharp",
+    Css = "css",
+    CudaCpp = "cuda-cpp",
+    Dart = "dart",
+    Diff = "diff",
+    Dockerfile = "dockerfile",
+    Elixir = "elixir",
+    Erlang = "erlang",
+    Fish = "fish",
+    FSharp = "fsharp",
+    Glsl = "glsl",
+    Go = "go",
+    GoMod = "go.mod",
+    GraphQl = "graphql",
+    Groovy = "groovy",
+    Haskell = "haskell",
+    Html = "html",
+    Ignore = "ignore",
+    Ini = "ini",
+    Java = "java",
+    JavaScript = "javascript",
+    JavaScriptReact = "javascriptreact",
+    Json = "json",
+    Jsonc = "jsonc",
+    Julia = "julia",
+    Kotlin = "kotlin",
+    Latex = "latex",
+    Less = "less",
+    Lisp = "lisp",
+    Lua = "lua",
+    Makefile = "makefile",
+    Markdown = "markdown",
+    Mdx = "mdx",
+    Nim = "nim",
+    Nix = "nix",
+    ObjectiveC = "objective-c",
+    ObjectiveCpp = "objective-cpp",
+    OCaml = "ocaml",
+    Perl = "perl",
+    Php = "php",
+    PlainText = "plaintext",
+    PowerShell = "powershell",
+    ProtocolBuffers = "proto",
+    Python = "python",
+    R = "r",
+    ReStructuredText = "restructuredtext",
+    Ruby = "ruby",
+    Rust = "rust",
+    Scala = "scala",
+    Scheme = "scheme",
+    Scss = "scss",
+    ShellScript = "shellscript",
+    Solidity = "solidity",
+    Sql = "sql",
+    Starlark = "starlark",
+    Svelte = "svelte",
+    Swift = "swift",
+    SystemVerilog = "systemverilog",
+    Terraform = "terraform",
+    Thrift = "thrift",
+    Toml = "toml",
+    TypeScript = "typescript",
+    TypeScriptReact = "typescriptreact",
+    VisualBasic = "vb",
+    Vhdl = "vhdl",
+    Vue = "vue",
+    WebAssembly = "wat",
+    Wgsl = "wgsl",
+    Xml = "xml",
+    Yaml = "yaml",
+    Zig = "zig",
+}
+
+impl Language {
+    /// Detects the language from a path and the first line of its file; [`Language::PlainText`] if neither
+    /// tells.
+    pub fn of_path(path: &RepoPath, first_line: &str) -> Self {
+        from_file_name(path.file_name())
+            .or_else(|| path.extension().and_then(from_extension))
+            .or_else(|| from_shebang(first_line))
+            .unwrap_or(Self::PlainText)
+    }
+
+    /// Detects the language of a file whose text is known. The text tells C headers from C++ headers.
+    pub fn of_file(path: &RepoPath, text: &str) -> Self {
+        match Self::of_path(path, text.lines().next().unwrap_or_default()) {
+            Self::C if path.extension() == Some("h") && is_cpp_header(text) => Self::Cpp,
+            language => language,
+        }
     }
 }
 
-/// True for text that only C++ would say, within its first lines.
-fn speaks_cpp(text: &str) -> bool {
-    const STARTS: [&str; 10] = [
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Lines of a header that are searched for C++ syntax.
+const MAX_HEADER_LINES: usize = 500;
+
+/// True if one of the first lines of a header begins as only C++ does.
+fn is_cpp_header(text: &str) -> bool {
+    const CPP_LINE_STARTS: [&str; 10] = [
         "class ",
         "namespace ",
         "template <",
@@ -33,135 +168,135 @@ fn speaks_cpp(text: &str) -> bool {
         "constexpr ",
         "#include <string>",
     ];
-    text.lines().take(500).any(|line| {
+    text.lines().take(MAX_HEADER_LINES).any(|line| {
         let line = line.trim_start();
-        STARTS.iter().any(|start| line.starts_with(start))
+        CPP_LINE_STARTS.iter().any(|start| line.starts_with(start))
     })
 }
 
-fn by_file_name(name: &str) -> Option<&'static str> {
+fn from_file_name(name: &str) -> Option<Language> {
     Some(match name {
-        "Dockerfile" | "Containerfile" => "dockerfile",
-        "Makefile" | "makefile" | "GNUmakefile" => "makefile",
-        "CMakeLists.txt" => "cmake",
-        "Gemfile" | "Rakefile" | "Podfile" | "Vagrantfile" => "ruby",
-        "Jenkinsfile" => "groovy",
-        "BUILD" | "BUILD.bazel" | "WORKSPACE" => "starlark",
-        "go.mod" => "go.mod",
-        "Cargo.lock" | "poetry.lock" | "uv.lock" => "toml",
-        ".bashrc" | ".bash_profile" | ".profile" | ".zshrc" => "shellscript",
-        ".gitignore" | ".dockerignore" | ".ignore" => "ignore",
+        "Dockerfile" | "Containerfile" => Language::Dockerfile,
+        "Makefile" | "makefile" | "GNUmakefile" => Language::Makefile,
+        "CMakeLists.txt" => Language::CMake,
+        "Gemfile" | "Rakefile" | "Podfile" | "Vagrantfile" => Language::Ruby,
+        "Jenkinsfile" => Language::Groovy,
+        "BUILD" | "BUILD.bazel" | "WORKSPACE" => Language::Starlark,
+        "go.mod" => Language::GoMod,
+        "Cargo.lock" | "poetry.lock" | "uv.lock" => Language::Toml,
+        ".bashrc" | ".bash_profile" | ".profile" | ".zshrc" => Language::ShellScript,
+        ".gitignore" | ".dockerignore" | ".ignore" => Language::Ignore,
         _ => return None,
     })
 }
 
-fn by_extension(extension: &str) -> Option<&'static str> {
+fn from_extension(extension: &str) -> Option<Language> {
     Some(match extension.to_ascii_lowercase().as_str() {
-        "rs" => "rust",
-        "ts" | "mts" | "cts" => "typescript",
-        "tsx" => "typescriptreact",
-        "js" | "mjs" | "cjs" => "javascript",
-        "jsx" => "javascriptreact",
-        "py" | "pyi" | "pyw" => "python",
-        "go" => "go",
-        "java" => "java",
-        "kt" | "kts" => "kotlin",
-        "scala" | "sc" | "sbt" => "scala",
-        "groovy" | "gradle" => "groovy",
-        "c" | "h" => "c",
-        "cc" | "cpp" | "cxx" | "c++" | "hh" | "hpp" | "hxx" | "h++" | "ipp" | "inl" => "cpp",
-        "cs" | "csx" => "csharp",
-        "fs" | "fsi" | "fsx" => "fsharp",
-        "vb" => "vb",
-        "swift" => "swift",
-        "m" => "objective-c",
-        "mm" => "objective-cpp",
-        "rb" | "rake" | "gemspec" => "ruby",
-        "php" | "phtml" => "php",
-        "lua" => "lua",
-        "ex" | "exs" => "elixir",
-        "erl" | "hrl" => "erlang",
-        "hs" | "lhs" => "haskell",
-        "ml" | "mli" => "ocaml",
-        "clj" | "cljs" | "cljc" | "edn" => "clojure",
-        "zig" | "zon" => "zig",
-        "nim" => "nim",
-        "dart" => "dart",
-        "r" => "r",
-        "jl" => "julia",
-        "pl" | "pm" => "perl",
-        "sh" | "bash" | "zsh" | "ksh" => "shellscript",
-        "fish" => "fish",
-        "ps1" | "psm1" => "powershell",
-        "bat" | "cmd" => "bat",
-        "html" | "htm" | "xhtml" => "html",
-        "css" => "css",
-        "scss" => "scss",
-        "less" => "less",
-        "vue" => "vue",
-        "svelte" => "svelte",
-        "astro" => "astro",
-        "json" | "jsonl" | "ndjson" | "webmanifest" => "json",
-        "jsonc" | "json5" => "jsonc",
-        "yaml" | "yml" => "yaml",
-        "toml" => "toml",
-        "xml" | "xsd" | "xsl" | "plist" | "csproj" | "svg" => "xml",
-        "ini" | "cfg" | "conf" | "properties" | "editorconfig" => "ini",
-        "sql" => "sql",
-        "graphql" | "gql" => "graphql",
-        "proto" => "proto",
-        "thrift" => "thrift",
-        "tf" | "tfvars" | "hcl" => "terraform",
-        "nix" => "nix",
-        "bzl" | "star" => "starlark",
-        "cmake" => "cmake",
-        "mk" => "makefile",
-        "dockerfile" => "dockerfile",
-        "md" | "markdown" => "markdown",
-        "mdx" => "mdx",
-        "rst" => "restructuredtext",
-        "adoc" | "asciidoc" => "asciidoc",
-        "tex" => "latex",
-        "scm" | "ss" | "rkt" => "scheme",
-        "lisp" | "el" => "lisp",
-        "asm" | "s" => "asm",
-        "wat" | "wast" => "wat",
-        "sol" => "solidity",
-        "v" | "sv" | "svh" => "systemverilog",
-        "vhd" | "vhdl" => "vhdl",
-        "glsl" | "vert" | "frag" => "glsl",
-        "wgsl" => "wgsl",
-        "cu" | "cuh" => "cuda-cpp",
-        "diff" | "patch" => "diff",
+        "rs" => Language::Rust,
+        "ts" | "mts" | "cts" => Language::TypeScript,
+        "tsx" => Language::TypeScriptReact,
+        "js" | "mjs" | "cjs" => Language::JavaScript,
+        "jsx" => Language::JavaScriptReact,
+        "py" | "pyi" | "pyw" => Language::Python,
+        "go" => Language::Go,
+        "java" => Language::Java,
+        "kt" | "kts" => Language::Kotlin,
+        "scala" | "sc" | "sbt" => Language::Scala,
+        "groovy" | "gradle" => Language::Groovy,
+        "c" | "h" => Language::C,
+        "cc" | "cpp" | "cxx" | "c++" | "hh" | "hpp" | "hxx" | "h++" | "ipp" | "inl" => Language::Cpp,
+        "cs" | "csx" => Language::CSharp,
+        "fs" | "fsi" | "fsx" => Language::FSharp,
+        "vb" => Language::VisualBasic,
+        "swift" => Language::Swift,
+        "m" => Language::ObjectiveC,
+        "mm" => Language::ObjectiveCpp,
+        "rb" | "rake" | "gemspec" => Language::Ruby,
+        "php" | "phtml" => Language::Php,
+        "lua" => Language::Lua,
+        "ex" | "exs" => Language::Elixir,
+        "erl" | "hrl" => Language::Erlang,
+        "hs" | "lhs" => Language::Haskell,
+        "ml" | "mli" => Language::OCaml,
+        "clj" | "cljs" | "cljc" | "edn" => Language::Clojure,
+        "zig" | "zon" => Language::Zig,
+        "nim" => Language::Nim,
+        "dart" => Language::Dart,
+        "r" => Language::R,
+        "jl" => Language::Julia,
+        "pl" | "pm" => Language::Perl,
+        "sh" | "bash" | "zsh" | "ksh" => Language::ShellScript,
+        "fish" => Language::Fish,
+        "ps1" | "psm1" => Language::PowerShell,
+        "bat" | "cmd" => Language::Batch,
+        "html" | "htm" | "xhtml" => Language::Html,
+        "css" => Language::Css,
+        "scss" => Language::Scss,
+        "less" => Language::Less,
+        "vue" => Language::Vue,
+        "svelte" => Language::Svelte,
+        "astro" => Language::Astro,
+        "json" | "jsonl" | "ndjson" | "webmanifest" => Language::Json,
+        "jsonc" | "json5" => Language::Jsonc,
+        "yaml" | "yml" => Language::Yaml,
+        "toml" => Language::Toml,
+        "xml" | "xsd" | "xsl" | "plist" | "csproj" | "svg" => Language::Xml,
+        "ini" | "cfg" | "conf" | "properties" | "editorconfig" => Language::Ini,
+        "sql" => Language::Sql,
+        "graphql" | "gql" => Language::GraphQl,
+        "proto" => Language::ProtocolBuffers,
+        "thrift" => Language::Thrift,
+        "tf" | "tfvars" | "hcl" => Language::Terraform,
+        "nix" => Language::Nix,
+        "bzl" | "star" => Language::Starlark,
+        "cmake" => Language::CMake,
+        "mk" => Language::Makefile,
+        "dockerfile" => Language::Dockerfile,
+        "md" | "markdown" => Language::Markdown,
+        "mdx" => Language::Mdx,
+        "rst" => Language::ReStructuredText,
+        "adoc" | "asciidoc" => Language::AsciiDoc,
+        "tex" => Language::Latex,
+        "scm" | "ss" | "rkt" => Language::Scheme,
+        "lisp" | "el" => Language::Lisp,
+        "asm" | "s" => Language::Assembly,
+        "wat" | "wast" => Language::WebAssembly,
+        "sol" => Language::Solidity,
+        "v" | "sv" | "svh" => Language::SystemVerilog,
+        "vhd" | "vhdl" => Language::Vhdl,
+        "glsl" | "vert" | "frag" => Language::Glsl,
+        "wgsl" => Language::Wgsl,
+        "cu" | "cuh" => Language::CudaCpp,
+        "diff" | "patch" => Language::Diff,
         _ => return None,
     })
 }
 
-fn by_shebang(first_line: &str) -> Option<&'static str> {
+fn from_shebang(first_line: &str) -> Option<Language> {
     let command = first_line.strip_prefix("#!")?;
     let mut words = command.split_whitespace();
     let mut program = words.next()?.rsplit('/').next()?;
     if program == "env" {
-        // `env -S deno run` and `env NAME=value python` name the program after options.
+        // `env -S deno run` and `env NAME=value python` have options before the program.
         program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
     }
     let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     Some(match name {
-        "sh" | "bash" | "dash" | "zsh" | "ksh" => "shellscript",
-        "fish" => "fish",
-        "python" | "pypy" => "python",
-        "node" | "nodejs" => "javascript",
-        "deno" | "bun" | "ts-node" | "tsx" => "typescript",
-        "ruby" => "ruby",
-        "perl" => "perl",
-        "php" => "php",
-        "lua" | "luajit" => "lua",
-        "elixir" => "elixir",
-        "runghc" | "stack" => "haskell",
-        "Rscript" => "r",
-        "julia" => "julia",
-        "swift" => "swift",
-        "pwsh" => "powershell",
+        "sh" | "bash" | "dash" | "zsh" | "ksh" => Language::ShellScript,
+        "fish" => Language::Fish,
+        "python" | "pypy" => Language::Python,
+        "node" | "nodejs" => Language::JavaScript,
+        "deno" | "bun" | "ts-node" | "tsx" => Language::TypeScript,
+        "ruby" => Language::Ruby,
+        "perl" => Language::Perl,
+        "php" => Language::Php,
+        "lua" | "luajit" => Language::Lua,
+        "elixir" => Language::Elixir,
+        "runghc" | "stack" => Language::Haskell,
+        "Rscript" => Language::R,
+        "julia" => Language::Julia,
+        "swift" => Language::Swift,
+        "pwsh" => Language::PowerShell,
         _ => return None,
     })
 }
@@ -171,15 +306,12 @@ mod tests {
     use super::*;
 
     fn check(path: &str, first_line: &str, expected: &str) {
-        assert_eq!(
-            language_of(&RepoPath::parse(path).unwrap(), first_line),
-            expected,
-            "{path}"
-        );
+        let language = Language::of_path(&RepoPath::parse(path).unwrap(), first_line);
+        assert_eq!(language.name(), expected, "{path}");
     }
 
     #[test]
-    fn names_and_extensions_tell_the_language() {
+    fn file_names_and_extensions_tell_the_language() {
         check("src/server/auth/AuthService.ts", "", "typescript");
         check("App.TSX", "", "typescriptreact");
         check("a/b.rs", "", "rust");
@@ -190,13 +322,10 @@ mod tests {
     }
 
     #[test]
-    fn a_header_tells_which_of_two_languages_it_is() {
+    fn the_text_of_a_header_tells_c_from_cpp() {
         let check = |path: &str, text: &str, expected: &str| {
-            assert_eq!(
-                language_in(&RepoPath::parse(path).unwrap(), text),
-                expected,
-                "{text}"
-            );
+            let language = Language::of_file(&RepoPath::parse(path).unwrap(), text);
+            assert_eq!(language.name(), expected, "{text}");
         };
         check("a.h", "#pragma once\nnamespace x {\nclass A;\n}\n", "cpp");
         check(
@@ -206,6 +335,18 @@ mod tests {
         );
         check("a.c", "class A;\n", "c");
         check("bin/run", "#!/bin/sh\n", "shellscript");
+    }
+
+    #[test]
+    fn a_name_leads_back_to_its_language() {
+        for language in Language::ALL {
+            assert_eq!(
+                Language::from_name(language.name()),
+                Some(*language),
+                "{language}"
+            );
+        }
+        assert_eq!(Language::from_name("klingon"), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! What docent computes: text in, values out.
+//! The computations of docent: text in, values out.
 //!
 //! Invariant: nothing in this crate touches files, the network, the environment or the clock, so every
 //! function here can be tested with a literal and fuzzed with random bytes.
 
 pub mod access;
+pub mod agent_instructions;
 pub mod boost;
 pub mod chunk;
 pub mod client_config;
@@ -12,17 +13,11 @@ pub mod date;
 pub mod discovery;
 pub mod docs;
 pub mod glob;
-pub mod guide;
 pub mod imports;
 pub mod language;
-pub mod lcov;
 pub mod memory;
 pub mod module;
 pub mod path;
 pub mod rank;
-pub mod redact;
-pub mod reveal;
 pub mod role;
-pub mod snapshot;
-pub mod tokens;
-pub mod wordpiece;
+pub mod text;

@@ -1,9 +1,9 @@
-//! The project's memory: which files it has, and what may be added to them.
+//! The project's memory: its files, and the checks that an entry must pass before it is appended.
 //!
-//! An entry is refused rather than mended: what a user approved is what is written, to the byte.
+//! An entry is refused rather than repaired, because the user approved exactly these bytes.
 //!
-//! Invariant: a [`MemoryEntry`] is safe to append. One of a JSON Lines file is one line and one object whose keys say one thing
-//! each; one of a markdown file holds nothing that a reader would not see.
+//! Invariant: a [`MemoryEntry`] is safe to append. In a JSON Lines file it is one line with one object
+//! without duplicate keys; in a markdown file it holds nothing that a reader would not see.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,17 +13,17 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::path::RepoPath;
-use crate::redact::secret_in;
-use crate::reveal::hidden_in;
+use crate::text::redact::find_secret;
+use crate::text::reveal::find_hidden_char;
 
-/// Where the files are.
-pub const DIRECTORY: &str = ".context/memory";
+/// The directory of the memory's files.
+pub const MEMORY_DIRECTORY: &str = ".context/memory";
 
-/// An entry may have so many bytes.
+/// Bytes of one entry.
 pub const MAX_ENTRY_BYTES: usize = 10_240;
 
-/// Objects and lists may stand inside each other so deep.
-const DEEPEST: usize = 32;
+/// Levels of nested objects and lists in an entry.
+const MAX_JSON_DEPTH: usize = 32;
 
 /// A file of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -48,26 +48,26 @@ impl MemoryFile {
     }
 
     /// The file with this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|file| file.name() == name)
     }
 
     /// The file at this path of a project.
-    pub fn at(path: &str) -> Option<Self> {
-        Self::named(path.strip_prefix(DIRECTORY)?.strip_prefix('/')?)
+    pub fn from_path(path: &str) -> Option<Self> {
+        Self::from_name(path.strip_prefix(MEMORY_DIRECTORY)?.strip_prefix('/')?)
     }
 
     /// Its path in a project.
     pub fn path(self) -> RepoPath {
-        RepoPath::parse(&format!("{DIRECTORY}/{}", self.name())).expect("made of literal paths")
+        RepoPath::parse(&format!("{MEMORY_DIRECTORY}/{}", self.name())).expect("made of literal paths")
     }
 
     pub fn is_json(self) -> bool {
         self != Self::BestPractices
     }
 
-    /// What must stand between what a file ends with and a further entry.
-    pub fn gap(self, end: &[u8]) -> &'static str {
+    /// The text to write before the next entry, after a file that ends with `end`.
+    pub fn separator_after(self, end: &[u8]) -> &'static str {
         match (self.is_json(), end) {
             (_, []) | (true, [.., b'\n']) | (false, [b'\n'] | [.., b'\n', b'\n']) => "",
             (true, _) | (false, [.., b'\n']) => "\n",
@@ -76,14 +76,14 @@ impl MemoryFile {
     }
 }
 
-/// Something that may be added to a file.
+/// An entry that may be appended to a file of the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryEntry {
     pub file: MemoryFile,
     text: String,
 }
 
-/// Why something may not be added.
+/// The reason why an entry is refused.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     #[error("the entry is empty")]
@@ -107,7 +107,7 @@ pub enum EntryError {
 }
 
 impl MemoryEntry {
-    /// Looks at what should be added; space around it does not count.
+    /// Checks an entry. White space around it is dropped.
     pub fn new(file: MemoryFile, text: &str) -> Result<Self, EntryError> {
         if text.len() > MAX_ENTRY_BYTES {
             return Err(EntryError::TooLarge(text.len()));
@@ -116,7 +116,7 @@ impl MemoryEntry {
         if text.is_empty() {
             return Err(EntryError::Empty);
         }
-        if let Some(hidden) = hidden_in(text) {
+        if let Some(hidden) = find_hidden_char(text) {
             return Err(EntryError::Hidden(hidden.into()));
         }
         let mut plain = text.to_owned();
@@ -125,15 +125,15 @@ impl MemoryEntry {
                 return Err(EntryError::ManyLines(file.name()));
             }
             plain = check_json(text)?;
-            if let Some(hidden) = hidden_in(&plain) {
+            if let Some(hidden) = find_hidden_char(&plain) {
                 return Err(EntryError::Hidden(hidden.into()));
             }
-        } else if let Some(what) = active(text) {
-            return Err(EntryError::Active(what));
-        } else if is_open(text) {
+        } else if let Some(element) = find_active_content(text) {
+            return Err(EntryError::Active(element));
+        } else if has_open_block(text) {
             return Err(EntryError::Open);
         }
-        if let Some(secret) = secret_in(text).or_else(|| secret_in(&plain)) {
+        if let Some(secret) = find_secret(text).or_else(|| find_secret(&plain)) {
             return Err(EntryError::Secret(secret));
         }
         Ok(Self {
@@ -147,43 +147,46 @@ impl MemoryEntry {
     }
 }
 
-/// Reads one object, strictly, and returns everything it says as plain text.
+/// Reads one JSON object strictly and returns its keys and strings as plain text, in which secrets are looked
+/// for.
 fn check_json(text: &str) -> Result<String, EntryError> {
     let not_json = |error: serde_json::Error| EntryError::NotJson(error.to_string());
-    let mut said = String::new();
+    let mut plain = String::new();
     let mut reader = serde_json::Deserializer::from_str(text);
-    let strict = Strict {
+    let visitor = StrictVisitor {
         depth: 0,
-        said: &mut said,
+        plain: &mut plain,
     };
-    strict.deserialize(&mut reader).map_err(not_json)?;
+    visitor.deserialize(&mut reader).map_err(not_json)?;
     reader.end().map_err(not_json)?;
     if text.starts_with('{') {
-        Ok(said)
+        Ok(plain)
     } else {
         Err(EntryError::NotAnObject)
     }
 }
 
-/// Walks through a JSON value: no key twice, not too deep.
-struct Strict<'a> {
+/// Visits a JSON value and refuses duplicate keys and deep nesting.
+struct StrictVisitor<'a> {
     depth: usize,
-    said: &'a mut String,
+    plain: &'a mut String,
 }
 
-impl Strict<'_> {
-    fn inner<E: serde::de::Error>(&mut self) -> Result<Strict<'_>, E> {
-        if self.depth >= DEEPEST {
-            return Err(E::custom(format!("more than {DEEPEST} levels inside each other")));
+impl StrictVisitor<'_> {
+    fn inner<E: serde::de::Error>(&mut self) -> Result<StrictVisitor<'_>, E> {
+        if self.depth >= MAX_JSON_DEPTH {
+            return Err(E::custom(format!(
+                "more than {MAX_JSON_DEPTH} levels inside each other"
+            )));
         }
-        Ok(Strict {
+        Ok(StrictVisitor {
             depth: self.depth + 1,
-            said: self.said,
+            plain: self.plain,
         })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict<'_> {
+impl<'de> DeserializeSeed<'de> for StrictVisitor<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
@@ -191,7 +194,7 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Strict<'_> {
+impl<'de> Visitor<'de> for StrictVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -219,8 +222,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        self.said.push_str(text);
-        self.said.push('\n');
+        self.plain.push_str(text);
+        self.plain.push('\n');
         Ok(())
     }
 
@@ -232,8 +235,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<(), A::Error> {
         let mut keys: HashSet<String> = HashSet::new();
         while let Some(key) = fields.next_key::<String>()? {
-            self.said.push_str(&key);
-            self.said.push_str(": ");
+            self.plain.push_str(&key);
+            self.plain.push_str(": ");
             fields.next_value_seed(self.inner()?)?;
             if let Some(twice) = keys.replace(key) {
                 return Err(A::Error::custom(format!("the key \"{twice}\" is there twice")));
@@ -243,14 +246,15 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
-/// Elements that run something, or load it from elsewhere.
-const ACTIVE: [&str; 14] = [
+/// HTML elements that run code or load something.
+const ACTIVE_ELEMENTS: [&str; 14] = [
     "script", "iframe", "object", "embed", "style", "link", "meta", "base", "svg", "form", "img", "video",
     "audio", "frame",
 ];
 
-/// What in markdown would do something in whatever renders it. What is written as code does nothing.
-fn active(text: &str) -> Option<String> {
+/// Finds HTML or a link in markdown that would run code or load something when it is rendered. Code blocks
+/// are safe.
+fn find_active_content(text: &str) -> Option<String> {
     for event in Parser::new(text) {
         match event {
             Event::Html(html) | Event::InlineHtml(html) => {
@@ -259,7 +263,7 @@ fn active(text: &str) -> Option<String> {
                     .find(|c: char| !c.is_ascii_alphanumeric())
                     .unwrap_or(name.len());
                 let name = name[..end].to_ascii_lowercase();
-                if ACTIVE.contains(&name.as_str()) || has_handler(&html) {
+                if ACTIVE_ELEMENTS.contains(&name.as_str()) || has_event_handler(&html) {
                     return Some(format!("<{name}>"));
                 }
             }
@@ -280,8 +284,8 @@ fn active(text: &str) -> Option<String> {
     None
 }
 
-/// Whether a tag says what to do when something happens: `onerror=…`.
-fn has_handler(html: &str) -> bool {
+/// True if a tag has an event handler: `onerror=…`.
+fn has_event_handler(html: &str) -> bool {
     let lower = html.to_ascii_lowercase();
     let names = lower.split([' ', '\t', '\n', '\r', '/', '"', '\'']);
     names
@@ -294,8 +298,8 @@ fn has_handler(html: &str) -> bool {
         })
 }
 
-/// Whether a block is begun and not ended, so that it would swallow the entries after it.
-fn is_open(text: &str) -> bool {
+/// True if a code block or comment is not closed, so that it would swallow the entries after it.
+fn has_open_block(text: &str) -> bool {
     let mut fence: Option<(char, usize)> = None;
     for line in text.lines() {
         let line = line.trim_start();
@@ -354,17 +358,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deep_is_refused() {
+    fn deeply_nested_json_is_refused() {
         let nested = |depth: usize| format!("{{\"a\": {}1{}}}", "[".repeat(depth), "]".repeat(depth));
-        assert!(MemoryEntry::new(MemoryFile::ProgressLog, &nested(DEEPEST - 1)).is_ok());
-        for depth in [DEEPEST, 200, 5_000] {
+        assert!(MemoryEntry::new(MemoryFile::ProgressLog, &nested(MAX_JSON_DEPTH - 1)).is_ok());
+        for depth in [MAX_JSON_DEPTH, 200, 5_000] {
             let refused = MemoryEntry::new(MemoryFile::ProgressLog, &nested(depth));
             assert!(matches!(refused, Err(EntryError::NotJson(_))), "{depth}");
         }
     }
 
     #[test]
-    fn bytes_are_counted_and_not_characters() {
+    fn the_limit_counts_bytes_and_not_characters() {
         let fits = "é".repeat(MAX_ENTRY_BYTES / 2);
         assert!(MemoryEntry::new(MemoryFile::BestPractices, &fits).is_ok());
         let more = format!("{fits}x");
@@ -376,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_shows_all_it_holds() {
+    fn markdown_with_hidden_or_active_content_is_refused() {
         let practice = |text: &str, expected| check(MemoryFile::BestPractices, text, expected);
         practice("- Use `<script>`? No.", Ok("- Use `<script>`? No."));
         practice(
@@ -400,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_refused_however_they_are_written() {
+    fn secrets_are_refused_even_if_escaped() {
         let key = ["AKIA", "ABCDEFGHIJKLMNOP"].concat();
         let escaped = key.replace('A', "\\u0041");
         for text in [format!(r#"{{"k": "{key}"}}"#), format!(r#"{{"k": "{escaped}"}}"#)] {
@@ -413,8 +417,8 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_set_off_from_what_is_there() {
-        let gap = |file: MemoryFile, end: &str| file.gap(end.as_bytes());
+    fn an_entry_is_separated_from_the_text_before_it() {
+        let separator = |file: MemoryFile, end: &str| file.separator_after(end.as_bytes());
         for (end, json, markdown) in [
             ("", "", ""),
             ("x", "\n", "\n\n"),
@@ -422,18 +426,18 @@ mod tests {
             ("x\n\n", "", ""),
             ("\n", "", ""),
         ] {
-            assert_eq!(gap(MemoryFile::Decisions, end), json, "{end:?}");
-            assert_eq!(gap(MemoryFile::BestPractices, end), markdown, "{end:?}");
+            assert_eq!(separator(MemoryFile::Decisions, end), json, "{end:?}");
+            assert_eq!(separator(MemoryFile::BestPractices, end), markdown, "{end:?}");
         }
     }
 
     #[test]
-    fn files_are_known_by_name_and_by_path() {
+    fn files_are_found_by_name_and_by_path() {
         for file in MemoryFile::ALL {
-            assert_eq!(MemoryFile::named(file.name()), Some(file));
-            assert_eq!(MemoryFile::at(file.path().as_str()), Some(file));
+            assert_eq!(MemoryFile::from_name(file.name()), Some(file));
+            assert_eq!(MemoryFile::from_path(file.path().as_str()), Some(file));
         }
-        assert_eq!(MemoryFile::at("decisions.jsonl"), None);
-        assert_eq!(MemoryFile::at("docs/decisions.jsonl"), None);
+        assert_eq!(MemoryFile::from_path("decisions.jsonl"), None);
+        assert_eq!(MemoryFile::from_path("docs/decisions.jsonl"), None);
     }
 }

@@ -1,16 +1,17 @@
-//! The module a file belongs to: the part of the project a person would name when asked where they work.
+//! The module of a file: the part of the project that a developer would say they work on, by its directories.
 
 use crate::path::RepoPath;
 
-/// Directories whose children are modules, whatever those are called.
+/// Directories whose children are always modules.
 const CONTAINERS: &[&str] = &[
     "crates", "packages", "apps", "pkg", "internal", "cmd", "services", "libs", "plugins",
 ];
 
-/// Directories that hold source and are not modules themselves.
+/// Directories that hold sources and are no modules themselves.
 const SOURCE_ROOTS: &[&str] = &["src", "lib", "app", "source", "sources"];
 
-/// Layers below a source root that hold modules rather than being one, as in `src/server/auth/AuthService.ts`.
+/// Layers below a source root that hold modules and are none themselves, as in
+/// `src/server/auth/AuthService.ts`.
 const LAYERS: &[&str] = &["server", "client", "main", "java", "kotlin", "scala", "python"];
 
 /// The first directory under the source root, or `root` for files at the top.
@@ -21,7 +22,7 @@ pub fn module_of(path: &RepoPath) -> &str {
         [container, module, ..] if CONTAINERS.contains(container) => module,
         [source, below @ ..] if SOURCE_ROOTS.contains(source) => {
             let layers = below.iter().take_while(|name| LAYERS.contains(name)).count();
-            // A layer with nothing below it is where the work is.
+            // A layer without directories below it is the module.
             below.get(layers).or(below.last()).copied().unwrap_or("root")
         }
         [container] if CONTAINERS.contains(container) => "root",
@@ -50,14 +51,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_container_holds_is_a_module_whatever_its_name() {
+    fn every_directory_in_a_container_is_a_module() {
         check("crates/app/src/mcp.rs", "app");
         check("packages/server/src/x.ts", "server");
         check("apps/app/src/index.ts", "app");
     }
 
     #[test]
-    fn files_at_the_top_are_module_root() {
+    fn files_at_the_top_belong_to_module_root() {
         check("README.md", "root");
         check("src/main.rs", "root");
         check("lib/index.js", "root");

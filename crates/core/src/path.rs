@@ -1,8 +1,9 @@
 //! Paths as callers name them: relative to the project root.
 //!
-//! Invariant: a [`RepoPath`] is never empty, never absolute, has no `.` or `..` component, no control
-//! character and `/` between components. Whether it exists, or leads outside through a symlink, is the
-//! engine's question; this module only reads text.
+//! This module only reads text. The engine decides whether a path exists, or leads outside through a symlink.
+//!
+//! Invariant: a [`RepoPath`] is never empty and never absolute, has no `.` or `..` component and no control
+//! character, and has `/` between components.
 
 use std::fmt;
 
@@ -24,9 +25,9 @@ pub enum PathError {
 }
 
 impl RepoPath {
-    /// Reads what a caller wrote. Both separators are accepted, `./` and doubled separators are dropped.
+    /// Parses a caller's path. Both separators are accepted; `./` and doubled separators are dropped.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        if is_normal(text) {
+        if is_normalised(text) {
             return Ok(Self(text.to_owned()));
         }
         if text.chars().any(char::is_control) {
@@ -70,7 +71,7 @@ impl RepoPath {
             .expect("a RepoPath has at least one component")
     }
 
-    /// What follows the last dot of the file name, if a name stands before it.
+    /// The part after the last dot of the file name; `None` if there is nothing before the dot.
     pub fn extension(&self) -> Option<&str> {
         match self.file_name().rsplit_once('.') {
             Some((stem, extension)) if !stem.is_empty() => Some(extension),
@@ -85,9 +86,9 @@ impl fmt::Display for RepoPath {
     }
 }
 
-/// Any path, also an absolute one, with `/` between components, without `.`, and without `..` where it leads back. Text only:
-/// whatever stands at the path, links included, is not asked.
-pub fn normal(path: &str) -> String {
+/// Any path, relative or absolute, with `/` between components, without `.`, and with `..` resolved as far as
+/// possible. Works on text alone: symlinks are not followed.
+pub fn normalise_path(path: &str) -> String {
     let path = path.replace('\\', "/");
     let (start, rest) = path.split_at(match path.as_bytes() {
         [letter, b':', b'/', ..] if letter.is_ascii_alphabetic() => 3,
@@ -106,8 +107,9 @@ pub fn normal(path: &str) -> String {
     start.to_ascii_uppercase() + &components.join("/")
 }
 
-/// True for text that needs nothing done to it, as walks write paths: printable ASCII, `/` between components.
-fn is_normal(text: &str) -> bool {
+/// True for a path that needs no change, as directory walks produce them: printable ASCII with `/` between
+/// components.
+fn is_normalised(text: &str) -> bool {
     let mut component = 0;
     let mut dots = 0;
     for byte in text.bytes() {
@@ -122,8 +124,8 @@ fn is_normal(text: &str) -> bool {
     component > 0 && !(component == dots && dots <= 2)
 }
 
-/// True for every spelling that some platform reads as absolute, whatever platform this is: a project
-/// is served the same way everywhere.
+/// True for every spelling that some platform reads as absolute, because a project is served the same way on
+/// all platforms.
 fn is_absolute(text: &str) -> bool {
     let drive = matches!(text.as_bytes(), [letter, b':', rest @ ..]
         if letter.is_ascii_alphabetic() && matches!(rest, [] | [b'/' | b'\\', ..]));
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_and_nothing_at_all_are_refused() {
+    fn control_characters_and_empty_paths_are_refused() {
         check("a\0b", Err(PathError::Control));
         check("a\nb", Err(PathError::Control));
         check("a\u{7f}", Err(PathError::Control));
@@ -204,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_parses_keeps_the_invariant(text in any::<String>()) {
+        fn every_parsed_path_keeps_the_invariant(text in any::<String>()) {
             if let Ok(path) = RepoPath::parse(&text) {
                 prop_assert!(path.components().all(|c| !c.is_empty() && c != "." && c != ".."));
                 prop_assert!(!path.as_str().starts_with('/') && !path.as_str().contains(['\\', '\0']));
@@ -214,8 +216,8 @@ mod tests {
         }
 
         #[test]
-        fn what_is_taken_as_it_is_needs_nothing_done(text in "[a./\\\\:\u{1}é]{0,8}") {
-            if is_normal(&text) {
+        fn a_path_taken_unchanged_is_normalised(text in "[a./\\\\:\u{1}é]{0,8}") {
+            if is_normalised(&text) {
                 prop_assert!(text.split('/').all(|c| !matches!(c, "" | "." | "..")), "{}", text);
                 let is_plain = !is_absolute(&text) && !text.contains(['\\', '\u{1}']);
                 prop_assert!(is_plain, "{}", text);

@@ -12,7 +12,7 @@ use std::hash::Hash;
 use crate::chunk::ChunkKind;
 use crate::path::RepoPath;
 use crate::role::FileRole;
-use crate::tokens::{ParsedQuery, joined, words};
+use crate::text::tokens::{ParsedQuery, fold_name, words};
 
 /// Something that may be an answer.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +122,7 @@ pub fn relevance(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &We
             score += file.gain + weights.history * candidate.spoken;
             score += weights.name * called(query, candidate.name);
             score += defines(query, candidate, weights);
-            if candidate.generated && !query.says("generat") {
+            if candidate.generated && !query.has_word("generat") {
                 score *= weights.generated;
             }
             score * file.factor
@@ -197,11 +197,11 @@ impl FileSignals {
         let parents: Vec<&str> = directories.rsplit('/').take(2).collect();
         let gain = weights.stem * share(query, &words(stem))
             + weights.directory * share(query, &words(&parents.join(" ")));
-        let whole = joined(stem);
+        let whole = fold_name(stem);
         let is_called = query
             .names
             .iter()
-            .any(|wanted| wanted.joined == whole || wanted.scope.as_ref() == Some(&whole));
+            .any(|wanted| wanted.folded == whole || wanted.scope.as_ref() == Some(&whole));
         Self {
             sum: 0.0,
             best: 0.0,
@@ -252,8 +252,8 @@ fn defines(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) ->
     if query.names.is_empty() || candidate.name.is_empty() {
         return 0.0;
     }
-    let name = joined(candidate.name);
-    let outside = joined(candidate.outside.rsplit('.').next().unwrap_or_default());
+    let name = fold_name(candidate.name);
+    let outside = fold_name(candidate.outside.rsplit('.').next().unwrap_or_default());
     let gain = if query.is_name {
         weights.defines
     } else {
@@ -270,7 +270,7 @@ fn defines(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) ->
     let fits = query
         .names
         .iter()
-        .filter(|wanted| wanted.joined == name)
+        .filter(|wanted| wanted.folded == name)
         .map(|wanted| {
             let scope = match &wanted.scope {
                 None => 1.0,
@@ -315,8 +315,8 @@ fn factor(query: &ParsedQuery, path: &str, weights: &Weights) -> f32 {
         "benches",
         "bench",
         "benchmarks",
-    ]) && !query.says("exampl")
-        && !query.says("bench")
+    ]) && !query.has_word("exampl")
+        && !query.has_word("bench")
     {
         factor *= weights.example;
     }
@@ -327,7 +327,7 @@ fn factor(query: &ParsedQuery, path: &str, weights: &Weights) -> f32 {
         "legacy",
         "compat",
         "deprecated",
-    ]) && !query.says("legacy")
+    ]) && !query.has_word("legacy")
     {
         factor *= weights.example;
     }
@@ -337,7 +337,7 @@ fn factor(query: &ParsedQuery, path: &str, weights: &Weights) -> f32 {
 fn asks_for_tests(query: &ParsedQuery) -> bool {
     ["test", "spec", "fixtur", "mock", "assert"]
         .iter()
-        .any(|word| query.says(word))
+        .any(|word| query.has_word(word))
 }
 
 fn asks_for_prose(query: &ParsedQuery) -> bool {
@@ -353,7 +353,7 @@ fn asks_for_prose(query: &ParsedQuery) -> bool {
         "licens",
     ]
     .iter()
-    .any(|word| query.says(word))
+    .any(|word| query.has_word(word))
 }
 
 fn ratio(part: usize, whole: usize) -> f32 {

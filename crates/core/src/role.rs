@@ -1,8 +1,9 @@
-//! What part a file plays in its project, judged by its path alone.
+//! The role of a file in its project, judged by its path alone: entry point, code, test, configuration,
+//! documentation.
 
 use crate::path::RepoPath;
 
-/// The part a file plays.
+/// The role of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileRole {
     Entry,
@@ -13,8 +14,8 @@ pub enum FileRole {
 }
 
 impl FileRole {
-    /// The first that fits: files with a name of their own, then prose, then tests (`tests/data.json` is what a
-    /// test reads, `tests/README.md` explains it), then configuration, then ways in.
+    /// The first role that fits, in this order: build files by name, prose, tests (`tests/data.json` is test
+    /// data, but `tests/README.md` is prose), configuration, entry points.
     pub fn of(path: &RepoPath) -> Self {
         let name = path.file_name().to_ascii_lowercase();
         let stem = name.split('.').next().unwrap_or(&name);
@@ -81,7 +82,7 @@ fn is_config(name: &str, extension: &str) -> bool {
         || name.contains(".config.")
 }
 
-/// Files that say how a project is built, and would be taken for something else by their extension.
+/// True for build files whose extension would give them another role.
 fn is_build_file(name: &str) -> bool {
     matches!(
         name,

@@ -12,8 +12,10 @@
 use std::path::Path;
 
 use docent_core::access::Access;
-use docent_core::discovery::{Discovery, Origins, in_commit, in_file, merge};
-use docent_core::language::language_in;
+use docent_core::discovery::{
+    Discovery, Origins, drop_near_duplicates, extract_from_commit, extract_from_file,
+};
+use docent_core::language::Language;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
@@ -38,7 +40,8 @@ fn main() {
             if let Ok(content) = root.read(path, 4 << 20)
                 && let Ok(text) = String::from_utf8(content.bytes)
             {
-                for one in in_file(path, language_in(path, &text), &text, &Origins::default()) {
+                for one in extract_from_file(path, Language::of_file(path, &text), &text, &Origins::default())
+                {
                     sender
                         .send((path.to_string(), one))
                         .expect("the receiver is there");
@@ -70,12 +73,12 @@ fn main() {
             .messages(&batch, &deadline)
             .expect("the repository can be read")
         {
-            found.extend(in_commit(&message).map(|one| (format!("commit {}", message.id), one)));
+            found.extend(extract_from_commit(&message).map(|one| (format!("commit {}", message.id), one)));
         }
     }
     let mut merged: Vec<Discovery> = found.iter().map(|(_, one)| one.clone()).collect();
     let before = merged.len();
-    merge(&mut merged);
+    drop_near_duplicates(&mut merged);
     eprintln!("{before} discoveries, {} after merging", merged.len());
     for (place, one) in found {
         if let Some(at) = merged.iter().position(|kept| *kept == one) {

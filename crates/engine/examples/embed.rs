@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_core::access::Access;
-use docent_core::language::language_in;
+use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         if let Ok(content) = root.read(&path, 1 << 20)
             && let Ok(text) = String::from_utf8(content.bytes)
-            && !["text", "markdown", "json"].contains(&language_in(&path, &text))
+            && ![Language::Markdown, Language::Json].contains(&Language::of_file(&path, &text))
         {
             texts.push(text);
         }

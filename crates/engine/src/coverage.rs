@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use cap_std::fs::{Dir, OpenOptions};
-use docent_core::coverage::{Ambiguous, FileCoverage, Names, Report, USUAL_PLACES};
-use docent_core::lcov::{LcovError, Parser};
+use docent_core::coverage::lcov::{LcovError, LcovParser};
+use docent_core::coverage::snapshot::{Comparison, Snapshot};
+use docent_core::coverage::{AmbiguousPath, FileCoverage, FileNames, Report, USUAL_REPORT_PATHS};
 use docent_core::path::{PathError, RepoPath};
-use docent_core::snapshot::{Comparison, Snapshot};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use uuid::{Uuid, Variant, Version};
@@ -52,7 +52,7 @@ pub enum ReportScope {
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub report: Arc<Report>,
-    names: Names,
+    names: FileNames,
 }
 
 /// A snapshot that was taken.
@@ -140,7 +140,7 @@ impl Coverage {
         let names = self.names();
         let report = self.report(&place, &names, deadline)?;
         let names = match place {
-            ReportLocation::Inside(path) => names.of_report_at(path.as_str()),
+            ReportLocation::Inside(path) => names.for_report_at(path.as_str()),
             ReportLocation::Outside(_) => names,
         };
         Ok(Loaded { report, names })
@@ -148,7 +148,7 @@ impl Coverage {
 
     /// Of the usual places, the one with the newest report.
     pub fn usual(&self) -> Option<&'static str> {
-        let there = USUAL_PLACES.iter().filter_map(|path| {
+        let there = USUAL_REPORT_PATHS.iter().filter_map(|path| {
             let place = ReportLocation::Inside(RepoPath::parse(path).expect("a path of ours"));
             match self.open(&place) {
                 Ok(opened) => Some((opened.modified, *path)),
@@ -190,9 +190,9 @@ impl Coverage {
         Ok(Comparison::between(&before.report, &now.report))
     }
 
-    fn names(&self) -> Names {
+    fn names(&self) -> FileNames {
         let roots = [self.root.path(), self.root.given()];
-        Names::new(roots.iter().filter_map(|root| root.to_str()))
+        FileNames::new(roots.iter().filter_map(|root| root.to_str()))
     }
 
     fn place(&self, path: &str) -> Result<ReportLocation, CoverageError> {
@@ -237,7 +237,7 @@ impl Coverage {
     fn report(
         &self,
         place: &ReportLocation,
-        names: &Names,
+        names: &FileNames,
         deadline: &Deadline,
     ) -> Result<Arc<Report>, CoverageError> {
         let opened = self.open(place)?;
@@ -307,7 +307,7 @@ impl Coverage {
 
 impl Loaded {
     /// The file a caller means; nothing where the report has none like it.
-    pub fn find(&self, path: &str) -> Result<Option<&FileCoverage>, Ambiguous> {
+    pub fn find(&self, path: &str) -> Result<Option<&FileCoverage>, AmbiguousPath> {
         self.report.find(path, &self.names)
     }
 }
@@ -321,8 +321,8 @@ impl From<FileError> for CoverageError {
     }
 }
 
-fn parse(opened: &OpenedFile, names: &Names, deadline: &Deadline) -> Result<Report, CoverageError> {
-    let mut parser = Parser::new(names);
+fn parse(opened: &OpenedFile, names: &FileNames, deadline: &Deadline) -> Result<Report, CoverageError> {
+    let mut parser = LcovParser::new(names);
     let mut piece = vec![0; PIECE];
     loop {
         deadline.check()?;

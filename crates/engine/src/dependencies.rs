@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 
-use docent_core::chunk::Statement;
+use docent_core::chunk::ImportStatement;
 use docent_core::imports::{self, ImportTarget, ProjectFiles, Resolver};
+use docent_core::language::Language;
 use docent_core::path::RepoPath;
 
 use crate::deadline::{Deadline, Expired};
@@ -38,21 +39,21 @@ impl Dependencies {
     pub fn of(
         root: &Root,
         path: &RepoPath,
-        language: &str,
+        language: Language,
         text: &str,
         deadline: &Deadline,
     ) -> Result<Self, DependencyError> {
         // A text that cannot be parsed at all has no imports to speak of.
-        let statements = Statement::all(language, text, &|| deadline.check().is_err())
+        let statements = ImportStatement::find_all(language, text, &|| deadline.check().is_err())
             .and_then(Result::ok)
             .unwrap_or_default();
         deadline.check()?;
         let project = Files { root };
-        let mut resolver = Resolver::new(&project);
+        let resolver = Resolver::new(&project);
         let mut found = Self::default();
         let (mut seen, mut seen_outside) = (HashSet::new(), HashSet::new());
         for statement in &statements {
-            let imports = imports::read(language, &statement.text, statement.line);
+            let imports = imports::read_statement(language, &statement.text, statement.line);
             if statement.is_broken && imports.is_empty() {
                 return Err(DependencyError::Syntax(statement.line));
             }
@@ -81,16 +82,21 @@ impl Dependencies {
 
 /// What an external import takes something from: a crate, a package. What is relative stays as it is. Nothing is left of
 /// modules of the crate itself whose file is not found.
-fn package<'a>(language: &str, written: &'a str) -> &'a str {
+fn package<'a>(language: Language, written: &'a str) -> &'a str {
     let until = |text: &'a str, mark: &str| text.split_once(mark).map_or(text, |(first, _)| first);
     match language {
-        "rust" => match until(written, "::") {
+        Language::Rust => match until(written, "::") {
             "super" | "self" => "",
             name if name.starts_with("mod ") => "",
             name => name,
         },
-        "python" if !written.starts_with('.') => until(written, "."),
-        "javascript" | "javascriptreact" | "typescript" | "typescriptreact" | "vue" | "svelte"
+        Language::Python if !written.starts_with('.') => until(written, "."),
+        Language::JavaScript
+        | Language::JavaScriptReact
+        | Language::TypeScript
+        | Language::TypeScriptReact
+        | Language::Vue
+        | Language::Svelte
             if !written.starts_with(['.', '/']) =>
         {
             match written
@@ -134,15 +140,15 @@ mod tests {
     #[test]
     fn external_imports_are_called_by_their_package() {
         for (language, written, name) in [
-            ("rust", "std::io::Read", "std"),
-            ("rust", "super::*", ""),
-            ("python", "os.path.join", "os"),
-            ("python", ".absent.x", ".absent.x"),
-            ("typescript", "@nestjs/common/utils", "@nestjs/common"),
-            ("typescript", "@nestjs/common", "@nestjs/common"),
-            ("javascript", "lodash/fp/map", "lodash"),
-            ("javascript", "./absent", "./absent"),
-            ("go", "k8s.io/klog/v2", "k8s.io/klog/v2"),
+            (Language::Rust, "std::io::Read", "std"),
+            (Language::Rust, "super::*", ""),
+            (Language::Python, "os.path.join", "os"),
+            (Language::Python, ".absent.x", ".absent.x"),
+            (Language::TypeScript, "@nestjs/common/utils", "@nestjs/common"),
+            (Language::TypeScript, "@nestjs/common", "@nestjs/common"),
+            (Language::JavaScript, "lodash/fp/map", "lodash"),
+            (Language::JavaScript, "./absent", "./absent"),
+            (Language::Go, "k8s.io/klog/v2", "k8s.io/klog/v2"),
         ] {
             assert_eq!(package(language, written), name, "{written}");
         }

@@ -2,8 +2,8 @@
 //! once.
 
 use docent_core::boost::{Boosts, Usage};
-use docent_core::discovery::{Discovery, DiscoveryKind, DiscoverySource, Words};
-use docent_core::tokens::{ParsedQuery, words};
+use docent_core::discovery::{Discovery, DiscoveryKind, DiscoverySource, DiscoveryWords};
+use docent_core::text::tokens::{ParsedQuery, words};
 
 use crate::index::Index;
 use crate::search::SearchedProject;
@@ -125,7 +125,7 @@ fn asked(query: &ParsedQuery, text: &str) -> f32 {
     const MAYBE: [&str; 9] = [
         "reason", "rule", "issu", "bug", "problem", "pattern", "learn", "alway", "never",
     ];
-    let says = |words: &[&str]| words.iter().any(|word| query.says(word));
+    let says = |words: &[&str]| words.iter().any(|word| query.has_word(word));
     // No word to look for, and the clearest of all signs.
     let asks_why = text
         .split_whitespace()
@@ -159,10 +159,13 @@ fn strength(query: &ParsedQuery, discovery: &Discovery, share_of_best: f32) -> f
 
 /// Almost the same is said once, by the first, which names the others.
 fn merged(discoveries: Vec<DiscoveryCandidate>) -> Vec<DiscoveryCandidate> {
-    let mut kept: Vec<(Words, DiscoveryCandidate)> = Vec::new();
+    let mut kept: Vec<(DiscoveryWords, DiscoveryCandidate)> = Vec::new();
     for one in discoveries {
-        let words = Words::of(&one.note.discovery);
-        match kept.iter_mut().find(|(other, _)| words.is_near(other)) {
+        let words = DiscoveryWords::of(&one.note.discovery);
+        match kept
+            .iter_mut()
+            .find(|(other, _)| words.is_near_duplicate_of(other))
+        {
             Some((_, first)) => first.also.push(one.note.place),
             None => kept.push((words, one)),
         }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use docent_core::memory::{DIRECTORY, MAX_ENTRY_BYTES, MemoryEntry, MemoryFile};
+use docent_core::memory::{MAX_ENTRY_BYTES, MEMORY_DIRECTORY, MemoryEntry, MemoryFile};
 use docent_core::path::RepoPath;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -111,7 +111,7 @@ impl Memory {
             author: author.clone(),
             date: rfc3339(at),
         };
-        let directory = RepoPath::parse(DIRECTORY).expect("a literal path");
+        let directory = RepoPath::parse(MEMORY_DIRECTORY).expect("a literal path");
         if !self.root.access().allows(&entry.file.path()) {
             return Err(FileError::Blocked.into());
         }
@@ -199,7 +199,11 @@ impl<'a> Journal<'a> {
         for _ in 0..MAX_TRIES {
             let mut file = self.folder.open_to_append(name)?;
             let length = file.metadata()?.len();
-            let text = format!("{}{}\n", entry.file.gap(&end(&mut file, length)?), entry.text());
+            let text = format!(
+                "{}{}\n",
+                entry.file.separator_after(&end(&mut file, length)?),
+                entry.text()
+            );
             let plan = Plan {
                 file: entry.file,
                 length,
@@ -346,7 +350,7 @@ mod tests {
 
     fn names(directory: &Path) -> Vec<String> {
         #[expect(clippy::disallowed_methods, reason = "a directory of the test")]
-        let entries = fs::read_dir(directory.join(DIRECTORY)).unwrap();
+        let entries = fs::read_dir(directory.join(MEMORY_DIRECTORY)).unwrap();
         let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
@@ -366,7 +370,7 @@ mod tests {
         };
         assert_eq!(append(r#"{"a":1}"#), 8);
         fs::write(
-            directory.path().join(DIRECTORY).join("decisions.jsonl"),
+            directory.path().join(MEMORY_DIRECTORY).join("decisions.jsonl"),
             "by hand",
         )
         .unwrap();
@@ -383,7 +387,7 @@ mod tests {
     fn half_an_entry_is_taken_back_by_the_next_process() {
         let directory = tempfile::tempdir().unwrap();
         let memory = memory(directory.path());
-        let folder = directory.path().join(DIRECTORY);
+        let folder = directory.path().join(MEMORY_DIRECTORY);
         let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
         let planned =
             r#"{"file":"decisions.jsonl","length":8,"bytes":12}"#.to_owned() + "\n{\"b\":\"two\"}\n";
@@ -427,10 +431,10 @@ mod tests {
         link(outside.path(), ".context");
         assert!(matches!(append(), Err(MemoryError::File(FileError::Link))));
         fs::remove_file(directory.path().join(".context")).unwrap();
-        fs::create_dir_all(directory.path().join(DIRECTORY)).unwrap();
+        fs::create_dir_all(directory.path().join(MEMORY_DIRECTORY)).unwrap();
         fs::write(outside.path().join("target"), "kept").unwrap();
         for name in ["decisions.jsonl", ORIGINS, JOURNAL] {
-            let name = format!("{DIRECTORY}/{name}");
+            let name = format!("{MEMORY_DIRECTORY}/{name}");
             link(&outside.path().join("target"), &name);
             assert!(append().is_err(), "{name}");
             fs::remove_file(directory.path().join(&name)).unwrap();

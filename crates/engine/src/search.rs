@@ -8,12 +8,12 @@ use std::time::SystemTime;
 
 use docent_core::boost::{BoostRules, Boosts, Usage};
 use docent_core::chunk::{ChunkKind, Rows, chunk};
-use docent_core::discovery::{Discovery, Origins, in_file};
-use docent_core::language::language_in;
+use docent_core::discovery::{Discovery, Origins, extract_from_file};
+use docent_core::language::Language;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::rank::{RankInput, Weights, relevance, spread};
-use docent_core::tokens::ParsedQuery;
+use docent_core::text::tokens::ParsedQuery;
 use jiff::Timestamp;
 
 use crate::deadline::Deadline;
@@ -81,7 +81,7 @@ pub fn search(
 ) -> Result<SearchResult, StoreError> {
     let query = ParsedQuery::of(request.query);
     let kinds: Vec<&'static str> = request.kinds.iter().map(|kind| kind.name()).collect();
-    let names: Vec<String> = query.names.iter().map(|name| name.joined.clone()).collect();
+    let names: Vec<String> = query.names.iter().map(|name| name.folded.clone()).collect();
     let wanted = ChunkQuery {
         words: &query.words,
         names: &names,
@@ -274,10 +274,9 @@ impl<'a> ChunkReader<'a> {
             return Some(note.clone());
         }
         let text = text.to_owned();
-        let found = self
-            .discoveries
-            .entry(note.place.clone())
-            .or_insert_with(|| in_file(&path, language_in(&path, &text), &text, &Origins::default()));
+        let found = self.discoveries.entry(note.place.clone()).or_insert_with(|| {
+            extract_from_file(&path, Language::of_file(&path, &text), &text, &Origins::default())
+        });
         let moved = found.iter().find(|one| one.content == note.discovery.content)?;
         let mut note = note.clone();
         note.discovery.lines.clone_from(&moved.lines);
@@ -293,7 +292,7 @@ impl<'a> ChunkReader<'a> {
         if hash(shown) == indexed.hash {
             return Some((indexed.clone(), shown.to_owned()));
         }
-        let chunks = chunk(language_in(&path, text), text).chunks;
+        let chunks = chunk(Language::of_file(&path, text), text).chunks;
         let moved = chunks.into_iter().find(|chunk| chunk.id == indexed.id)?;
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         let (first, last) = (*moved.lines.start(), *moved.lines.end());

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::docs::{check, propose};
 use docent_engine::files::FileError;
 

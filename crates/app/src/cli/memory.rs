@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use docent_core::memory::MemoryFile;
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::memory::{Memory, PendingError};
 
 use crate::markdown::inline_to;
@@ -72,7 +72,7 @@ pub(super) fn run(settings: &Settings, given: &ArgMatches, page: TerminalPage) -
         Some(("list", given)) => {
             let only = given
                 .get_one::<String>("file")
-                .and_then(|name| MemoryFile::named(name));
+                .and_then(|name| MemoryFile::from_name(name));
             list(&memory, only, page)
         }
         Some(("approve", given)) => decide(&memory, given, |id| {

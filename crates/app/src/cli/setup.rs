@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use docent_core::guide;
+use docent_core::agent_instructions;
 use docent_engine::clients::{Client, Machine, SettingsChange, SettingsFile, SettingsScope};
 use docent_engine::files::read_own;
 
@@ -302,9 +302,9 @@ impl AgentGuide {
         let before = read_own(&path).with_context(|| path.display().to_string())?;
         let text = before.clone().unwrap_or_default();
         let after = if is_removing {
-            guide::take_out(&text)
+            agent_instructions::remove_block(&text)
         } else {
-            guide::put(&text)
+            agent_instructions::insert_block(&text)
         };
         let after = Some(after).filter(|after| !after.is_empty() || before.as_deref() == Some(""));
         Ok(Self { path, before, after })

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use docent_core::path::{RepoPath, normal};
+use docent_core::path::{RepoPath, normalise_path};
 use serde_json::Value;
 
 use super::flags::flag;
@@ -169,7 +169,7 @@ const PATH_ARGUMENTS: [&str; 4] = ["path", "filePath", "filePaths", "lcovPath"];
 pub(super) fn rebase_paths(arguments: &mut Object, root: &Path, directory: &str) {
     let rebase = |value: &mut Value| {
         let Value::String(text) = value else { return };
-        let path = normal(&format!("{directory}/{text}"));
+        let path = normalise_path(&format!("{directory}/{text}"));
         let is_inside = !Path::new(text).is_absolute() && RepoPath::parse(&path).is_ok();
         if is_inside && root.join(&path).exists() {
             *text = path;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use docent_core::docs::prompt::{MessageRole, Prompt};
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::deadline::Deadline;
 use docent_engine::docs::prompts;
 use docent_engine::index::{Corpus, View};
@@ -81,11 +81,11 @@ pub(crate) fn fill(
         .flatten()
         .map(|(name, value)| (name.clone(), to_text(value)))
         .collect();
-    let missing = prompt.missing(&arguments);
+    let missing = prompt.missing_arguments(&arguments);
     if !missing.is_empty() {
         return Err(invalid(format!("the prompt needs {}", missing.join(", "))));
     }
-    let messages = prompt.filled(&arguments).into_iter().map(|message| {
+    let messages = prompt.fill_gaps(&arguments).into_iter().map(|message| {
         let role = match message.role {
             MessageRole::User => Role::User,
             MessageRole::Assistant => Role::Assistant,

@@ -30,10 +30,10 @@ use docent_engine::index::IndexOptions;
 use toml::Value;
 
 use crate::markdown::inline_to;
-pub(crate) use keys::{SettingKey, keys};
-pub(crate) use root::project_name;
 pub(crate) use directories::home_directory;
 use directories::{project_cache, project_state, temporary_directory, user_config_file};
+pub(crate) use keys::{SettingKey, keys};
+pub(crate) use root::project_name;
 use sources::Sources;
 
 /// Everything that is decided before the work begins.

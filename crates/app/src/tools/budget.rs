@@ -75,14 +75,14 @@ mod tests {
     #[test]
     fn revealed_text_fits_and_no_escape_is_cut_in_two() {
         let text = "\u{202e}".repeat(50);
-        let (kept, shown) = fit(&text, 100, docent_core::reveal::reveal);
+        let (kept, shown) = fit(&text, 100, docent_core::text::reveal::reveal);
         assert_eq!(shown, r"\u{202E}".repeat(kept / 3));
         assert!(json_length(&shown) <= 100 && kept >= 30, "{kept}");
         assert_eq!(
-            fit("plain", 100, docent_core::reveal::reveal),
+            fit("plain", 100, docent_core::text::reveal::reveal),
             (5, "plain".into())
         );
-        assert_eq!(fit(&text, 3, docent_core::reveal::reveal).0, 0);
+        assert_eq!(fit(&text, 3, docent_core::text::reveal::reveal).0, 0);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docent_core::redact::redact;
+use docent_core::text::redact::redact;
 use docent_engine::deadline::{Deadline, Expired};
 use docent_engine::index::{Corpus, Freshness, Progress};
 use docent_engine::metrics::Metrics;

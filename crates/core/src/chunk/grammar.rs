@@ -1,37 +1,42 @@
-//! The grammars there are, each with its query: `queries/LANGUAGE.scm`. A language is a row here and a file there.
+//! The tree-sitter grammars, each with its query in `queries/LANGUAGE.scm`.
 //!
-//! Grammars are compiled in and their queries prepared when a file of the language is first met. Five of them are half of the
-//! binary; built without the feature `large-grammars`, their languages are cut by lines.
+//! To add a grammar: a row in [`ROWS`] and a query file. Grammars are compiled into the binary; their queries
+//! are compiled when the first file of the language is met. Five grammars make up half of the binary. Without
+//! the feature `large-grammars` they are missing, and their languages are cut by lines.
+//!
+//! Invariant: a query that does not compile is a bug and panics; a test loads every one.
 
 use std::sync::OnceLock;
 
-use tree_sitter::{Language, Query};
+use tree_sitter::{Language as SyntaxLanguage, Query};
 use tree_sitter_language::LanguageFn;
 
-/// A language that can be parsed.
+use crate::language::Language;
+
+/// A grammar with its compiled query.
 pub(super) struct Grammar {
-    pub(super) language: Language,
+    pub(super) syntax: SyntaxLanguage,
     pub(super) query: Query,
-    /// By kind of node: whether a pattern of the query begins there.
-    pub(super) begins: Vec<bool>,
-    /// By kind of node: what it is to a definition beside it.
-    pub(super) beside: Vec<Beside>,
-    /// By index of a capture.
+    /// By node kind: true if a pattern of the query can begin at the node.
+    pub(super) starts_pattern: Vec<bool>,
+    /// By node kind: its role beside a definition.
+    pub(super) roles: Vec<NodeRole>,
+    /// By capture index of the query.
     pub(super) captures: Vec<Capture>,
 }
 
-/// What a node can be to the definition that follows it.
+/// The role of a node in front of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beside {
-    Nothing,
+pub(super) enum NodeRole {
+    Other,
     Comment,
     /// An attribute, decorator or annotation.
     Attribute,
-    /// Holds the definition with what is said about it.
+    /// Encloses the definition, as `export` does.
     Wrapper,
 }
 
-/// What a query says about a node.
+/// The meaning of a capture in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Capture {
     Definition(super::ChunkKind),
@@ -40,20 +45,20 @@ pub(super) enum Capture {
     Body,
     Doc,
     Import,
-    /// What only a predicate looks at.
-    Unseen,
+    /// Used by a predicate of the query only.
+    PredicateOnly,
 }
 
-/// Identifiers of languages, their grammar, and its query.
+/// Every grammar: the languages it parses, and its query.
 const ROWS: &[GrammarRow] = &[
     row(
-        &["rust"],
+        &[Language::Rust],
         tree_sitter_rust::LANGUAGE,
         include_str!("queries/rust.scm"),
     ),
-    // Pages have it in their scripts; see `pages`.
+    // Vue and Svelte have TypeScript in their scripts; see `embedded_scripts`.
     row(
-        &["typescript", "vue", "svelte"],
+        &[Language::TypeScript, Language::Vue, Language::Svelte],
         tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
         concat!(
             include_str!("queries/ecmascript.scm"),
@@ -61,7 +66,7 @@ const ROWS: &[GrammarRow] = &[
         ),
     ),
     row(
-        &["typescriptreact"],
+        &[Language::TypeScriptReact],
         tree_sitter_typescript::LANGUAGE_TSX,
         concat!(
             include_str!("queries/ecmascript.scm"),
@@ -69,7 +74,7 @@ const ROWS: &[GrammarRow] = &[
         ),
     ),
     row(
-        &["javascript", "javascriptreact"],
+        &[Language::JavaScript, Language::JavaScriptReact],
         tree_sitter_javascript::LANGUAGE,
         concat!(
             include_str!("queries/ecmascript.scm"),
@@ -77,149 +82,158 @@ const ROWS: &[GrammarRow] = &[
         ),
     ),
     row(
-        &["python"],
+        &[Language::Python],
         tree_sitter_python::LANGUAGE,
         include_str!("queries/python.scm"),
     ),
-    row(&["go"], tree_sitter_go::LANGUAGE, include_str!("queries/go.scm")),
     row(
-        &["java"],
+        &[Language::Go],
+        tree_sitter_go::LANGUAGE,
+        include_str!("queries/go.scm"),
+    ),
+    row(
+        &[Language::Java],
         tree_sitter_java::LANGUAGE,
         include_str!("queries/java.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["kotlin"],
+        &[Language::Kotlin],
         tree_sitter_kotlin_ng::LANGUAGE,
         include_str!("queries/kotlin.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["scala"],
+        &[Language::Scala],
         tree_sitter_scala::LANGUAGE,
         include_str!("queries/scala.scm"),
     ),
-    row(&["c"], tree_sitter_c::LANGUAGE, include_str!("queries/c.scm")),
     row(
-        &["cpp", "cuda-cpp"],
+        &[Language::C],
+        tree_sitter_c::LANGUAGE,
+        include_str!("queries/c.scm"),
+    ),
+    row(
+        &[Language::Cpp, Language::CudaCpp],
         tree_sitter_cpp::LANGUAGE,
         include_str!("queries/cpp.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["csharp"],
+        &[Language::CSharp],
         tree_sitter_c_sharp::LANGUAGE,
         include_str!("queries/csharp.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["swift"],
+        &[Language::Swift],
         tree_sitter_swift::LANGUAGE,
         include_str!("queries/swift.scm"),
     ),
     row(
-        &["ruby"],
+        &[Language::Ruby],
         tree_sitter_ruby::LANGUAGE,
         include_str!("queries/ruby.scm"),
     ),
     row(
-        &["php"],
+        &[Language::Php],
         tree_sitter_php::LANGUAGE_PHP,
         include_str!("queries/php.scm"),
     ),
     row(
-        &["lua"],
+        &[Language::Lua],
         tree_sitter_lua::LANGUAGE,
         include_str!("queries/lua.scm"),
     ),
     row(
-        &["elixir"],
+        &[Language::Elixir],
         tree_sitter_elixir::LANGUAGE,
         include_str!("queries/elixir.scm"),
     ),
     #[cfg(feature = "large-grammars")]
     row(
-        &["haskell"],
+        &[Language::Haskell],
         tree_sitter_haskell::LANGUAGE,
         include_str!("queries/haskell.scm"),
     ),
     row(
-        &["zig"],
+        &[Language::Zig],
         tree_sitter_zig::LANGUAGE,
         include_str!("queries/zig.scm"),
     ),
     row(
-        &["shellscript"],
+        &[Language::ShellScript],
         tree_sitter_bash::LANGUAGE,
         include_str!("queries/shellscript.scm"),
     ),
 ];
 
 struct GrammarRow {
-    names: &'static [&'static str],
-    language: LanguageFn,
+    languages: &'static [Language],
+    syntax: LanguageFn,
     query: &'static str,
 }
 
-const fn row(names: &'static [&'static str], language: LanguageFn, query: &'static str) -> GrammarRow {
+const fn row(languages: &'static [Language], syntax: LanguageFn, query: &'static str) -> GrammarRow {
     GrammarRow {
-        names,
-        language,
+        languages,
+        syntax,
         query,
     }
 }
 
-/// Which patterns of a query are asked. Some queries of definitions take a fifth of a second to prepare, which nobody should wait
-/// for who asks about imports.
+/// The part of a query that is compiled. Some queries for definitions take a fifth of a second to compile,
+/// and a request for imports should not wait for that.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueryPart {
     Definitions,
     Imports,
 }
 
-/// The grammar of a language with a part of its query; nothing for a language that has none here.
-pub(super) fn of(language: &str, part: QueryPart) -> Option<&'static Grammar> {
-    static READY: [[OnceLock<Grammar>; 2]; ROWS.len()] =
+/// The grammar of a language with one part of its query; `None` for a language without a grammar.
+pub(super) fn load(language: Language, part: QueryPart) -> Option<&'static Grammar> {
+    static LOADED: [[OnceLock<Grammar>; 2]; ROWS.len()] =
         [const { [const { OnceLock::new() }; 2] }; ROWS.len()];
-    let at = place(language)?;
-    Some(READY[at][part as usize].get_or_init(|| Grammar::new(&ROWS[at], part)))
+    let at = row_index(language)?;
+    Some(LOADED[at][part as usize].get_or_init(|| Grammar::new(&ROWS[at], part)))
 }
 
-/// Whether a language has a grammar.
-pub(super) fn knows(language: &str) -> bool {
-    place(language).is_some()
+/// True if a language has a grammar.
+pub(super) fn has_grammar(language: Language) -> bool {
+    row_index(language).is_some()
 }
 
-fn place(language: &str) -> Option<usize> {
-    ROWS.iter().position(|row| row.names.contains(&language))
+fn row_index(language: Language) -> Option<usize> {
+    ROWS.iter().position(|row| row.languages.contains(&language))
 }
 
 /// Every language with a grammar.
 #[cfg(test)]
-pub(super) fn all() -> impl Iterator<Item = &'static str> {
-    ROWS.iter().flat_map(|row| row.names.iter().copied())
+pub(super) fn all_languages() -> impl Iterator<Item = Language> {
+    ROWS.iter().flat_map(|row| row.languages.iter().copied())
 }
 
 impl Grammar {
     fn new(row: &GrammarRow, part: QueryPart) -> Self {
-        let of_part = |pattern: &&str| pattern.contains("@import") == (part == QueryPart::Imports);
-        let asked: Vec<&str> = patterns(row.query).into_iter().filter(of_part).collect();
-        let text = &asked.join("\n");
-        let language = Language::new(row.language);
-        let query = Query::new(&language, text)
-            .unwrap_or_else(|error| panic!("the query of {} is one of ours: {error}", row.names[0]));
-        let roots = roots(text);
-        let kinds = || (0..language.node_kind_count()).map(|id| u16::try_from(id).unwrap_or(u16::MAX));
-        let name = |id: u16| language.node_kind_for_id(id).unwrap_or_default();
-        let begins = kinds().map(|id| roots.contains(&name(id))).collect();
-        // Elixir says things about a function with operators: `@spec`, `@impl`.
-        let says = |id: u16| row.names == ["elixir"] && name(id) == "unary_operator";
-        let beside = kinds()
+        let is_in_part = |pattern: &&str| pattern.contains("@import") == (part == QueryPart::Imports);
+        let kept: Vec<&str> = split_patterns(row.query).into_iter().filter(is_in_part).collect();
+        let text = &kept.join("\n");
+        let syntax = SyntaxLanguage::new(row.syntax);
+        let query = Query::new(&syntax, text)
+            .unwrap_or_else(|error| panic!("the query of {} is one of ours: {error}", row.languages[0]));
+        let roots = pattern_roots(text);
+        let kinds = || (0..syntax.node_kind_count()).map(|id| u16::try_from(id).unwrap_or(u16::MAX));
+        let name = |id: u16| syntax.node_kind_for_id(id).unwrap_or_default();
+        let starts_pattern = kinds().map(|id| roots.contains(&name(id))).collect();
+        // Elixir writes attributes of a function as operators: `@spec`, `@impl`.
+        let is_elixir_attribute =
+            |id: u16| row.languages == [Language::Elixir] && name(id) == "unary_operator";
+        let roles = kinds()
             .map(|id| {
-                if says(id) {
-                    Beside::Attribute
+                if is_elixir_attribute(id) {
+                    NodeRole::Attribute
                 } else {
-                    Beside::of(name(id))
+                    NodeRole::of(name(id))
                 }
             })
             .collect();
@@ -229,16 +243,16 @@ impl Grammar {
             .map(|name| Capture::of(name).unwrap_or_else(|| panic!("no capture is called {name}")))
             .collect();
         Self {
-            language,
+            syntax,
             query,
-            begins,
-            beside,
+            starts_pattern,
+            roles,
             captures,
         }
     }
 }
 
-impl Beside {
+impl NodeRole {
     fn of(kind: &str) -> Self {
         match kind {
             "export_statement"
@@ -247,8 +261,8 @@ impl Beside {
             | "ambient_declaration"
             | "lexical_declaration"
             | "variable_declaration" => Self::Wrapper,
-            // What belongs to the language itself, not to what is written about a definition.
-            "attribute_declaration" | "attributed_statement" => Self::Nothing,
+            // Declares an attribute or applies to a statement, not to a definition.
+            "attribute_declaration" | "attributed_statement" => Self::Other,
             "haddock" => Self::Comment,
             _ if kind.contains("comment") => Self::Comment,
             _ if ["attribute", "decorator", "annotation"]
@@ -257,7 +271,7 @@ impl Beside {
             {
                 Self::Attribute
             }
-            _ => Self::Nothing,
+            _ => Self::Other,
         }
     }
 }
@@ -276,16 +290,17 @@ impl Capture {
             "body" => Self::Body,
             "doc" => Self::Doc,
             "import" => Self::Import,
-            _ if name.starts_with('_') => Self::Unseen,
+            _ if name.starts_with('_') => Self::PredicateOnly,
             _ => return None,
         })
     }
 }
 
-/// The kinds of nodes at which the patterns of a query begin: `(kind …)` at the top, in an alternation or a group there.
-fn roots(query: &str) -> Vec<&str> {
+/// The node kinds at which the patterns of a query begin: `(kind …)` at the top level, in an alternation or
+/// in a group.
+fn pattern_roots(query: &str) -> Vec<&str> {
     let mut roots = Vec::new();
-    // Whether each parenthesis that is open belongs to a node, or only groups.
+    // For each open parenthesis, whether it belongs to a node or only groups.
     let mut open: Vec<bool> = Vec::new();
     for (at, bracket) in brackets(query) {
         match bracket {
@@ -297,7 +312,7 @@ fn roots(query: &str) -> Vec<&str> {
                 if end > 0 && !open.contains(&true) {
                     roots.push(&inner[..end]);
                 }
-                // A predicate, `(#eq? …)`, is no group of nodes.
+                // A predicate such as `(#eq? …)` is no group of nodes.
                 open.push(end > 0 || inner.starts_with('#'));
             }
             b')' => drop(open.pop()),
@@ -307,8 +322,8 @@ fn roots(query: &str) -> Vec<&str> {
     roots
 }
 
-/// The patterns of a query, each with what is captured and demanded of it.
-fn patterns(query: &str) -> Vec<&str> {
+/// The patterns of a query, each with its captures and predicates.
+fn split_patterns(query: &str) -> Vec<&str> {
     let mut starts = Vec::new();
     let mut depth = 0_usize;
     for (at, bracket) in brackets(query) {
@@ -329,7 +344,7 @@ fn patterns(query: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The brackets of a query and where they are, without those in comments and strings.
+/// The brackets of a query with their positions, without those in comments and strings.
 fn brackets(query: &str) -> impl Iterator<Item = (usize, u8)> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -363,21 +378,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_grammar_and_its_query_load() {
-        for language in all() {
+    fn every_grammar_and_every_query_loads() {
+        for language in all_languages() {
             for part in [QueryPart::Definitions, QueryPart::Imports] {
-                let grammar = of(language, part).unwrap();
-                assert!(grammar.begins.iter().any(|begins| *begins), "{language}");
+                let grammar = load(language, part).unwrap();
+                assert!(grammar.starts_pattern.iter().any(|starts| *starts), "{language}");
             }
         }
     }
 
     #[test]
-    fn patterns_begin_at_the_top() {
+    fn a_query_is_split_into_its_top_level_patterns() {
         let query = "; (none)\n(a name: (b) @name) @function\n[(c) (d (e))] @type ((f) @x (#eq? @x \"(g)\"))";
-        assert_eq!(roots(query), ["a", "c", "d", "f"]);
+        assert_eq!(pattern_roots(query), ["a", "c", "d", "f"]);
         assert_eq!(
-            patterns(query),
+            split_patterns(query),
             [
                 "(a name: (b) @name) @function\n",
                 "[(c) (d (e))] @type ",

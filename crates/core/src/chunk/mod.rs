@@ -1,49 +1,55 @@
-//! Source text cut into pieces that mean something on their own: a function, a class, a section.
+//! Chunking: source text cut into parts that can be found and read on their own, such as a function or a
+//! section.
 //!
-//! Where a grammar is known, pieces are definitions that a tree-sitter query finds (`outline`), and what stands between
-//! them. Data and markup are cut at their own joints (`sections`). Everything else, and whatever was not written by people,
-//! is cut into blocks of lines (`lines`).
+//! Languages with a grammar are cut at their definitions, which a tree-sitter query finds (`outline`), and
+//! the lines between those become chunks too (`definition_chunks`). Data and markup are cut at headings and
+//! keys (`sections`). Any other text, and files that no person wrote, are cut into blocks of lines
+//! (`line_blocks`).
 //!
-//! Invariant: every line of the text is in exactly one chunk, and chunks are in order. The same text gives the same chunks,
-//! and the id of a chunk does not change when other parts of the text do.
+//! Invariant: every line of the text is in exactly one chunk, and chunks are in order. The same text gives
+//! the same chunks, and the id of a chunk does not change when other parts of the text do.
 
+mod definition_chunks;
+mod embedded_scripts;
 mod grammar;
-mod leaves;
-mod lines;
+mod line_blocks;
 mod outline;
-mod pages;
+mod outline_walk;
+mod parse;
 mod sections;
-mod words;
+mod signature;
 
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
 use grammar::QueryPart;
-pub use outline::{Definition, Outline, Statement};
+pub use outline::{Definition, ImportStatement, Outline};
 
-/// A piece of a file.
+use crate::language::Language;
+
+/// A part of a file that can be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     pub kind: ChunkKind,
-    /// What is defined here, `""` for what has no name.
+    /// Name of the definition or section, empty if it has none.
     pub name: String,
-    /// The name with those it stands inside of: `Library.lend`.
+    /// The name with the names of the definitions around it: `Library.lend`.
     pub path: String,
     /// The definition up to its body, on one line.
     pub signature: String,
-    /// The comment above it, or the text that documents it, without marks.
+    /// The documentation comment or docstring, without comment marks.
     pub doc: String,
-    /// What a class or module has beyond the lines of this chunk: signatures, one each.
+    /// Signatures of the members of a class or module that are separate chunks.
     pub members: Vec<String>,
     /// Lines, counted from 1.
     pub lines: RangeInclusive<usize>,
-    /// Which piece of something that was too long for one, counted from 1.
+    /// Number of the part, counted from 1, if a definition was too long for one chunk.
     pub part: usize,
-    /// The same as long as this piece of the file is called and written the same way.
+    /// Stable while the chunk keeps its name and signature, whatever changes around it.
     pub id: u64,
 }
 
-/// What a chunk is.
+/// The kind of code in a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ChunkKind {
     Function,
@@ -51,75 +57,77 @@ pub enum ChunkKind {
     Class,
     Interface,
     Type,
-    /// A named container that is no type, and the top of a file.
+    /// A named container that is no type, or the top of a file.
     Module,
-    /// What is no definition: lines between them, a section of a document, lines of files that are not understood.
+    /// Anything but a definition: lines between definitions, a section of a document, lines of unparsed
+    /// files.
     Block,
 }
 
-/// A file in pieces.
+/// The chunks of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunked {
     pub chunks: Vec<Chunk>,
-    /// Why the file was cut by lines, although its language is known.
-    pub unread: Option<Unread>,
+    /// Why a file of a known language was cut by lines.
+    pub unparsed: Option<Unparsed>,
 }
 
-/// What keeps a file from being understood.
+/// Why a file was not parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
+pub enum Unparsed {
     Minified,
     Generated,
     TooLarge,
     Unparsable,
 }
 
-/// Larger files are cut by lines.
+/// Larger files are not parsed but cut by lines.
 const MAX_PARSED_BYTES: usize = 1 << 20;
 
-/// Cuts a file. `language` is its identifier, as [`crate::language::language_in`] gives it.
-pub fn chunk(language: &str, text: &str) -> Chunked {
+/// Cuts a file into chunks.
+pub fn chunk(language: Language, text: &str) -> Chunked {
     let rows = Rows::of(text);
-    if let Some(unread) = Unread::of(text) {
+    if let Some(unparsed) = Unparsed::without_parsing(text) {
         return Chunked {
-            chunks: with_ids(lines::blocks(&rows), &rows),
-            unread: grammar::knows(language).then_some(unread),
+            chunks: with_ids(line_blocks::cut_text(&rows), &rows),
+            unparsed: grammar::has_grammar(language).then_some(unparsed),
         };
     }
-    let mut unread = None;
-    let pieces = match Outline::of(language, text) {
-        Some(Ok(outline)) => leaves::leaves(&outline, &rows),
+    let mut unparsed = None;
+    let chunks = match Outline::of(language, text) {
+        Some(Ok(outline)) => definition_chunks::cut_definitions(&outline, &rows),
         Some(Err(reason)) => {
-            unread = Some(reason);
-            lines::blocks(&rows)
+            unparsed = Some(reason);
+            line_blocks::cut_text(&rows)
         }
-        None => sections::sections(language, &rows).unwrap_or_else(|| lines::blocks(&rows)),
+        None => sections::cut_sections(language, &rows).unwrap_or_else(|| line_blocks::cut_text(&rows)),
     };
     Chunked {
-        chunks: with_ids(pieces, &rows),
-        unread,
+        chunks: with_ids(chunks, &rows),
+        unparsed,
     }
 }
 
-/// Whether files of a language are cut by their syntax.
-pub fn has_grammar(language: &str) -> bool {
-    grammar::knows(language)
+/// True if files of a language are cut by their syntax.
+pub fn has_grammar(language: Language) -> bool {
+    grammar::has_grammar(language)
 }
 
-/// Parses and does nothing else: what chunking is measured against. True when there is a tree.
-pub fn parse_only(language: &str, text: &str) -> bool {
-    grammar::of(language, QueryPart::Definitions)
-        .is_some_and(|grammar| outline::parse(grammar, text, &[], &|| false).is_some())
+/// Parses a text and drops the tree: the baseline that the speed of chunking is measured against. True if it
+/// parsed.
+pub fn parse_only(language: Language, text: &str) -> bool {
+    grammar::load(language, QueryPart::Definitions)
+        .is_some_and(|grammar| parse::parse(grammar, text, &[], &|| false).is_some())
 }
 
-impl Unread {
-    /// What can be seen without parsing.
-    fn of(text: &str) -> Option<Self> {
+impl Unparsed {
+    /// The reason not to parse a text, as far as its text alone tells.
+    fn without_parsing(text: &str) -> Option<Self> {
         if text.len() > MAX_PARSED_BYTES {
             Some(Self::TooLarge)
-        } else if lines::is_minified(text) {
+        } else if line_blocks::is_minified(text) {
             Some(Self::Minified)
-        } else if lines::is_generated(text) {
+        } else if line_blocks::is_generated(text) {
             Some(Self::Generated)
         } else {
             None
@@ -147,7 +155,7 @@ impl ChunkKind {
         Self::Block,
     ];
 
-    /// True for what is called, with or without an object.
+    /// True for functions and methods.
     fn is_function(self) -> bool {
         matches!(self, Self::Function | Self::Method)
     }
@@ -166,7 +174,7 @@ impl ChunkKind {
 }
 
 impl Chunk {
-    /// A chunk of these rows, counted from 0, about nothing in particular.
+    /// A chunk without a name, of these rows, counted from 0.
     fn block(rows: RangeInclusive<usize>) -> Self {
         Self {
             kind: ChunkKind::Block,
@@ -182,11 +190,11 @@ impl Chunk {
     }
 }
 
-/// A text and where its lines are.
+/// A text and the positions of its lines. Rows are counted from 0, lines from 1.
 #[derive(Clone, Debug)]
 pub struct Rows<'a> {
     text: &'a str,
-    /// Where each row begins, and where the text ends.
+    /// Byte where each row begins, and the length of the text.
     starts: Vec<usize>,
 }
 
@@ -200,13 +208,13 @@ impl<'a> Rows<'a> {
         Self { text, starts }
     }
 
-    /// From one line to another, counted from 1 as chunks count them, with their line ends; what is beyond the text is empty.
+    /// The text from one line to another, line ends included. Lines beyond the end are empty.
     pub fn lines(&self, first: usize, last: usize) -> &'a str {
         let at = |row: usize| self.starts.get(row).copied().unwrap_or(self.text.len());
         &self.text[at(first.saturating_sub(1)).min(at(last))..at(last)]
     }
 
-    /// The first and the last line of a part, counted from 1.
+    /// First and last line of a byte range.
     pub fn span(&self, bytes: Range<usize>) -> (usize, usize) {
         let line = |at: usize| {
             self.starts
@@ -237,8 +245,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Gives each chunk its id: made of what it is called and how it is declared, or for what has no name of its text, and
-/// of how many like it came before.
+/// Sets the id of each chunk: a hash of its kind, path and signature, or of its text if it has no name.
+/// Chunks that are equal in these are numbered.
 fn with_ids(mut chunks: Vec<Chunk>, rows: &Rows<'_>) -> Vec<Chunk> {
     let mut seen: HashMap<u64, u64> = HashMap::new();
     for chunk in &mut chunks {
@@ -261,7 +269,7 @@ fn with_ids(mut chunks: Vec<Chunk>, rows: &Rows<'_>) -> Vec<Chunk> {
     chunks
 }
 
-/// FNV-1a, which is the same everywhere and for ever.
+/// The FNV-1a hash. Ids are stored, so the algorithm must never change.
 struct Fnv(u64);
 
 impl Fnv {

@@ -1,33 +1,34 @@
-//! Documents, data and markup, cut at their own joints: headings, top-level keys, statements, blocks of braces.
+//! Sections of documents, data and markup, cut at headings, top-level keys, SQL statements and CSS rules.
 //!
-//! No grammar is needed for that: a heading or a key is known by how its line begins.
+//! No grammar is needed: a heading or a key shows by how its line begins.
 
 use std::ops::RangeInclusive;
 
-use super::{Chunk, Rows, lines};
+use super::{Chunk, Rows, line_blocks};
+use crate::language::Language;
 
-/// Sections that have fewer rows together are put together.
+/// Neighbouring sections are joined while they have fewer rows than this together.
 const MIN_SECTION_ROWS: usize = 12;
 
-/// Cuts a text of a language that has sections; nothing for any other.
-pub(super) fn sections(language: &str, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
+/// Cuts a text into sections; `None` for a language that has none.
+pub(super) fn cut_sections(language: Language, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
     let title: fn(&str) -> Option<String> = match language {
-        "markdown" | "mdx" => return Some(markdown(rows)),
-        "toml" | "ini" => |row| {
+        Language::Markdown | Language::Mdx => return Some(cut_markdown(rows)),
+        Language::Toml | Language::Ini => |row| {
             let name = row.strip_prefix('[')?.trim_end();
             Some(name.trim_matches(|c| c == '[' || c == ']').to_owned())
         },
-        "yaml" => |row| {
+        Language::Yaml => |row| {
             let name = row.split_once(':')?.0;
             let is_key = name.starts_with(|c: char| c.is_alphanumeric() || "_\"'./$".contains(c));
             is_key.then(|| name.trim_matches(|c| c == '"' || c == '\'').to_owned())
         },
-        "json" | "jsonc" => return Some(json(rows)),
-        "css" | "scss" | "less" => |row| {
+        Language::Json | Language::Jsonc => return Some(cut_json(rows)),
+        Language::Css | Language::Scss | Language::Less => |row| {
             let is_rule = row.starts_with(|c: char| c.is_alphanumeric() || ".#@:*[&".contains(c));
             is_rule.then(|| row.trim_end().trim_end_matches(['{', ',']).trim_end().to_owned())
         },
-        "sql" => |row| {
+        Language::Sql => |row| {
             let mut words = row.split_whitespace();
             let verb = words.next()?.to_ascii_uppercase();
             let starts = ["CREATE", "ALTER", "INSERT", "UPDATE", "DELETE", "DROP", "GRANT"];
@@ -38,7 +39,7 @@ pub(super) fn sections(language: &str, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
                     .to_owned()
             })
         },
-        "html" | "xml" => |row| {
+        Language::Html | Language::Xml => |row| {
             let tag = row.trim_start().strip_prefix('<')?;
             let indented = row.len() - row.trim_start().len();
             let name: String = tag
@@ -53,11 +54,15 @@ pub(super) fn sections(language: &str, rows: &Rows<'_>) -> Option<Vec<Chunk>> {
         let text = title(rows.row(row))?;
         Some(Title { row, depth: 1, text })
     });
-    Some(cut_at(rows, Small::Join, &titles.collect::<Vec<_>>()))
+    Some(cut_at_titles(
+        rows,
+        SmallSections::Join,
+        &titles.collect::<Vec<_>>(),
+    ))
 }
 
-/// Keys one step inside the outermost braces: those indented as the first one is.
-fn json(rows: &Rows<'_>) -> Vec<Chunk> {
+/// Cuts JSON at the keys of the outermost object: those with the indentation of the first key.
+fn cut_json(rows: &Rows<'_>) -> Vec<Chunk> {
     let key = |row: usize| {
         let text = rows.row(row);
         let indent = text.len() - text.trim_start().len();
@@ -73,11 +78,11 @@ fn json(rows: &Rows<'_>) -> Vec<Chunk> {
             text: text.to_owned(),
         })
     });
-    cut_at(rows, Small::Join, &titles.collect::<Vec<_>>())
+    cut_at_titles(rows, SmallSections::Join, &titles.collect::<Vec<_>>())
 }
 
-/// Sections under headings, found by a parser of markdown: a `#` in a fence is no heading.
-fn markdown(rows: &Rows<'_>) -> Vec<Chunk> {
+/// Cuts markdown at its headings. A parser finds them, because a `#` inside a code block is no heading.
+fn cut_markdown(rows: &Rows<'_>) -> Vec<Chunk> {
     use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
     let mut headings: Vec<Title> = Vec::new();
@@ -101,30 +106,30 @@ fn markdown(rows: &Rows<'_>) -> Vec<Chunk> {
             _ => {}
         }
     }
-    cut_at(rows, Small::Stay, &headings)
+    cut_at_titles(rows, SmallSections::Keep, &headings)
 }
 
-/// What becomes of sections with few rows.
+/// The treatment of sections with few rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Small {
-    Stay,
-    /// Neighbours are put together.
+enum SmallSections {
+    Keep,
+    /// Join neighbours.
     Join,
 }
 
-/// A row at which a section begins.
+/// A heading or key at which a section begins.
 struct Title {
     row: usize,
     depth: usize,
     text: String,
 }
 
-/// Cuts before each title, with the titles above it as its path.
-fn cut_at(rows: &Rows<'_>, small: Small, titles: &[Title]) -> Vec<Chunk> {
+/// Cuts before each title. The path of a section is its title with those above it.
+fn cut_at_titles(rows: &Rows<'_>, small: SmallSections, titles: &[Title]) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = Vec::new();
     let first = titles.first().map_or(rows.count(), |title| title.row);
     if first > 0 {
-        section(rows, 0..=first - 1, None, &mut chunks);
+        add_section(rows, 0..=first - 1, None, &mut chunks);
     }
     let end = |at: usize| titles.get(at + 1).map_or(rows.count(), |next| next.row);
     let mut above: Vec<&Title> = Vec::new();
@@ -132,8 +137,10 @@ fn cut_at(rows: &Rows<'_>, small: Small, titles: &[Title]) -> Vec<Chunk> {
     while at < titles.len() {
         let title = &titles[at];
         let mut last = at;
-        // Small ones that follow each other, as long as all of them together are.
-        while small == Small::Join && last + 1 < titles.len() && end(last + 1) - title.row < MIN_SECTION_ROWS
+        // Join the next titles while all of them together stay small.
+        while small == SmallSections::Join
+            && last + 1 < titles.len()
+            && end(last + 1) - title.row < MIN_SECTION_ROWS
         {
             last += 1;
         }
@@ -145,24 +152,24 @@ fn cut_at(rows: &Rows<'_>, small: Small, titles: &[Title]) -> Vec<Chunk> {
             .map(|title| title.text.as_str())
             .collect();
         let head = match small {
-            Small::Stay => (title.text.clone(), path.join(" > ")),
-            Small::Join => (joined.join(", "), joined.join(", ")),
+            SmallSections::Keep => (title.text.clone(), path.join(" > ")),
+            SmallSections::Join => (joined.join(", "), joined.join(", ")),
         };
         if end(last) > title.row {
-            section(rows, title.row..=end(last) - 1, Some(&head), &mut chunks);
+            add_section(rows, title.row..=end(last) - 1, Some(&head), &mut chunks);
         }
         at = last + 1;
     }
     chunks
 }
 
-fn section(
+fn add_section(
     rows: &Rows<'_>,
     region: RangeInclusive<usize>,
     head: Option<&(String, String)>,
     chunks: &mut Vec<Chunk>,
 ) {
-    for (part, rows) in (1..).zip(lines::cut(rows, region)) {
+    for (part, rows) in (1..).zip(line_blocks::cut_rows(rows, region)) {
         let mut chunk = Chunk::block(rows);
         if let Some((title, path)) = head {
             chunk.name.clone_from(title);

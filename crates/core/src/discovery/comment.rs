@@ -1,80 +1,94 @@
-//! Comments that say something is broken: `FIXME`, `BUG` and `HACK` at the beginning of a comment.
+//! Issues in comments: those that begin with `FIXME`, `BUG` or `HACK`.
+//!
+//! `TODO` is left out, because it marks work to do rather than something broken.
 
-use super::{Discovery, DiscoveryKind, DiscoverySource, cut};
+use super::{Discovery, DiscoveryKind, DiscoverySource, cut_content};
+use crate::language::Language;
 
+/// Words that mark an issue at the beginning of a comment.
 const MARKS: [&str; 3] = ["FIXME", "BUG", "HACK"];
 
-/// Languages of data and documents, where a mark is somebody else's.
-const NOT_CODE: [&str; 11] = [
-    "markdown",
-    "mdx",
-    "plaintext",
-    "restructuredtext",
-    "asciidoc",
-    "json",
-    "jsonc",
-    "xml",
-    "svg",
-    "csv",
-    "diff",
+/// Languages of data and documents, in which a mark is quoted rather than meant.
+const NOT_CODE: [Language; 9] = [
+    Language::Markdown,
+    Language::Mdx,
+    Language::PlainText,
+    Language::ReStructuredText,
+    Language::AsciiDoc,
+    Language::Json,
+    Language::Jsonc,
+    Language::Xml,
+    Language::Diff,
 ];
 
-/// Lines of one comment that are read.
+/// Lines of one comment that belong to a discovery.
 const MAX_COMMENT_LINES: usize = 8;
 
-/// What begins a comment that goes to the end of its line, or inside of one that does not.
-fn openers(language: &str) -> &'static [&'static str] {
+/// The marks that begin a line comment, a block comment, or a line inside a block comment.
+fn comment_openers(language: Language) -> &'static [&'static str] {
     match language {
-        "python" | "ruby" | "shellscript" | "elixir" | "perl" | "r" | "yaml" | "toml" | "makefile"
-        | "dockerfile" => &["#"],
-        "php" => &["//", "#", "/**", "/*", "*"],
-        "haskell" => &["--", "{-"],
-        "lua" | "sql" => &["--[[", "--"],
-        "html" | "xml" | "vue" | "svelte" => &["<!--", "//", "/*", "*"],
-        "clojure" | "scheme" | "lisp" => &[";;;", ";;", ";"],
-        "erlang" | "latex" => &["%%", "%"],
+        Language::Python
+        | Language::Ruby
+        | Language::ShellScript
+        | Language::Elixir
+        | Language::Perl
+        | Language::R
+        | Language::Yaml
+        | Language::Toml
+        | Language::Makefile
+        | Language::Dockerfile => &["#"],
+        Language::Php => &["//", "#", "/**", "/*", "*"],
+        Language::Haskell => &["--", "{-"],
+        Language::Lua | Language::Sql => &["--[[", "--"],
+        Language::Html | Language::Xml | Language::Vue | Language::Svelte => &["<!--", "//", "/*", "*"],
+        Language::Clojure | Language::Scheme | Language::Lisp => &[";;;", ";;", ";"],
+        Language::Erlang | Language::Latex => &["%%", "%"],
         _ => &["///", "//!", "//", "/**", "/*", "*"],
     }
 }
 
-pub(super) fn read(language: &str, text: &str) -> Vec<Discovery> {
+pub(super) fn extract(language: Language, text: &str) -> Vec<Discovery> {
     if NOT_CODE.contains(&language) {
         return Vec::new();
     }
-    // Most files have none, and the look for a word is quick.
+    // Most files have no mark, and a plain search for it is fast.
     if !MARKS.iter().any(|mark| text.contains(mark)) {
         return Vec::new();
     }
-    let openers = openers(language);
+    let openers = comment_openers(language);
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     let mut at = 0;
     while at < lines.len() {
         let first = at;
         at += 1;
-        let Some((mark, said, is_whole)) = marked(lines[first], openers) else {
+        let Some((mark, text, is_whole_line)) = find_mark(lines[first], openers) else {
             continue;
         };
-        let mut said = said.to_owned();
-        // What stands behind code ends with its line.
-        while is_whole && at < lines.len() && at - first < MAX_COMMENT_LINES && !closes(lines[at - 1]) {
-            let Some(more) = comment(lines[at], openers) else {
+        let mut content = text.to_owned();
+        // A comment after code ends with its line.
+        while is_whole_line
+            && at < lines.len()
+            && at - first < MAX_COMMENT_LINES
+            && !closes_comment(lines[at - 1])
+        {
+            let Some(more) = read_comment_line(lines[at], openers) else {
                 break;
             };
-            if more.is_empty() || starts_anew(more) || more.ends_with([';', '{', '}']) {
+            if more.is_empty() || starts_other_remark(more) || more.ends_with([';', '{', '}']) {
                 break;
             }
-            said.push(' ');
-            said.push_str(more);
+            content.push(' ');
+            content.push_str(more);
             at += 1;
         }
-        let said = said
+        let content = content
             .trim_end_matches("*/")
             .trim_end_matches("-->")
             .trim_end_matches("-}")
             .trim();
-        // A few words need the code around them.
-        let words = said.split_whitespace().filter(|word| !word.contains("://"));
+        // Fewer words mean nothing without the code around them.
+        let words = content.split_whitespace().filter(|word| !word.contains("://"));
         if words.filter(|word| word.chars().any(char::is_alphabetic)).count() < 5 {
             continue;
         }
@@ -82,7 +96,7 @@ pub(super) fn read(language: &str, text: &str) -> Vec<Discovery> {
             kind: DiscoveryKind::Issue,
             source: DiscoverySource::Comment,
             title: String::new(),
-            content: cut(&format!("{mark}: {said}")),
+            content: cut_content(&format!("{mark}: {content}")),
             lines: Some(first + 1..=at),
             ..Discovery::default()
         });
@@ -90,19 +104,20 @@ pub(super) fn read(language: &str, text: &str) -> Vec<Discovery> {
     found
 }
 
-/// The mark a comment on this line begins with, what follows it, and whether the line is nothing else.
-fn marked<'a>(line: &'a str, openers: &[&str]) -> Option<(&'static str, &'a str, bool)> {
+/// The mark that a comment on this line begins with, the text after it, and whether the whole line is a
+/// comment.
+fn find_mark<'a>(line: &'a str, openers: &[&str]) -> Option<(&'static str, &'a str, bool)> {
     let mark = MARKS.into_iter().find(|mark| line.contains(mark))?;
     let (before, after) = line.split_once(mark)?;
     let opener = openers
         .iter()
         .find(|opener| before.trim_end().ends_with(*opener))?;
     let code = before.trim_end().strip_suffix(*opener)?.trim();
-    // `*` begins a line of a comment, and is a sign in code.
+    // `*` begins a line of a block comment, and is an operator in code.
     if *opener == "*" && !code.is_empty() {
         return None;
     }
-    // Not a part of a longer name, and not a string.
+    // Not a part of a longer name, and not inside a string.
     let rest = after.strip_prefix("(").map_or(after, |inner| {
         inner.split_once(')').map_or(after, |(_, rest)| rest)
     });
@@ -116,49 +131,49 @@ fn marked<'a>(line: &'a str, openers: &[&str]) -> Option<(&'static str, &'a str,
     ))
 }
 
-/// What a line that is only a comment says.
-fn comment<'a>(line: &'a str, openers: &[&str]) -> Option<&'a str> {
+/// The text of a line that is only a comment.
+fn read_comment_line<'a>(line: &'a str, openers: &[&str]) -> Option<&'a str> {
     let line = line.trim();
     let opener = openers.iter().find(|opener| line.starts_with(*opener))?;
     Some(line[opener.len()..].trim())
 }
 
-fn closes(line: &str) -> bool {
+fn closes_comment(line: &str) -> bool {
     let line = line.trim_end();
     line.ends_with("*/") || line.ends_with("-->") || line.ends_with("-}")
 }
 
-/// Another remark, or a tag of a documentation tool.
-fn starts_anew(said: &str) -> bool {
+/// True for another remark, or a tag of a documentation tool.
+fn starts_other_remark(text: &str) -> bool {
     let signs = ["TODO", "NOTE", "XXX", "@", "\\"];
-    MARKS.iter().chain(&signs).any(|sign| said.starts_with(sign)) || said.starts_with('/')
+    MARKS.iter().chain(&signs).any(|sign| text.starts_with(sign)) || text.starts_with('/')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(language: &str, text: &str, expected: &[(&str, usize, usize)]) {
-        let found = read(language, text);
+    fn check(language: Language, text: &str, expected: &[(&str, usize, usize)]) {
+        let found = extract(language, text);
         let found: Vec<(&str, usize, usize)> = found
             .iter()
-            .map(|one| {
-                let lines = one.lines.clone().unwrap();
-                (one.content.as_str(), *lines.start(), *lines.end())
+            .map(|discovery| {
+                let lines = discovery.lines.clone().unwrap();
+                (discovery.content.as_str(), *lines.start(), *lines.end())
             })
             .collect();
         assert_eq!(found, expected, "{text}");
     }
 
     #[test]
-    fn a_remark_is_read_with_the_lines_it_goes_on_over() {
+    fn a_remark_may_span_several_lines() {
         check(
-            "go",
+            Language::Go,
             "x := 1\n// FIXME(ann): the lock is\n// held too long.\n//\n// More.\ny()\n",
             &[("FIXME: the lock is held too long.", 2, 3)],
         );
         check(
-            "java",
+            Language::Java,
             "/* HACK: the driver forgets\n * to close it */\nint a; // BUG - loses the last byte read\n",
             &[
                 ("HACK: the driver forgets to close it", 1, 2),
@@ -166,14 +181,14 @@ mod tests {
             ],
         );
         check(
-            "haskell",
+            Language::Haskell,
             "-- FIXME: the wait should be configurable\nf = 1\n",
             &[("FIXME: the wait should be configurable", 1, 1)],
         );
     }
 
     #[test]
-    fn what_only_looks_like_one_is_none() {
+    fn marks_in_code_strings_and_prose_are_no_issues() {
         for text in [
             "override val push = false // FIXME",
             "let debug = \"// FIXME: not a comment here\"",
@@ -182,7 +197,7 @@ mod tests {
             "int a = b * FIXME_COUNT;",
             "// there was a BUG in this one once",
         ] {
-            check("java", text, &[]);
+            check(Language::Java, text, &[]);
         }
     }
 }

@@ -1,15 +1,17 @@
-//! Commit messages: what was broken and mended, and why something was done as it was.
+//! Discoveries in commit messages: what a fix repaired, and why something was done the way it was.
+//!
+//! Commits of bots, housekeeping and commits that only touch tests or documents are left out.
 
 use std::collections::BTreeMap;
 
-use super::prose::sentences;
-use super::subject::Subject;
-use super::{Discovery, DiscoveryKind, DiscoverySource, cut};
+use super::commit_subject::CommitSubject;
+use super::prose::split_sentences;
+use super::{Discovery, DiscoveryKind, DiscoverySource, cut_content};
 use crate::module::module_of;
 use crate::path::RepoPath;
 use crate::role::FileRole;
 
-/// A commit as its message has it.
+/// A commit with its message and the files it changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitMessage {
     pub id: String,
@@ -18,47 +20,47 @@ pub struct CommitMessage {
     pub author: String,
     pub subject: String,
     pub body: String,
-    /// Files it changed, as the project names them.
+    /// Changed files, relative to the project.
     pub paths: Vec<String>,
 }
 
-/// What a commit tells, if it tells something.
-pub fn in_commit(message: &CommitMessage) -> Option<Discovery> {
-    let subject = Subject::of(&message.subject);
+/// Extracts the discovery of a commit, if it has one.
+pub fn extract_from_commit(message: &CommitMessage) -> Option<Discovery> {
+    let subject = CommitSubject::of(&message.subject);
     let is_bot = message.author.contains("[bot]");
     if is_bot || subject.is_housekeeping() || !touches_program(&message.paths) {
         return None;
     }
-    let (kind, more) = if subject.is_fix() {
+    let (kind, details) = if subject.is_fix() {
         (
             DiscoveryKind::Issue,
-            broken(&subject, &prose(&message.body, Squashed::ReadOn))?,
+            describe_fault(&subject, &prose_paragraphs(&message.body, SquashedCommits::Read))?,
         )
     } else {
         (
             DiscoveryKind::Decision,
-            reasons(&subject, &prose(&message.body, Squashed::Ends))?,
+            find_reasons(&subject, &prose_paragraphs(&message.body, SquashedCommits::Skip))?,
         )
     };
-    let said = subject.said();
+    let title = subject.title();
     Some(Discovery {
         kind,
         source: DiscoverySource::Commit,
-        title: said.to_owned(),
-        content: cut(&format!("{said}\n{more}")),
+        title: title.to_owned(),
+        content: cut_content(&format!("{title}\n{details}")),
         module: subject
             .scope
-            .map_or_else(|| module(&message.paths), str::to_owned),
+            .map_or_else(|| main_module(&message.paths), str::to_owned),
         session: None,
         date: Some(message.date.clone()).filter(|date| !date.is_empty()),
         lines: None,
     })
 }
 
-/// Whether any of the files is a part of the program: not a test, a document, an example, or what builds and checks it. Where
-/// none is known, that is left open.
+/// True if any of the files is part of the program, as opposed to tests, documents, examples and build files.
+/// True if no file is known.
 fn touches_program(paths: &[String]) -> bool {
-    const ASIDE: [&str; 9] = [
+    const OTHER_DIRECTORIES: [&str; 9] = [
         "examples",
         "example",
         "samples",
@@ -69,45 +71,48 @@ fn touches_program(paths: &[String]) -> bool {
         "stories",
         "testdata",
     ];
-    const ENDINGS: [&str; 13] = [
+    const OTHER_ENDINGS: [&str; 13] = [
         ".md", ".rst", ".svg", ".png", ".snap", ".csproj", ".props", ".lock", ".gradle", ".cabal", ".nix",
         "spec.hs", ".yml",
     ];
-    let is_aside = |path: &String| {
+    let is_other = |path: &String| {
         let lower = path.to_ascii_lowercase();
         let parsed = RepoPath::parse(path);
         lower.starts_with('.')
-            || ENDINGS.iter().any(|ending| lower.ends_with(ending))
+            || OTHER_ENDINGS.iter().any(|ending| lower.ends_with(ending))
             || lower.contains(".stories.")
-            || lower.split('/').any(|part| ASIDE.contains(&part))
+            || lower.split('/').any(|part| OTHER_DIRECTORIES.contains(&part))
             || parsed.is_ok_and(|path| !matches!(FileRole::of(&path), FileRole::Entry | FileRole::Core))
     };
-    paths.is_empty() || !paths.iter().all(is_aside)
+    paths.is_empty() || !paths.iter().all(is_other)
 }
 
-/// What a fix says of what was broken, beyond its subject. Nothing where neither names a fault.
-fn broken(subject: &Subject<'_>, body: &[String]) -> Option<String> {
-    if !subject.tells() {
+/// The sentences of a body that describe the fault, beyond the subject. `None` if neither names a fault.
+fn describe_fault(subject: &CommitSubject<'_>, body: &[String]) -> Option<String> {
+    if !subject.is_informative() {
         return None;
     }
-    let all: Vec<&str> = body.iter().flat_map(|paragraph| sentences(paragraph)).collect();
-    let is_fault = |text: &str| {
-        let lower = format!(" {} ", text.to_lowercase());
-        FAULTS.iter().any(|fault| lower.contains(fault))
-    };
-    let fault = all
+    let all: Vec<&str> = body
         .iter()
-        .position(|sentence| is_fault(sentence) && (5..=80).contains(&sentence.split_whitespace().count()));
-    let more = |from: usize| all[from..].iter().take(2).copied().collect::<Vec<_>>().join(" ");
+        .flat_map(|paragraph| split_sentences(paragraph))
+        .collect();
+    let names_fault = |text: &str| {
+        let lower = format!(" {} ", text.to_lowercase());
+        FAULT_WORDS.iter().any(|fault| lower.contains(fault))
+    };
+    let fault = all.iter().position(|sentence| {
+        names_fault(sentence) && (5..=80).contains(&sentence.split_whitespace().count())
+    });
+    let two_from = |from: usize| all[from..].iter().take(2).copied().collect::<Vec<_>>().join(" ");
     match fault {
-        Some(at) => Some(more(at)),
-        None if is_fault(subject.text) || subject.is_specific() => Some(more(0)),
+        Some(at) => Some(two_from(at)),
+        None if names_fault(subject.text) || subject.is_specific() => Some(two_from(0)),
         None => None,
     }
 }
 
-/// Words by which something is told to be wrong.
-const FAULTS: [&str; 38] = [
+/// Words of a sentence that says that something is wrong.
+const FAULT_WORDS: [&str; 38] = [
     " bug",
     " crash",
     " panic",
@@ -148,20 +153,21 @@ const FAULTS: [&str; 38] = [
     " problem",
 ];
 
-/// Characters of a body that are read.
+/// Characters of a commit body that are read.
 const MAX_BODY_CHARS: usize = 4_000;
 
-/// What comes after a list of the commits that were squashed.
+/// The treatment of the text after a list of squashed commits, which belongs to one of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Squashed {
-    /// Is of one of them, and of this as well.
-    ReadOn,
-    /// Is of one of them alone.
-    Ends,
+enum SquashedCommits {
+    /// A fault of one of them is a fault of the whole.
+    Read,
+    /// A reason for one of them need not be a reason for the whole.
+    Skip,
 }
 
-/// The paragraphs of a body that are prose, each in one line. Trailers, code, quotes and headings are none.
-fn prose(body: &str, squashed: Squashed) -> Vec<String> {
+/// The paragraphs of a body that are prose, each on one line. Trailers, code, quotes and headings are left
+/// out.
+fn prose_paragraphs(body: &str, squashed: SquashedCommits) -> Vec<String> {
     let end = body
         .char_indices()
         .nth(MAX_BODY_CHARS)
@@ -176,7 +182,7 @@ fn prose(body: &str, squashed: Squashed) -> Vec<String> {
         }
         let is_indented = line.starts_with("    ") || line.starts_with('\t');
         if trimmed.starts_with("---") || line.starts_with("* ") {
-            if squashed == Squashed::Ends {
+            if squashed == SquashedCommits::Skip {
                 break;
             }
             paragraphs.push(String::new());
@@ -206,7 +212,7 @@ fn prose(body: &str, squashed: Squashed) -> Vec<String> {
     paragraphs
 }
 
-/// `Signed-off-by: …` and its kind, or a reference to something elsewhere.
+/// True for trailers such as `Signed-off-by: …`, and for links and references to issues.
 fn is_trailer(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     let is_named = line.split_once(": ").is_some_and(|(name, _)| {
@@ -236,8 +242,8 @@ fn is_trailer(line: &str) -> bool {
         .any(|start| lower.starts_with(start))
 }
 
-/// Words by which a sentence tells of a choice.
-const CHOICES: [&str; 13] = [
+/// Words of a sentence about a choice.
+const CHOICE_WORDS: [&str; 13] = [
     " instead of ",
     " rather than ",
     " in favor of ",
@@ -253,8 +259,8 @@ const CHOICES: [&str; 13] = [
     " as opposed to ",
 ];
 
-/// Words by which a sentence gives a reason, which may also be one for something that went wrong.
-const REASONS: [&str; 5] = [
+/// Words of a sentence with a reason, which may also be a reason for a failure.
+const REASON_WORDS: [&str; 5] = [
     " because ",
     " so that ",
     " to avoid ",
@@ -262,8 +268,8 @@ const REASONS: [&str; 5] = [
     " the reason ",
 ];
 
-/// Words of a sentence that tells how something went.
-const FAILURES: [&str; 16] = [
+/// Words of a sentence that reports how something went.
+const REPORT_WORDS: [&str; 16] = [
     " fail",
     " broken",
     " breaks",
@@ -282,8 +288,8 @@ const FAILURES: [&str; 16] = [
     " user decided",
 ];
 
-/// Words of a sentence that is about something else: how it was before, a side remark, a condition.
-const BESIDE: [&str; 14] = [
+/// Words of a sentence about something else: the state before, a side remark, a condition.
+const ASIDE_WORDS: [&str; 14] = [
     " initially",
     " a while ago",
     " we thought",
@@ -300,29 +306,34 @@ const BESIDE: [&str; 14] = [
     " will print",
 ];
 
-/// The sentences of a body that say what was chosen and why, at most two, each with the one it refers to.
-fn reasons(subject: &Subject<'_>, body: &[String]) -> Option<String> {
-    let mut why: Vec<&str> = Vec::new();
+/// Sentences after which no further reason is added.
+const MAX_REASON_SENTENCES: usize = 3;
+
+/// The sentences of a body that say what was chosen and why. A sentence that refers back comes with the one
+/// before it.
+fn find_reasons(subject: &CommitSubject<'_>, body: &[String]) -> Option<String> {
+    let mut reasons: Vec<&str> = Vec::new();
     for paragraph in body {
-        let sentences = sentences(paragraph);
+        let sentences = split_sentences(paragraph);
         for (at, sentence) in sentences.iter().enumerate() {
-            if !is_choice(subject, sentence) || why.len() >= 3 {
+            if !explains_choice(subject, sentence) || reasons.len() >= MAX_REASON_SENTENCES {
                 continue;
             }
             if refers_back(sentence) {
-                // By itself nobody would know what it is about.
+                // Without the sentence before it, a reader would not know what it is about.
                 let Some(before) = at.checked_sub(1).map(|at| sentences[at]) else {
                     continue;
                 };
-                why.push(before);
+                reasons.push(before);
             }
-            why.push(sentence);
+            reasons.push(sentence);
         }
     }
-    why.dedup();
-    (!why.is_empty()).then(|| why.join(" "))
+    reasons.dedup();
+    (!reasons.is_empty()).then(|| reasons.join(" "))
 }
 
+/// True for a sentence that needs the one before it.
 fn refers_back(sentence: &str) -> bool {
     const STARTS: [&str; 12] = [
         "This ",
@@ -341,9 +352,9 @@ fn refers_back(sentence: &str) -> bool {
     STARTS.iter().any(|start| sentence.starts_with(start))
 }
 
-fn is_choice(subject: &Subject<'_>, sentence: &str) -> bool {
+fn explains_choice(subject: &CommitSubject<'_>, sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase());
-    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let has_any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let words = sentence.split_whitespace().count();
     let is_sentence = (7..=80).contains(&words)
         && !sentence.contains('?')
@@ -352,19 +363,19 @@ fn is_choice(subject: &Subject<'_>, sentence: &str) -> bool {
             .iter()
             .any(|start| sentence.starts_with(start))
         && sentence.starts_with(|c: char| c.is_uppercase() || c == '`');
-    // A reason counts where somebody acts on it.
-    let acts = says(&[
+    // A reason counts only together with an action.
+    let has_action = has_any(&[
         " we ", " use ", " uses ", " using ", " keep", " remove", " replace", " move", " now ", " make",
     ]);
-    let reason = says(&REASONS) && acts;
-    // What a new feature does instead of something is no choice yet.
-    let choice =
-        says(&CHOICES) && (!subject.adds() || says(&[" we ", " decided", " chose", " favor", " favour"]));
-    is_sentence && !says(&FAILURES) && !says(&BESIDE) && (choice || reason)
+    let is_reason = has_any(&REASON_WORDS) && has_action;
+    // A new feature that does one thing instead of another is no choice yet.
+    let is_choice = has_any(&CHOICE_WORDS)
+        && (!subject.is_addition() || has_any(&[" we ", " decided", " chose", " favor", " favour"]));
+    is_sentence && !has_any(&REPORT_WORDS) && !has_any(&ASIDE_WORDS) && (is_choice || is_reason)
 }
 
-/// The module that most of the files are in. Tests, documents and what belongs to tools count where there is nothing else.
-fn module(paths: &[String]) -> String {
+/// The module with the most changed code files. Other files count only if no module has code.
+fn main_module(paths: &[String]) -> String {
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for path in paths.iter().filter_map(|path| RepoPath::parse(path).ok()) {
         let is_code = matches!(FileRole::of(&path), FileRole::Entry | FileRole::Core)
@@ -390,15 +401,19 @@ mod tests {
             paths: vec!["src/auth/a.ts".into(), "src/auth/b.ts".into(), "README.md".into()],
             ..CommitMessage::default()
         };
-        let found = in_commit(&message);
-        let found = found
-            .as_ref()
-            .map(|one| (one.kind, one.module.as_str(), one.content.as_str()));
+        let found = extract_from_commit(&message);
+        let found = found.as_ref().map(|discovery| {
+            (
+                discovery.kind,
+                discovery.module.as_str(),
+                discovery.content.as_str(),
+            )
+        });
         assert_eq!(found, expected, "{subject}");
     }
 
     #[test]
-    fn a_fix_says_what_was_broken() {
+    fn a_fix_that_says_what_was_broken_is_an_issue() {
         let issue = |module, content| Some((DiscoveryKind::Issue, module, content));
         check(
             "fix(tokens): refresh raced with logout (#12)",
@@ -426,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_says_why_is_a_decision() {
+    fn a_body_with_a_reason_is_a_decision() {
         check(
             "store: keep rows in SQLite",
             "Rows are small.\n\nWe use SQLite instead of a file of our own, because that must lose nothing.\n\n- more to come",

@@ -1,13 +1,14 @@
-//! Guides for contributors and agents: sentences and list items that tell people what to do.
+//! Rules in guides for contributors and agents: sentences and list items that tell people what to do.
 //!
-//! A guide also explains, thanks and walks through an installation. Only what insists counts, or what a list of conventions
-//! asks for.
+//! A guide also explains, thanks and walks through an installation. Only demanding sentences count (must,
+//! never, avoid), and items of a list that begin with an imperative.
 
-use super::prose::{LineNumbers, Unit, sentences, units};
-use super::{Discovery, DiscoveryKind, DiscoverySource, cut};
+use super::prose::{LineNumbers, ProseBlock, split_blocks, split_sentences};
+use super::{Discovery, DiscoveryKind, DiscoverySource, cut_content};
 use crate::path::RepoPath;
 
-const NAMES: [&str; 10] = [
+/// File names of guides.
+const FILE_NAMES: [&str; 10] = [
     "agents.md",
     "agent.md",
     "claude.md",
@@ -20,7 +21,7 @@ const NAMES: [&str; 10] = [
     "conventions.md",
 ];
 
-/// Directories whose pages are guides, whatever they are called.
+/// Directories in which every page is a guide.
 const DIRECTORIES: [&str; 3] = [".cursor/rules", ".github/instructions", ".agent_instructions"];
 
 pub(super) fn is_guide(path: &RepoPath) -> bool {
@@ -30,24 +31,24 @@ pub(super) fn is_guide(path: &RepoPath) -> bool {
     let is_page = ["md", "mdc"]
         .iter()
         .any(|page| extension.eq_ignore_ascii_case(page));
-    NAMES.contains(&file) || (is_page && DIRECTORIES.iter().any(|name| directory.ends_with(name)))
+    FILE_NAMES.contains(&file) || (is_page && DIRECTORIES.iter().any(|name| directory.ends_with(name)))
 }
 
-pub(super) fn read(text: &str) -> Vec<Discovery> {
+pub(super) fn extract(text: &str) -> Vec<Discovery> {
     let numbers = LineNumbers::of(text);
     let mut found = Vec::new();
-    for unit in units(text) {
-        if unit.headings.iter().any(|heading| is_aside(heading)) {
+    for block in split_blocks(text) {
+        if block.headings.iter().any(|heading| is_without_rules(heading)) {
             continue;
         }
-        let lines = numbers.at(unit.bytes.start)..=numbers.at(unit.bytes.end.saturating_sub(1));
-        let title = unit.headings.last().cloned().unwrap_or_default();
-        for content in rules(&unit) {
+        let lines = numbers.at(block.bytes.start)..=numbers.at(block.bytes.end.saturating_sub(1));
+        let title = block.headings.last().cloned().unwrap_or_default();
+        for content in find_rules(&block) {
             found.push(Discovery {
                 kind: DiscoveryKind::Rule,
                 source: DiscoverySource::Guide,
                 title: title.clone(),
-                content: cut(&content),
+                content: cut_content(&content),
                 lines: Some(lines.clone()),
                 ..Discovery::default()
             });
@@ -56,32 +57,33 @@ pub(super) fn read(text: &str) -> Vec<Discovery> {
     found
 }
 
-/// The rules in a paragraph or an item. An item is one thing; of a paragraph each sentence that insists is one.
-fn rules(unit: &Unit) -> Vec<String> {
-    let whole = unit.text.trim();
-    if unit.is_item {
-        // What a list asks for it asks for in its first words, or in those that announce it; a step of an installation insists
-        // or is none.
-        let announced = insists(&unit.lead);
-        let is_rule = insists(whole)
-            || (announced && !is_errand(whole))
-            || (!unit.is_step && begins_with_order(whole) && !is_errand(whole));
-        let content = if announced {
-            format!("{} {whole}", unit.lead)
+/// The rules in a list item or a paragraph. An item is one rule; a paragraph has one per demanding sentence.
+fn find_rules(block: &ProseBlock) -> Vec<String> {
+    let whole = block.text.trim();
+    if block.is_item {
+        // An item is a rule if it demands something itself, if the sentence before the list does, or if it
+        // begins with an imperative. The last does not hold for steps of numbered lists, which are often
+        // installations.
+        let is_announced = is_demand(&block.lead);
+        let is_rule = is_demand(whole)
+            || (is_announced && !is_errand(whole))
+            || (!block.is_step && begins_with_imperative(whole) && !is_errand(whole));
+        let content = if is_announced {
+            format!("{} {whole}", block.lead)
         } else {
             whole.to_owned()
         };
         return Vec::from_iter((is_rule && is_complete(&content)).then_some(content));
     }
-    let insisting = sentences(whole)
+    let demands = split_sentences(whole)
         .into_iter()
-        .filter(|sentence| insists(sentence) && is_complete(sentence));
-    insisting.map(str::to_owned).collect()
+        .filter(|sentence| is_demand(sentence) && is_complete(sentence));
+    demands.map(str::to_owned).collect()
 }
 
-/// Headings under which there is nothing to obey.
-fn is_aside(heading: &str) -> bool {
-    const ASIDE: [&str; 21] = [
+/// True for headings of sections that have no rules, such as an installation.
+fn is_without_rules(heading: &str) -> bool {
+    const HEADING_WORDS: [&str; 21] = [
         "troubleshoot",
         "report",
         "meeting",
@@ -105,11 +107,11 @@ fn is_aside(heading: &str) -> bool {
         "help",
     ];
     let heading = heading.to_ascii_lowercase();
-    ASIDE.iter().any(|aside| heading.contains(aside))
+    HEADING_WORDS.iter().any(|word| heading.contains(word))
 }
 
-/// Words by which a sentence insists.
-const INSISTING: [&str; 26] = [
+/// Words that make a sentence a demand.
+const DEMAND_WORDS: [&str; 26] = [
     "must",
     "always",
     "never",
@@ -138,8 +140,8 @@ const INSISTING: [&str; 26] = [
     "cannot be",
 ];
 
-/// Phrases with such a word that insist on nothing.
-const IDLE: [&str; 41] = [
+/// Phrases with such a word that demand nothing.
+const IDLE_PHRASES: [&str; 41] = [
     "it never",
     "will remind",
     "should be receiving",
@@ -183,7 +185,7 @@ const IDLE: [&str; 41] = [
     "you'll need to",
 ];
 
-fn insists(sentence: &str) -> bool {
+fn is_demand(sentence: &str) -> bool {
     let plain: String = sentence
         .to_lowercase()
         .replace('’', "'")
@@ -191,8 +193,8 @@ fn insists(sentence: &str) -> bool {
         .map(|c| if c.is_alphanumeric() || c == '\'' { c } else { ' ' })
         .collect();
     let spaced = format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "));
-    let says = |words: &&str| spaced.contains(&format!(" {words} "));
-    let describes = [
+    let has_phrase = |words: &&str| spaced.contains(&format!(" {words} "));
+    let descriptive_starts = [
         "This ",
         "These ",
         "It ",
@@ -206,13 +208,13 @@ fn insists(sentence: &str) -> bool {
         "For example",
     ];
     !sentence.contains('?')
-        && !describes.iter().any(|start| sentence.starts_with(start))
-        && INSISTING.iter().any(says)
-        && !IDLE.iter().any(|words| spaced.contains(words))
+        && !descriptive_starts.iter().any(|start| sentence.starts_with(start))
+        && DEMAND_WORDS.iter().any(has_phrase)
+        && !IDLE_PHRASES.iter().any(|words| spaced.contains(words))
 }
 
-/// Verbs that a convention begins with.
-const ORDERS: [&str; 34] = [
+/// Imperatives that a convention begins with.
+const IMPERATIVES: [&str; 34] = [
     "use",
     "follow",
     "keep",
@@ -249,16 +251,16 @@ const ORDERS: [&str; 34] = [
     "maintain",
 ];
 
-fn begins_with_order(item: &str) -> bool {
+fn begins_with_imperative(item: &str) -> bool {
     let first: String = item
         .trim_start_matches(['*', '_', '`', ' '])
         .chars()
         .take_while(|c| c.is_alphabetic())
         .collect();
-    ORDERS.iter().any(|order| first.eq_ignore_ascii_case(order))
+    IMPERATIVES.iter().any(|verb| first.eq_ignore_ascii_case(verb))
 }
 
-/// Something to do once at a keyboard rather than a way to do things.
+/// True for something to do once at a keyboard, as opposed to a convention.
 fn is_errand(item: &str) -> bool {
     let lower = item.to_lowercase();
     item.contains("http")
@@ -273,7 +275,7 @@ fn is_errand(item: &str) -> bool {
         .any(|sign| lower.contains(sign))
 }
 
-/// A sentence that can be understood by itself: long enough, and not the beginning of a list.
+/// True for a sentence that can be understood by itself: long enough, and no introduction of a list.
 fn is_complete(text: &str) -> bool {
     let words = text
         .split_whitespace()
@@ -287,13 +289,13 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        let found = read(text);
-        let found: Vec<&str> = found.iter().map(|one| one.content.as_str()).collect();
+        let found = extract(text);
+        let found: Vec<&str> = found.iter().map(|discovery| discovery.content.as_str()).collect();
         assert_eq!(found, expected, "{text}");
     }
 
     #[test]
-    fn what_insists_is_a_rule() {
+    fn demands_are_rules() {
         check(
             "# Style\n\nThanks for helping! All code must be formatted. You should see a green tick. Don't worry.\n\n\
              - Use tabs in Makefiles\n- Tests live beside the code\n- `unwrap` is never used in the engine\n",
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_walks_through_an_installation_is_none() {
+    fn steps_of_an_installation_are_no_rules() {
         check(
             "# Contributing\n\n## Getting started\n\n- You must have Rust\n\n## Steps\n\n1. Add a remote for your fork\n2. Run it\n\n\
              You need to follow these rules:\n",
@@ -315,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn guides_are_known_by_name() {
+    fn guides_are_recognised_by_their_path() {
         for (path, expected) in [
             ("AGENTS.md", true),
             ("crates/core/CLAUDE.md", true),

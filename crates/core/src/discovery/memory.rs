@@ -1,4 +1,5 @@
-//! Discoveries in the project's memory.
+//! Discoveries in the project's memory: every decision, every practice, and the log entries about something
+//! broken.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,14 +7,14 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::prose::{LineNumbers, Unit, units};
-use super::{Discovery, DiscoveryKind, DiscoverySource, cut, is_day, module_named};
+use super::prose::{LineNumbers, ProseBlock, split_blocks};
+use super::{Discovery, DiscoveryKind, DiscoverySource, cut_content, is_day, module_named_in};
 use crate::memory::MemoryFile;
 
-/// Who wrote an entry and when, by what the entry is known by.
+/// Session and date of memory entries, by a key of the entry's text.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
-    known: HashMap<String, Origin>,
+    by_key: HashMap<String, Origin>,
     key: Option<fn(&str) -> String>,
 }
 
@@ -21,20 +22,21 @@ pub struct Origins {
 type Origin = (Option<String>, Option<String>);
 
 #[derive(Deserialize)]
-struct MemoryLine {
+struct OriginLine {
     entry: String,
     session: Option<String>,
     date: Option<String>,
 }
 
 impl Origins {
-    /// Reads them from their file; `key` is what an entry is known by. What cannot be read says nothing.
+    /// Reads the file of origins. `key` makes the key of an entry from its text. Unreadable lines are
+    /// skipped.
     pub fn read(text: &str, key: fn(&str) -> String) -> Self {
         let origins = text
             .lines()
-            .filter_map(|line| serde_json::from_str::<MemoryLine>(line).ok());
+            .filter_map(|line| serde_json::from_str::<OriginLine>(line).ok());
         Self {
-            known: origins
+            by_key: origins
                 .map(|origin| (origin.entry, (origin.session, origin.date)))
                 .collect(),
             key: Some(key),
@@ -42,14 +44,14 @@ impl Origins {
     }
 
     fn of(&self, entry: &str) -> Option<&Origin> {
-        self.known.get(&self.key?(entry.trim()))
+        self.by_key.get(&self.key?(entry.trim()))
     }
 }
 
-pub(super) fn read(file: MemoryFile, text: &str, origins: &Origins) -> Vec<Discovery> {
+pub(super) fn extract(file: MemoryFile, text: &str, origins: &Origins) -> Vec<Discovery> {
     let text = text.trim_start_matches('\u{feff}');
     if file == MemoryFile::BestPractices {
-        return practices(text, origins);
+        return extract_practices(text, origins);
     }
     let lines = text.lines().zip(1..);
     lines
@@ -60,28 +62,29 @@ pub(super) fn read(file: MemoryFile, text: &str, origins: &Origins) -> Vec<Disco
                 _ => DiscoveryKind::Decision,
             };
             let (session, date) = origins.of(line).cloned().unwrap_or_default();
-            let content = said(&fields);
+            let content = describe_entry(&fields);
             Some(Discovery {
                 kind,
                 source: DiscoverySource::Memory,
                 title: String::new(),
-                module: named(&fields, &["module", "component", "area", "scope"])
-                    .or_else(|| module_named(&content))
+                module: read_label(&fields, &["module", "component", "area", "scope"])
+                    .or_else(|| module_named_in(&content))
                     .unwrap_or_else(|| "root".to_owned()),
-                session: named(&fields, &["session", "session_id", "sessionId"]).or(session),
-                date: self::date(&fields).or(date),
+                session: read_label(&fields, &["session", "session_id", "sessionId"]).or(session),
+                date: read_date(&fields).or(date),
                 lines: Some(number..=number),
                 content,
             })
         })
-        .filter(|one| !one.content.is_empty())
+        .filter(|discovery| !discovery.content.is_empty())
         .collect()
 }
 
-const DATES: &[&str] = &["timestamp", "date", "time", "created", "created_at"];
+/// Fields that hold a date.
+const DATE_FIELDS: &[&str] = &["timestamp", "date", "time", "created", "created_at"];
 
-/// Fields that say what an entry is about, and not what it says.
-const ABOUT: &[&str] = &[
+/// Fields with metadata of an entry, which are left out of its content.
+const METADATA_FIELDS: &[&str] = &[
     "module",
     "component",
     "area",
@@ -103,8 +106,8 @@ const ABOUT: &[&str] = &[
     "author",
 ];
 
-/// Fields that say the most, in the order in which they are read.
-const FIRST: &[&str] = &[
+/// Fields with the main statement of an entry, the most important first.
+const MAIN_FIELDS: &[&str] = &[
     "decision",
     "title",
     "summary",
@@ -121,15 +124,15 @@ const FIRST: &[&str] = &[
     "description",
 ];
 
-/// What an entry says, as a text: what matters first, the rest behind it with its name.
-fn said(fields: &Map<String, Value>) -> String {
+/// The content of an entry as text: the main field first, then the others with their names.
+fn describe_entry(fields: &Map<String, Value>) -> String {
     let mut parts: Vec<String> = Vec::new();
     let texts: Vec<(&str, String)> = fields
         .iter()
-        .filter(|(name, _)| !ABOUT.contains(&name.as_str()))
-        .filter_map(|(name, value)| Some((name.as_str(), plain(value)?)))
+        .filter(|(name, _)| !METADATA_FIELDS.contains(&name.as_str()))
+        .filter_map(|(name, value)| Some((name.as_str(), value_text(value)?)))
         .collect();
-    let main = FIRST
+    let main = MAIN_FIELDS
         .iter()
         .find_map(|first| texts.iter().find(|(name, _)| name.eq_ignore_ascii_case(first)));
     if let Some((_, text)) = main {
@@ -140,14 +143,15 @@ fn said(fields: &Map<String, Value>) -> String {
             parts.push(format!("{name}: {text}"));
         }
     }
-    cut(&parts.join("\n"))
+    cut_content(&parts.join("\n"))
 }
 
-fn plain(value: &Value) -> Option<String> {
+/// A JSON value as text; `None` if it says nothing.
+fn value_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().filter_map(plain).collect();
+            let items: Vec<String> = items.iter().filter_map(value_text).collect();
             Some(items.join(", ")).filter(|text| !text.is_empty())
         }
         Value::Null | Value::Bool(_) => None,
@@ -155,71 +159,71 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// A word that an entry is labelled with; what is too long for one is none.
-fn named(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
-    const LONGEST: usize = 100;
+/// The value of the first of these fields that is a short text.
+fn read_label(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    const MAX_LABEL_BYTES: usize = 100;
     let text = names.iter().find_map(|name| fields.get(*name)?.as_str())?;
     let text = text.trim();
-    let is_word = !text.is_empty() && text.len() <= LONGEST && !text.contains(char::is_control);
+    let is_word = !text.is_empty() && text.len() <= MAX_LABEL_BYTES && !text.contains(char::is_control);
     is_word.then(|| text.to_owned())
 }
 
-/// The date of an entry, where it has one that begins with a day.
-fn date(fields: &Map<String, Value>) -> Option<String> {
-    let date = named(fields, DATES)?;
+/// The date of an entry, if it begins with a day.
+fn read_date(fields: &Map<String, Value>) -> Option<String> {
+    let date = read_label(fields, DATE_FIELDS)?;
     date.get(..10)
         .is_some_and(|day| is_day(day.as_bytes()))
         .then_some(date)
 }
 
-/// Whether an entry of the log tells of something that stood in the way, or was mended.
+/// True for a log entry about something that blocked the work or was fixed.
 fn is_issue(fields: &Map<String, Value>) -> bool {
     const SIGNS: [&str; 8] = [
         "block", "fix", "bug", "issue", "error", "fail", "problem", "regress",
     ];
-    let tells = |text: &str| {
+    let names_issue = |text: &str| {
         let text = text.to_ascii_lowercase();
         SIGNS.iter().any(|sign| text.contains(sign))
     };
     fields.iter().any(|(name, value)| match name.as_str() {
-        "event" | "type" | "kind" | "status" | "category" => value.as_str().is_some_and(tells),
-        name => tells(name) && plain(value).is_some(),
+        "event" | "type" | "kind" | "status" | "category" => value.as_str().is_some_and(names_issue),
+        name => names_issue(name) && value_text(value).is_some(),
     })
 }
 
-/// Each list item and paragraph is a practice; one that says must, always or never is a rule.
-fn practices(text: &str, origins: &Origins) -> Vec<Discovery> {
+/// Each list item and paragraph is a pattern; with must, always or never it is a rule.
+fn extract_practices(text: &str, origins: &Origins) -> Vec<Discovery> {
     let numbers = LineNumbers::of(text);
-    let known = known_entries(text, origins);
-    let discovery = |unit: Unit| {
-        let content = cut(&unit.text);
-        let before = known.partition_point(|(bytes, _)| bytes.start <= unit.bytes.start);
-        let of = known[..before]
+    let entries = find_entries_with_origin(text, origins);
+    let to_discovery = |block: ProseBlock| {
+        let content = cut_content(&block.text);
+        let before = entries.partition_point(|(bytes, _)| bytes.start <= block.bytes.start);
+        let of = entries[..before]
             .last()
-            .filter(|(bytes, _)| unit.bytes.start < bytes.end);
+            .filter(|(bytes, _)| block.bytes.start < bytes.end);
         let (session, date) = of.map(|(_, origin)| *origin).cloned().unwrap_or_default();
         Discovery {
-            kind: if insists(&content) {
+            kind: if is_demand(&content) {
                 DiscoveryKind::Rule
             } else {
                 DiscoveryKind::Pattern
             },
             source: DiscoverySource::Memory,
-            title: unit.headings.last().cloned().unwrap_or_default(),
-            module: module_named(&content).unwrap_or_else(|| "root".to_owned()),
+            title: block.headings.last().cloned().unwrap_or_default(),
+            module: module_named_in(&content).unwrap_or_else(|| "root".to_owned()),
             session,
             date,
-            lines: Some(numbers.at(unit.bytes.start)..=numbers.at(unit.bytes.end.saturating_sub(1))),
+            lines: Some(numbers.at(block.bytes.start)..=numbers.at(block.bytes.end.saturating_sub(1))),
             content,
         }
     };
-    units(text).into_iter().map(discovery).collect()
+    split_blocks(text).into_iter().map(to_discovery).collect()
 }
 
-/// The entries whose origin is known, in order. One may have blank lines of its own, so each text between two of them is looked
-/// at with those that follow it.
-fn known_entries<'a>(text: &str, origins: &'a Origins) -> Vec<(Range<usize>, &'a Origin)> {
-    /// Blank lines an entry may have.
+/// Finds the entries with a known origin, in order. An entry may contain blank lines, so each paragraph is
+/// tried alone and together with those that follow it.
+fn find_entries_with_origin<'a>(text: &str, origins: &'a Origins) -> Vec<(Range<usize>, &'a Origin)> {
+    /// Blank lines inside one entry.
     const MAX_BLANK_LINES: usize = 12;
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
@@ -229,7 +233,7 @@ fn known_entries<'a>(text: &str, origins: &'a Origins) -> Vec<(Range<usize>, &'a
     }
     blocks.push(start..text.len());
     blocks.retain(|block| !text[block.clone()].trim().is_empty());
-    let mut known = Vec::new();
+    let mut entries = Vec::new();
     let mut rest = blocks.as_slice();
     while let Some(first) = rest.first() {
         let entry = rest
@@ -241,15 +245,15 @@ fn known_entries<'a>(text: &str, origins: &'a Origins) -> Vec<(Range<usize>, &'a
                 Some((length, origins.of(&text[bytes.clone()])?, bytes))
             });
         let length = entry.map_or(1, |(length, origin, bytes)| {
-            known.push((bytes, origin));
+            entries.push((bytes, origin));
             length
         });
         rest = &rest[length..];
     }
-    known
+    entries
 }
 
-fn insists(text: &str) -> bool {
+fn is_demand(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     words.any(|word| {
         ["must", "always", "never"]
@@ -263,16 +267,22 @@ mod tests {
     use super::*;
 
     fn check(file: MemoryFile, text: &str, expected: &[(DiscoveryKind, &str, &str)]) {
-        let found = read(file, text, &Origins::default());
+        let found = extract(file, text, &Origins::default());
         let found: Vec<(DiscoveryKind, &str, &str)> = found
             .iter()
-            .map(|one| (one.kind, one.module.as_str(), one.content.as_str()))
+            .map(|discovery| {
+                (
+                    discovery.kind,
+                    discovery.module.as_str(),
+                    discovery.content.as_str(),
+                )
+            })
             .collect();
         assert_eq!(found, expected, "{text}");
     }
 
     #[test]
-    fn each_decision_says_what_and_why() {
+    fn a_decision_has_its_main_field_first() {
         check(
             MemoryFile::Decisions,
             concat!(
@@ -293,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_log_only_what_was_broken() {
+    fn only_issues_of_the_log_are_discoveries() {
         check(
             MemoryFile::ProgressLog,
             concat!(
@@ -316,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn practices_that_insist_are_rules() {
+    fn demanding_practices_are_rules() {
         check(
             MemoryFile::BestPractices,
             "# Errors\n\n- Wrap errors with context\n- Never swallow one\n\nClose files in `src/io/a.rs`.\n",
@@ -329,18 +339,21 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_known_by_its_text() {
+    fn an_origin_is_found_by_the_text_of_its_entry() {
         let origins = concat!(
             r#"{"entry": "{\"a\":\"b\"}", "session": "s1", "date": "2026-01-09T10:30:00Z"}"#,
             "\nhalf a li\n",
             r#"{"entry": "- One\n\n- Two", "session": "s2"}"#,
         );
         let origins = Origins::read(origins, str::to_owned);
-        let decision = &read(MemoryFile::Decisions, "{\"a\":\"b\"}\n", &origins)[0];
+        let decision = &extract(MemoryFile::Decisions, "{\"a\":\"b\"}\n", &origins)[0];
         assert_eq!(decision.session.as_deref(), Some("s1"));
         assert_eq!(decision.date.as_deref(), Some("2026-01-09T10:30:00Z"));
-        let practices = read(MemoryFile::BestPractices, "- Zero\n\n- One\n\n- Two\n", &origins);
-        let sessions: Vec<Option<&str>> = practices.iter().map(|one| one.session.as_deref()).collect();
+        let practices = extract(MemoryFile::BestPractices, "- Zero\n\n- One\n\n- Two\n", &origins);
+        let sessions: Vec<Option<&str>> = practices
+            .iter()
+            .map(|discovery| discovery.session.as_deref())
+            .collect();
         assert_eq!(sessions, [None, Some("s2"), Some("s2")]);
     }
 }

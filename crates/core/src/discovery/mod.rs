@@ -1,69 +1,86 @@
-//! Discoveries: what a project has decided, learned and found broken, taken from what it already holds.
+//! Discoveries: decisions, rules, patterns and known issues, extracted from texts that a project already has.
 //!
-//! Each source has its own reader and one promise: rather nothing than something that is no discovery. A sentence of a guide
-//! counts where it tells people what to do; a commit where it says what was broken, or why something was done; a comment where
-//! it begins with the mark.
+//! Each source has an extractor with one promise: rather miss a discovery than report a text that is none. A
+//! sentence of a guide counts if it tells people what to do, a commit if it says what was broken or why
+//! something was done, a comment if it begins with a mark such as `FIXME`.
+//!
+//! To add a kind of discovery (beside decision, rule, pattern and issue):
+//!
+//! 1. Here: a variant of [`DiscoveryKind`], with its place in `ALL` and its name in `name`. The store and the
+//!    overview go through `ALL`.
+//! 2. Here: the extractor that yields it. Each of `memory.rs`, `record.rs`, `guide.rs`, `comment.rs` and
+//!    `commit.rs` sets the kind of what it finds.
+//! 3. In `app`: the variant of `Type` in `tools/context/search`, which is the filter that callers name, and
+//!    the reference pages that are generated from it.
+//! 4. In `engine`: raise `VERSION` of the index, so that existing indexes are rebuilt.
+//!
+//! To add a source: a file here with an extractor, a variant of [`DiscoverySource`], a call in
+//! [`extract_from_file`] (or a function like [`extract_from_commit`] for texts outside of files), and its
+//! weight where ranking matches on the source.
+//!
+//! Invariant: discoveries depend on the arguments alone, so that indexing twice gives the same.
 
 mod comment;
 mod commit;
+mod commit_subject;
 mod guide;
 mod memory;
 mod prose;
 mod record;
-mod subject;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-pub use commit::{CommitMessage, in_commit};
+pub use commit::{CommitMessage, extract_from_commit};
 pub use memory::Origins;
 
+use crate::language::Language;
 use crate::memory::MemoryFile;
 use crate::module::module_of;
 use crate::path::RepoPath;
 use crate::role::FileRole;
-use crate::tokens::words;
+use crate::text::tokens::words;
 
-/// Something a project knows about itself.
+/// A decision, rule, pattern or issue, with its source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discovery {
     pub kind: DiscoveryKind,
     pub source: DiscoverySource,
-    /// What it belongs to: the heading it stands under, the title of a record, the subject of a commit. `""` for nothing.
+    /// The heading above it, the title of a record, or the subject of a commit. Empty if there is none.
     pub title: String,
     pub content: String,
     pub module: String,
-    /// Where it says one.
+    /// The session that wrote it, if the entry names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Its lines in its file; none of what is in no file.
+    /// Lines in its file. `None` for a commit, which is in no file.
     pub lines: Option<RangeInclusive<usize>>,
 }
 
-/// What a discovery is.
+/// The kind of a discovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DiscoveryKind {
-    /// A way things are done here.
+    /// A way that things are done in this project.
     #[default]
     Pattern,
-    /// Something that must be, or must not.
+    /// An instruction that must be followed.
     Rule,
-    /// A choice, and why.
+    /// A choice with its reason.
     Decision,
     /// Something that is or was broken.
     Issue,
 }
 
-/// Where a discovery was found.
+/// The kind of text that a discovery comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DiscoverySource {
-    /// Written down to be remembered, and approved.
+    /// An approved entry of the project's memory.
     #[default]
     Memory,
     /// An architecture decision record.
@@ -99,37 +116,42 @@ impl DiscoverySource {
     }
 }
 
-/// Characters of a discovery that are kept.
+/// Characters of a discovery's content.
 const MAX_DISCOVERY_CHARS: usize = 1_200;
 
-/// What a file of the project holds.
-pub fn in_file(path: &RepoPath, language: &str, text: &str, origins: &Origins) -> Vec<Discovery> {
-    if let Some(file) = MemoryFile::at(path.as_str()) {
-        return memory::read(file, text, origins);
+/// Extracts the discoveries of a file.
+pub fn extract_from_file(
+    path: &RepoPath,
+    language: Language,
+    text: &str,
+    origins: &Origins,
+) -> Vec<Discovery> {
+    if let Some(file) = MemoryFile::from_path(path.as_str()) {
+        return memory::extract(file, text, origins);
     }
     let mut found = if record::is_record(path) {
-        Vec::from_iter(record::read(path, text))
+        Vec::from_iter(record::extract(path, text))
     } else if guide::is_guide(path) {
-        guide::read(text)
-    } else if is_ours(path) {
-        comment::read(language, text)
+        guide::extract(text)
+    } else if is_own_code(path) {
+        comment::extract(language, text)
     } else {
         Vec::new()
     };
     let module = module_of(path);
-    for one in &mut found {
-        if one.module.is_empty() {
-            module.clone_into(&mut one.module);
+    for discovery in &mut found {
+        if discovery.module.is_empty() {
+            module.clone_into(&mut discovery.module);
         }
     }
-    found.truncate(MAX_PER_FILE);
-    merge(&mut found);
+    found.truncate(MAX_DISCOVERIES_PER_FILE);
+    drop_near_duplicates(&mut found);
     found
 }
 
-/// Whether a file may speak for the project: it is written here, and is code.
-fn is_ours(path: &RepoPath) -> bool {
-    const OTHERS: [&str; 7] = [
+/// True for code that this project's people write, as opposed to vendored code, tests and fixtures.
+fn is_own_code(path: &RepoPath) -> bool {
+    const FOREIGN_DIRECTORIES: [&str; 7] = [
         "vendor",
         "third_party",
         "thirdparty",
@@ -138,34 +160,39 @@ fn is_ours(path: &RepoPath) -> bool {
         "testdata",
         "fixtures",
     ];
-    let foreign = |part: &str| OTHERS.iter().any(|other| part.eq_ignore_ascii_case(other));
-    matches!(FileRole::of(path), FileRole::Entry | FileRole::Core) && !path.components().any(foreign)
+    let is_foreign = |part: &str| {
+        FOREIGN_DIRECTORIES
+            .iter()
+            .any(|other| part.eq_ignore_ascii_case(other))
+    };
+    matches!(FileRole::of(path), FileRole::Entry | FileRole::Core) && !path.components().any(is_foreign)
 }
 
-/// Discoveries of one file that are kept: more were not written by people. Of the memory, all are.
-const MAX_PER_FILE: usize = 1_000;
+/// Discoveries of one file. People do not write more. The memory has no limit.
+const MAX_DISCOVERIES_PER_FILE: usize = 1_000;
 
-/// Takes out what says almost the same as one before it.
-pub fn merge(found: &mut Vec<Discovery>) {
-    // Two that share more than four fifths of their words share one of the rarest fifth of each, so only those are compared.
-    let words: Vec<Words> = found.iter().map(Words::of).collect();
+/// Removes each discovery that says almost the same as one before it.
+pub fn drop_near_duplicates(found: &mut Vec<Discovery>) {
+    // Two texts that share more than four fifths of their words share one of the rarest fifth of each.
+    // Comparing only those that do keeps this from being quadratic.
+    let words: Vec<DiscoveryWords> = found.iter().map(DiscoveryWords::of).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for word in words.iter().flat_map(|one| &one.all) {
         *counts.entry(word).or_default() += 1;
     }
-    let mut kept: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut kept_by_word: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut is_kept = Vec::with_capacity(found.len());
     for (at, one) in words.iter().enumerate() {
         let mut rarest: Vec<&str> = one.all.iter().map(String::as_str).collect();
         rarest.sort_unstable_by_key(|word| (counts[word], *word));
         rarest.truncate(rarest.len() / 5 + 1);
-        let seen = rarest.iter().filter_map(|word| kept.get(word));
-        let is_new = !seen
+        let similar = rarest.iter().filter_map(|word| kept_by_word.get(word));
+        let is_new = !similar
             .flat_map(|others| others.iter().rev().take(MAX_COMPARED))
-            .any(|other| one.is_near(&words[*other]));
+            .any(|other| one.is_near_duplicate_of(&words[*other]));
         if is_new {
             for word in rarest {
-                kept.entry(word).or_default().push(at);
+                kept_by_word.entry(word).or_default().push(at);
             }
         }
         is_kept.push(is_new);
@@ -174,52 +201,54 @@ pub fn merge(found: &mut Vec<Discovery>) {
     found.retain(|_| is_kept.next().unwrap_or(true));
 }
 
-/// Of those that share a rare word, so many are looked at.
+/// Earlier discoveries with the same rare word that are compared.
 const MAX_COMPARED: usize = 50;
 
-/// The words of a discovery, to tell whether another says the same.
+/// The words of a discovery, by which near duplicates are found.
 #[derive(Clone, Debug)]
-pub struct Words {
+pub struct DiscoveryWords {
     kind: DiscoveryKind,
     all: HashSet<String>,
-    /// What turns it into the opposite, or into something else: words that deny, and numbers.
-    turning: BTreeSet<String>,
+    /// Negations and numbers, which turn a text into its opposite or into something else.
+    deciding: BTreeSet<String>,
 }
 
-impl Words {
+impl DiscoveryWords {
     pub fn of(discovery: &Discovery) -> Self {
-        const DENYING: [&str; 14] = [
+        const NEGATIONS: [&str; 14] = [
             "not", "no", "never", "without", "don", "cannot", "avoid", "always", "isn", "doesn", "won",
             "shouldn", "only", "except",
         ];
-        let turns = |word: &&str| {
-            DENYING.iter().any(|deny| word.eq_ignore_ascii_case(deny))
+        let is_deciding = |word: &&str| {
+            NEGATIONS
+                .iter()
+                .any(|negation| word.eq_ignore_ascii_case(negation))
                 || word.bytes().any(|byte| byte.is_ascii_digit())
         };
         let plain = discovery.content.split(|c: char| !c.is_alphanumeric());
         Self {
             kind: discovery.kind,
             all: words(&discovery.content).into_iter().collect(),
-            turning: plain.filter(turns).map(str::to_ascii_lowercase).collect(),
+            deciding: plain.filter(is_deciding).map(str::to_ascii_lowercase).collect(),
         }
     }
 
-    /// Over four fifths of the words of the longer one are in both, and neither denies the other.
-    pub fn is_near(&self, other: &Self) -> bool {
+    /// True if over four fifths of the words of the longer one are in both, and neither negates the other.
+    pub fn is_near_duplicate_of(&self, other: &Self) -> bool {
         let (short, long) = if self.all.len() < other.all.len() {
             (&self.all, &other.all)
         } else {
             (&other.all, &self.all)
         };
         self.kind == other.kind
-            && self.turning == other.turning
+            && self.deciding == other.deciding
             && short.len() * 5 > long.len() * 4
             && short.intersection(long).count() * 5 > long.len() * 4
     }
 }
 
-/// The module of the first file that a text names, where it names one.
-fn module_named(text: &str) -> Option<String> {
+/// The module of the first file that a text names.
+fn module_named_in(text: &str) -> Option<String> {
     let is_edge = |c: char| c.is_whitespace() || "`\"'()[]{}<>,;:".contains(c);
     text.split(is_edge).find_map(|word| {
         let (_, name) = word.rsplit_once('/')?;
@@ -233,7 +262,7 @@ fn module_named(text: &str) -> Option<String> {
     })
 }
 
-/// Whether ten bytes are a day: `2026-01-09`.
+/// True if ten bytes are written like a day: `2026-01-09`.
 fn is_day(bytes: &[u8]) -> bool {
     bytes.iter().enumerate().all(|(at, byte)| match at {
         4 | 7 => *byte == b'-',
@@ -241,8 +270,8 @@ fn is_day(bytes: &[u8]) -> bool {
     })
 }
 
-/// At most so much of a text, cut at a word.
-fn cut(text: &str) -> String {
+/// A text, cut at a word if it is too long.
+fn cut_content(text: &str) -> String {
     let text = text.trim();
     let Some((end, _)) = text.char_indices().nth(MAX_DISCOVERY_CHARS) else {
         return text.to_owned();
@@ -265,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_almost_the_same_is_merged() {
+    fn near_duplicates_are_dropped_but_not_negations() {
         let rule = |content| discovery(DiscoveryKind::Rule, content);
         let mut found = vec![
             rule("Always close files after reading them in the parser"),
@@ -277,8 +306,8 @@ mod tests {
                 "Always close files after reading them in the parser",
             ),
         ];
-        merge(&mut found);
-        let kept: Vec<&str> = found.iter().map(|one| one.content.as_str()).collect();
+        drop_near_duplicates(&mut found);
+        let kept: Vec<&str> = found.iter().map(|discovery| discovery.content.as_str()).collect();
         assert_eq!(
             kept,
             [
@@ -291,31 +320,31 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_named_tells_the_module() {
+    fn a_file_named_in_a_text_tells_the_module() {
         for (text, expected) in [
             ("see `src/auth/token.ts` for it", Some("auth")),
             ("in crates/engine/src/git/mod.rs:12", Some("engine")),
             ("either/or is no file", None),
             ("https://example.com/a/b.html", None),
         ] {
-            assert_eq!(module_named(text).as_deref(), expected, "{text}");
+            assert_eq!(module_named_in(text).as_deref(), expected, "{text}");
         }
     }
 
     #[test]
-    fn code_of_others_does_not_speak_for_the_project() {
-        let found = |path: &str| {
+    fn vendored_code_and_fixtures_have_no_discoveries() {
+        let count = |path: &str| {
             let path = RepoPath::parse(path).unwrap();
-            in_file(
+            extract_from_file(
                 &path,
-                "go",
+                Language::Go,
                 "// FIXME: the lock is held too long\n",
                 &Origins::default(),
             )
             .len()
         };
-        assert_eq!(found("src/lock.go"), 1);
-        assert_eq!(found("vendor/x/lock.go"), 0);
-        assert_eq!(found("pkg/testdata/lock.go"), 0);
+        assert_eq!(count("src/lock.go"), 1);
+        assert_eq!(count("vendor/x/lock.go"), 0);
+        assert_eq!(count("pkg/testdata/lock.go"), 0);
     }
 }

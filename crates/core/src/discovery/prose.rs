@@ -1,4 +1,6 @@
-//! Markdown as what people say in it: list items and sentences, with the heading they stand under and their lines.
+//! Prose in markdown: list items, paragraphs and sentences, with their headings and lines.
+//!
+//! Code, tables, HTML and quotes are left out, because nobody states a rule there.
 
 use std::ops::Range;
 
@@ -6,48 +8,50 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// A list item or a paragraph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(super) struct ProseBlock {
     pub(super) text: String,
-    /// Headings it stands under, the outermost first.
+    /// Headings above it, outermost first.
     pub(super) headings: Vec<String>,
     pub(super) bytes: Range<usize>,
     pub(super) is_item: bool,
-    /// A step of a numbered list.
+    /// True for a step of a numbered list.
     pub(super) is_step: bool,
-    /// What announces the list it is in.
+    /// The sentence that introduces its list.
     pub(super) lead: String,
 }
 
-/// Bytes of a heading, or of what announces a list, that say what it is about; and of a paragraph that anybody would read.
+/// Bytes of a heading, or of the sentence that introduces a list.
 const MAX_HEADING_BYTES: usize = 300;
-const MAX_UNIT_BYTES: usize = 6_000;
 
-/// Everything that is said outside of code, tables and quotes.
-pub(super) fn units(text: &str) -> Vec<Unit> {
+/// Bytes of a paragraph that are read.
+const MAX_BLOCK_BYTES: usize = 6_000;
+
+/// Splits markdown into list items and paragraphs.
+pub(super) fn split_blocks(text: &str) -> Vec<ProseBlock> {
     let mut reader = ProseReader::default();
     let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     for (event, bytes) in parser.into_offset_iter() {
-        reader.take(event, bytes);
+        reader.handle_event(event, bytes);
     }
-    reader.units
+    reader.blocks
 }
 
 #[derive(Default)]
 struct ProseReader {
-    units: Vec<Unit>,
+    blocks: Vec<ProseBlock>,
     headings: Vec<(HeadingLevel, String)>,
     heading: Option<(HeadingLevel, String)>,
-    /// For each list around: whether it is numbered.
+    /// For each enclosing list, whether it is numbered.
     lists: Vec<bool>,
-    unit: Option<Unit>,
-    /// For each list around, what announces it.
+    block: Option<ProseBlock>,
+    /// For each enclosing list, the sentence that introduces it.
     leads: Vec<String>,
-    /// Inside of so many things that say nothing.
-    silent: usize,
+    /// Number of enclosing elements without prose, such as tables.
+    skipped_depth: usize,
 }
 
 impl ProseReader {
-    fn take(&mut self, event: Event<'_>, bytes: Range<usize>) {
+    fn handle_event(&mut self, event: Event<'_>, bytes: Range<usize>) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => self.heading = Some((level, String::new())),
             Event::End(TagEnd::Heading(_)) => {
@@ -58,44 +62,46 @@ impl ProseReader {
                 }
             }
             Event::Start(Tag::CodeBlock(_) | Tag::Table(_) | Tag::HtmlBlock | Tag::BlockQuote(_)) => {
-                self.close();
-                self.silent += 1;
+                self.close_block();
+                self.skipped_depth += 1;
             }
             Event::End(TagEnd::CodeBlock | TagEnd::Table | TagEnd::HtmlBlock | TagEnd::BlockQuote(_)) => {
-                self.silent = self.silent.saturating_sub(1);
+                self.skipped_depth = self.skipped_depth.saturating_sub(1);
             }
             Event::Start(Tag::List(first)) => {
-                self.close();
+                self.close_block();
                 self.lists.push(first.is_some());
                 let before = self
-                    .units
+                    .blocks
                     .last()
-                    .filter(|unit| unit.text.trim_end().ends_with(':'));
+                    .filter(|block| block.text.trim_end().ends_with(':'));
                 let lead = before
-                    .filter(|unit| follows(unit, bytes.start) && unit.text.len() <= MAX_HEADING_BYTES)
-                    .map(|unit| unit.text.trim().to_owned());
+                    .filter(|block| {
+                        is_followed_by(block, bytes.start) && block.text.len() <= MAX_HEADING_BYTES
+                    })
+                    .map(|block| block.text.trim().to_owned());
                 self.leads.push(lead.unwrap_or_default());
             }
             Event::End(TagEnd::List(_)) => {
                 self.lists.pop();
                 self.leads.pop();
             }
-            Event::Start(Tag::Item) => self.open(bytes, true),
-            Event::Start(Tag::Paragraph) if self.unit.is_none() => self.open(bytes, false),
-            Event::End(TagEnd::Item | TagEnd::Paragraph) => self.close(),
-            Event::Text(said) => self.say(&said, &bytes),
-            Event::Code(said) => self.say(&format!("`{said}`"), &bytes),
-            Event::SoftBreak | Event::HardBreak => self.say(" ", &bytes),
+            Event::Start(Tag::Item) => self.open_block(bytes, true),
+            Event::Start(Tag::Paragraph) if self.block.is_none() => self.open_block(bytes, false),
+            Event::End(TagEnd::Item | TagEnd::Paragraph) => self.close_block(),
+            Event::Text(text) => self.add_text(&text, &bytes),
+            Event::Code(code) => self.add_text(&format!("`{code}`"), &bytes),
+            Event::SoftBreak | Event::HardBreak => self.add_text(" ", &bytes),
             _ => {}
         }
     }
 
-    fn open(&mut self, bytes: Range<usize>, is_item: bool) {
-        if self.silent > 0 {
+    fn open_block(&mut self, bytes: Range<usize>, is_item: bool) {
+        if self.skipped_depth > 0 {
             return;
         }
-        self.close();
-        self.unit = Some(Unit {
+        self.close_block();
+        self.block = Some(ProseBlock {
             headings: self.headings.iter().map(|(_, title)| title.clone()).collect(),
             bytes: bytes.start..bytes.start,
             is_item,
@@ -105,37 +111,38 @@ impl ProseReader {
         });
     }
 
-    fn say(&mut self, said: &str, bytes: &Range<usize>) {
+    fn add_text(&mut self, text: &str, bytes: &Range<usize>) {
         if let Some((_, title)) = &mut self.heading {
             if title.len() < MAX_HEADING_BYTES {
-                title.push_str(said);
+                title.push_str(text);
             }
-        } else if let Some(unit) = self.unit.as_mut().filter(|_| self.silent == 0) {
-            if unit.text.len() < MAX_UNIT_BYTES {
-                unit.text
-                    .push_str(&said[..said.floor_char_boundary(MAX_UNIT_BYTES)]);
+        } else if let Some(block) = self.block.as_mut().filter(|_| self.skipped_depth == 0) {
+            if block.text.len() < MAX_BLOCK_BYTES {
+                block
+                    .text
+                    .push_str(&text[..text.floor_char_boundary(MAX_BLOCK_BYTES)]);
             }
-            unit.bytes.end = bytes.end;
+            block.bytes.end = bytes.end;
         }
     }
 
-    fn close(&mut self) {
-        if let Some(unit) = self.unit.take().filter(|unit| !unit.text.trim().is_empty()) {
-            self.units.push(unit);
+    fn close_block(&mut self) {
+        if let Some(block) = self.block.take().filter(|block| !block.text.trim().is_empty()) {
+            self.blocks.push(block);
         }
     }
 }
 
-/// Whether a list that begins at a byte comes right behind a unit.
-fn follows(unit: &Unit, list: usize) -> bool {
-    const GAP: usize = 8;
-    list >= unit.bytes.end && list - unit.bytes.end <= GAP
+/// True if a list that begins at byte `list` comes directly after a block.
+fn is_followed_by(block: &ProseBlock, list: usize) -> bool {
+    const MAX_GAP_BYTES: usize = 8;
+    list >= block.bytes.end && list - block.bytes.end <= MAX_GAP_BYTES
 }
 
-/// The sentences of a text. A point behind a short form, or before a small letter, ends none.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
-    const SHORT: [&str; 8] = ["e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "resp"];
-    /// More bytes than any of them has.
+/// Splits a text into sentences. A full stop after an abbreviation, or before a lower-case letter, ends none.
+pub(super) fn split_sentences(text: &str) -> Vec<&str> {
+    const ABBREVIATIONS: [&str; 8] = ["e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "resp"];
+    /// Longer than any abbreviation.
     const MAX_ABBREVIATION_BYTES: usize = 10;
     let mut sentences = Vec::new();
     let mut start = 0;
@@ -151,7 +158,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
         let near = text[start..at].len().saturating_sub(MAX_ABBREVIATION_BYTES);
         let near = &text[text.ceil_char_boundary(start + near)..at];
         let before = near.rsplit([' ', '(']).next().unwrap_or_default();
-        let ends = rest.is_empty() || !SHORT.contains(&before.to_ascii_lowercase().as_str());
+        let ends = rest.is_empty() || !ABBREVIATIONS.contains(&before.to_ascii_lowercase().as_str());
         if ends {
             sentences.push(text[start..at + mark.len()].trim());
             start = at + mark.len();
@@ -162,7 +169,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
-/// Numbers lines of a text.
+/// Line numbers of byte positions.
 pub(super) struct LineNumbers(Vec<usize>);
 
 impl LineNumbers {
@@ -170,7 +177,7 @@ impl LineNumbers {
         Self(text.match_indices('\n').map(|(at, _)| at).collect())
     }
 
-    /// The line, from 1, that a byte is in.
+    /// The line of a byte, counted from 1.
     pub(super) fn at(&self, byte: usize) -> usize {
         self.0.partition_point(|end| *end < byte) + 1
     }
@@ -181,12 +188,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_and_paragraphs_are_told_apart() {
+    fn items_paragraphs_and_steps_are_told_apart() {
         let text =
             "# A\n\nOne. Two\nthree.\n\n## B\n\n- item `x`\n  more\n  - inner\n\n```\ncode\n```\n\n1. step\n";
-        let seen: Vec<(String, Vec<String>, bool, bool)> = units(text)
+        let seen: Vec<(String, Vec<String>, bool, bool)> = split_blocks(text)
             .into_iter()
-            .map(|unit| (unit.text, unit.headings, unit.is_item, unit.is_step))
+            .map(|block| (block.text, block.headings, block.is_item, block.is_step))
             .collect();
         let under = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(
@@ -201,9 +208,9 @@ mod tests {
     }
 
     #[test]
-    fn sentences_end_where_people_end_them() {
+    fn abbreviations_do_not_end_a_sentence() {
         assert_eq!(
-            sentences("Use v1.2, e.g. here. Never (i.e. not once) panic! See a.rs. ok"),
+            split_sentences("Use v1.2, e.g. here. Never (i.e. not once) panic! See a.rs. ok"),
             [
                 "Use v1.2, e.g. here.",
                 "Never (i.e. not once) panic!",

@@ -1,9 +1,11 @@
-//! Architecture decision records: one decision each, with its title, where it stands, and what was decided.
+//! Architecture decision records: one decision each, with its title, its status and its text.
 //!
-//! Headings are read as markdown, `reStructuredText` and `AsciiDoc` write them. A page in the same directory without a decision in
-//! it (an index, a template) is no record.
+//! Headings are read in the forms of markdown, `reStructuredText` and `AsciiDoc`. A page in the same
+//! directory without a decision, such as an index or a template, is no record.
 
-use super::{Discovery, DiscoveryKind, DiscoverySource, MAX_DISCOVERY_CHARS, cut, is_day, module_named};
+use super::{
+    Discovery, DiscoveryKind, DiscoverySource, MAX_DISCOVERY_CHARS, cut_content, is_day, module_named_in,
+};
 use crate::path::RepoPath;
 
 /// Directories that hold records.
@@ -20,42 +22,44 @@ const DIRECTORIES: [&str; 8] = [
 
 const EXTENSIONS: [&str; 6] = ["md", "markdown", "mdx", "rst", "adoc", "asciidoc"];
 
-/// Files beside records that are none.
-const NONE: [&str; 6] = ["readme", "index", "template", "process", "about", "_category_"];
+/// File names beside records that are none.
+const OTHER_STEMS: [&str; 6] = ["readme", "index", "template", "process", "about", "_category_"];
 
-/// Whether a file lies or is called as records are.
+/// True for a file in a directory of records, or with the name of one.
 pub(super) fn is_record(path: &RepoPath) -> bool {
     let mut names: Vec<String> = path.components().map(str::to_ascii_lowercase).collect();
     let Some(file) = names.pop() else { return false };
     let Some((stem, extension)) = file.rsplit_once('.') else {
         return false;
     };
-    let numbered = stem.strip_prefix("adr").is_some_and(|rest| {
+    let is_numbered = stem.strip_prefix("adr").is_some_and(|rest| {
         rest.trim_start_matches(['-', '_'])
             .starts_with(|c: char| c.is_ascii_digit())
     });
     EXTENSIONS.contains(&extension)
-        && !NONE.iter().any(|none| stem == *none || stem.contains("template"))
-        && (numbered || names.iter().any(|name| DIRECTORIES.contains(&name.as_str())))
+        && !OTHER_STEMS
+            .iter()
+            .any(|other| stem == *other || stem.contains("template"))
+        && (is_numbered || names.iter().any(|name| DIRECTORIES.contains(&name.as_str())))
 }
 
-/// A part of a page under one heading.
+/// The part of a page under one heading.
 struct RecordPart<'a> {
     heading: String,
     level: usize,
     lines: Vec<(usize, &'a str)>,
 }
 
-pub(super) fn read(path: &RepoPath, text: &str) -> Option<Discovery> {
-    let (front, parts) = parts(text);
-    let named = |names: &[&str]| {
+pub(super) fn extract(path: &RepoPath, text: &str) -> Option<Discovery> {
+    let (front, parts) = split_parts(text);
+    let part_named = |names: &[&str]| {
         parts.iter().find(|part| {
             let heading = part.heading.to_ascii_lowercase();
             let heading = heading.trim_start_matches(|c: char| !c.is_alphabetic());
             names.iter().any(|name| heading.starts_with(name))
         })
     };
-    let decided = named(&[
+    let decision_part = part_named(&[
         "decision",
         "outcome",
         "solution",
@@ -72,17 +76,17 @@ pub(super) fn read(path: &RepoPath, text: &str) -> Option<Discovery> {
         })
         .or_else(|| parts.first().map(|part| part.heading.clone()))
         .filter(|title| !title.is_empty())?;
-    let status = named(&["status"])
-        .and_then(|part| status(&parts, part))
+    let status = part_named(&["status"])
+        .and_then(|part| read_status(&parts, part))
         .or_else(|| front_value(&front, "status"))
         .or_else(|| is_superseded(text).then(|| "superseded".to_owned()));
-    let decision = said(&parts, decided);
-    let decision = telling(&decision);
+    let decision = part_text(&parts, decision_part);
+    let decision = skip_preliminaries(&decision);
     if decision.split_whitespace().count() < 5 {
         return None;
     }
-    let title = title_of(&title);
-    let standing = match &status {
+    let title = without_number(&title);
+    let status_suffix = match &status {
         Some(status) if !status.eq_ignore_ascii_case("accepted") => format!(" ({status})"),
         _ => String::new(),
     };
@@ -90,35 +94,35 @@ pub(super) fn read(path: &RepoPath, text: &str) -> Option<Discovery> {
         .first()
         .and_then(|part| part.lines.first())
         .map_or(1, |(line, _)| *line);
-    let last = decided.lines.last().map_or(first, |(line, _)| *line);
+    let last = decision_part.lines.last().map_or(first, |(line, _)| *line);
     Some(Discovery {
         kind: DiscoveryKind::Decision,
         source: DiscoverySource::Record,
-        content: cut(&format!("{title}{standing}\n{decision}")),
+        content: cut_content(&format!("{title}{status_suffix}\n{decision}")),
         title,
-        module: module_named(decision).unwrap_or_default(),
+        module: module_named_in(decision).unwrap_or_default(),
         session: None,
-        date: date(path, &front, text),
-        lines: Some(decided.lines.first().map_or(first, |(line, _)| *line)..=last),
+        date: find_date(path, &front, text),
+        lines: Some(decision_part.lines.first().map_or(first, |(line, _)| *line)..=last),
     })
 }
 
-/// Where a decision stands, from the part that says so: behind the heading, in its first line, or in a table.
-fn status(parts: &[RecordPart<'_>], part: &RecordPart<'_>) -> Option<String> {
+/// The status in a part: after the heading, in the first line, or in a table.
+fn read_status(parts: &[RecordPart<'_>], part: &RecordPart<'_>) -> Option<String> {
     if let Some((_, status)) = part.heading.split_once(':') {
-        return tidy(status);
+        return clean_status(status);
     }
-    let text = said(parts, part);
+    let text = part_text(parts, part);
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
     if rows.is_empty() {
-        return text.split(['.', '\n']).next().and_then(tidy);
+        return text.split(['.', '\n']).next().and_then(clean_status);
     }
     let cells = |row: &str| -> String {
         let cells = row.split('|').map(str::trim).filter(|cell| !cell.is_empty());
         cells.collect::<Vec<_>>().join(" ")
     };
-    // The first row says what is in the others.
-    tidy(
+    // The first row is the head of the table.
+    clean_status(
         &rows
             .iter()
             .skip(1)
@@ -128,12 +132,12 @@ fn status(parts: &[RecordPart<'_>], part: &RecordPart<'_>) -> Option<String> {
     )
 }
 
-fn tidy(status: &str) -> Option<String> {
+fn clean_status(status: &str) -> Option<String> {
     let status = status.trim().trim_matches(['*', '-', ' ', '>', '_', '`']);
     (!status.is_empty() && status.chars().count() < 100).then(|| status.to_owned())
 }
 
-/// Whether a page says near its top that another took its place.
+/// True if a page says near its top that another record replaces it.
 fn is_superseded(text: &str) -> bool {
     let top: String = text
         .lines()
@@ -144,18 +148,19 @@ fn is_superseded(text: &str) -> bool {
     top.contains("superseded by") || top.contains("superceded by")
 }
 
-/// What was decided, where a part begins with something else and would be cut before it.
-fn telling(decision: &str) -> &str {
-    const SIGNS: [&str; 8] = [
+/// The decision from its first line that states one, if the text before it is so long that the limit would
+/// cut it off.
+fn skip_preliminaries(decision: &str) -> &str {
+    const DECISION_WORDS: [&str; 8] = [
         " we ", " will ", " decid", " propos", " shall ", " must ", " use ", " adopt",
     ];
-    let tells = |line: &str| {
+    let states_decision = |line: &str| {
         let lower = format!(" {} ", line.to_lowercase());
-        SIGNS.iter().any(|sign| lower.contains(sign))
+        DECISION_WORDS.iter().any(|word| lower.contains(word))
     };
     let mut at = 0;
     for line in decision.split_inclusive('\n') {
-        if tells(line) {
+        if states_decision(line) {
             return if at > MAX_DISCOVERY_CHARS / 2 {
                 &decision[at..]
             } else {
@@ -167,8 +172,8 @@ fn telling(decision: &str) -> &str {
     decision
 }
 
-/// A title without what numbers it.
-fn title_of(title: &str) -> String {
+/// A title without its number: `9. Use SQLite`, `ADR-9: Use SQLite`.
+fn without_number(title: &str) -> String {
     let rest = title.trim().trim_start_matches("ADR").trim_start_matches("adr");
     let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " .:-_—–#|".contains(c));
     if rest.is_empty() {
@@ -178,8 +183,8 @@ fn title_of(title: &str) -> String {
     }
 }
 
-/// The front matter's lines, and the parts of the page.
-fn parts(text: &str) -> (Vec<&str>, Vec<RecordPart<'_>>) {
+/// Splits a page into the lines of its front matter and its parts.
+fn split_parts(text: &str) -> (Vec<&str>, Vec<RecordPart<'_>>) {
     let lines: Vec<&str> = text.lines().collect();
     let mut front: Vec<&str> = Vec::new();
     let mut begin = 0;
@@ -198,15 +203,15 @@ fn parts(text: &str) -> (Vec<&str>, Vec<RecordPart<'_>>) {
         if line.trim_start().starts_with("```") {
             is_code = !is_code;
         }
-        let underline = lines.get(at + 1).and_then(|next| underline(line, next));
-        let marked = ["#", "="].iter().find_map(|mark| {
+        let underline = lines.get(at + 1).and_then(|next| underline_mark(line, next));
+        let marked_heading = ["#", "="].iter().find_map(|mark| {
             let level = line.len() - line.trim_start_matches(mark).len();
             (1..=6)
                 .contains(&level)
                 .then(|| (level, line[level..].strip_prefix(' ')))
         });
-        match (marked, underline) {
-            _ if is_code => push(&mut parts, at, line),
+        match (marked_heading, underline) {
+            _ if is_code => add_line(&mut parts, at, line),
             (Some((level, Some(heading))), _) => {
                 let heading = heading.trim_end_matches(['#', '=', ' ']).trim().to_owned();
                 parts.push(RecordPart {
@@ -228,21 +233,21 @@ fn parts(text: &str) -> (Vec<&str>, Vec<RecordPart<'_>>) {
                 });
                 at += 1;
             }
-            _ => push(&mut parts, at, line),
+            _ => add_line(&mut parts, at, line),
         }
         at += 1;
     }
     (front, parts)
 }
 
-fn push<'a>(parts: &mut [RecordPart<'a>], at: usize, line: &'a str) {
+fn add_line<'a>(parts: &mut [RecordPart<'a>], at: usize, line: &'a str) {
     if let Some(part) = parts.last_mut() {
         part.lines.push((at + 1, line));
     }
 }
 
-/// The mark of a line that makes a heading of the one above it.
-fn underline(line: &str, next: &str) -> Option<char> {
+/// The character of an underline that makes the line above it a heading.
+fn underline_mark(line: &str, next: &str) -> Option<char> {
     let next = next.trim_end();
     let mark = next.chars().next().filter(|mark| "=-~^\"*+#".contains(*mark))?;
     let is_line = next.len() >= 3 && next.chars().all(|c| c == mark);
@@ -250,8 +255,8 @@ fn underline(line: &str, next: &str) -> Option<char> {
     (is_line && is_text && next.len() + 3 >= line.trim_end().chars().count()).then_some(mark)
 }
 
-/// What a part says, with the parts below it, in one piece.
-fn said(parts: &[RecordPart<'_>], part: &RecordPart<'_>) -> String {
+/// The text of a part with the parts below it, without code.
+fn part_text(parts: &[RecordPart<'_>], part: &RecordPart<'_>) -> String {
     let at = parts
         .iter()
         .position(|other| std::ptr::eq(other, part))
@@ -270,7 +275,7 @@ fn said(parts: &[RecordPart<'_>], part: &RecordPart<'_>) -> String {
             let line = line.trim();
             if line.starts_with("```") {
                 is_code = !is_code;
-                // What announced the code announces nothing now.
+                // Drop the line that introduced the code.
                 if is_code && text.trim_end().ends_with(':') {
                     let kept = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
                     text.truncate(kept);
@@ -296,7 +301,7 @@ fn front_value(front: &[&str], name: &str) -> Option<String> {
     })?;
     let (_, value) = front[at].split_once(':')?;
     let value = value.trim().trim_matches(['"', '\'', '[', ']']);
-    // A value that begins on the next line.
+    // The value may begin on the next line.
     let value = match value {
         "|" | ">" | "" => front.get(at + 1).map_or("", |line| line.trim()),
         value => value,
@@ -304,9 +309,9 @@ fn front_value(front: &[&str], name: &str) -> Option<String> {
     Some(value.to_owned()).filter(|value| !value.is_empty())
 }
 
-/// The day of a record, from its front matter, its text or its name.
-fn date(path: &RepoPath, front: &[&str], text: &str) -> Option<String> {
-    let named = path.as_str().rsplit('/').next().unwrap_or_default();
+/// The date of a record, from its front matter, its text or its file name.
+fn find_date(path: &RepoPath, front: &[&str], text: &str) -> Option<String> {
+    let file_name = path.as_str().rsplit('/').next().unwrap_or_default();
     let front = ["date", "created"]
         .iter()
         .find_map(|name| front_value(front, name));
@@ -315,14 +320,14 @@ fn date(path: &RepoPath, front: &[&str], text: &str) -> Option<String> {
             .to_ascii_lowercase()
             .starts_with("date")
     });
-    [front.as_deref(), line, Some(named)]
+    [front.as_deref(), line, Some(file_name)]
         .into_iter()
         .flatten()
-        .find_map(day)
+        .find_map(find_day)
 }
 
-/// The first day that a text names, as `2026-01-09`.
-fn day(text: &str) -> Option<String> {
+/// The first day in a text, written as `2026-01-09`.
+fn find_day(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let at = bytes.windows(10).position(is_day)?;
     Some(format!("{}T00:00:00Z", &text[at..at + 10]))
@@ -335,11 +340,11 @@ mod tests {
     fn record(path: &str, text: &str) -> Option<(String, String, Option<String>)> {
         let path = RepoPath::parse(path).unwrap();
         assert!(is_record(&path), "{path}");
-        read(&path, text).map(|one| (one.title, one.content, one.date))
+        extract(&path, text).map(|discovery| (discovery.title, discovery.content, discovery.date))
     }
 
     #[test]
-    fn records_are_known_by_where_they_are() {
+    fn records_are_recognised_by_their_path() {
         for (path, expected) in [
             ("docs/adr/0001-use-rust.md", true),
             ("doc/adr/0001.rst", true),
@@ -356,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_says_what_was_decided() {
+    fn a_record_has_its_title_status_and_decision() {
         let text = "# 9. Expose the context\n\nDate: 2024-05-06\n\n## Status\n\nSuperseded by 12\n\n## Context\n\nx\n\n\
                     ## Decision\n\nWe expose the request context to handlers.\n\n### Why\n\nTests need it.\n\n## Consequences\n\ny\n";
         assert_eq!(
@@ -392,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_a_decision_is_no_record() {
+    fn a_page_without_a_decision_is_skipped() {
         assert_eq!(record("docs/adr/0001-a.md", "# List\n\n- one\n- two\n"), None);
         assert_eq!(record("docs/adr/0002-b.md", "# T\n\n## Decision\n\nTBD\n"), None);
     }

@@ -1,9 +1,10 @@
-//! Manifests: how the pages below a directory are cut, and what they are labelled with.
+//! Manifests: how the pages below a directory are cut and labelled.
 //!
-//! The nearest manifest governs a page alone; manifests are not merged. Inside one, the last override that matches decides how
-//! the page is cut, and labels add up in order.
+//! The nearest manifest alone governs a page; manifests are not merged. Inside a manifest, the last matching
+//! override decides how the page is cut, and the labels of all matching ones add up in order.
 //!
-//! A manifest that cannot be read governs nothing: its pages are treated as if no manifest were there, and the problem is told.
+//! Invariant: an invalid manifest governs nothing. Its pages are treated as if it did not exist, and the
+//! problem is reported.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,12 @@ use serde::Deserialize;
 use super::Problem;
 use crate::glob::is_reasonable;
 use crate::path::RepoPath;
-use crate::reveal::reveal;
+use crate::text::reveal::reveal;
 
-/// The name of a manifest's file.
-pub const FILE: &str = ".docs-mcp.json";
+/// File name of a manifest.
+pub const MANIFEST_FILE: &str = ".docs-mcp.json";
 
-/// A manifest that was read.
+/// A valid manifest.
 #[derive(Clone, Debug, Default)]
 pub struct DocsManifest {
     pub strategy: Option<Strategy>,
@@ -26,21 +27,21 @@ pub struct DocsManifest {
     pub taxonomy: BTreeMap<String, Facet>,
     pub instructions: Option<String>,
     overrides: Vec<Override>,
-    /// Of the overrides, in their order.
+    /// Patterns of the overrides, in the same order.
     patterns: GlobSet,
 }
 
-/// Labels of a page: `language` is `go`.
+/// Labels of a page by key: `language` is `go`.
 pub type Labels = BTreeMap<String, String>;
 
 /// How a page is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Strategy {
-    pub by: HeadingLevel,
-    /// Characters of the longest section that is not cut further.
-    pub most: usize,
-    /// Parts of a section with fewer characters are put to the part before.
-    pub least: usize,
+    pub level: HeadingLevel,
+    /// Sections with more characters are cut further.
+    pub max_chars: usize,
+    /// Parts of a section with fewer characters are joined with the part before.
+    pub min_chars: usize,
 }
 
 /// The headings at which a page is cut.
@@ -50,18 +51,18 @@ pub enum HeadingLevel {
     H1,
     H2,
     H3,
-    /// None: the page is one section.
+    /// No heading: the page is one section.
     File,
 }
 
-/// What is said about a label as such.
+/// Settings of a label key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Facet {
     pub description: Option<String>,
-    /// Pages that differ in nothing but this label are shown once.
+    /// Pages that differ only in this label are shown once.
     #[serde(default)]
     pub vector_collapse: bool,
-    /// What is said about single values; read, so that a mistake in it is found, and not used.
+    /// Settings of single values. Unused, but parsed so that mistakes are found.
     #[serde(default)]
     pub properties: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
 }
@@ -72,28 +73,28 @@ struct Override {
     metadata: Labels,
 }
 
-/// How one page is treated.
+/// How one page is cut and labelled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageRules {
     pub strategy: Strategy,
     pub labels: Labels,
 }
 
-/// Labels beyond this are no labels.
+/// Limits for labels: keys, values per key, and characters of each.
 pub const MAX_LABEL_KEYS: usize = 64;
 pub const MAX_LABEL_VALUES: usize = 512;
 const MAX_KEY_CHARS: usize = 64;
 const MAX_VALUE_CHARS: usize = 128;
 
-/// Overrides of one manifest.
+/// Overrides in one manifest.
 const MAX_OVERRIDES: usize = 1_000;
 
 impl Default for Strategy {
     fn default() -> Self {
         Self {
-            by: HeadingLevel::H2,
-            most: 20_000,
-            least: 0,
+            level: HeadingLevel::H2,
+            max_chars: 20_000,
+            min_chars: 0,
         }
     }
 }
@@ -113,7 +114,7 @@ struct WrittenManifest {
     overrides: Vec<WrittenOverride>,
 }
 
-/// A strategy as it is written, in a manifest or in a page.
+/// A strategy as a manifest or a page writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct WrittenStrategy {
     chunk_by: HeadingLevel,
@@ -130,7 +131,7 @@ struct WrittenOverride {
 }
 
 impl DocsManifest {
-    /// Reads a manifest, or says what is wrong with it and where.
+    /// Parses a manifest. The error names the mistake and its line.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let written: WrittenManifest =
             serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
@@ -138,62 +139,67 @@ impl DocsManifest {
                 let message = message.split(" at line ").next().unwrap_or_default();
                 Problem::new(error.line().max(1), message)
             })?;
-        let wrong = |what: &str, message: String| Problem::new(line_of(text, what), message);
+        let problem_at = |key: &str, message: String| Problem::new(find_line(text, key), message);
         if written.version != "1" {
-            return Err(wrong(
+            return Err(problem_at(
                 "version",
-                format!("version must be \"1\", not {}", brief(&written.version)),
+                format!("version must be \"1\", not {}", quote_brief(&written.version)),
             ));
         }
         if written.overrides.len() > MAX_OVERRIDES {
-            return Err(wrong("overrides", format!("more than {MAX_OVERRIDES} overrides")));
+            return Err(problem_at(
+                "overrides",
+                format!("more than {MAX_OVERRIDES} overrides"),
+            ));
         }
         let all = written.overrides.iter().map(|one| &one.metadata);
         for labels in all.chain([&written.metadata]) {
             if let Err(message) = check_labels(labels) {
-                return Err(wrong("metadata", message));
+                return Err(problem_at("metadata", message));
             }
         }
         let strategy = |written: Option<WrittenStrategy>| {
             let Some(written) = written else { return Ok(None) };
-            written.check().map_err(|message| wrong("chunk_by", message))?;
-            Ok(Some(written.over(Strategy::default())))
+            written
+                .check()
+                .map_err(|message| problem_at("chunk_by", message))?;
+            Ok(Some(written.apply_to(Strategy::default())))
         };
         let mut overrides = Vec::new();
         let mut patterns = GlobSetBuilder::new();
         for one in written.overrides {
             let glob = GlobBuilder::new(&one.pattern).literal_separator(true).build();
             let Some(glob) = glob.ok().filter(|_| is_reasonable(&one.pattern)) else {
-                return Err(wrong(
+                return Err(problem_at(
                     &one.pattern,
-                    format!("{} is no pattern of file names", brief(&one.pattern)),
+                    format!("{} is no pattern of file names", quote_brief(&one.pattern)),
                 ));
             };
             patterns.add(glob);
             overrides.push(Override {
                 strategy: strategy(one.strategy)?,
-                metadata: trimmed(one.metadata),
+                metadata: trim_labels(one.metadata),
             });
         }
         Ok(Self {
             strategy: strategy(written.strategy)?,
-            metadata: trimmed(written.metadata),
+            metadata: trim_labels(written.metadata),
             taxonomy: written.taxonomy,
             instructions: written.instructions.filter(|text| !text.trim().is_empty()),
             overrides,
             patterns: patterns
                 .build()
-                .map_err(|error| wrong("overrides", error.to_string()))?,
+                .map_err(|error| problem_at("overrides", error.to_string()))?,
         })
     }
 
-    /// How a page is treated; `below` is its path from the manifest's directory.
-    pub fn rules(&self, below: &str) -> PageRules {
+    /// The rules for a page; `path` is relative to the manifest's directory.
+    pub fn rules(&self, path: &str) -> PageRules {
         let mut rules = PageRules {
             strategy: self.strategy.unwrap_or_default(),
             labels: self.metadata.clone(),
         };
-        for at in self.patterns.matches(below) {
+        for at in self.patterns.matches(path) {
             let one = &self.overrides[at];
             if let Some(strategy) = one.strategy {
                 rules.strategy = strategy;
@@ -205,7 +211,7 @@ impl DocsManifest {
 }
 
 impl WrittenStrategy {
-    pub(super) fn by(level: HeadingLevel) -> Self {
+    pub(super) fn at_level(level: HeadingLevel) -> Self {
         Self {
             chunk_by: level,
             max_chunk_size: None,
@@ -213,6 +219,7 @@ impl WrittenStrategy {
         }
     }
 
+    /// The error message is for the author of the page or manifest.
     pub(super) fn check(self) -> Result<(), String> {
         for (name, size) in [
             ("max_chunk_size", self.max_chunk_size),
@@ -225,17 +232,17 @@ impl WrittenStrategy {
         Ok(())
     }
 
-    /// What is said here, and for the rest what was said before.
-    pub(super) fn over(self, before: Strategy) -> Strategy {
+    /// The strategy with the values that are set here.
+    pub(super) fn apply_to(self, base: Strategy) -> Strategy {
         Strategy {
-            by: self.chunk_by,
-            most: self.max_chunk_size.unwrap_or(before.most),
-            least: self.min_chunk_size.unwrap_or(before.least),
+            level: self.chunk_by,
+            max_chars: self.max_chunk_size.unwrap_or(base.max_chars),
+            min_chars: self.min_chunk_size.unwrap_or(base.min_chars),
         }
     }
 }
 
-/// Says what is wrong with labels.
+/// Checks labels. The error message is for the author of the page or manifest.
 pub(super) fn check_labels(labels: &Labels) -> Result<(), String> {
     if labels.len() > MAX_LABEL_KEYS {
         return Err(format!("more than {MAX_LABEL_KEYS} keys of metadata"));
@@ -244,12 +251,12 @@ pub(super) fn check_labels(labels: &Labels) -> Result<(), String> {
         if key.trim().is_empty() || value.trim().is_empty() {
             return Err(format!("metadata {key:?} is empty"));
         }
-        if RESERVED.contains(&key.trim()) {
+        if RESERVED_KEYS.contains(&key.trim()) {
             return Err(format!(
                 "metadata {key:?} has the name of an argument of search_docs"
             ));
         }
-        // A key is the name of an argument, and models take no others.
+        // A key becomes the name of a tool argument, and clients allow no other characters there.
         let is_name = |key: &str| {
             key.chars()
                 .all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
@@ -257,7 +264,7 @@ pub(super) fn check_labels(labels: &Labels) -> Result<(), String> {
         if !is_name(key.trim()) || key.len() > MAX_KEY_CHARS {
             return Err(format!(
                 "metadata {}: a key has at most {MAX_KEY_CHARS} letters, digits, `_`, `.` and `-`",
-                brief(key)
+                quote_brief(key)
             ));
         }
         if value.chars().count() > MAX_VALUE_CHARS {
@@ -272,24 +279,24 @@ pub(super) fn check_labels(labels: &Labels) -> Result<(), String> {
     Ok(())
 }
 
-/// Enough of a text to know it by, as it is repeated in a message.
-pub(super) fn brief(text: &str) -> String {
-    const MOST: usize = 80;
-    let shown: String = text.chars().take(MOST).collect();
+/// The beginning of a text in quotes, for a message.
+pub(super) fn quote_brief(text: &str) -> String {
+    const MAX_QUOTED_CHARS: usize = 80;
+    let shown: String = text.chars().take(MAX_QUOTED_CHARS).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{:?}{more}", reveal(&shown))
 }
 
-/// Arguments that a label would hide.
-const RESERVED: [&str; 3] = ["query", "limit", "cursor"];
+/// Arguments of `search_docs` that a label would shadow.
+const RESERVED_KEYS: [&str; 3] = ["query", "limit", "cursor"];
 
-pub(super) fn trimmed(labels: Labels) -> Labels {
+pub(super) fn trim_labels(labels: Labels) -> Labels {
     let trim = |(key, value): (String, String)| (key.trim().to_owned(), value.trim().to_owned());
     labels.into_iter().map(trim).collect()
 }
 
-/// Keys that mean nothing in a manifest, for who wonders why they do nothing.
-pub fn strays(text: &str) -> Vec<Problem> {
+/// Reports unknown keys of a manifest, which are often typing mistakes.
+pub fn find_unknown_keys(text: &str) -> Vec<Problem> {
     const KNOWN: [&str; 7] = [
         "$schema",
         "version",
@@ -302,32 +309,33 @@ pub fn strays(text: &str) -> Vec<Problem> {
     let Ok(written) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) else {
         return Vec::new();
     };
-    let strays = written.keys().filter(|key| !KNOWN.contains(&key.as_str()));
-    strays
+    let unknown = written.keys().filter(|key| !KNOWN.contains(&key.as_str()));
+    unknown
         .map(|key| {
             Problem::new(
-                line_of(text, &format!("{key:?}")),
-                format!("{} means nothing here", brief(key)),
+                find_line(text, &format!("{key:?}")),
+                format!("{} means nothing here", quote_brief(key)),
             )
         })
         .collect()
 }
 
-/// The directory that the manifest nearest to a page is in, of those there are; `""` is the root.
-pub fn nearest(page: &RepoPath, mut is_there: impl FnMut(&str) -> bool) -> Option<&str> {
+/// The directory of the manifest nearest to a page; `""` is the root. `has_manifest` tells which directories
+/// have one.
+pub fn find_nearest_manifest(page: &RepoPath, mut has_manifest: impl FnMut(&str) -> bool) -> Option<&str> {
     let mut rest = page.as_str();
     while let Some((directory, _)) = rest.rsplit_once('/') {
-        if is_there(directory) {
+        if has_manifest(directory) {
             return Some(directory);
         }
         rest = directory;
     }
-    is_there("").then_some("")
+    has_manifest("").then_some("")
 }
 
-/// The line that first holds a text.
-fn line_of(text: &str, what: &str) -> usize {
-    let at = text.find(what).unwrap_or_default();
+/// Number of the first line that contains `needle`.
+fn find_line(text: &str, needle: &str) -> usize {
+    let at = text.find(needle).unwrap_or_default();
     text[..at].matches('\n').count() + 1
 }
 
@@ -347,8 +355,8 @@ mod tests {
         ]
     }"#;
 
-    fn rules(below: &str) -> PageRules {
-        DocsManifest::parse(FULL).unwrap().rules(below)
+    fn rules(path: &str) -> PageRules {
+        DocsManifest::parse(FULL).unwrap().rules(path)
     }
 
     fn problem(text: &str) -> String {
@@ -357,18 +365,18 @@ mod tests {
     }
 
     #[test]
-    fn the_last_match_decides_how_to_cut_and_labels_add_up() {
-        assert_eq!(rules("a.md").strategy.by, HeadingLevel::H3);
-        assert_eq!(rules("models/a.md").strategy.by, HeadingLevel::File);
-        assert_eq!(rules("models/a.md").strategy.most, 20_000);
+    fn the_last_override_sets_the_strategy_and_labels_add_up() {
+        assert_eq!(rules("a.md").strategy.level, HeadingLevel::H3);
+        assert_eq!(rules("models/a.md").strategy.level, HeadingLevel::File);
+        assert_eq!(rules("models/a.md").strategy.max_chars, 20_000);
         let deep = rules("models/deep/a.md");
-        assert_eq!(deep.strategy.by, HeadingLevel::File);
+        assert_eq!(deep.strategy.level, HeadingLevel::File);
         let labels = deep.labels.iter().map(|(key, value)| format!("{key}={value}"));
         assert_eq!(labels.collect::<Vec<_>>(), ["language=Go", "scope=deep"]);
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn a_mistake_is_reported_with_its_line() {
         assert_eq!(problem("{"), "1: EOF while parsing an object");
         assert_eq!(
             problem("{\n  \"version\": \"2\"\n}"),
@@ -398,20 +406,20 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_mean_nothing_are_told() {
-        let told = strays("{\"version\": \"1\",\n\"instructions\": 1}");
-        assert_eq!(told, [Problem::new(2, "\"instructions\" means nothing here")]);
-        assert!(strays(FULL).is_empty());
+    fn unknown_keys_are_reported() {
+        let problems = find_unknown_keys("{\"version\": \"1\",\n\"instructions\": 1}");
+        assert_eq!(problems, [Problem::new(2, "\"instructions\" means nothing here")]);
+        assert!(find_unknown_keys(FULL).is_empty());
     }
 
     #[test]
-    fn the_nearest_manifest_governs() {
+    fn the_nearest_manifest_governs_a_page() {
         let page = RepoPath::parse("docs/sdk/go/auth.md").unwrap();
         assert_eq!(
-            nearest(&page, |directory| ["docs", ""].contains(&directory)),
+            find_nearest_manifest(&page, |directory| ["docs", ""].contains(&directory)),
             Some("docs")
         );
-        assert_eq!(nearest(&page, str::is_empty), Some(""));
-        assert_eq!(nearest(&page, |_| false), None);
+        assert_eq!(find_nearest_manifest(&page, str::is_empty), Some(""));
+        assert_eq!(find_nearest_manifest(&page, |_| false), None);
     }
 }

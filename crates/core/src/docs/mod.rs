@@ -1,11 +1,11 @@
-//! Documentation: markdown pages cut into sections that can be named, filtered and read in order.
+//! Documentation: markdown pages, cut into sections that have names and labels.
 //!
-//! How a page is cut and labelled is said by the manifest that governs it (`manifest`), and by the page itself (`front`).
-//! What the labels of all pages amount to is the corpus's taxonomy (`taxonomy`). Templates beside the pages are prompts
-//! (`prompt`).
+//! The nearest manifest (`manifest`) and the page's own front matter (`front_matter`) decide how a page is
+//! cut and labelled. The labels of all pages make up the taxonomy (`taxonomy`). Templates beside the pages
+//! are prompts (`prompt`).
 
 pub mod cursor;
-pub mod front;
+pub mod front_matter;
 pub mod manifest;
 pub mod page;
 pub mod prompt;
@@ -13,28 +13,28 @@ pub mod snippet;
 pub mod taxonomy;
 
 use crate::path::RepoPath;
-use crate::reveal::reveal;
+use crate::text::reveal::reveal;
 
-/// What a file is to the documentation.
+/// The kind of a file in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocsFileKind {
     /// Text that is cut into sections.
     Page,
-    /// Text with gaps, to be filled in.
+    /// A prompt with gaps to fill in.
     Template,
-    /// Says how the pages around it are treated.
+    /// Decides how the pages below its directory are cut and labelled.
     Manifest,
 }
 
 impl DocsFileKind {
-    /// What the file at a path is; nothing where it is no documentation.
+    /// The kind of the file at a path; `None` if it is no documentation.
     pub fn of(path: &RepoPath) -> Option<Self> {
         let name = path.file_name();
         if reveal(path.as_str()) != path.as_str() {
-            // It could not be asked for by what is shown of it.
+            // A caller could not repeat a name whose invisible characters are shown escaped.
             return None;
         }
-        if name == manifest::FILE {
+        if name == manifest::MANIFEST_FILE {
             return Some(Self::Manifest);
         }
         let lower = name.to_ascii_lowercase();
@@ -48,7 +48,7 @@ impl DocsFileKind {
     }
 }
 
-/// Whether a file lies in one of these directories; in any, where none is named.
+/// True if a file lies in one of these directories. Always true without any.
 pub fn is_within(path: &RepoPath, directories: &[RepoPath]) -> bool {
     let below = |directory: &RepoPath| {
         let rest = path.as_str().strip_prefix(directory.as_str());
@@ -57,7 +57,7 @@ pub fn is_within(path: &RepoPath, directories: &[RepoPath]) -> bool {
     directories.is_empty() || directories.iter().any(below)
 }
 
-/// Something in a file that is not as it should be.
+/// A mistake in a page, manifest or template.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// Counted from 1.
@@ -66,7 +66,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Of a file as a whole.
+    /// A problem of a file as a whole.
     pub fn at_top(message: impl Into<String>) -> Self {
         Self::new(1, message)
     }
@@ -84,16 +84,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_apart_by_their_names() {
-        let part = |path: &str| DocsFileKind::of(&RepoPath::parse(path).unwrap());
-        assert_eq!(part("README.md"), Some(DocsFileKind::Page));
-        assert_eq!(part("docs/a.MDX"), Some(DocsFileKind::Page));
-        assert_eq!(part("docs/a.markdown"), Some(DocsFileKind::Page));
-        assert_eq!(part("docs/.md"), None);
-        assert_eq!(part("docs/a.template.md"), Some(DocsFileKind::Template));
-        assert_eq!(part("docs/a.template.yaml"), Some(DocsFileKind::Template));
-        assert_eq!(part("docs/a.yaml"), None);
-        assert_eq!(part("docs/.docs-mcp.json"), Some(DocsFileKind::Manifest));
-        assert_eq!(part("src/main.rs"), None);
+    fn the_name_of_a_file_tells_its_kind() {
+        let kind = |path: &str| DocsFileKind::of(&RepoPath::parse(path).unwrap());
+        assert_eq!(kind("README.md"), Some(DocsFileKind::Page));
+        assert_eq!(kind("docs/a.MDX"), Some(DocsFileKind::Page));
+        assert_eq!(kind("docs/a.markdown"), Some(DocsFileKind::Page));
+        assert_eq!(kind("docs/.md"), None);
+        assert_eq!(kind("docs/a.template.md"), Some(DocsFileKind::Template));
+        assert_eq!(kind("docs/a.template.yaml"), Some(DocsFileKind::Template));
+        assert_eq!(kind("docs/a.yaml"), None);
+        assert_eq!(kind("docs/.docs-mcp.json"), Some(DocsFileKind::Manifest));
+        assert_eq!(kind("src/main.rs"), None);
     }
 }

@@ -1,19 +1,19 @@
-//! Prompts: texts with gaps, kept beside the pages, that people fill in and hand to a model.
+//! Prompts: templates beside the pages whose gaps a user fills in.
 //!
-//! `{{name}}` is a gap; what is filled in stands there as it was given. Nothing else of the mustache language is understood, and
-//! a template that uses more is refused rather than shown half filled.
+//! `{{name}}` is a gap; its value is inserted without escaping. The rest of the mustache language is left
+//! out, and a template that uses it is refused rather than shown half filled.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::Problem;
-use super::front::{block, parse};
+use super::front_matter::{find_block, parse_yaml};
 
-/// How the files of templates end.
+/// File name endings of templates.
 pub const SUFFIXES: [&str; 2] = [".template.yaml", ".template.md"];
 
-/// A text with gaps.
+/// A template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     pub title: Option<String>,
@@ -22,7 +22,7 @@ pub struct Prompt {
     pub messages: Vec<TemplateMessage>,
 }
 
-/// What a gap is filled with.
+/// The argument that fills a gap.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Argument {
     pub name: String,
@@ -32,7 +32,7 @@ pub struct Argument {
     pub required: bool,
 }
 
-/// What somebody says.
+/// A message of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "WrittenPrompt")]
 pub struct TemplateMessage {
@@ -70,7 +70,7 @@ impl From<WrittenPrompt> for TemplateMessage {
 }
 
 #[derive(Default, Deserialize)]
-struct Head {
+struct TemplateHead {
     title: Option<String>,
     description: Option<String>,
     #[serde(default)]
@@ -79,8 +79,8 @@ struct Head {
     messages: Vec<TemplateMessage>,
 }
 
-/// The name of the prompt in a file, nothing where it is no template: its path without the ending.
-pub fn name_of(path: &str) -> Option<&str> {
+/// The name of the prompt in a file: its path without the ending. `None` if the file is no template.
+pub fn prompt_name(path: &str) -> Option<&str> {
     let ending = |suffix: &&str| {
         let start = path.len().checked_sub(suffix.len())?;
         let (name, end) = (path.get(..start)?, path.get(start..)?);
@@ -90,11 +90,11 @@ pub fn name_of(path: &str) -> Option<&str> {
 }
 
 impl Prompt {
-    /// Reads a template; `path` tells which of the two forms it has.
+    /// Parses a template. The path tells whether it is YAML or markdown.
     pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
         let text = text.trim_start_matches('\u{feff}');
         let prompt = if path.to_ascii_lowercase().ends_with(".yaml") {
-            let head: Head = parse(text)?;
+            let head: TemplateHead = parse_yaml(text)?;
             if head.messages.is_empty() {
                 return Err(Problem::new(1, "a prompt needs at least one message"));
             }
@@ -105,9 +105,9 @@ impl Prompt {
                 messages: head.messages,
             }
         } else {
-            let (yaml, start) = block(text).unwrap_or_default();
-            let head: Option<Head> =
-                parse(yaml).map_err(|problem| Problem::new(problem.line + 1, problem.message))?;
+            let (yaml, start) = find_block(text).unwrap_or_default();
+            let head: Option<TemplateHead> =
+                parse_yaml(yaml).map_err(|problem| Problem::new(problem.line + 1, problem.message))?;
             let head = head.unwrap_or_default();
             let message = TemplateMessage {
                 role: MessageRole::User,
@@ -127,7 +127,7 @@ impl Prompt {
         {
             return Err(Problem::new(1, "a message of a prompt is empty"));
         }
-        let is_name = |name: &str| (1..=64).contains(&name.len()) && name.chars().all(is_in_name);
+        let is_name = |name: &str| (1..=64).contains(&name.len()) && name.chars().all(is_name_char);
         if prompt.arguments.iter().any(|argument| !is_name(&argument.name)) {
             return Err(Problem::new(
                 1,
@@ -135,13 +135,13 @@ impl Prompt {
             ));
         }
         for message in &prompt.messages {
-            gaps(&message.text)?;
+            find_gaps(&message.text)?;
         }
         Ok(prompt)
     }
 
-    /// Arguments that must be given and are not.
-    pub fn missing<'a>(&'a self, given: &BTreeMap<String, String>) -> Vec<&'a str> {
+    /// Required arguments that are not given.
+    pub fn missing_arguments<'a>(&'a self, given: &BTreeMap<String, String>) -> Vec<&'a str> {
         let needed = self.arguments.iter().filter(|argument| argument.required);
         needed
             .map(|argument| argument.name.as_str())
@@ -149,12 +149,12 @@ impl Prompt {
             .collect()
     }
 
-    /// The messages with every gap filled; one that nothing was given for is left empty.
-    pub fn filled(&self, given: &BTreeMap<String, String>) -> Vec<TemplateMessage> {
+    /// The messages with every gap filled. A gap without a value becomes empty.
+    pub fn fill_gaps(&self, given: &BTreeMap<String, String>) -> Vec<TemplateMessage> {
         let fill = |message: &TemplateMessage| {
             let mut text = String::new();
             let mut copied = 0;
-            for gap in gaps(&message.text).unwrap_or_default() {
+            for gap in find_gaps(&message.text).unwrap_or_default() {
                 text.push_str(&message.text[copied..gap.start]);
                 text.push_str(given.get(gap.name).map(String::as_str).unwrap_or_default());
                 copied = gap.end;
@@ -169,8 +169,8 @@ impl Prompt {
     }
 }
 
-/// What names of gaps are made of.
-fn is_in_name(c: char) -> bool {
+/// True for the characters of argument names.
+fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.".contains(c)
 }
 
@@ -180,14 +180,14 @@ struct Gap<'a> {
     name: &'a str,
 }
 
-fn gaps(text: &str) -> Result<Vec<Gap<'_>>, Problem> {
+fn find_gaps(text: &str) -> Result<Vec<Gap<'_>>, Problem> {
     let mut gaps = Vec::new();
     let mut from = 0;
     while let Some(start) = text[from..].find("{{").map(|at| from + at) {
         let Some(end) = text[start..].find("}}").map(|at| start + at) else {
             break;
         };
-        // `{{{name}}}` is the same gap: nothing is escaped here anyway.
+        // `{{{name}}}` is the same gap, because no value is escaped anyway.
         let triple = text[start + 2..].starts_with('{') && text[end..].starts_with("}}}");
         let (inner, after) = if triple {
             (start + 3, end + 3)
@@ -195,7 +195,7 @@ fn gaps(text: &str) -> Result<Vec<Gap<'_>>, Problem> {
             (start + 2, end + 2)
         };
         let name = text[inner..end].trim().trim_start_matches('&').trim();
-        let is_name = !name.is_empty() && name.chars().all(is_in_name);
+        let is_name = !name.is_empty() && name.chars().all(is_name_char);
         if !is_name {
             let line = text[..start].matches('\n').count() + 1;
             let shown: String = text[start..after].chars().take(60).collect();
@@ -226,26 +226,26 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_filled_with_what_was_given_as_it_is() {
+    fn gaps_are_filled_without_escaping() {
         let prompt = Prompt::parse("guides/advisor.template.md", PAGE).unwrap();
         assert_eq!(prompt.title.as_deref(), Some("Advisor"));
-        let filled = prompt.filled(&given(&[("app", "<b>{{extra}}")]));
+        let filled = prompt.fill_gaps(&given(&[("app", "<b>{{extra}}")]));
         assert_eq!(filled[0].text, "For <b>{{extra}}, with  and <b>{{extra}}.");
-        assert_eq!(prompt.missing(&given(&[("app", " ")])), ["app"]);
-        assert!(prompt.missing(&given(&[("app", "x")])).is_empty());
+        assert_eq!(prompt.missing_arguments(&given(&[("app", " ")])), ["app"]);
+        assert!(prompt.missing_arguments(&given(&[("app", "x")])).is_empty());
     }
 
     #[test]
-    fn several_messages_come_from_yaml() {
+    fn a_yaml_template_may_have_several_messages() {
         let yaml = "messages:\n  - role: user\n    content: {type: text, text: 'a {{x}}'}\n  - role: assistant\n    content: {type: text, text: b}\n";
         let prompt = Prompt::parse("p.template.yaml", yaml).unwrap();
         let roles: Vec<MessageRole> = prompt.messages.iter().map(|message| message.role).collect();
         assert_eq!(roles, [MessageRole::User, MessageRole::Assistant]);
-        assert_eq!(prompt.filled(&given(&[("x", "1")]))[0].text, "a 1");
+        assert_eq!(prompt.fill_gaps(&given(&[("x", "1")]))[0].text, "a 1");
     }
 
     #[test]
-    fn what_is_no_prompt_is_refused() {
+    fn invalid_templates_are_refused() {
         let problem = |path: &str, text: &str| Prompt::parse(path, text).unwrap_err().message;
         assert_eq!(
             problem("a.template.md", "---\ntitle: x\n---\n \n"),
@@ -264,9 +264,9 @@ mod tests {
 
     #[test]
     fn a_prompt_is_named_by_its_path() {
-        assert_eq!(name_of("guides/advisor.template.md"), Some("guides/advisor"));
-        assert_eq!(name_of("a.template.yaml"), Some("a"));
-        assert_eq!(name_of(".template.md"), None);
-        assert_eq!(name_of("a.md"), None);
+        assert_eq!(prompt_name("guides/advisor.template.md"), Some("guides/advisor"));
+        assert_eq!(prompt_name("a.template.yaml"), Some("a"));
+        assert_eq!(prompt_name(".template.md"), None);
+        assert_eq!(prompt_name("a.md"), None);
     }
 }

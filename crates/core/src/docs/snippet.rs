@@ -1,39 +1,39 @@
-//! What a section says, without its markup: the text that is searched, and the part of it that is shown with a result.
+//! The text of a section without its markup, and the part of it that is shown with a result.
 
 use std::collections::HashMap;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::tokens::words_into;
+use crate::text::tokens::words_into;
 
-/// The words of a part of a page as people read them: no marks, no addresses, no tags.
-pub fn plain(markdown: &str) -> String {
-    let mut plain = Plain::default();
-    for event in Parser::new_ext(markdown, dialect()) {
+/// The text of markdown as a reader sees it, without markup, link targets and HTML tags.
+pub fn plain_text(markdown: &str) -> String {
+    let mut plain = PlainText::default();
+    for event in Parser::new_ext(markdown, markdown_options()) {
         plain.add(&event);
     }
     plain.text
 }
 
-/// What a reader sees, as it is put together.
+/// Builds the plain text from the events of the markdown parser.
 #[derive(Debug, Default)]
-pub(crate) struct Plain {
+pub(crate) struct PlainText {
     pub(crate) text: String,
-    /// What ends the tag or the comment that is open.
+    /// The text that closes the open HTML tag or comment.
     open: Option<&'static str>,
 }
 
-/// The markdown that pages are written in.
-pub(crate) fn dialect() -> Options {
+/// The markdown extensions that pages may use.
+pub(crate) fn markdown_options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH
 }
 
-impl Plain {
-    /// Appends what a reader sees of a part of the markup.
+impl PlainText {
+    /// Appends the visible text of an event.
     pub(crate) fn add(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(text) | Event::Code(text) => self.text.push_str(text),
-            Event::Html(html) => self.html(html),
+            Event::Html(html) => self.add_html(html),
             Event::End(TagEnd::TableCell) => self.text.push_str(" | "),
             Event::Start(Tag::Item) => self.text.push_str("- "),
             Event::SoftBreak
@@ -54,8 +54,9 @@ impl Plain {
         }
     }
 
-    /// What stands between tags, and outside of comments. Both may go on in the next line, which is another event.
-    fn html(&mut self, html: &str) {
+    /// Appends the text between tags and outside of comments. Both may continue in the next line, which is
+    /// another event.
+    fn add_html(&mut self, html: &str) {
         let mut rest = html;
         loop {
             if let Some(close) = self.open {
@@ -73,17 +74,17 @@ impl Plain {
     }
 }
 
-/// Characters of a snippet, about.
-const LENGTH: usize = 240;
+/// Characters of a snippet, approximately.
+const SNIPPET_CHARS: usize = 240;
 
-/// The part of a plain text that has most of what was asked for, on one line.
-pub fn snippet(plain: &str, wanted: &[String]) -> String {
+/// The part of a plain text with the most different words of the query, on one line.
+pub fn best_snippet(plain: &str, query_words: &[String]) -> String {
     let text: Vec<&str> = plain.split_whitespace().collect();
-    if text.iter().map(|word| word.chars().count() + 1).sum::<usize>() <= LENGTH {
+    if text.iter().map(|word| word.chars().count() + 1).sum::<usize>() <= SNIPPET_CHARS {
         return text.join(" ");
     }
-    // Which of the wanted words each word is.
-    let numbers: HashMap<&str, usize> = wanted.iter().map(String::as_str).zip(0..).collect();
+    // The query words that each word of the text matches, by number.
+    let numbers: HashMap<&str, usize> = query_words.iter().map(String::as_str).zip(0..).collect();
     let mut stems = String::new();
     let hits: Vec<Vec<usize>> = text
         .iter()
@@ -96,7 +97,7 @@ pub fn snippet(plain: &str, wanted: &[String]) -> String {
                 .collect()
         })
         .collect();
-    // Where a window over the words holds most different ones of those asked for; the first of equals.
+    // Slide a window over the words. The first one with the most different query words wins.
     let mut best = (0, 0);
     let mut start = 0;
     let mut length = 0;
@@ -106,7 +107,7 @@ pub fn snippet(plain: &str, wanted: &[String]) -> String {
         for word in &hits[end] {
             *inside.entry(*word).or_default() += 1;
         }
-        while length > LENGTH && start < end {
+        while length > SNIPPET_CHARS && start < end {
             length -= text[start].chars().count() + 1;
             for word in &hits[start] {
                 if let Some(count) = inside.get_mut(word) {
@@ -122,7 +123,7 @@ pub fn snippet(plain: &str, wanted: &[String]) -> String {
             best = (inside.len(), start);
         }
     }
-    // Some words before the first hit, as far as there is room, and what follows.
+    // Start a few words before the first hit.
     let mut from = best.1;
     let first_hit = (from..text.len())
         .find(|at| !hits[*at].is_empty())
@@ -133,7 +134,7 @@ pub fn snippet(plain: &str, wanted: &[String]) -> String {
     }
     let mut snippet = String::new();
     let mut until = from;
-    while until < text.len() && snippet.chars().count() + text[until].chars().count() < LENGTH {
+    while until < text.len() && snippet.chars().count() + text[until].chars().count() < SNIPPET_CHARS {
         if !snippet.is_empty() {
             snippet.push(' ');
         }
@@ -143,7 +144,7 @@ pub fn snippet(plain: &str, wanted: &[String]) -> String {
     if until == from
         && let Some(word) = text.get(from)
     {
-        snippet.extend(word.chars().take(LENGTH));
+        snippet.extend(word.chars().take(SNIPPET_CHARS));
         until += 1;
     }
     let (before, after) = (
@@ -156,33 +157,39 @@ pub fn snippet(plain: &str, wanted: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::words;
+    use crate::text::tokens::words;
 
     #[test]
-    fn markup_and_addresses_are_no_text() {
+    fn markup_and_link_targets_are_left_out() {
         let markdown = "# A *title*\n\nSee [the guide](https://x.example/y) and `code()`.\n\n<div class=\"a\">\ninside <b>it</b>\n</div>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two\n\n```rust\nfn x() {}\n```\n<!-- hidden -->\n\n<!--\nhidden\nas well -->\n";
         assert_eq!(
-            plain(markdown).split_whitespace().collect::<Vec<_>>().join(" "),
+            plain_text(markdown)
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
             "A title See the guide and code(). inside it a | b | 1 | 2 | - one - two fn x() {}"
         );
     }
 
     #[test]
-    fn a_snippet_is_around_the_best_match_and_keeps_its_case() {
+    fn a_snippet_shows_the_best_match_in_its_context() {
         let filler = "filler ".repeat(100);
         let plain =
             format!("Backoff is named once. {filler}The SDK uses Exponential Backoff with jitter. {filler}");
         let wanted = words("exponential backoff jitter");
-        let shown = snippet(&plain, &wanted);
+        let shown = best_snippet(&plain, &wanted);
         assert!(shown.starts_with("…filler"), "{shown}");
         assert!(
             shown.contains("The SDK uses Exponential Backoff with jitter."),
             "{shown}"
         );
         assert!(shown.ends_with('…'), "{shown}");
-        assert!(shown.chars().count() <= LENGTH + 2);
-        assert_eq!(snippet("Short and whole.", &wanted), "Short and whole.");
-        assert_eq!(snippet("", &wanted), "");
-        assert_eq!(snippet(&"x".repeat(1_000), &wanted), "x".repeat(LENGTH));
+        assert!(shown.chars().count() <= SNIPPET_CHARS + 2);
+        assert_eq!(best_snippet("Short and whole.", &wanted), "Short and whole.");
+        assert_eq!(best_snippet("", &wanted), "");
+        assert_eq!(
+            best_snippet(&"x".repeat(1_000), &wanted),
+            "x".repeat(SNIPPET_CHARS)
+        );
     }
 }

@@ -1,30 +1,30 @@
-//! The labels of a corpus: which keys there are, with which values, and what a filter by them lets through.
+//! The taxonomy: all labels of the documentation, and the rules by which filters use them.
 //!
-//! Values are kept as they were written. Nothing stands for "any": who wants no filter gives none.
+//! Values are compared as written. No value means "any": a caller leaves the filter out instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::manifest::{Facet, Labels, MAX_LABEL_KEYS, MAX_LABEL_VALUES};
 
-/// Every key with its values.
+/// Every label key with its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taxonomy {
     pub keys: BTreeMap<String, LabelKey>,
-    /// Keys that have too many values to be offered, and keys beyond the number there may be.
+    /// Why keys are missing here: too many values, or beyond the allowed number of keys.
     pub left_out: Vec<String>,
 }
 
-/// One key.
+/// A label key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelKey {
     pub description: Option<String>,
     pub values: BTreeSet<String>,
-    /// Pages that differ in nothing but this are shown once.
+    /// Pages that differ only in this key are shown once.
     pub collapses: bool,
 }
 
 impl Taxonomy {
-    /// What the labels of all pages amount to; `facets` is what manifests say about keys.
+    /// Collects the labels of all pages; `facets` are the settings that manifests have for keys.
     pub fn of<'a>(
         labels: impl Iterator<Item = &'a Labels>,
         facets: impl Iterator<Item = (&'a String, &'a Facet)>,
@@ -69,13 +69,13 @@ impl Taxonomy {
         Self { keys, left_out }
     }
 
-    /// Whether guides that are about no language in particular come with one.
-    pub fn takes_guides(&self, filters: &Labels) -> bool {
+    /// True if a filter by language should also find the guides that apply to all languages.
+    pub fn includes_guides(&self, filters: &Labels) -> bool {
         filters.contains_key(LANGUAGE) && !filters.contains_key(SCOPE) && self.keys.contains_key(SCOPE)
     }
 
-    /// The keys by which siblings are put together, where nobody asks for one of their values.
-    pub fn collapsing<'a>(&'a self, filters: &'a Labels) -> impl Iterator<Item = &'a str> {
+    /// The keys by which sibling pages are collapsed: those without a filter.
+    pub fn collapsing_keys<'a>(&'a self, filters: &'a Labels) -> impl Iterator<Item = &'a str> {
         let keys = self
             .keys
             .iter()
@@ -87,21 +87,21 @@ impl Taxonomy {
 pub const LANGUAGE: &str = "language";
 const SCOPE: &str = "scope";
 
-/// The scope of what holds for every language, and of what holds for one.
-const GUIDE: &str = "global-guide";
-const SPECIFIC: &str = "sdk-specific";
+/// Values of the scope: pages for every language, and pages for one.
+const GLOBAL_GUIDE: &str = "global-guide";
+const SDK_SPECIFIC: &str = "sdk-specific";
 
-/// True of a guide, and of a page that names neither a language nor that it belongs to one.
-pub fn is_for_all(labels: &Labels) -> bool {
+/// True for a global guide, and for a page without a language that is not specific to one.
+pub fn applies_to_all_languages(labels: &Labels) -> bool {
     match labels.get(SCOPE).map(String::as_str) {
-        Some(GUIDE) => true,
-        Some(SPECIFIC) => false,
+        Some(GLOBAL_GUIDE) => true,
+        Some(SDK_SPECIFIC) => false,
         _ => !labels.contains_key(LANGUAGE),
     }
 }
 
-/// What siblings have in common: the path without the values they differ in, and the name inside it. Nothing for a page that
-/// has no siblings.
+/// A key that sibling sections share: the path with `*` for the values they differ in, and the section name
+/// without its outermost heading. `None` for a page without siblings.
 pub fn sibling_key<'a>(
     path: &str,
     name: &str,
@@ -117,7 +117,7 @@ pub fn sibling_key<'a>(
             differs = true;
         }
     }
-    // The outermost heading is often the one that names the value: "Go SDK".
+    // The outermost heading often names the value: "Go SDK".
     let inner = name.split_once('/').map_or(name, |(_, inner)| inner);
     differs.then(|| format!("{}#{inner}", parts.join("/")))
 }
@@ -156,14 +156,17 @@ mod tests {
         );
         assert_eq!(taxonomy.keys.len(), 2);
         assert_eq!(
-            taxonomy.collapsing(&Labels::new()).collect::<Vec<_>>(),
+            taxonomy.collapsing_keys(&Labels::new()).collect::<Vec<_>>(),
             ["language"]
         );
-        assert_eq!(taxonomy.collapsing(&labels(&[("language", "Go")])).count(), 0);
+        assert_eq!(
+            taxonomy.collapsing_keys(&labels(&[("language", "Go")])).count(),
+            0
+        );
     }
 
     #[test]
-    fn a_key_with_too_many_values_is_left_out_and_told() {
+    fn a_key_with_too_many_values_is_left_out_and_reported() {
         let pages: Vec<Labels> = (0..10_000).map(|at| labels(&[("id", &at.to_string())])).collect();
         let taxonomy = Taxonomy::of(pages.iter(), [].into_iter());
         assert!(taxonomy.keys.is_empty());
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_brings_the_guides_along_unless_a_scope_is_asked_for() {
+    fn a_language_filter_includes_guides_unless_a_scope_is_given() {
         let pages = [
             labels(&[("language", "go"), ("scope", "sdk-specific")]),
             labels(&[("scope", "global-guide")]),
@@ -179,19 +182,19 @@ mod tests {
             labels(&[]),
         ];
         let taxonomy = Taxonomy::of(pages.iter(), [].into_iter());
-        assert!(taxonomy.takes_guides(&labels(&[("language", "go")])));
-        assert!(!taxonomy.takes_guides(&labels(&[("language", "go"), ("scope", "sdk-specific")])));
-        assert!(!taxonomy.takes_guides(&labels(&[("scope", "global-guide")])));
+        assert!(taxonomy.includes_guides(&labels(&[("language", "go")])));
+        assert!(!taxonomy.includes_guides(&labels(&[("language", "go"), ("scope", "sdk-specific")])));
+        assert!(!taxonomy.includes_guides(&labels(&[("scope", "global-guide")])));
         assert_eq!(
-            pages.iter().map(is_for_all).collect::<Vec<_>>(),
+            pages.iter().map(applies_to_all_languages).collect::<Vec<_>>(),
             [false, true, false, true]
         );
         let plain = Taxonomy::of(pages[2..].iter(), [].into_iter());
-        assert!(!plain.takes_guides(&labels(&[("language", "python")])));
+        assert!(!plain.includes_guides(&labels(&[("language", "python")])));
     }
 
     #[test]
-    fn siblings_differ_in_one_part_of_their_path() {
+    fn siblings_share_a_key() {
         let key = |path: &str, name: &str, language: &str| {
             sibling_key(
                 path,

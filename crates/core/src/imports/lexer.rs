@@ -1,24 +1,25 @@
-//! Words, string literals and signs of a statement, in any language whose comments and quotes are told.
+//! A lexer for import statements: words, string literals and signs, given the comment and quote syntax of a
+//! language.
 //!
-//! Escapes inside literals are not undone, and literals that compute something keep their text: a path that needs
-//! either is not one the resolver could follow.
+//! Escapes inside literals are not decoded, and interpolated literals keep their text: a path that needs
+//! either is not one that the resolver could follow.
 //!
-//! Invariant: every token is a piece of the text, in order, and the lexer ends with the text whatever that is.
+//! Invariant: every token is a slice of the text, tokens are in order, and the lexer ends on every input.
 
-/// How a language writes comments, strings and words.
+/// The syntax of comments, strings and words in a language.
 pub(super) struct LexicalStyle {
     pub(super) line_comments: &'static [&'static str],
     pub(super) block_comment: Option<(&'static str, &'static str)>,
     pub(super) quotes: &'static [char],
-    /// Those of the quotes that may hold several lines.
+    /// The quotes whose literals may span lines.
     pub(super) long_quotes: &'static [char],
-    /// What belongs to a word beside letters, digits and `_`.
+    /// Characters of words beside letters, digits and `_`.
     pub(super) word_signs: &'static [char],
-    /// Rust's raw strings, raw names and characters, whose quotes would end the wrong thing.
+    /// True for Rust, whose raw strings, raw names and character literals need special rules.
     pub(super) rust: bool,
 }
 
-/// Most languages, to be adjusted.
+/// The syntax of most languages, as a base for the others.
 pub(super) const C_LIKE: LexicalStyle = LexicalStyle {
     line_comments: &["//"],
     block_comment: Some(("/*", "*/")),
@@ -33,7 +34,7 @@ pub(super) enum TokenKind {
     Word,
     /// A string literal, without its quotes.
     Text,
-    /// Any other character that is no space.
+    /// Any other character but white space.
     Sign,
 }
 
@@ -73,34 +74,38 @@ impl<'t> Iterator for Lexer<'t> {
     type Item = Token<'t>;
 
     fn next(&mut self) -> Option<Token<'t>> {
-        self.skip();
+        self.skip_blanks();
         let first = self.rest.chars().next()?;
         if self.is_word(first) {
-            if let Some((start, length)) = self.rust_raw() {
-                return Some(self.token(TokenKind::Text, start, length, start + length + start));
+            if let Some((start, length)) = self.enter_raw_string() {
+                return Some(self.take_token(TokenKind::Text, start, length, start + length + start));
             }
-            let prefix = if self.style.rust && self.raw_name() { 2 } else { 0 };
+            let prefix = if self.style.rust && self.is_raw_name() {
+                2
+            } else {
+                0
+            };
             let length = self.rest[prefix..]
                 .find(|c| !self.is_word(c))
                 .unwrap_or(self.rest.len() - prefix);
-            return Some(self.token(TokenKind::Word, prefix, length, prefix + length));
+            return Some(self.take_token(TokenKind::Word, prefix, length, prefix + length));
         }
         if self.style.quotes.contains(&first) {
             let start = first.len_utf8();
-            let (length, closed) = self.literal(first, start);
+            let (length, closed) = self.measure_literal(first, start);
             let close = if closed { start } else { 0 };
-            return Some(self.token(TokenKind::Text, start, length, start + length + close));
+            return Some(self.take_token(TokenKind::Text, start, length, start + length + close));
         }
-        if let Some(length) = self.rust_character() {
-            return Some(self.token(TokenKind::Text, 1, length, length + 2));
+        if let Some(length) = self.measure_character() {
+            return Some(self.take_token(TokenKind::Text, 1, length, length + 2));
         }
-        Some(self.token(TokenKind::Sign, 0, first.len_utf8(), first.len_utf8()))
+        Some(self.take_token(TokenKind::Sign, 0, first.len_utf8(), first.len_utf8()))
     }
 }
 
 impl<'t> Lexer<'t> {
-    /// The piece of `length` at `start` as a token, and on to `end`.
-    fn token(&mut self, kind: TokenKind, start: usize, length: usize, end: usize) -> Token<'t> {
+    /// Takes `length` bytes at `start` as a token and advances to `end`.
+    fn take_token(&mut self, kind: TokenKind, start: usize, length: usize, end: usize) -> Token<'t> {
         let text = self.rest.get(start..start + length).unwrap_or_default();
         let token = Token {
             kind,
@@ -119,8 +124,8 @@ impl<'t> Lexer<'t> {
         self.rest = rest;
     }
 
-    /// Spaces and comments.
-    fn skip(&mut self) {
+    /// Skips white space and comments.
+    fn skip_blanks(&mut self) {
         loop {
             let spaces = self.rest.len() - self.rest.trim_start().len();
             self.advance(spaces);
@@ -148,8 +153,8 @@ impl<'t> Lexer<'t> {
         c.is_alphanumeric() || c == '_' || self.style.word_signs.contains(&c)
     }
 
-    /// The length of a literal's text, and whether it is closed.
-    fn literal(&self, quote: char, start: usize) -> (usize, bool) {
+    /// Length of a literal's text, and whether the literal is closed.
+    fn measure_literal(&self, quote: char, start: usize) -> (usize, bool) {
         let text = &self.rest[start..];
         let long = self.style.long_quotes.contains(&quote);
         let mut escaped = false;
@@ -165,15 +170,16 @@ impl<'t> Lexer<'t> {
         (text.len(), false)
     }
 
-    /// True before `r#name`.
-    fn raw_name(&self) -> bool {
+    /// True at the start of `r#name`.
+    fn is_raw_name(&self) -> bool {
         self.rest
             .strip_prefix("r#")
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'))
     }
 
-    /// Where the text of a raw string begins, counted from its first `#` or quote on, and how long it is.
-    fn rust_raw(&mut self) -> Option<(usize, usize)> {
+    /// Start and length of the text of a raw string, counted from its first `#` or quote. Advances past the
+    /// prefix.
+    fn enter_raw_string(&mut self) -> Option<(usize, usize)> {
         if !self.style.rust {
             return None;
         }
@@ -185,12 +191,13 @@ impl<'t> Lexer<'t> {
         let hashes = self.rest.len() - self.rest.trim_start_matches('#').len();
         let close = format!("\"{}", "#".repeat(hashes));
         let text = &self.rest[hashes + 1..];
-        // The closing quote and hashes are as long as the opening ones; `next` passes them.
+        // `next` skips the closing quote and hashes, which are as long as the opening ones.
         Some((hashes + 1, text.find(&close).unwrap_or(text.len())))
     }
 
-    /// The length of what is between the quotes of `'{'` or `'\n'`; lifetimes have no second quote there.
-    fn rust_character(&self) -> Option<usize> {
+    /// Length of the text of a character literal such as `'{'`. `None` for a lifetime, which has no closing
+    /// quote.
+    fn measure_character(&self) -> Option<usize> {
         let inner = self.rest.strip_prefix('\'').filter(|_| self.style.rust)?;
         if inner.starts_with('\\') {
             let end = inner.char_indices().skip(2).take(10).find(|&(_, c)| c == '\'');
@@ -218,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_passed_and_lines_counted() {
+    fn comments_are_skipped_and_lines_counted() {
         let found: Vec<_> = tokens("a // b\n/* c\n */ \"d e\" é+", 5, &PLAIN).collect();
         let expected = [
             (TokenKind::Word, "a", 5),
@@ -233,14 +240,14 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_left_open_ends_with_its_line() {
+    fn an_open_literal_ends_with_its_line() {
         assert_eq!(texts("'a\nb", &PLAIN), ["a", "b"]);
         assert_eq!(texts(r#""a\"b" c"#, &PLAIN), [r#"a\"b"#, "c"]);
         assert_eq!(texts("/* a", &PLAIN), Vec::<&str>::new());
     }
 
     #[test]
-    fn rust_raw_strings_names_and_characters_are_whole() {
+    fn raw_strings_raw_names_and_characters_of_rust_are_single_tokens() {
         assert_eq!(texts("r#\"a\"b\"# c", &RUST), ["a\"b", "c"]);
         assert_eq!(texts("br\"a\\\" c", &RUST), ["a\\", "c"]);
         assert_eq!(texts("r#type r#", &RUST), ["type", "r", "#"]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use docent_core::docs::manifest::Labels;
-use docent_core::tokens::{ParsedQuery, words};
+use docent_core::text::tokens::{ParsedQuery, words};
 
 use super::search::{SectionRequest, by_words};
 use crate::index::Index;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use docent_core::docs::manifest::{DocsManifest, FILE, strays};
-use docent_core::docs::prompt::name_of;
+use docent_core::docs::manifest::{DocsManifest, MANIFEST_FILE, find_unknown_keys};
+use docent_core::docs::prompt::prompt_name;
 use docent_core::docs::{DocsFileKind, Problem, is_within};
 use docent_core::path::RepoPath;
 
@@ -52,7 +52,9 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<DocsFinding>, usize)
                     let text = lossy_text(content.bytes);
                     match DocsManifest::parse(&text) {
                         Err(problem) => add(path, problem),
-                        Ok(_) => strays(&text).into_iter().for_each(|problem| add(path, problem)),
+                        Ok(_) => find_unknown_keys(&text)
+                            .into_iter()
+                            .for_each(|problem| add(path, problem)),
                     }
                 }
             },
@@ -67,7 +69,7 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<DocsFinding>, usize)
         add(&path, problem);
     }
     for pair in templates.windows(2) {
-        if name_of(pair[0].as_str()) == name_of(pair[1].as_str()) {
+        if prompt_name(pair[0].as_str()) == prompt_name(pair[1].as_str()) {
             add(
                 &pair[0],
                 Problem::at_top(format!("{} has the same name, and counts", pair[1])),
@@ -132,9 +134,9 @@ pub fn propose(root: &Root, directories: &[RepoPath]) -> Option<Proposal> {
         manifest.insert("overrides".into(), overrides.into());
     }
     let place = if home.is_empty() {
-        FILE.to_owned()
+        MANIFEST_FILE.to_owned()
     } else {
-        format!("{home}/{FILE}")
+        format!("{home}/{MANIFEST_FILE}")
     };
     Some(Proposal {
         there: there.map(|(path, _)| path.clone()),

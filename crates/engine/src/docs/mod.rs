@@ -14,7 +14,7 @@ pub use prompts::{Prompts, prompts};
 pub use reading::{Doc, ReadError, Shown, read};
 pub use search::{Results, SectionHit, SectionRequest, Ways, search};
 
-use docent_core::docs::manifest::{DocsManifest, FILE, PageRules};
+use docent_core::docs::manifest::{DocsManifest, MANIFEST_FILE, PageRules};
 use docent_core::docs::page::Page;
 use docent_core::path::RepoPath;
 
@@ -38,10 +38,10 @@ fn page(root: &Root, path: &RepoPath, rules: PageRules) -> Result<(Page, String)
 /// What the project's own manifest says to clients about its documentation.
 pub fn instructions(root: &Root) -> Option<String> {
     let places = [
-        FILE.to_owned(),
-        format!("docs/{FILE}"),
-        format!("doc/{FILE}"),
-        format!("documentation/{FILE}"),
+        MANIFEST_FILE.to_owned(),
+        format!("docs/{MANIFEST_FILE}"),
+        format!("doc/{MANIFEST_FILE}"),
+        format!("documentation/{MANIFEST_FILE}"),
     ];
     places.iter().find_map(|place| {
         let content = root

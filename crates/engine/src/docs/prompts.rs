@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use docent_core::docs::Problem;
-use docent_core::docs::prompt::{Prompt, name_of};
+use docent_core::docs::prompt::{Prompt, prompt_name};
 use docent_core::path::RepoPath;
 
 use crate::files::{Root, lossy_text};
@@ -23,7 +23,7 @@ const MAX_TEMPLATE_BYTES: u64 = 64 << 10;
 pub fn prompts(root: &Root, templates: &[RepoPath]) -> Prompts {
     let mut prompts = Prompts::default();
     for path in templates.iter().take(MAX_TEMPLATES) {
-        let Some(name) = name_of(path.as_str()) else {
+        let Some(name) = prompt_name(path.as_str()) else {
             continue;
         };
         let read = root

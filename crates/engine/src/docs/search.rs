@@ -8,12 +8,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use docent_core::docs::front::text_start;
+use docent_core::docs::front_matter::text_start;
 use docent_core::docs::manifest::Labels;
-use docent_core::docs::snippet::{plain, snippet};
+use docent_core::docs::snippet::{best_snippet, plain_text};
 use docent_core::docs::taxonomy::sibling_key;
 use docent_core::path::RepoPath;
-use docent_core::tokens::ParsedQuery;
+use docent_core::text::tokens::ParsedQuery;
 
 use super::{page, text};
 use crate::deadline::Deadline;
@@ -157,7 +157,10 @@ pub fn search(
             Some(text) => results.hits.push(SectionHit {
                 at,
                 labels: request.view.labels_of(&section.path, &section.labels),
-                snippet: snippet(&plain(&text[..text.floor_char_boundary(LOOKED_AT)]), &query.words),
+                snippet: best_snippet(
+                    &plain_text(&text[..text.floor_char_boundary(LOOKED_AT)]),
+                    &query.words,
+                ),
                 section,
                 score,
             }),
@@ -174,7 +177,7 @@ fn choose(
 ) -> Result<(Vec<(StoredSection, f64)>, bool), StoreError> {
     let end = request.after + request.limit;
     let read = |(place, score): (SectionAddress, f64)| Ok((sections.section(place)?, score));
-    let keys: Vec<&str> = request.view.taxonomy.collapsing(request.filters).collect();
+    let keys: Vec<&str> = request.view.taxonomy.collapsing_keys(request.filters).collect();
     if keys.is_empty() {
         let more = order.len() > end;
         let wanted = order.into_iter().skip(request.after).take(request.limit);

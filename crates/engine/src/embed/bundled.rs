@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use docent_core::wordpiece::{Vocabulary, words};
+use docent_core::text::wordpiece::{Vocabulary, words};
 
 use super::{DIMENSIONS, Embedder, Vector};
 
@@ -81,7 +81,7 @@ impl Embedder for Bundled {
         } = self.opened();
         let mut pieces: Vec<u32> = Vec::with_capacity(text.len() / 5);
         for word in words(text) {
-            vocabulary.pieces_into(word, &mut pieces);
+            vocabulary.append_pieces(word, &mut pieces);
         }
         // Each row is added once, as often as it occurs.
         pieces.sort_unstable();
@@ -103,7 +103,7 @@ impl Embedder for Bundled {
         let mut any = false;
         let all = words(text).all(|word| {
             any = true;
-            vocabulary.has(word)
+            vocabulary.contains(word)
         });
         any && all
     }
@@ -140,7 +140,7 @@ mod tests {
             assert_eq!(cut, example.words, "{:?}", example.text);
             let mut pieces = Vec::new();
             for word in words(&example.text) {
-                vocabulary.pieces_into(word, &mut pieces);
+                vocabulary.append_pieces(word, &mut pieces);
             }
             assert_eq!(pieces, example.pieces, "{:?}", example.text);
         }

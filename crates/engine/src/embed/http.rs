@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use docent_core::redact::redact;
+use docent_core::text::redact::redact;
 use serde::Deserialize;
 use serde_json::json;
 use ureq::Agent;

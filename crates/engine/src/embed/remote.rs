@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use docent_core::redact::redact;
+use docent_core::text::redact::redact;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::http::{EmbeddingAnswer, EmbeddingClient, Server, Trouble};

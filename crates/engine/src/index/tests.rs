@@ -1,7 +1,7 @@
 //! An index as a whole, with tables made for the purpose.
 
 use docent_core::access::Access;
-use docent_core::tokens::ParsedQuery;
+use docent_core::text::tokens::ParsedQuery;
 
 use super::*;
 use crate::clock::Clock;

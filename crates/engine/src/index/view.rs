@@ -128,7 +128,7 @@ impl View {
                 value: value.to_owned(),
             };
             let mut any = vec![label(key, value)];
-            if key == docent_core::docs::taxonomy::LANGUAGE && self.taxonomy.takes_guides(filters) {
+            if key == docent_core::docs::taxonomy::LANGUAGE && self.taxonomy.includes_guides(filters) {
                 any.push(Label::ForAll);
             }
             any

@@ -24,7 +24,7 @@ pub struct StoredSection {
 
 impl StoredSection {
     pub fn id(&self) -> String {
-        page::id(&self.path, &self.name)
+        page::section_id(&self.path, &self.name)
     }
 
     /// The heading with those above it.

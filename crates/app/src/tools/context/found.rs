@@ -3,7 +3,7 @@
 use docent_core::boost::{Boosts, Usage};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
 use docent_engine::discoveries::DiscoveryCandidate;
 use docent_engine::files::Root;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::grep::{self, Case, GrepError, GrepQuery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

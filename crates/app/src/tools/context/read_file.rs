@@ -8,11 +8,11 @@ use std::io;
 use std::ops::Range;
 use std::time::Duration;
 
-use docent_core::language::language_in;
+use docent_core::language::Language;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
-use docent_core::reveal::{reveal, reveal_part};
 use docent_core::role::FileRole;
+use docent_core::text::reveal::{reveal, reveal_part};
 use docent_engine::clock::rfc3339_of;
 use docent_engine::dependencies::{Dependencies, DependencyError};
 use docent_engine::files::FileError;
@@ -150,7 +150,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 
     let lines = text.lines().count();
     let (first, last) = line_range(args, lines)?;
-    let language = language_in(&path, &text);
+    let language = Language::of_file(&path, &text);
     let dependencies = if args.include_deps && args.max_depth > 0 {
         let imports = Dependencies::of(&call.project.root, &path, language, &text, call.deadline);
         list_dependencies(&imports.map_err(|error| refuse_imports(&error, &args.path))?)
@@ -163,7 +163,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             content: String::new(),
             size,
             lines,
-            language: language.to_owned(),
+            language: language.to_string(),
             start_line: None,
             end_line: None,
         },

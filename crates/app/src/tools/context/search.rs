@@ -9,7 +9,7 @@ use std::time::Duration;
 use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
 use docent_core::path::RepoPath;
-use docent_core::tokens::ParsedQuery;
+use docent_core::text::tokens::ParsedQuery;
 use docent_engine::git;
 use docent_engine::sessions::SessionUse;
 use schemars::JsonSchema;

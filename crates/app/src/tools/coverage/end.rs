@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use docent_core::coverage::Percent;
-use docent_core::reveal::reveal_part;
-use docent_core::snapshot::{Changed, Comparison, Presence};
+use docent_core::coverage::snapshot::{Comparison, CoverageChange, Presence};
+use docent_core::text::reveal::reveal_part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -90,9 +90,9 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 
 /// The answer for clients. If not all files fit, it has those that changed most.
 fn output(comparison: &Comparison, budget: usize) -> Output {
-    let mut files: Vec<&Changed> = comparison.files.iter().collect();
+    let mut files: Vec<&CoverageChange> = comparison.files.iter().collect();
     let notice = cut_files(&mut files, budget);
-    let name = |file: &Changed| reveal_part(&file.path).into_owned();
+    let name = |file: &CoverageChange| reveal_part(&file.path).into_owned();
     let names_of = |presence: Presence| {
         let matching = files.iter().filter(|file| file.presence == presence);
         matching.map(|file| name(file)).collect()
@@ -110,7 +110,7 @@ fn output(comparison: &Comparison, budget: usize) -> Output {
 }
 
 /// Keeps as many files as fit, and returns a notice about the others.
-fn cut_files(files: &mut Vec<&Changed>, budget: usize) -> Option<String> {
+fn cut_files(files: &mut Vec<&CoverageChange>, budget: usize) -> Option<String> {
     let all = files.len();
     if files.iter().map(|file| cost(file)).sum::<usize>() + FRAME_CHARS <= budget {
         return None;
@@ -147,7 +147,7 @@ fn cut_files(files: &mut Vec<&Changed>, budget: usize) -> Option<String> {
 }
 
 /// The characters that a file takes in the answer.
-fn cost(file: &Changed) -> usize {
+fn cost(file: &CoverageChange) -> usize {
     let name = json_length(&reveal_part(&file.path)) + r#""","#.len();
     let change = json!(Number(file.change)).to_string().len() + ":".len();
     match file.presence {
@@ -162,7 +162,7 @@ fn table(comparison: Comparison) -> ComparisonTable {
     let mut files: Vec<ChangedRow> = comparison
         .files
         .into_iter()
-        .filter(Changed::is_change)
+        .filter(CoverageChange::is_change)
         .map(|file| {
             let aside = match file.presence {
                 Presence::Both => "",

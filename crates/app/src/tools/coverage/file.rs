@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use docent_core::coverage::{Ambiguous, LineHits};
-use docent_core::reveal::reveal_part;
+use docent_core::coverage::{AmbiguousPath, LineHits};
+use docent_core::text::reveal::reveal_part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 }
 
 /// The failure for a path that fits several files of the report.
-fn refuse_ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure {
+fn refuse_ambiguous(path: &str, AmbiguousPath { candidates }: &AmbiguousPath) -> Failure {
     let names: Vec<String> = candidates
         .iter()
         .take(MAX_NAMED_FILES)
@@ -97,7 +97,7 @@ fn refuse_ambiguous(path: &str, Ambiguous { candidates }: &Ambiguous) -> Failure
     let (path, names) = (shorten(path), names.join(", "));
     Failure::new(
         FailureKind::Invalid,
-        format!("Ambiguous file path {path}: the report has {names}{more}"),
+        format!("AmbiguousPath file path {path}: the report has {names}{more}"),
     )
 }
 

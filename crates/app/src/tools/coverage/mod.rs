@@ -7,7 +7,7 @@ pub(super) mod file;
 pub(super) mod overall;
 pub(super) mod start;
 
-use docent_core::coverage::{LineHits, Percent, USUAL_PLACES};
+use docent_core::coverage::{LineHits, Percent, USUAL_REPORT_PATHS};
 use docent_engine::coverage::{CoverageError, Loaded};
 use docent_engine::files::FileError;
 use serde::{Deserialize, Serialize, Serializer};
@@ -83,7 +83,7 @@ fn fill_report(project: &Project, arguments: &mut Object) -> Result<Option<Strin
             FailureKind::Missing,
             "There is no LCOV report in the usual places",
         )
-        .details(USUAL_PLACES.join(", "))
+        .details(USUAL_REPORT_PATHS.join(", "))
         .hint("Let a test run write one, or name it with --lcov-path"));
     };
     arguments.insert("lcovPath".into(), path.into());

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::docs::{Doc, ReadError, Shown, read};
 use docent_engine::store::StoreError;
 use schemars::JsonSchema;

@@ -14,7 +14,7 @@ use std::time::Duration;
 use docent_core::docs::cursor;
 use docent_core::docs::manifest::Labels;
 use docent_core::docs::taxonomy::LabelKey;
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::docs::{Advice, SectionHit, SectionRequest, Ways, advice, search};
 use docent_engine::index::{Freshness, View};
 use docent_engine::store::StoreError;
@@ -222,7 +222,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     };
     let mut output = Output {
         hits: results.hits.into_iter().map(to_hit).collect(),
-        next_cursor: results.more.then(|| scope.cursor(passed)),
+        next_cursor: results.more.then(|| scope.encode_cursor(passed)),
         hint,
         notice: notice(&notices),
     };
@@ -230,7 +230,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     while output.hits.len() > 1 && length(&output) > call.budget {
         output.hits.pop();
         ends.pop();
-        output.next_cursor = ends.last().map(|end| scope.cursor(*end));
+        output.next_cursor = ends.last().map(|end| scope.encode_cursor(*end));
     }
     Ok(Reply::json(&output))
 }
@@ -270,7 +270,7 @@ fn resume(args: &Args, view: &View) -> Result<(usize, Option<ResultOrder>), Fail
     let Some(cursor) = args.cursor.as_deref() else {
         return Ok((0, None));
     };
-    let resume_in = |order| cursor_scope(args, view, order).resume(cursor);
+    let resume_in = |order| cursor_scope(args, view, order).decode_cursor(cursor);
     match resume_in(ResultOrder::ByIndex) {
         Ok(after) => Ok((after, Some(ResultOrder::ByIndex))),
         Err(cursor::CursorRefused::Stale) => {

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use docent_core::language::language_of;
+use docent_core::language::Language;
 use docent_core::path::RepoPath;
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::git::{Attribution, Blame, BlameRange, BlamedLine};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -118,7 +118,7 @@ fn body(path: &RepoPath, blame: &Blame, budget: usize) -> String {
         last = line.number;
     }
     let first = blame.lines[0].number;
-    let language = language_of(path, if first == 1 { &blame.lines[0].text } else { "" });
+    let language = Language::of_path(path, if first == 1 { &blame.lines[0].text } else { "" });
     let fence = fence(&lines);
     let mut text = format!("\n## Lines {first}-{last}\n\n{fence}{language}\n{lines}{fence}\n{commits}");
     if last < blame.end {

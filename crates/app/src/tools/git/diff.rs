@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use docent_core::language::language_of;
+use docent_core::language::Language;
 use docent_core::path::RepoPath;
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::git::{ChangeStatus, Detail, Diff, MAX_CHANGED_LINES, Patched, Sides};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -288,7 +288,7 @@ fn body(file: &Patched, lines: &[&str], budget: usize) -> (String, usize) {
 
 fn language(file: &Patched, text: &str) -> &'static str {
     let first = text.lines().next().unwrap_or_default();
-    RepoPath::parse(&file.change.path).map_or("", |path| language_of(&path, first))
+    RepoPath::parse(&file.change.path).map_or("", |path| Language::of_path(&path, first).name())
 }
 
 /// The totals, and the files grouped by their change.

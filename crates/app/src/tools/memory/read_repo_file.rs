@@ -8,7 +8,7 @@ use std::io;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use docent_core::path::RepoPath;
-use docent_core::reveal::{reveal, reveal_part};
+use docent_core::text::reveal::{reveal, reveal_part};
 use docent_engine::clock::rfc3339_of;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@
 use std::io;
 
 use docent_core::memory::{EntryError, MAX_ENTRY_BYTES, MemoryEntry, MemoryFile};
-use docent_core::reveal::reveal_part;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Expired;
 use docent_engine::memory::{MemoryError, PendingError};

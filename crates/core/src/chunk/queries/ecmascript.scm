@@ -1,4 +1,4 @@
-; What JavaScript and TypeScript have in common
+; Patterns shared by JavaScript and TypeScript
 (function_declaration name: (identifier) @name) @function
 (generator_function_declaration name: (identifier) @name) @function
 (function_expression name: (identifier) @name) @function

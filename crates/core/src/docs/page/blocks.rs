@@ -1,19 +1,20 @@
-//! The outermost blocks of a page: headings, paragraphs, lists, tables, code, and where each may be cut.
+//! The outermost blocks of a page (headings, paragraphs, lists, tables, code), and the points where each may
+//! be cut.
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use crate::docs::snippet::{Plain, dialect};
+use crate::docs::snippet::{PlainText, markdown_options};
 
-/// What stands by itself in a page.
+/// An outermost block of a page.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) start: Joint,
     pub(super) heading: Option<Heading>,
-    /// Where it may be cut, if it must be.
+    /// Points where the block may be cut if it is too long.
     pub(super) joints: Vec<Joint>,
 }
 
-/// A place where a page may be cut: before this byte of its text, and of its plain text.
+/// A point where a page may be cut: byte positions in its text and in its plain text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Joint {
     pub(super) text: usize,
@@ -23,24 +24,24 @@ pub(super) struct Joint {
 #[derive(Clone, Debug)]
 pub(super) struct Heading {
     pub(super) level: usize,
-    /// As people read it.
+    /// As a reader sees it.
     pub(super) shown: String,
     pub(super) slug: String,
 }
 
-/// The outermost blocks of a text, in order, and what a reader sees of all of them. What makes no block, like definitions of
-/// links, belongs to the one before.
-pub(super) fn blocks(text: &str, from: usize) -> (Vec<Block>, String) {
-    let mut plain = Plain::default();
+/// Splits a text, from byte `from` on, into its outermost blocks, and returns its plain text. Text that is no
+/// block, such as link definitions, belongs to the block before it.
+pub(super) fn split_blocks(text: &str, from: usize) -> (Vec<Block>, String) {
+    let mut plain = PlainText::default();
     let mut blocks: Vec<Block> = Vec::new();
     let mut depth = 0_usize;
     let mut heading: Option<(usize, String, String)> = None;
     let mut is_paragraph = false;
-    let joint = |at: usize, plain: &Plain| Joint {
+    let joint = |at: usize, plain: &PlainText| Joint {
         text: text[from..at].rfind('\n').map_or(from, |end| from + end + 1),
         plain: plain.text.len(),
     };
-    for (event, range) in Parser::new_ext(&text[from..], dialect()).into_offset_iter() {
+    for (event, range) in Parser::new_ext(&text[from..], markdown_options()).into_offset_iter() {
         let start = from + range.start;
         match &event {
             Event::Start(tag) => {
@@ -68,7 +69,7 @@ pub(super) fn blocks(text: &str, from: usize) -> (Vec<Block>, String) {
                     && let Some((level, shown, written)) = heading.take()
                     && let Some(block) = blocks.last_mut()
                 {
-                    let shown = one_line(without_id(&shown));
+                    let shown = one_line(without_anchor(&shown));
                     block.heading = Some(Heading {
                         level,
                         shown: if shown.is_empty() { "section".into() } else { shown },
@@ -88,7 +89,7 @@ pub(super) fn blocks(text: &str, from: usize) -> (Vec<Block>, String) {
                             shown.push_str(text);
                             written.push_str(text);
                         }
-                        // A name is made of all that is written, as others make it; who reads sees no tags.
+                        // Slugs include HTML tags, as on other sites; readers do not see the tags.
                         Event::InlineHtml(tag) => written.push_str(tag),
                         Event::SoftBreak | Event::HardBreak => {
                             shown.push(' ');
@@ -111,13 +112,13 @@ pub(super) fn blocks(text: &str, from: usize) -> (Vec<Block>, String) {
     (blocks, plain.text)
 }
 
-/// What is shown of a heading or a title at most.
+/// Characters of a shown heading or title.
 const MAX_HEADING_CHARS: usize = 200;
 
-/// Letters of a slug at most: names are handed around.
+/// Characters of a slug. Names are passed around, so they must not be endless.
 const MAX_SLUG_CHARS: usize = 300;
 
-/// On one line, and not endless.
+/// A heading on one line, cut if it is too long.
 pub(super) fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_HEADING_CHARS) {
@@ -126,8 +127,8 @@ pub(super) fn one_line(text: &str) -> String {
     }
 }
 
-/// A heading without the anchor that some sites give it: `Settings {#settings}`.
-fn without_id(heading: &str) -> &str {
+/// A heading without the anchor that some sites write into it: `Settings {#settings}`.
+fn without_anchor(heading: &str) -> &str {
     match heading
         .trim_end()
         .strip_suffix('}')
@@ -138,7 +139,7 @@ fn without_id(heading: &str) -> &str {
     }
 }
 
-/// A heading as a part of a name: small letters and digits, of any script, joined with `-`.
+/// A heading as a part of a name: lower-case letters and digits of any script, joined with `-`.
 pub fn slug(heading: &str) -> String {
     let mut slug = String::new();
     for c in heading.trim().chars().flat_map(char::to_lowercase) {

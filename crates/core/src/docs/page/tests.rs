@@ -1,12 +1,17 @@
-//! Pages, cut.
+//! How pages are cut into sections, by example.
 
 use proptest::{prop_assert, prop_assert_eq, proptest};
 
 use super::*;
+use crate::docs::manifest::{HeadingLevel, Strategy};
 
-fn strategy(by: HeadingLevel, most: usize, least: usize) -> PageRules {
+fn strategy(level: HeadingLevel, max_chars: usize, min_chars: usize) -> PageRules {
     PageRules {
-        strategy: Strategy { by, most, least },
+        strategy: Strategy {
+            level,
+            max_chars,
+            min_chars,
+        },
         labels: Labels::new(),
     }
 }
@@ -28,8 +33,8 @@ fn page(text: &str, rules: PageRules) -> Page {
     page
 }
 
-fn names_by(by: HeadingLevel, text: &str) -> Vec<String> {
-    names(&page(text, strategy(by, 20_000, 0)))
+fn names_by(level: HeadingLevel, text: &str) -> Vec<String> {
+    names(&page(text, strategy(level, 20_000, 0)))
 }
 
 fn names(page: &Page) -> Vec<String> {
@@ -60,7 +65,7 @@ fn sections_are_named_by_the_headings_above_them() {
 }
 
 #[test]
-fn headings_that_are_the_same_are_counted() {
+fn equal_headings_are_numbered() {
     let text = "## A\nx\n## A\ny\n## A 2\nz\n# B\n## A\nw\n";
     assert_eq!(names_by(HeadingLevel::H2, text), ["a", "a-2", "a-2-2", "b/a"]);
 }
@@ -78,7 +83,7 @@ fn slugs_keep_letters_of_any_script() {
 }
 
 #[test]
-fn only_real_headings_cut() {
+fn only_real_headings_cut_a_page() {
     let text = "Title\n=====\n\n```md\n## not one\n```\n\n<div>\n## nor this\n</div>\n\n> ## quoted\n\n- ## listed\n\nSet\n---\n\n    ## code\n\n##no space\n\n## Yes ##\n";
     assert_eq!(
         names_by(HeadingLevel::H2, text),
@@ -91,7 +96,7 @@ fn only_real_headings_cut() {
 }
 
 #[test]
-fn what_is_endless_is_cut_and_what_has_an_anchor_loses_it() {
+fn long_headings_are_cut_and_anchors_removed() {
     let long = "word ".repeat(5_000);
     let text =
         format!("---\ntitle: \"a\\n{long}\"\n---\n## {long}\n\n## {long}\n\n## Settings {{#settings}}\n");
@@ -126,7 +131,7 @@ fn pages_without_text_are_one_section() {
 }
 
 #[test]
-fn what_is_too_long_is_cut_at_finer_headings_first() {
+fn a_long_section_is_cut_at_finer_headings_first() {
     let long = "word ".repeat(30);
     let text = format!("# T\n\n## A\n\n{long}\n\n### One\n\n{long}\n\n### Two\n\n{long}\n\n## B\n\nshort\n");
     let page = page(&text, strategy(HeadingLevel::H2, 200, 0));
@@ -135,7 +140,7 @@ fn what_is_too_long_is_cut_at_finer_headings_first() {
 }
 
 #[test]
-fn what_has_no_finer_headings_is_cut_between_blocks() {
+fn a_long_section_without_finer_headings_is_cut_between_blocks() {
     let long = "word ".repeat(30);
     let text = format!("## A\n\n{long}\n\n{long}\n\n{long}\n");
     let cut = page(&text, strategy(HeadingLevel::H2, 200, 0));
@@ -157,7 +162,7 @@ fn what_has_no_finer_headings_is_cut_between_blocks() {
 }
 
 #[test]
-fn rows_items_and_code_stay_whole() {
+fn table_rows_list_items_and_code_blocks_are_not_cut() {
     let repeated = |make: fn(usize) -> String| (0..200).map(make).collect::<Vec<_>>().concat();
     let rows = repeated(|at| format!("| {at} | some words in a row |\n"));
     let items = repeated(|at| format!("- item {at}\n\n  ```\n  code of {at}\n\n  more\n  ```\n\n"));
@@ -188,7 +193,7 @@ fn rows_items_and_code_stay_whole() {
 }
 
 #[test]
-fn two_megabytes_in_one_section_are_cut() {
+fn a_section_of_two_megabytes_is_cut() {
     let text = format!("# Log\n\n{}", "one more line of the log\n".repeat(85_000));
     let page = page(&text, PageRules::default());
     assert!(page.sections.len() > 100);
@@ -196,7 +201,7 @@ fn two_megabytes_in_one_section_are_cut() {
 }
 
 #[test]
-fn a_name_may_be_shortened_to_a_tail_that_is_unique() {
+fn a_section_is_found_by_a_unique_tail_of_its_name() {
     let text = "# A\n## X\n### Deep\n## Y\n# B\n## X\n";
     let page = page(text, PageRules::default());
     assert_eq!(names(&page), ["_preamble", "a/x", "a/y", "b/x"]);
@@ -208,7 +213,7 @@ fn a_name_may_be_shortened_to_a_tail_that_is_unique() {
 }
 
 #[test]
-fn what_a_reader_does_not_see_is_a_preamble_as_well() {
+fn invisible_text_is_a_preamble_too() {
     assert_eq!(
         names_by(HeadingLevel::H2, "[//]: # (title: Packages)\n\n## Imports\n"),
         ["_preamble", "imports"]
@@ -220,7 +225,7 @@ fn what_a_reader_does_not_see_is_a_preamble_as_well() {
 }
 
 #[test]
-fn mdx_is_read_as_far_as_it_is_markdown() {
+fn mdx_is_read_as_markdown() {
     let text = "import X from './x';\n\nexport const a = 1;\n\n# T\n\n<Tabs>\n  <Tab>\n\n## Inside\n\n</Tab>\n</Tabs>\n\n{/* c */}\n\n## After\n";
     assert_eq!(
         names_by(HeadingLevel::H2, text),
@@ -230,7 +235,7 @@ fn mdx_is_read_as_far_as_it_is_markdown() {
 
 proptest! {
     #[test]
-    fn any_page_is_its_sections(text in "(# |## |### |---\n|a|b \n|\n|```\n|\\| x \\|\n|- |> |<p>\n|=+\n|é|\r\n|\t){0,60}", most in 1_usize..80, by in 0_usize..4) {
+    fn the_sections_of_a_random_page_are_the_page(text in "(# |## |### |---\n|a|b \n|\n|```\n|\\| x \\|\n|- |> |<p>\n|=+\n|é|\r\n|\t){0,60}", most in 1_usize..80, by in 0_usize..4) {
         let by = [HeadingLevel::H1, HeadingLevel::H2, HeadingLevel::H3, HeadingLevel::File][by];
         let page = page(&text, strategy(by, most, most / 3));
         let mut names = names(&page);

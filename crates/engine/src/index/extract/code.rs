@@ -1,12 +1,12 @@
 //! Chunks of a file, and the discoveries in it.
 
-use docent_core::chunk::{Chunk, Chunked, Rows, Unread, chunk};
-use docent_core::discovery::{Discovery, Origins, in_file};
-use docent_core::language::language_in;
-use docent_core::memory::{DIRECTORY, MemoryFile};
+use docent_core::chunk::{Chunk, Chunked, Rows, Unparsed, chunk};
+use docent_core::discovery::{Discovery, Origins, extract_from_file};
+use docent_core::language::Language;
+use docent_core::memory::{MEMORY_DIRECTORY, MemoryFile};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
-use docent_core::tokens::words_into;
+use docent_core::text::tokens::words_into;
 
 use super::{Extracted, FileJob, path_words, stem, to_u32};
 use crate::embed::Embedder;
@@ -24,11 +24,11 @@ const PATH_REPEATS: usize = 3;
 /// Reads a file and cuts it into chunks.
 pub(in crate::index) fn extract_chunks(job: &FileJob<'_>, embedder: &dyn Embedder) -> Extracted<StoreEntry> {
     job.run(|row, text| {
-        let language = language_in(job.path, text);
-        let Chunked { chunks, unread } = chunk(language, text);
-        language.clone_into(&mut row.language);
-        row.note = unread.map(|unread| unread.name().to_owned());
-        let is_generated = is_generated(unread);
+        let language = Language::of_file(job.path, text);
+        let Chunked { chunks, unparsed } = chunk(language, text);
+        language.name().clone_into(&mut row.language);
+        row.note = unparsed.map(|unparsed| unparsed.name().to_owned());
+        let is_generated = is_generated(unparsed);
         let mut entries = chunk_entries(job.path, language, text, chunks, is_generated, embedder);
         // Nobody wrote generated code, so nobody wrote a decision into it.
         if !is_generated {
@@ -39,13 +39,13 @@ pub(in crate::index) fn extract_chunks(job: &FileJob<'_>, embedder: &dyn Embedde
 }
 
 /// Whether the text was written by a program.
-pub(super) fn is_generated(unread: Option<Unread>) -> bool {
-    matches!(unread, Some(Unread::Generated | Unread::Minified))
+pub(super) fn is_generated(unparsed: Option<Unparsed>) -> bool {
+    matches!(unparsed, Some(Unparsed::Generated | Unparsed::Minified))
 }
 
 fn chunk_entries(
     path: &RepoPath,
-    language: &str,
+    language: Language,
     text: &str,
     chunks: Vec<Chunk>,
     is_generated: bool,
@@ -76,7 +76,7 @@ fn chunk_entries(
             place: place.clone(),
             chunk: StoredChunk {
                 path: path.as_str().to_owned(),
-                language: language.to_owned(),
+                language: language.to_string(),
                 kind: chunk.kind,
                 name_length: chunk.name.len().min(chunk.path.len()),
                 scope: chunk.path,
@@ -108,13 +108,13 @@ fn embedded_text(path: &RepoPath, chunk: &Chunk, shown: &str) -> String {
     text
 }
 
-fn discovery_entries(job: &FileJob<'_>, language: &str, text: &str) -> Vec<StoreEntry> {
-    let origins = if MemoryFile::at(job.path.as_str()).is_some() {
+fn discovery_entries(job: &FileJob<'_>, language: Language, text: &str) -> Vec<StoreEntry> {
+    let origins = if MemoryFile::from_path(job.path.as_str()).is_some() {
         read_origins(job.root)
     } else {
         Origins::default()
     };
-    let discoveries = in_file(job.path, language, text, &origins);
+    let discoveries = extract_from_file(job.path, language, text, &origins);
     let rows = (!discoveries.is_empty()).then(|| Rows::of(text));
     let path = job.path.as_str();
     let entry = |discovery: Discovery| {
@@ -127,7 +127,7 @@ fn discovery_entries(job: &FileJob<'_>, language: &str, text: &str) -> Vec<Store
 
 /// Who wrote which entry of the memory. Empty if that was not recorded.
 fn read_origins(root: &Root) -> Origins {
-    let path = RepoPath::parse(&format!("{DIRECTORY}/{ORIGINS}")).expect("a literal path");
+    let path = RepoPath::parse(&format!("{MEMORY_DIRECTORY}/{ORIGINS}")).expect("a literal path");
     match root.read(&path, MAX_FILE_BYTES) {
         Ok(content) => Origins::read(&lossy_text(content.bytes), key),
         Err(_) => Origins::default(),

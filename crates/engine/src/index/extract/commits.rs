@@ -1,7 +1,7 @@
 //! The discovery in a commit message, and the files that the commit was about.
 
-use docent_core::discovery::{CommitMessage, in_commit};
-use docent_core::tokens::words_into;
+use docent_core::discovery::{CommitMessage, extract_from_commit};
+use docent_core::text::tokens::words_into;
 
 use super::code::discovery_entry;
 use crate::index::disk::DocKey;
@@ -16,7 +16,8 @@ const MAX_PATHS: usize = 20;
 /// The entries of a commit.
 pub(in crate::index) fn extract_commit(message: &CommitMessage, key: &DocKey) -> Vec<StoreEntry> {
     let key = key.removal_key();
-    let discovery = in_commit(message).map(|discovery| discovery_entry(&message.id, &key, discovery, 0));
+    let discovery =
+        extract_from_commit(message).map(|discovery| discovery_entry(&message.id, &key, discovery, 0));
     let mut entries = Vec::from_iter(discovery);
     if (1..=MAX_PATHS).contains(&message.paths.len()) {
         let mut text = String::new();

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 
 use docent_core::memory::MemoryFile;
 use docent_core::path::RepoPath;
-use docent_core::tokens::words_into;
+use docent_core::text::tokens::words_into;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub(super) use code::extract_chunks;
@@ -105,7 +105,7 @@ impl FileJob<'_> {
             Err(error) => return self.skip(stamp, &unreadable(&error)),
         };
         // A crash may leave NUL bytes at the end of a memory file. They must not hide its entries.
-        if is_binary(&content) && MemoryFile::at(self.path.as_str()).is_none() {
+        if is_binary(&content) && MemoryFile::from_path(self.path.as_str()).is_none() {
             return self.skip(stamp, &SkipReason::Binary);
         }
         let hash = xxh3_64(&content);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use docent_core::docs::manifest::PageRules;
 use docent_core::docs::page::{Page, PageSection};
-use docent_core::docs::taxonomy::is_for_all;
+use docent_core::docs::taxonomy::applies_to_all_languages;
 use docent_core::path::RepoPath;
-use docent_core::tokens::words_into;
+use docent_core::text::tokens::words_into;
 
 use super::{Extracted, FileJob, path_words};
 use crate::embed::Embedder;
@@ -76,7 +76,7 @@ fn filters(path: &RepoPath, page: &Page, labels: &[(String, String)]) -> Vec<Lab
             value: value.clone(),
         })
         .collect();
-    if is_for_all(&page.labels) {
+    if applies_to_all_languages(&page.labels) {
         filters.push(Label::ForAll);
     }
     let mut directory = path.as_str();

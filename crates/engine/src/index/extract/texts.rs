@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use docent_core::chunk::{Chunk, Chunked, Rows, chunk};
 use docent_core::docs::manifest::PageRules;
 use docent_core::docs::page::{Page, PageSection};
-use docent_core::language::language_in;
+use docent_core::language::Language;
 use docent_core::path::RepoPath;
-use docent_core::redact::redact;
+use docent_core::text::redact::redact;
 
 use super::code::is_generated;
 use super::sections::stored_section;
@@ -22,8 +22,8 @@ const MAX_SENT_BYTES: usize = 1_500;
 /// The texts of a file's chunks. Empty for generated code.
 pub(in crate::index) fn chunk_texts(job: &FileJob<'_>) -> Extracted<Text> {
     job.run(|_, text| {
-        let Chunked { chunks, unread } = chunk(language_in(job.path, text), text);
-        if is_generated(unread) {
+        let Chunked { chunks, unparsed } = chunk(Language::of_file(job.path, text), text);
+        if is_generated(unparsed) {
             return Vec::new();
         }
         let rows = Rows::of(text);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use docent_core::docs::manifest::{DocsManifest, FILE, PageRules, nearest};
+use docent_core::docs::manifest::{DocsManifest, MANIFEST_FILE, PageRules, find_nearest_manifest};
 use docent_core::docs::{DocsFileKind, Problem, is_within};
 use docent_core::path::RepoPath;
 
@@ -120,7 +120,7 @@ impl Manifests {
         if self.0.is_empty() {
             return None;
         }
-        let directory = nearest(page, |directory| self.0.contains_key(directory))?;
+        let directory = find_nearest_manifest(page, |directory| self.0.contains_key(directory))?;
         Some((directory, &self.0[directory]))
     }
 
@@ -149,9 +149,9 @@ impl Manifests {
     pub(in crate::index) fn problems(&self) -> impl Iterator<Item = (String, &Problem)> {
         self.0.iter().filter_map(|(directory, one)| {
             let path = if directory.is_empty() {
-                FILE.to_owned()
+                MANIFEST_FILE.to_owned()
             } else {
-                format!("{directory}/{FILE}")
+                format!("{directory}/{MANIFEST_FILE}")
             };
             Some((path, one.read.as_ref().err()?))
         })

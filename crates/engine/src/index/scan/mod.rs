@@ -13,7 +13,7 @@ mod watcher;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use docent_core::memory::{DIRECTORY, MemoryFile};
+use docent_core::memory::{MEMORY_DIRECTORY, MemoryFile};
 use docent_core::path::RepoPath;
 
 pub(super) use docs_files::{DocsFiles, directory_of};
@@ -72,9 +72,11 @@ impl Scan {
         self.files.retain(|path, _| {
             let name = path
                 .as_str()
-                .strip_prefix(DIRECTORY)
+                .strip_prefix(MEMORY_DIRECTORY)
                 .and_then(|below| below.strip_prefix('/'));
-            name.is_none_or(|name| MemoryFile::named(name).is_none() && ![ORIGINS, JOURNAL].contains(&name))
+            name.is_none_or(|name| {
+                MemoryFile::from_name(name).is_none() && ![ORIGINS, JOURNAL].contains(&name)
+            })
         });
         self.files.extend(self.unwatched.memory.iter().cloned());
     }

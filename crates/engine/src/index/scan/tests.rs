@@ -94,14 +94,14 @@ fn memory_files_are_scanned_even_if_they_are_ignored_and_what_lies_beside_them_i
     let mut project = Project::new(&[".context/memory/decisions.md", ".context/memory/.origins", "a.rs"]);
     let memory = MemoryFile::ALL[0].path();
     project.write(memory.as_str(), "# x");
-    project.write(&format!("{DIRECTORY}/{ORIGINS}"), "x");
-    project.write(&format!("{DIRECTORY}/{JOURNAL}"), "x");
+    project.write(&format!("{MEMORY_DIRECTORY}/{ORIGINS}"), "x");
+    project.write(&format!("{MEMORY_DIRECTORY}/{JOURNAL}"), "x");
     project.write(".gitignore", ".context/\n");
     fs::create_dir(project.directory.path().join(".git")).unwrap();
     project.refresh();
     assert!(project.scan.files.contains_key(&memory));
     for own in [ORIGINS, JOURNAL] {
-        let own = RepoPath::parse(&format!("{DIRECTORY}/{own}")).unwrap();
+        let own = RepoPath::parse(&format!("{MEMORY_DIRECTORY}/{own}")).unwrap();
         assert!(!project.scan.files.contains_key(&own), "{own}");
     }
 }

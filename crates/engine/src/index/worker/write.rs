@@ -216,7 +216,7 @@ impl FileWriter<'_> {
             indexed,
             rules: 0,
             // The memory is indexed whatever its size.
-            max_bytes: match MemoryFile::at(path.as_str()) {
+            max_bytes: match MemoryFile::from_path(path.as_str()) {
                 Some(_) => MAX_FILE_BYTES,
                 None => self.shared.options.largest_file,
             },

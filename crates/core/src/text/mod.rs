@@ -1,0 +1,6 @@
+//! Words and characters: what is indexed, embedded, redacted and shown.
+
+pub mod redact;
+pub mod reveal;
+pub mod tokens;
+pub mod wordpiece;
