@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Deadline;
-use docent_engine::sessions::{Past, Sessions};
+use docent_engine::sessions::{SessionRecord, Sessions};
 use serde_json::{Value, json};
 
 use super::flag;
@@ -90,7 +90,7 @@ pub(super) fn sessions(
     Ok(ExitCode::SUCCESS)
 }
 
-fn to_json(session: &Past) -> Value {
+fn to_json(session: &SessionRecord) -> Value {
     let used = |used: &[(String, u64)]| -> Value {
         used.iter()
             .map(|(name, times)| json!({ "name": name, "times": times }))

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use docent_core::redact::redact;
 use docent_engine::memory::Author;
-use docent_engine::sessions::{Past, SessionUse, Sessions};
+use docent_engine::sessions::{SessionRecord, SessionUse, Sessions};
 use jiff::Timestamp;
 
 use super::failure::brief;
@@ -56,22 +56,22 @@ impl Session {
     pub(crate) fn used(&self, how: SessionUse, name: &str) {
         let client = self.client.get().map(String::as_str);
         self.log
-            .used(&self.id, client, self.started, how, &brief(&redact(name)));
+            .record_use(&self.id, client, self.started, how, &brief(&redact(name)));
     }
 
     /// Remembers that the session has ended.
     pub(crate) fn end(&self) {
-        self.log.ended(&self.id);
+        self.log.record_end(&self.id);
     }
 
     /// The session as it is remembered, before it did anything.
-    pub(crate) fn begun(&self) -> Past {
-        Past {
+    pub(crate) fn begun(&self) -> SessionRecord {
+        SessionRecord {
             id: self.id.clone(),
             client: self.client.get().cloned(),
             started: self.started,
             last: self.started,
-            ..Past::default()
+            ..SessionRecord::default()
         }
     }
 

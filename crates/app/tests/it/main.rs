@@ -15,6 +15,7 @@ mod coverage_cli;
 mod coverage_reports;
 #[cfg(unix)]
 mod coverage_snapshots;
+mod damaged_logs;
 mod discoveries;
 mod docs_manifests;
 mod doctor;

@@ -161,7 +161,7 @@ impl CommitHistory {
             table.extend(&mut graph)?;
             let filled = match count(&repository.runner, &head, &deadline)? {
                 0..=MAX_COMMITS => fill(&mut table, &repository.runner, &head, &graph, &deadline),
-                _ => Err(TableError::TooMany),
+                _ => Err(TableError::TooManyCommits),
             };
             if let Err(error) = filled {
                 *locked(&self.given_up) = Some(head);

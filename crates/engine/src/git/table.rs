@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::graph::{Graph, number};
 use super::raw::{ChangeStatus, ChangedFile};
 use super::{Commit, GitError};
-use crate::sqlite::is_broken;
+use crate::sqlite::{self, DatabaseError, OnDamage, Schema};
 
 /// The table, open.
 #[derive(Debug)]
@@ -46,34 +45,40 @@ pub(super) struct Touched {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TableError {
     #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
+    Database(#[from] DatabaseError),
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("another process writes")]
     Busy,
-    #[error("it says what cannot be")]
-    Broken,
+    #[error("its rows contradict each other")]
+    Inconsistent,
     #[error("there are too many commits")]
-    TooMany,
+    TooManyCommits,
+}
+
+impl From<rusqlite::Error> for TableError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.into())
+    }
 }
 
 impl TableError {
-    /// True where only a new table helps.
+    /// True if only a new table helps.
     pub(super) fn is_damage(&self) -> bool {
         match self {
-            Self::Sqlite(error) => is_broken(error),
-            Self::Broken => true,
-            Self::Git(_) | Self::Io(_) | Self::Busy | Self::TooMany => false,
+            Self::Database(DatabaseError::Damaged(_)) | Self::Inconsistent => true,
+            Self::Database(_) | Self::Git(_) | Self::Io(_) | Self::Busy | Self::TooManyCommits => false,
         }
     }
 }
 
-/// Another number means another form: the table is made anew.
-const VERSION: i64 = 6;
-
-const SCHEMA: &str = "
+/// The table is derived from the repository, so a damaged one, or one of another version, is filled again.
+const SCHEMA: Schema = Schema {
+    version: 6,
+    pragmas: "PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 500000;",
+    tables: "
     CREATE TABLE identity (id INTEGER NOT NULL, in_commit_graph INTEGER NOT NULL);
     INSERT INTO identity VALUES (random(), 0);
     CREATE TABLE authors (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, UNIQUE (name, email));
@@ -83,37 +88,29 @@ const SCHEMA: &str = "
         date TEXT NOT NULL, subject TEXT NOT NULL, parents BLOB NOT NULL, files BLOB NOT NULL);
     CREATE TABLE touched (
         path INTEGER NOT NULL, commit_id INTEGER NOT NULL, content INTEGER NOT NULL,
-        PRIMARY KEY (path, commit_id)) WITHOUT ROWID;
-";
+        PRIMARY KEY (path, commit_id)) WITHOUT ROWID;",
+    on_damage: OnDamage::Rebuild,
+    after_damage: "",
+    busy_timeout: Duration::from_secs(5),
+};
+
+const FILE: &str = "history.db";
 
 /// More paths than this below a directory, and git answers sooner.
 const MAX_PATHS: i64 = 2_000;
 
 impl CommitTable {
-    /// Opens the table in `folder`, or makes it.
+    /// Opens the table in `folder`. Creates an empty one if there is none that can be used.
     pub(super) fn open(folder: &Path) -> Result<Self, TableError> {
-        let mut connection = connect(folder)?;
-        if version(&connection)? != VERSION {
-            // Whoever has the right to write makes it; the others come again.
-            let _lock = lock(folder)?.ok_or(TableError::Busy)?;
-            if !matches!(version(&connection)?, 0 | VERSION) {
-                drop(connection);
-                remove_files(folder)?;
-                connection = connect(folder)?;
-            }
-            if version(&connection)? != VERSION {
-                let make = format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;");
-                connection.execute_batch(&make)?;
-            }
-        }
+        let connection = sqlite::open(&folder.join(FILE), &SCHEMA)?;
         let identity = connection.query_row("SELECT id FROM identity", [], |row| row.get(0))?;
         Ok(Self { connection, identity })
     }
 
-    /// Throws a broken table away.
+    /// Deletes a damaged table.
     pub(super) fn remove(folder: &Path) -> Result<(), TableError> {
         let _lock = lock(folder)?.ok_or(TableError::Busy)?;
-        Ok(remove_files(folder)?)
+        Ok(sqlite::remove(&folder.join(FILE))?)
     }
 
     /// How many commits there were when the commit graph was last written.
@@ -157,7 +154,7 @@ impl CommitTable {
             let author = author
                 .checked_sub(1)
                 .filter(|_| is_right)
-                .ok_or(TableError::Broken)?;
+                .ok_or(TableError::Inconsistent)?;
             graph.push(row.get(0)?, author, &parents);
         }
         Ok(())
@@ -302,29 +299,6 @@ impl CommitTable {
         transaction.commit()?;
         Ok(())
     }
-}
-
-fn connect(folder: &Path) -> Result<Connection, TableError> {
-    let connection = Connection::open(folder.join("history.db"))?;
-    connection.busy_timeout(Duration::from_secs(5))?;
-    connection.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 500000;",
-    )?;
-    Ok(connection)
-}
-
-fn version(connection: &Connection) -> Result<i64, TableError> {
-    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
-}
-
-fn remove_files(folder: &Path) -> std::io::Result<()> {
-    for suffix in ["-wal", "-shm", ""] {
-        match fs::remove_file(folder.join(format!("history.db{suffix}"))) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 fn path_id(connection: &Connection, path: &str) -> Result<i64, TableError> {
