@@ -17,9 +17,6 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::files::make_private;
 
-/// The name that the vector cache uses until it is opened here.
-pub(crate) use self::is_damage as is_broken;
-
 /// The form of a database, and its policy for a file that cannot be used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schema {

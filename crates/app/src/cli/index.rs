@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::Command;
 use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
-use docent_engine::embed::{Remote, Trouble};
+use docent_engine::embed::{EmbeddingError, Remote};
 use docent_engine::git::Git;
 use docent_engine::index::{Corpus, Filled, Index, IndexOptions, IndexStatus, Patience, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -167,7 +167,7 @@ pub(super) fn status(settings: &Settings, as_json: bool, mut page: TerminalPage)
 fn write(
     status: &IndexStatus,
     settings: &Settings,
-    server: Option<Result<Filled, Trouble>>,
+    server: Option<Result<Filled, EmbeddingError>>,
     page: &mut TerminalPage,
 ) -> std::io::Result<()> {
     const WIDTH: usize = 10;
@@ -316,7 +316,7 @@ fn json(status: &IndexStatus, embedder: &str) -> serde_json::Value {
     })
 }
 
-fn server_json(remote: &Remote, filled: Result<Filled, Trouble>) -> serde_json::Value {
+fn server_json(remote: &Remote, filled: Result<Filled, EmbeddingError>) -> serde_json::Value {
     let (filled, trouble) = match filled {
         Ok(filled) => (filled, None),
         Err(trouble) => (Filled::default(), Some(trouble.to_string())),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use docent_engine::clock::Clock;
-use docent_engine::embed::{ApiKey, Remote, Server, Use};
+use docent_engine::embed::{ApiKey, Remote, RemoteOptions, Server};
 
 use super::{Environment, ResolvedSetting, ValueOrigin, own, value};
 use crate::tools::Tool;
@@ -36,7 +36,7 @@ pub(super) fn remote(
         (None, Some(file)) => ApiKey::File(PathBuf::from(file)),
         (None, None) => ApiKey::None,
     };
-    Ok(Some(Arc::new(Remote::new(Use {
+    Ok(Some(Arc::new(Remote::new(RemoteOptions {
         server: Server {
             url,
             model,
@@ -49,8 +49,8 @@ pub(super) fn remote(
         batch: usize::try_from(number("embedder.batch"))
             .unwrap_or(usize::MAX)
             .clamp(1, 512),
-        before_query: text("embedder.query_prefix").unwrap_or_default(),
-        before_text: text("embedder.text_prefix").unwrap_or_default(),
+        query_prefix: text("embedder.query_prefix").unwrap_or_default(),
+        text_prefix: text("embedder.text_prefix").unwrap_or_default(),
         clock,
     }))))
 }

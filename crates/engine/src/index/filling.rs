@@ -13,13 +13,13 @@ use super::place::{VERSION, of_table};
 use super::table::IndexedFile;
 use super::{Corpus, Filled, Index, Shared};
 use crate::deadline::Deadline;
-use crate::embed::{QuantizedVector, Remote, Text, Trouble};
+use crate::embed::{EmbeddingError, QuantizedVector, Remote, Text};
 
 /// Why results are in the order they have without a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RerankSkipped {
     #[error("The embedding server {host} {trouble}; results are ordered without it")]
-    Trouble { host: String, trouble: Trouble },
+    Trouble { host: String, trouble: EmbeddingError },
     #[error("{model} does not know enough of the results yet; they are ordered without it")]
     Unknown { model: String },
 }
@@ -81,7 +81,7 @@ impl Index {
     }
 
     /// How much of what is indexed the model on the server knows; nothing without a server.
-    pub fn filled(&self) -> Option<Result<Filled, Trouble>> {
+    pub fn filled(&self) -> Option<Result<Filled, EmbeddingError>> {
         let remote = self.shared.options.remote.as_ref()?;
         if self.shared.seen().is_none()
             && self.shared.place.current().is_some()
@@ -90,7 +90,7 @@ impl Index {
         {
             self.shared.set(Arc::new(opened), None);
         }
-        let counted = || -> Result<Filled, Trouble> {
+        let counted = || -> Result<Filled, EmbeddingError> {
             let (missing, files) = self.shared.unfilled(remote)?;
             Ok(Filled {
                 files,
@@ -101,7 +101,7 @@ impl Index {
     }
 
     /// Has the model on the server learn all that is indexed, and waits for it, also where the server fails now and then.
-    pub fn fill(&self, report: &dyn Fn(Filled)) -> Result<(), Trouble> {
+    pub fn fill(&self, report: &dyn Fn(Filled)) -> Result<(), EmbeddingError> {
         let Some(remote) = &self.shared.options.remote else {
             return Ok(());
         };
@@ -114,10 +114,10 @@ impl Index {
                 // All may have had to be asked for anew.
                 Ok(()) if known == before || self.shared.unfilled(remote)?.0.is_empty() => return Ok(()),
                 Ok(()) => {}
-                Err(trouble) if !trouble.is_passing() || tries >= MAX_TRIES => return Err(trouble),
+                Err(trouble) if !trouble.is_temporary() || tries >= MAX_TRIES => return Err(trouble),
                 // A thread may wake up before its time.
                 Err(_) => {
-                    while let Some((_, left)) = remote.trouble() {
+                    while let Some((_, left)) = remote.pause_reason() {
                         thread::park_timeout(left);
                     }
                 }
@@ -139,7 +139,7 @@ pub(super) fn keep_filling(shared: &Arc<Shared>, remote: &Remote) {
             if state.ended {
                 return;
             }
-            let pause = remote.trouble().map(|(_, left)| left);
+            let pause = remote.pause_reason().map(|(_, left)| left);
             let pause = pause.or(std::mem::take(&mut rests).then_some(MIN_PAUSE));
             if pause.is_none() && (state.written, epoch) != done {
                 break;
@@ -165,7 +165,7 @@ pub(super) fn keep_filling(shared: &Arc<Shared>, remote: &Remote) {
 
 impl Shared {
     /// Files whose vectors are not all known, pages first; and how many files there are.
-    fn unfilled(&self, remote: &Remote) -> Result<(Vec<Unfilled>, usize), Trouble> {
+    fn unfilled(&self, remote: &Remote) -> Result<(Vec<Unfilled>, usize), EmbeddingError> {
         let Some(seen) = self.seen() else {
             return Ok((Vec::new(), 0));
         };
@@ -174,7 +174,7 @@ impl Shared {
         let mut files = 0;
         for corpus in Corpus::OF_FILES {
             let rows = seen.opened.table().files(corpus);
-            let rows = rows.map_err(|error| Trouble::Unkept(of_table(error).to_string()))?;
+            let rows = rows.map_err(|error| EmbeddingError::CannotStore(of_table(error).to_string()))?;
             for (path, row) in rows.into_iter().filter(|(_, row)| row.chunks > 0) {
                 files += 1;
                 if !known.contains(&file_key(corpus, &path, &row)) {
@@ -186,7 +186,7 @@ impl Shared {
     }
 
     /// Asks for all that is missing, as long as nothing goes wrong.
-    fn fill(&self, remote: &Remote, report: &dyn Fn(Filled)) -> Result<(), Trouble> {
+    fn fill(&self, remote: &Remote, report: &dyn Fn(Filled)) -> Result<(), EmbeddingError> {
         let epoch = remote.epoch()?;
         let (missing, files) = self.unfilled(remote)?;
         let mut texts: Vec<Text> = Vec::new();
