@@ -24,7 +24,7 @@ use docent_core::boost::BoostRules;
 use docent_core::path::RepoPath;
 use docent_engine::clock::Clock;
 use docent_engine::files::{FileError, Root, read_own};
-use docent_engine::git::Surroundings;
+use docent_engine::git::GitEnvironment;
 use docent_engine::index::IndexOptions;
 use toml::Value;
 
@@ -42,7 +42,7 @@ pub(crate) struct Settings {
     pub(crate) log: LogSettings,
     pub(crate) http: Http,
     pub(crate) clock: Clock,
-    pub(crate) surroundings: Surroundings,
+    pub(crate) surroundings: GitEnvironment,
     /// Where a server keeps what it has learned about the project; nothing where the user has no home.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) index: IndexOptions,
@@ -486,9 +486,9 @@ fn folder_name(root: &Root) -> String {
 }
 
 /// What git gets to see of the environment.
-fn surroundings(environment: Environment<'_>) -> Surroundings {
+fn surroundings(environment: Environment<'_>) -> GitEnvironment {
     let handed_on = ["HOME", "USERPROFILE", "SystemRoot", "TMPDIR", "TEMP", "TZ"];
-    Surroundings {
+    GitEnvironment {
         search: environment("PATH")
             .map(|path| std::env::split_paths(&path).collect())
             .unwrap_or_default(),

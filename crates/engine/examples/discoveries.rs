@@ -17,7 +17,7 @@ use docent_core::language::language_in;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
-use docent_engine::git::{Git, Surroundings};
+use docent_engine::git::{Git, GitEnvironment};
 use docent_engine::walk::{self, Next};
 
 fn main() {
@@ -58,7 +58,7 @@ fn main() {
         })
     });
 
-    let surroundings = Surroundings {
+    let surroundings = GitEnvironment {
         search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
         variables: Vec::new(),
     };

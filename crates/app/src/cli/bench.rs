@@ -76,7 +76,7 @@ pub(super) fn run(
         };
         std::hint::black_box(grep(&settings.root, &wanted, &Deadline::default()).is_ok());
     });
-    let rg = settings.surroundings.program("rg", settings.root.path());
+    let rg = settings.surroundings.find_program("rg", settings.root.path());
     let beside = rg
         .as_ref()
         .map(|program| timed(&names, |name| by_rg(program, settings.root.path(), name)));

@@ -271,7 +271,7 @@ fn embedder(settings: &Settings) -> Finding {
 }
 
 fn git(settings: &Settings) -> Finding {
-    match settings.surroundings.program("git", settings.root.path()) {
+    match settings.surroundings.find_program("git", settings.root.path()) {
         Some(program) => good("git", program.display().to_string()),
         None => Finding::bad(
             "git",

@@ -382,7 +382,7 @@ mod tests {
     use docent_core::access::Access;
     use docent_core::boost::BoostRules;
     use docent_engine::coverage::ReportScope;
-    use docent_engine::git::Surroundings;
+    use docent_engine::git::GitEnvironment;
     use docent_engine::index::{IndexOptions, Patience};
     use docent_engine::links::Links;
     use schemars::JsonSchema;
@@ -402,7 +402,7 @@ mod tests {
         };
         let git = Arc::new(Git::new(
             root.clone(),
-            Surroundings::default(),
+            GitEnvironment::default(),
             Clock::System,
             None,
         ));

@@ -230,7 +230,7 @@ fn wait<T>(answer: &Answer<T>, shared: &Shared) -> Option<Result<T, GitError>> {
         let answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
         match answer.recv_timeout(POLL_INTERVAL) {
             Ok(answer) => return Some(answer),
-            Err(RecvTimeoutError::Disconnected) => return Some(Err(GitError::BrokenOff)),
+            Err(RecvTimeoutError::Disconnected) => return Some(Err(GitError::Truncated)),
             Err(RecvTimeoutError::Timeout) if shared.is_wanted() => return None,
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -242,7 +242,7 @@ fn messages(git: &Git, ids: &[&str], deadline: &Deadline) -> Result<Vec<CommitMe
     let is_of_one = |error: &GitError| {
         matches!(
             error,
-            GitError::Failed(_) | GitError::Incomplete | GitError::BrokenOff
+            GitError::Failed(_) | GitError::Incomplete | GitError::Truncated
         )
     };
     let failed = match git.messages(ids, deadline) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use docent_core::language::language_of;
 use docent_core::path::RepoPath;
 use docent_core::reveal::reveal_part;
-use docent_engine::git::{ChangeStatus, Detail, Diff, MAX_CHANGED_LINES, Patched, Sides};
+use docent_engine::git::{ChangeStatus, Diff, DiffDetail, DiffSides, FileDiff, MAX_CHANGED_LINES};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -57,7 +57,7 @@ const FRAME: usize = 600;
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let path = path(args.file_path.as_deref())?;
     let (from, to) = (given(args.ref1.as_deref()), given(args.ref2.as_deref()));
-    let sides = Sides {
+    let sides = DiffSides {
         from,
         to,
         path: path.as_ref(),
@@ -75,7 +75,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             call.room,
         )));
     }
-    let is_long = diff.files.len() > MAX_LISTED_FILES || diff.detail != Detail::Patches;
+    let is_long = diff.files.len() > MAX_LISTED_FILES || diff.detail != DiffDetail::Patches;
     let text = if args.summary || is_long {
         let mut text = summary(&title, &diff, call.room);
         if !args.summary {
@@ -89,7 +89,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 }
 
 /// Nothing differs; a path that neither side has is said to be one.
-fn unchanged(call: &Call<'_>, sides: Sides<'_>) -> Result<String, Failure> {
+fn unchanged(call: &Call<'_>, sides: DiffSides<'_>) -> Result<String, Failure> {
     let Some(path) = sides.path else {
         return Ok("No differences.".into());
     };
@@ -121,7 +121,7 @@ fn title(from: Option<&str>, to: Option<&str>) -> String {
 /// Why there is a summary where nobody asked for one.
 fn switched(diff: &Diff, path: Option<&RepoPath>) -> String {
     let reason = match diff.detail {
-        Detail::OddNames => "A file's name has a line end in it".to_owned(),
+        DiffDetail::LineEndInName => "A file's name has a line end in it".to_owned(),
         _ if diff.files.len() > MAX_LISTED_FILES => {
             format!("{} files changed", count(diff.files.len() as u64))
         }
@@ -217,7 +217,7 @@ fn cut(diff: &Diff, at: usize, next: usize) -> String {
     )
 }
 
-fn heading(file: &Patched) -> String {
+fn heading(file: &FileDiff) -> String {
     let mut text = format!("## File: {}\n", changed(&file.change));
     if !file.binary {
         text += &format!(
@@ -235,7 +235,7 @@ fn heading(file: &Patched) -> String {
 }
 
 /// As many of a file's lines as there is room for, and how many that are.
-fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
+fn body(file: &FileDiff, lines: &[&str], room: usize) -> (String, usize) {
     if file.withheld {
         return (
             "\nContent not shown: the path is blocked because it may hold secrets.\n".into(),
@@ -282,7 +282,7 @@ fn body(file: &Patched, lines: &[&str], room: usize) -> (String, usize) {
     (format!("\n{fence}{language}\n{kept}{fence}\n"), shown)
 }
 
-fn language(file: &Patched, text: &str) -> &'static str {
+fn language(file: &FileDiff, text: &str) -> &'static str {
     let first = text.lines().next().unwrap_or_default();
     RepoPath::parse(&file.change.path).map_or("", |path| language_of(&path, first))
 }
@@ -308,7 +308,7 @@ fn summary(title: &str, diff: &Diff, room: usize) -> String {
         ("Renamed", &[ChangeStatus::Renamed]),
         ("Conflicted", &[ChangeStatus::Unmerged]),
     ] {
-        let files: Vec<&Patched> = diff
+        let files: Vec<&FileDiff> = diff
             .files
             .iter()
             .filter(|file| statuses.contains(&file.change.status))
@@ -329,7 +329,7 @@ fn summary(title: &str, diff: &Diff, room: usize) -> String {
             listed += 1;
         }
     }
-    let binary: Vec<&Patched> = diff.files.iter().filter(|file| file.binary).collect();
+    let binary: Vec<&FileDiff> = diff.files.iter().filter(|file| file.binary).collect();
     if !binary.is_empty() {
         let files = if binary.len() == 1 {
             "binary file"
@@ -346,7 +346,7 @@ fn summary(title: &str, diff: &Diff, room: usize) -> String {
 }
 
 /// `src/auth/jwt.ts (+25 -5)`
-fn row(file: &Patched) -> String {
+fn row(file: &FileDiff) -> String {
     let (inserted, deleted) = (count(file.insertions), count(file.deletions));
     let numbers = match file.change.status {
         _ if file.binary => "binary".to_owned(),
@@ -361,7 +361,7 @@ fn row(file: &Patched) -> String {
 }
 
 /// What the binary files are: `images, fonts`.
-fn kinds(files: &[&Patched]) -> String {
+fn kinds(files: &[&FileDiff]) -> String {
     let kind = |path: &str| match path
         .rsplit('.')
         .next()
