@@ -18,7 +18,7 @@ use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
 use docent_engine::git::{Git, GitEnvironment};
-use docent_engine::walk::{self, Next};
+use docent_engine::walk::{self, VisitOutcome};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -31,7 +31,7 @@ fn main() {
 
     let mut found: Vec<(String, Discovery)> = Vec::new();
     let (sender, receiver) = std::sync::mpsc::channel();
-    walk::files(&root, &[], &deadline, || {
+    walk::visit_files(&root, &[], &deadline, || {
         let (sender, root) = (sender.clone(), root.clone());
         move |listed| {
             let path = listed.path();
@@ -44,7 +44,7 @@ fn main() {
                         .expect("the receiver is there");
                 }
             }
-            Next::Continue
+            VisitOutcome::Continue
         }
     });
     drop(sender);

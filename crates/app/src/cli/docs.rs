@@ -63,7 +63,7 @@ fn init(settings: &Settings) -> anyhow::Result<ExitCode> {
         print::complain("there is no page to write a manifest for: no .md, .mdx or .markdown file");
         return Ok(ExitCode::FAILURE);
     };
-    if let Some(there) = &proposal.there {
+    if let Some(there) = &proposal.existing {
         print::complain(&format!("{there} is there already; nothing was written"));
         return Ok(ExitCode::FAILURE);
     }

@@ -8,7 +8,7 @@ pub(super) mod overall;
 pub(super) mod start;
 
 use docent_core::coverage::{LineHits, Percent, USUAL_PLACES};
-use docent_engine::coverage::{CoverageError, Loaded};
+use docent_engine::coverage::{CoverageError, LoadedReport};
 use docent_engine::files::FileError;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -75,7 +75,7 @@ fn find_report(project: &Project, arguments: &mut Object) -> Result<Option<Strin
     if arguments.contains_key("lcovPath") {
         return Ok(None);
     }
-    let Some(path) = project.coverage.usual() else {
+    let Some(path) = project.coverage.newest_usual() else {
         return Err(Failure::new(
             FailureKind::Missing,
             "There is no LCOV report in the usual places",
@@ -88,7 +88,7 @@ fn find_report(project: &Project, arguments: &mut Object) -> Result<Option<Strin
 }
 
 /// The report a caller names.
-fn load(call: &Call<'_>, path: &str) -> Result<Loaded, Failure> {
+fn load(call: &Call<'_>, path: &str) -> Result<LoadedReport, Failure> {
     call.coverage
         .load(path, call.deadline)
         .map_err(|error| refused(error, path))

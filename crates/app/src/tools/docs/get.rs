@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use docent_core::reveal::reveal_part;
-use docent_engine::docs::{Doc, ReadError, Shown, read};
+use docent_engine::docs::{Doc, DocSection, ReadError, read};
 use docent_engine::store::StoreError;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -86,18 +86,18 @@ fn refused(error: &ReadError, id: &str) -> Failure {
 /// The sections in order, as many as there is room for: the one that was asked for first, then the nearest.
 fn text(doc: &Doc, room: usize) -> String {
     let target = doc
-        .shown
+        .sections
         .iter()
         .position(|shown| shown.offset == 0)
         .unwrap_or_default();
-    let mut order: Vec<usize> = (0..doc.shown.len()).collect();
-    order.sort_by_key(|at| (doc.shown[*at].offset.unsigned_abs(), *at));
-    let mut parts: Vec<Option<String>> = vec![None; doc.shown.len()];
+    let mut order: Vec<usize> = (0..doc.sections.len()).collect();
+    order.sort_by_key(|at| (doc.sections[*at].offset.unsigned_abs(), *at));
+    let mut parts: Vec<Option<String>> = vec![None; doc.sections.len()];
     let mut left = room.saturating_sub(NOTE_CHARS);
     let mut left_out: Vec<&str> = Vec::new();
     for at in order {
-        let shown = &doc.shown[at];
-        let mut part = format!("{}\n{}", delimiter(shown, doc.of), content(&shown.text));
+        let shown = &doc.sections[at];
+        let mut part = format!("{}\n{}", delimiter(shown, doc.total), content(&shown.text));
         // Behind a neighbour that is left out, everything further away is as well.
         let fits = part.chars().count() + 2 <= left && left_out.is_empty();
         if !fits && at == target {
@@ -133,7 +133,7 @@ fn text(doc: &Doc, room: usize) -> String {
 const NOTE_CHARS: usize = 600;
 
 /// The line that begins a section.
-fn delimiter(shown: &Shown, of: usize) -> String {
+fn delimiter(shown: &DocSection, of: usize) -> String {
     let whose = match shown.offset {
         0 => "Target".to_owned(),
         offset => format!("Context: {offset:+}"),
@@ -163,7 +163,7 @@ fn content(text: &str) -> Cow<'_, str> {
 }
 
 /// The beginning of a section that is longer than an answer may be, and how to read on.
-fn cut(part: &str, room: usize, shown: &Shown) -> String {
+fn cut(part: &str, room: usize, shown: &DocSection) -> String {
     let end = part.char_indices().nth(room).map_or(part.len(), |(end, _)| end);
     // The delimiter is a line of its own.
     let delimiter = part.find('\n').map_or(0, |line| line + 1);
@@ -188,8 +188,8 @@ fn cut(part: &str, room: usize, shown: &Shown) -> String {
 mod tests {
     use super::*;
 
-    fn shown(id: &str, at: usize, offset: isize, text: &str) -> Shown {
-        Shown {
+    fn shown(id: &str, at: usize, offset: isize, text: &str) -> DocSection {
+        DocSection {
             id: id.into(),
             at,
             offset,
@@ -212,12 +212,12 @@ mod tests {
     fn what_has_no_room_is_named_and_the_target_comes_first() {
         let long = "line\n".repeat(200);
         let doc = Doc {
-            shown: vec![
+            sections: vec![
                 shown("a.md#_preamble", 1, -1, &long),
                 shown("a.md#b", 2, 0, "## B\ntext\n"),
                 shown("a.md#c", 3, 1, "## C\nmore\n"),
             ],
-            of: 3,
+            total: 3,
         };
         let text = text(&doc, 1_000);
         assert!(text.contains("(Target) ---\n## B\ntext\n"), "{text}");
@@ -230,8 +230,8 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_shown_as_far_as_it_goes() {
         let doc = Doc {
-            shown: vec![shown("a.md#b", 1, 0, &"x".repeat(900))],
-            of: 1,
+            sections: vec![shown("a.md#b", 1, 0, &"x".repeat(900))],
+            total: 1,
         };
         let text = text(&doc, 700);
         assert!(
@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn a_target_that_is_too_long_says_where_to_read_on() {
         let doc = Doc {
-            shown: vec![shown("a.md#b", 1, 0, &"line\n".repeat(21))],
-            of: 1,
+            sections: vec![shown("a.md#b", 1, 0, &"line\n".repeat(21))],
+            total: 1,
         };
         let text = text(&doc, 700);
         assert!(text.len() < 700);

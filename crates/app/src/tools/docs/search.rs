@@ -13,7 +13,7 @@ use docent_core::docs::cursor;
 use docent_core::docs::manifest::Labels;
 use docent_core::docs::taxonomy::LabelKey;
 use docent_core::reveal::reveal_part;
-use docent_engine::docs::{Advice, SectionHit, SectionRequest, Ways, advice, search};
+use docent_engine::docs::{Advice, RetrievalMode, SectionHit, SectionRequest, advice, search};
 use docent_engine::index::{Freshness, View};
 use docent_engine::store::StoreError;
 use schemars::JsonSchema;
@@ -197,7 +197,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         view: &view,
         after,
         limit: args.limit,
-        ways: Ways::All,
+        mode: RetrievalMode::All,
     };
     let results = match search(call.root, call.index, &request, call.deadline) {
         Err(StoreError::Damaged(_)) => {
