@@ -169,8 +169,8 @@ mod tests {
         let accesses = accesses(folder.path(), "2026-01-09T10:00:00Z");
         assert_healed(&accesses, folder.path());
         #[expect(clippy::disallowed_methods, reason = "a file of the test")]
-        let kept = std::fs::read_to_string(folder.path().join("accesses-1.damaged")).unwrap();
-        assert_eq!(kept, garbage);
+        let text = std::fs::read_to_string(folder.path().join("accesses-1.damaged")).unwrap();
+        assert_eq!(text, garbage);
     }
 
     #[test]

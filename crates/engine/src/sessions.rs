@@ -1,7 +1,7 @@
 //! The session log: one session per connection or per run of the command line, with what it used.
 //!
-//! It lies in the user's state directory on this machine, and its size is bounded. A thread writes it, so that no call
-//! waits for the disk.
+//! It lies in the user's state directory on this machine, and its size is bounded. A thread writes it, so
+//! that no call waits for the disk.
 //!
 //! Invariant: a process that is killed loses the events of its last moment and nothing else.
 
@@ -242,7 +242,8 @@ fn write_events(file: PathBuf, events: &Receiver<Event>) {
     while let Ok(event) = events.recv() {
         let mut batch = vec![event];
         batch.extend(events.try_iter());
-        // A batch that cannot be written is lost: the disk may be full or read-only. The next one is tried again.
+        // A batch that cannot be written is lost: the disk may be full or read-only. The next one is tried
+        // again.
         let _ = log.run(|connection| write_batch(connection, &batch));
         // The first time after a batch, so that its session counts as the newest.
         if batches.is_multiple_of(BATCHES_PER_TRIM) {
@@ -366,7 +367,7 @@ mod tests {
         Sessions::new(Some(folder.to_owned()), clock)
     }
 
-    fn used(sessions: &Sessions, id: &str, kind: SessionUse, name: &str) {
+    fn record(sessions: &Sessions, id: &str, kind: SessionUse, name: &str) {
         sessions.record_use(id, Some("testkit"), sessions.now(), kind, name);
     }
 
@@ -374,8 +375,8 @@ mod tests {
     fn a_session_is_read_from_any_process() {
         let folder = tempfile::tempdir().unwrap();
         let early = at(0, folder.path());
-        used(&early, "one", SessionUse::Tool, "read_file");
-        used(&early, "one", SessionUse::File, "a.rs");
+        record(&early, "one", SessionUse::Tool, "read_file");
+        record(&early, "one", SessionUse::File, "a.rs");
         drop(early);
         let late = at(60, folder.path());
         for (kind, name) in [
@@ -385,9 +386,9 @@ mod tests {
             (SessionUse::File, "b.rs"),
             (SessionUse::Search, "tokens"),
         ] {
-            used(&late, "one", kind, name);
+            record(&late, "one", kind, name);
         }
-        used(&late, "two", SessionUse::Tool, "hello");
+        record(&late, "two", SessionUse::Tool, "hello");
         late.record_end("one");
         late.flush();
         let recent = at(90, folder.path()).recent(10).unwrap();
@@ -407,16 +408,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sessions = at(0, folder.path());
         for number in 0..MAX_NAMES_PER_KIND + 50 {
-            used(&sessions, "long", SessionUse::File, &format!("{number}.rs"));
+            record(&sessions, "long", SessionUse::File, &format!("{number}.rs"));
         }
-        used(&sessions, "long", SessionUse::File, "0.rs");
+        record(&sessions, "long", SessionUse::File, "0.rs");
         let long = sessions.session("long").unwrap().unwrap();
         assert_eq!(i64::try_from(long.files.len()).unwrap(), MAX_NAMES_PER_KIND);
         assert_eq!(long.files[0], ("0.rs".into(), 2));
         drop(sessions);
         // After the retention period.
         let sessions = at(RETENTION_SECONDS + 1, folder.path());
-        used(&sessions, "new", SessionUse::Tool, "hello");
+        record(&sessions, "new", SessionUse::Tool, "hello");
         let ids: Vec<String> = sessions
             .recent(10)
             .unwrap()
@@ -446,7 +447,7 @@ mod tests {
                 .unwrap();
             damage(&file);
             let sessions = at(60, folder.path());
-            used(&sessions, "new", SessionUse::Tool, "hello");
+            record(&sessions, "new", SessionUse::Tool, "hello");
             let ids: Vec<String> = sessions
                 .recent(10)
                 .unwrap()
@@ -464,10 +465,10 @@ mod tests {
         let blocked = folder.path().join("state");
         std::fs::write(&blocked, "a file where the folder belongs").unwrap();
         let sessions = at(0, &blocked);
-        used(&sessions, "lost", SessionUse::Tool, "hello");
+        record(&sessions, "lost", SessionUse::Tool, "hello");
         sessions.flush();
         std::fs::remove_file(&blocked).unwrap();
-        used(&sessions, "written", SessionUse::Tool, "hello");
+        record(&sessions, "written", SessionUse::Tool, "hello");
         let ids: Vec<String> = sessions
             .recent(10)
             .unwrap()
@@ -480,7 +481,7 @@ mod tests {
     #[test]
     fn without_a_state_directory_recording_does_nothing() {
         let sessions = Sessions::new(None, Clock::System);
-        used(&sessions, "one", SessionUse::Tool, "hello");
+        record(&sessions, "one", SessionUse::Tool, "hello");
         sessions.record_end("one");
         assert_eq!(sessions.recent(5).unwrap(), []);
     }

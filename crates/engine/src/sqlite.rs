@@ -1,11 +1,11 @@
 //! The SQLite databases of docent: one way to open them, and one policy for damaged files.
 //!
-//! Each owner brings its tables as a [`Schema`]; this module knows nothing of their rows. The file table of the
-//! index opens its connection itself, because a damaged index is replaced as a whole generation.
+//! Each owner brings its tables as a [`Schema`]; this module knows nothing of their rows. The file table of
+//! the index opens its connection itself, because a damaged index is replaced as a whole generation.
 //!
-//! Invariant: a file is created, set aside or deleted under the exclusive lock of its `.lock` file, and opened under
-//! the shared one. Two processes that meet the same damaged file replace it once, and no process opens a new
-//! database beside the write-ahead log of an old one, which SQLite would replay into it.
+//! Invariant: a file is created, set aside or deleted under the exclusive lock of its `.lock` file, and
+//! opened under the shared one. Two processes that meet the same damaged file replace it once, and no process
+//! opens a new database beside the write-ahead log of an old one, which SQLite would replay into it.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -20,8 +20,8 @@ use crate::files::make_private;
 /// The form of a database, and its policy for a file that cannot be used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schema {
-    /// Stored as `user_version`. A file of another version is treated as [`OnDamage`] says; one of version 0 is new,
-    /// or older than this number, and gets the tables that it lacks.
+    /// Stored as `user_version`. A file of another version is treated as [`OnDamage`] says; one of version 0
+    /// is new, or older than this number, and gets the tables that it lacks.
     pub(crate) version: i64,
     /// Settings of each connection, beyond `journal_mode = WAL`.
     pub(crate) pragmas: &'static str,
@@ -33,7 +33,7 @@ pub(crate) struct Schema {
     pub(crate) busy_timeout: Duration,
 }
 
-/// What happens to a file that is damaged.
+/// The policy for a damaged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDamage {
     /// It is deleted and created again: for data that is derived from something else.
@@ -71,15 +71,15 @@ struct OpenFile {
     identity: FileIdentity,
 }
 
-/// Device and inode, by which a file is told from another one of the same name. `None` on systems without inodes:
+/// Device and inode, which differ between two files of the same name. `None` on systems without inodes:
 /// they do not rename a file that a process has open either.
 type FileIdentity = Option<(u64, u64)>;
 
 /// How long opening waits for a process that creates or replaces the file.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Damaged files that are kept of one database. The last name is used again, so that a failing disk cannot fill up
-/// with copies; the first file, which has the longest log, stays.
+/// Damaged files of one database that stay on disk. The last name is used again, so that a failing disk
+/// cannot fill up with copies; the first file, which has the longest log, stays.
 const MAX_SET_ASIDE_FILES: usize = 3;
 
 /// Opens a database. Creates it if there is none, and replaces a damaged one as its schema says.
@@ -93,8 +93,8 @@ pub(crate) fn remove(file: &Path) -> Result<(), DatabaseError> {
     remove_files(file)
 }
 
-/// Whether a file is not a database, or has content that docent cannot have written. A database that is locked,
-/// read-only or on a full disk is not damaged: it works again once the reason is gone.
+/// Whether a file is not a database, or has content that docent cannot have written. A database that is
+/// locked, read-only or on a full disk is not damaged: it works again once the reason is gone.
 pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
     match error {
@@ -122,13 +122,14 @@ impl Database {
         }
     }
 
-    /// Runs `work` on the open database. If the file turns out to be damaged, it is replaced, and `work` runs once
-    /// more on the new one; so `work` must not have effects of its own.
+    /// Runs `work` on the open database. If the file turns out to be damaged, it is replaced, and `work` runs
+    /// once more on the new one; so `work` must not have effects of its own.
     pub(crate) fn run<T>(
         &mut self,
         mut work: impl FnMut(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, DatabaseError> {
-        // Another process may have set the file aside. Without this check we would write into that one for ever.
+        // Another process may have set the file aside. Without this check we would write into that one for
+        // ever.
         self.opened
             .take_if(|opened| opened.identity != identity_of(&self.file));
         let opened = match &mut self.opened {
@@ -165,7 +166,8 @@ impl OpenFile {
                 _ => {}
             }
         }
-        // The file has to be created or replaced. Another process may be doing that: look again under the lock.
+        // The file has to be created or replaced. Another process may be doing that: look again under the
+        // lock.
         let lock = lock_file(file, File::try_lock)?;
         match Self::open_or_create(file, schema) {
             Err(error @ (DatabaseError::Damaged(_) | DatabaseError::OtherVersion(_))) if lock.is_some() => {
@@ -176,7 +178,8 @@ impl OpenFile {
         }
     }
 
-    /// Replaces the damaged file of this identity, or opens the one that another process has put in its place.
+    /// Replaces the damaged file of this identity, or opens the one that another process has put in its
+    /// place.
     fn replace(
         file: &Path,
         schema: &Schema,
@@ -289,7 +292,8 @@ fn lock_exclusively(file: &Path) -> Result<File, DatabaseError> {
     lock.ok_or_else(|| io_error(file)(io::Error::other("it cannot be locked")))
 }
 
-/// Locks `NAME.db.lock`, which is never deleted. `None` if there can be no lock, on a read-only disk for example.
+/// Locks `NAME.db.lock`, which is never deleted. `None` if there can be no lock, on a read-only disk for
+/// example.
 fn lock_file(
     file: &Path,
     try_lock: impl Fn(&File) -> Result<(), TryLockError>,
@@ -311,7 +315,8 @@ fn lock_file(
     }
 }
 
-/// Looks at the name only. Opening and closing the file would release the locks that SQLite holds in this process.
+/// Looks at the name only. Opening and closing the file would release the locks that SQLite holds in this
+/// process.
 #[cfg(unix)]
 fn identity_of(file: &Path) -> FileIdentity {
     use std::os::unix::fs::MetadataExt;
@@ -499,11 +504,11 @@ mod tests {
             fs::write(&file, format!("garbage {number} ").repeat(1_000)).unwrap();
             assert_eq!(words(&file), [""; 0]);
         }
-        let kept = ["log.damaged", "log.damaged-2", "log.damaged-3"].map(|name| {
+        let texts = ["log.damaged", "log.damaged-2", "log.damaged-3"].map(|name| {
             #[expect(clippy::disallowed_methods, reason = "a file of the test")]
             let text = fs::read_to_string(folder.path().join(name)).unwrap();
             text[..9].to_owned()
         });
-        assert_eq!(kept, ["garbage 0", "garbage 1", "garbage 4"]);
+        assert_eq!(texts, ["garbage 0", "garbage 1", "garbage 4"]);
     }
 }

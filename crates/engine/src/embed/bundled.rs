@@ -1,9 +1,10 @@
-//! The bundled embedder: a table of word pieces with a vector each. The vector of a text is the sum of the vectors of
-//! its pieces, normalised.
+//! The bundled embedder: a table of word pieces with a vector each. The vector of a text is the sum of the
+//! vectors of its pieces, normalised.
 //!
 //! How the table was trained is not here but in `model/`.
 //!
-//! Invariant: the table is not copied out of the binary. Only its vocabulary is built in memory, at the first text.
+//! Invariant: the table is not copied out of the binary. Only its vocabulary is built in memory, at the first
+//! text.
 
 use std::sync::OnceLock;
 
@@ -11,8 +12,8 @@ use docent_core::wordpiece::{Vocabulary, words};
 
 use super::{DIMENSIONS, Embedder, Vector};
 
-/// Layout: "CSE1", then row count, dimensions and byte length of the words as little-endian `u32`; the words, one per
-/// line; an `f32` scale per row; the rows, a byte per dimension.
+/// Layout: "CSE1", then row count, dimensions and byte length of the words as little-endian `u32`; the words,
+/// one per line; an `f32` scale per row; the rows, a byte per dimension.
 static TABLE: &[u8] = include_bytes!("../../../../model/table.bin");
 
 const HEADER_BYTES: usize = 16;

@@ -1,5 +1,5 @@
-//! The HTTP client of an embedding server: OpenAI's `POST URL/embeddings`, which Ollama, vLLM, TEI and LM Studio
-//! serve too.
+//! The HTTP client of an embedding server: OpenAI's `POST URL/embeddings`, which Ollama, vLLM, TEI and LM
+//! Studio serve too.
 //!
 //! Batching, pauses and caching are in `remote.rs`.
 //!

@@ -1,7 +1,7 @@
 //! Embedders: texts as vectors, whose similarity says how close two texts are in meaning.
 //!
-//! The bundled table is an [`Embedder`]; its vectors are part of every index. A model on a server ([`Remote`]) is
-//! not: it only reranks candidates.
+//! The bundled table is an [`Embedder`]; its vectors are part of every index. A model on a server
+//! ([`Remote`]) is not: it only reranks candidates.
 //!
 //! Invariant: vectors of two models are never compared. The name of the bundled table is part of an index's
 //! identity, and each model on a server has its own database of vectors.
@@ -23,7 +23,8 @@ pub use remote::{Remote, RemoteOptions};
 /// Dimensions of the bundled table.
 pub const DIMENSIONS: usize = 128;
 
-/// A vector of the bundled table. All have the same length, so that the dot product is the cosine up to a factor.
+/// A vector of the bundled table. All have the same length, so that the dot product is the cosine up to a
+/// factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vector(pub [i8; DIMENSIONS]);
 

@@ -1,7 +1,8 @@
-//! An embedding model on a server: sends it the texts that have no cached vector, in batches, and pauses while it fails.
+//! An embedding model on a server: sends it the texts that have no cached vector, in batches, and pauses
+//! while it fails.
 //!
-//! Its vectors only rerank candidates; no index depends on them. So another model, or none, leaves the index as it
-//! is, and candidates without a vector are ordered as if there were no server.
+//! Its vectors only rerank candidates; no index depends on them. So another model, or none, leaves the index
+//! as it is, and candidates without a vector are ordered as if there were no server.
 //!
 //! Invariant: no search waits longer than [`QUERY_TIMEOUT`], whatever the server or the disk does.
 
@@ -99,7 +100,8 @@ const MAX_CONCURRENT_BATCHES: usize = 4;
 /// Pause after the first failure. It doubles with each further one, up to the maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const MAX_PAUSE: Duration = Duration::from_mins(5);
-/// Pause after an error that waiting does not mend, a rejected key for example. The user may mend it meanwhile.
+/// Pause after an error that waiting does not mend, a rejected key for example. The user may mend it
+/// meanwhile.
 const LONG_PAUSE: Duration = Duration::from_mins(10);
 /// Upper bound for the `Retry-After` of a server.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
@@ -247,8 +249,8 @@ impl Remote {
         }
     }
 
-    /// The similarity of each of these texts to a vector, `None` without a cached vector; and how many texts were
-    /// not sent yet.
+    /// The similarity of each of these texts to a vector, `None` without a cached vector; and how many texts
+    /// were not sent yet.
     pub(crate) fn similarity(
         &self,
         to: &QuantizedVector,
@@ -271,7 +273,8 @@ impl Remote {
         })
     }
 
-    /// A number that changes when any process has deleted all vectors, so that they have to be requested again.
+    /// A number that changes when any process has deleted all vectors, so that they have to be requested
+    /// again.
     pub(crate) fn epoch(&self) -> Result<u64, EmbeddingError> {
         self.read(VectorCache::epoch)
     }
@@ -317,8 +320,9 @@ impl Remote {
         self.batch_size.load(Ordering::Relaxed) * self.concurrency.load(Ordering::Relaxed)
     }
 
-    /// Requests the vectors of texts, and caches them. An error leaves the batches before it in the cache. Only one
-    /// process sends requests at a time, so that none pays for vectors that another is about to receive.
+    /// Requests the vectors of texts, and caches them. An error leaves the batches before it in the cache.
+    /// Only one process sends requests at a time, so that none pays for vectors that another is about to
+    /// receive.
     pub(crate) fn fill(&self, texts: Vec<Text>) -> Result<(), EmbeddingError> {
         self.client.key()?;
         let _lock = self.lock()?;
@@ -361,8 +365,8 @@ impl Remote {
         outcome
     }
 
-    /// Requests a batch. If the server refuses it or fails on it, the batch is bisected until the text is found that
-    /// is the reason. A server that refuses [`PROBE_TEXT`] too has another problem than a text.
+    /// Requests a batch. If the server refuses it or fails on it, the batch is bisected until the text is
+    /// found that is the reason. A server that refuses [`PROBE_TEXT`] too has another problem than a text.
     fn fetch_or_bisect(&self, texts: &[Text], accepts_others: bool) -> Result<(), EmbeddingError> {
         let started = Instant::now();
         let plain: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();

@@ -1,11 +1,12 @@
-//! The vectors that an embedding server gave, cached by the hash of their text, so that no text is paid for twice.
+//! The vectors that an embedding server gave, cached by the hash of their text, so that no text is paid for
+//! twice.
 //!
-//! The cache is the user's and not a project's: two checkouts of a project share it. There is one database per model.
-//! It also lists the files whose vectors are complete, so that a new process need not chunk every file to see that
-//! there is nothing to do.
+//! The cache is the user's and not a project's: two checkouts of a project share it. There is one database
+//! per model. It also lists the files whose vectors are complete, so that a new process need not chunk every
+//! file to see that there is nothing to do.
 //!
-//! Invariant: all vectors of a database are of one model. If the server gives vectors of another one, the old ones
-//! are deleted.
+//! Invariant: all vectors of a database are of one model. If the server gives vectors of another one, the old
+//! ones are deleted.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -31,7 +32,8 @@ const SCHEMA: Schema = Schema {
         CREATE TABLE IF NOT EXISTS file (key INTEGER PRIMARY KEY);
         CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;",
     on_damage: OnDamage::SetAside,
-    // Another epoch than that of the damaged file, so that no process notes a file as complete by its old vectors.
+    // Another epoch than that of the damaged file, so that no process notes a file as complete by its old
+    // vectors.
     after_damage: "INSERT OR REPLACE INTO fact (name, value) VALUES ('epoch', abs(random() / 2));",
     busy_timeout: Duration::ZERO,
 };
@@ -51,7 +53,7 @@ pub(super) struct ModelSignature {
     pub(super) model: Option<String>,
 }
 
-/// What to do with vectors of another model than the cached ones.
+/// The policy for vectors of another model than the cached ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnModelChange {
     /// Delete the cached vectors: the server was given another model.

@@ -2,8 +2,8 @@
 //!
 //! The answer for an unmodified file cannot change, because its commit names it, so it is cached.
 //!
-//! Invariant: a modified file is read through the guard and passed to git. Git itself would follow a directory that
-//! was replaced by a link.
+//! Invariant: a modified file is read through the guard and passed to git. Git itself would follow a
+//! directory that was replaced by a link.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

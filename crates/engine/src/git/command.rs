@@ -1,10 +1,12 @@
 //! The `git` command, run so that no repository can make it run, write or fetch anything.
 //!
-//! The configuration of the user and of the system is not read, so that an answer depends on the repository only. The
-//! programs that the repository's own configuration could start are switched off by name: hooks, pagers, file system
-//! monitors, external diffs, text conversion, signature checks, and every filter it defines.
+//! The configuration of the user and of the system is not read, so that an answer depends on the repository
+//! only. The programs that the repository's own configuration could start are switched off by name: hooks,
+//! pagers, file system monitors, external diffs, text conversion, signature checks, and every filter it
+//! defines.
 //!
-//! Invariant: arguments from callers reach git as object ids or after `--`, never where an option could stand.
+//! Invariant: arguments from callers reach git as object ids or after `--`, never where an option could
+//! stand.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -68,7 +70,7 @@ const SETTINGS: &[&str] = &[
 /// Interval at which the deadline of a running command is checked.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Bytes of git's stderr that are kept.
+/// Bytes of git's stderr that are read for its error message.
 const MAX_STDERR_BYTES: u64 = 4_096;
 
 impl Runner {
@@ -170,7 +172,8 @@ fn null_device() -> &'static str {
     if cfg!(windows) { "NUL" } else { "/dev/null" }
 }
 
-/// Runs a command and reads its output while it runs. If `read` returns before the end, the command is killed.
+/// Runs a command and reads its output while it runs. If `read` returns before the end, the command is
+/// killed.
 pub(super) fn stream<T>(
     mut command: Command,
     input: Option<&[u8]>,
@@ -316,8 +319,8 @@ pub(super) fn spawn(command: &mut Command) -> Result<Child, GitError> {
     Ok(child)
 }
 
-/// Limits memory and CPU time of a command, so that a hostile repository cannot exhaust the machine, even if docent
-/// is killed meanwhile.
+/// Limits memory and CPU time of a command, so that a hostile repository cannot exhaust the machine, even if
+/// docent is killed meanwhile.
 #[cfg(target_os = "linux")]
 fn limit_resources(child: &Child) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
@@ -391,7 +394,8 @@ impl Drop for KilledOnDrop {
 
 const TOO_MUCH_OUTPUT: &str = "its output is too long";
 
-/// Classifies git's stderr. Its text is not shown, because it may quote files that a hostile configuration names.
+/// Classifies git's stderr. Its text is not shown, because it may quote files that a hostile configuration
+/// names.
 fn classify_error(stderr: &[u8]) -> GitError {
     let text = String::from_utf8_lossy(stderr).to_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));

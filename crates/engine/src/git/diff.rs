@@ -1,9 +1,10 @@
 //! `git diff`: the differences between two commits, or between a commit and the working tree.
 //!
-//! Changed lines are counted while git prints them, and patches beyond [`MAX_CHANGED_LINES`] are dropped, so that
-//! memory does not grow with the difference.
+//! Changed lines are counted while git prints them, and patches beyond [`MAX_CHANGED_LINES`] are dropped, so
+//! that memory does not grow with the difference.
 //!
-//! Invariant: the content of a file that the access rules block, under its new or its old name, is never stored.
+//! Invariant: the content of a file that the access rules block, under its new or its old name, is never
+//! stored.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -135,7 +136,7 @@ impl Git {
         Ok(Arc::new(diff))
     }
 
-    /// Whether one of the sides has `path`. For the working tree, the last commit is asked.
+    /// Whether one of the sides has `path`. For the working tree, the last commit counts.
     pub fn knows(
         &self,
         path: &RepoPath,
@@ -299,7 +300,8 @@ impl Repository {
         Ok(file)
     }
 
-    /// Whether the directory is a submodule as git creates it: with its repository inside, or in `modules` of ours.
+    /// Whether the directory is a submodule as git creates it: with its repository inside, or in `modules` of
+    /// ours.
     fn has_submodule(&self, path: &str) -> bool {
         let location = self.runner.location();
         let dot_git = location.directory().join(path).join(".git");
@@ -392,7 +394,8 @@ impl Repository {
 }
 
 impl Diff {
-    /// The part about one path. `None` if git would answer differently, as for a rename with only one of its names.
+    /// The part about one path. `None` if git would answer differently, as for a rename with only one of its
+    /// names.
     fn part(&self, path: &str, repository: &Repository) -> Option<Self> {
         let path = repository.runner.location().in_project(path)?;
         let below = format!("{path}/");

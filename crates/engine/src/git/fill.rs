@@ -2,7 +2,8 @@
 //!
 //! Rename detection is a second step, for the few commits that can contain a rename.
 //!
-//! Invariant: commits are written parents first, so a crash leaves a table that is complete as far as it goes.
+//! Invariant: commits are written parents first, so a crash leaves a table that is complete as far as it
+//! goes.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -123,8 +124,8 @@ fn compare_with_first_parents(
     Ok(())
 }
 
-/// Detects renames in commits that both add and delete files. Merges are skipped: git would compare all merged files
-/// with all others, and a merge's own changes have no old names.
+/// Detects renames in commits that both add and delete files. Merges are skipped: git would compare all
+/// merged files with all others, and a merge's own changes have no old names.
 pub(super) fn find_renames<'a>(
     runner: &Runner,
     commits: impl Iterator<Item = &'a mut Commit>,

@@ -1,7 +1,8 @@
 //! The commit graph in memory, and the walk of `git log` over it.
 //!
-//! The walk follows git's rules: newest first by commit time, and with a path, git's history simplification. A merge
-//! whose path equals that of one parent leads to that parent only, because the other side did not change the path.
+//! The walk follows git's rules: newest first by commit time, and with a path, git's history simplification.
+//! A merge whose path equals that of one parent leads to that parent only, because the other side did not
+//! change the path.
 //!
 //! Invariant: a commit's number is higher than those of its parents.
 
@@ -73,8 +74,8 @@ impl Graph {
             .collect()
     }
 
-    /// The commits of a walk, in git's order. `same` compares the path in a merge with that in the commit that last
-    /// changed it, which is [`NONE`] if no commit did.
+    /// The commits of a walk, in git's order. `same` compares the path in a merge with that in the commit
+    /// that last changed it, which is [`NONE`] if no commit did.
     pub(super) fn walk<E: From<GitError>>(
         &self,
         walk: &GraphWalk<'_>,
@@ -161,8 +162,8 @@ impl Graph {
         is_ancestor
     }
 
-    /// For each commit the one that last changed the path along first parents. Commits with the same number here have
-    /// the same content at the path.
+    /// For each commit the one that last changed the path along first parents. Commits with the same number
+    /// here have the same content at the path.
     fn versions(&self, touched: &[bool]) -> Vec<u32> {
         let mut versions = vec![NONE; self.len()];
         for commit in 0..self.len() {

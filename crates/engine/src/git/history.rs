@@ -1,8 +1,9 @@
-//! The history of a server, which answers faster than git: the commit table, and a commit graph with changed-path
-//! filters that git itself reads. Both lie in the user's cache, and a background thread keeps them up to date.
+//! The history of a server, which answers faster than git: the commit table, and a commit graph with
+//! changed-path filters that git itself reads. Both lie in the user's cache, and a background thread keeps
+//! them up to date.
 //!
-//! Invariant: an answer from the table is the answer that git would give now. If the table does not have the commit,
-//! or cannot answer exactly, git answers.
+//! Invariant: an answer from the table is the answer that git would give now. If the table does not have the
+//! commit, or cannot answer exactly, git answers.
 
 use std::collections::HashMap;
 use std::fs;
@@ -249,8 +250,8 @@ impl LoadedTable {
         };
         let limit = repository.path_limit(query.path.as_ref());
         let without = span.without.as_ref().map(number_of).transpose()?;
-        // Git simplifies history differently at the edge of the excluded commits. Also, the excluded commit may be on a
-        // branch that the table does not have.
+        // Git simplifies history differently at the edge of the excluded commits. Also, the excluded commit
+        // may be on a branch that the table does not have.
         if without.is_some_and(|number| number.is_none() || limit.is_some()) {
             return Ok(TableAnswer::AskGit);
         }
@@ -395,7 +396,8 @@ mod tests {
         }
     }
 
-    /// Input of `git fast-import`: many merges over few files with few contents, so that sides often agree by chance.
+    /// Input of `git fast-import`: many merges over few files with few contents, so that sides often agree by
+    /// chance.
     fn history(seed: u64, commits: u64) -> String {
         let mut dice = Dice(seed);
         let mut text = String::new();

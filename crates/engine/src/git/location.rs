@@ -1,10 +1,10 @@
 //! The location of a project's repository, and the checks that it belongs to the project.
 //!
-//! An archive can contain a `.git` of any form. One that leads git to a directory which does not name this project
-//! would show another repository's history under this project's name, so it is refused.
+//! An archive can contain a `.git` of any form. One that leads git to a directory which does not name this
+//! project would show another repository's history under this project's name, so it is refused.
 //!
-//! Invariant: the directory of a [`RepoLocation`] lies in the project (or in a directory above it that has the same
-//! owner), or it names the project back: as a linked worktree or as a submodule.
+//! Invariant: the directory of a [`RepoLocation`] lies in the project (or in a directory above it that has
+//! the same owner), or it names the project back: as a linked worktree or as a submodule.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
@@ -203,7 +203,8 @@ impl RepoLocation {
         stamp
     }
 
-    /// Stamp of the files that say which commit is checked out: `HEAD`, the reference it names, and its reflog.
+    /// Stamp of the files that say which commit is checked out: `HEAD`, the reference it names, and its
+    /// reflog.
     pub(super) fn heads(&self) -> GitFileStamp {
         let head = self.git_dir.join("HEAD");
         let named = read_pointer(&head).ok().and_then(|text| {
@@ -240,8 +241,8 @@ impl RepoLocation {
         self.common.join("objects")
     }
 
-    /// False if the path of the object directory contains the separator of path lists, so that it cannot be passed in
-    /// `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
+    /// False if the path of the object directory contains the separator of path lists, so that it cannot be
+    /// passed in `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
     pub(super) fn is_listable(&self) -> bool {
         let separators: &[char] = if cfg!(windows) {
             &[';', '"']
@@ -251,7 +252,8 @@ impl RepoLocation {
         !self.objects().to_string_lossy().contains(separators)
     }
 
-    /// Stamp of everything but commits that an answer depends on: mailmap, attributes, configuration, shallow file.
+    /// Stamp of everything but commits that an answer depends on: mailmap, attributes, configuration, shallow
+    /// file.
     pub(super) fn circumstances(&self) -> GitFileStamp {
         let mut stamp = self.configuration();
         for file in [
@@ -273,8 +275,8 @@ impl RepoLocation {
         stamp
     }
 
-    /// True if only git knows the history: grafts or a shallow clone change it, or a bare repository has its mailmap in
-    /// a commit.
+    /// True if only git knows the history: grafts or a shallow clone change it, or a bare repository has its
+    /// mailmap in a commit.
     pub(super) fn rewrites_history(&self) -> bool {
         self.work_tree.is_none() || self.common.join("info/grafts").exists() || self.is_shallow()
     }
@@ -326,7 +328,8 @@ impl GitFileStamp {
     }
 }
 
-/// Refuses a `.git` directory with a `commondir`: only a linked worktree has its objects in another directory.
+/// Refuses a `.git` directory with a `commondir`: only a linked worktree has its objects in another
+/// directory.
 fn check_no_common_directory(git_dir: &Path) -> Result<(), GitError> {
     match fs::symlink_metadata(git_dir.join("commondir")) {
         Ok(_) => Err(GitError::Refused(
@@ -403,8 +406,8 @@ fn check_same_owner(_: &Path, _: &Path) -> Result<(), GitError> {
 }
 
 impl GitEnvironment {
-    /// Finds a program on the `PATH`. Relative directories are skipped, and so are those inside the project: a clone
-    /// must not bring the program that is run.
+    /// Finds a program on the `PATH`. Relative directories are skipped, and so are those inside the project:
+    /// a clone must not bring the program that is run.
     pub fn find_program(&self, name: &str, root: &Path) -> Option<PathBuf> {
         let name = format!("{name}{}", if cfg!(windows) { ".exe" } else { "" });
         self.search

@@ -224,7 +224,8 @@ impl Repository {
         Ok(commits)
     }
 
-    /// The path that git is limited to: the requested one, else the project if it is a part of the repository.
+    /// The path that git is limited to: the requested one, else the project if it is a part of the
+    /// repository.
     pub(super) fn path_limit(&self, path: Option<&RepoPath>) -> Option<String> {
         let prefix = &self.runner.location().prefix;
         path.map(|path| self.repo_path(path))

@@ -1,7 +1,7 @@
 //! The project's history, from the `git` command.
 //!
-//! A server is faster than git alone because it keeps a `git cat-file` process open, a commit graph and a table of
-//! commits in the user's cache, and answers that cannot change because object ids name them.
+//! A server is faster than git alone because it keeps a `git cat-file` process open, a commit graph and a
+//! table of commits in the user's cache, and answers that cannot change because object ids name them.
 //!
 //! Invariant: nothing is written into the repository.
 
@@ -326,7 +326,8 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// The git directory of a submodule must name this work tree, and no other one may name another work tree.
+    /// The git directory of a submodule must name this work tree, and no other one may name another work
+    /// tree.
     fn check_work_tree(&self, location: &RepoLocation) -> Result<(), GitError> {
         let Some(named) = &self.work_tree else {
             return if location.needs_worktree {

@@ -1,7 +1,8 @@
-//! Lookups of single objects through one `git cat-file` process that stays open: the commit of a reference, the
-//! content of a file in a commit. Starting a process for each would cost more than most answers.
+//! Lookups of single objects through one `git cat-file` process that stays open: the commit of a reference,
+//! the content of a file in a commit. Starting a process for each would cost more than most answers.
 //!
-//! Invariant: a request is one line. Names with line ends or control characters are refused before they get here.
+//! Invariant: a request is one line. Names with line ends or control characters are refused before they get
+//! here.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, Command, Stdio};

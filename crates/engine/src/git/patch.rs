@@ -1,7 +1,7 @@
 //! The parser of git's patches and line counts. Each is matched to its file by name.
 //!
-//! Invariant: a line belongs to the file whose header came before it, and inside a hunk no line is a header. A header
-//! that matches no file is an error, so that no content appears under another file's name.
+//! Invariant: a line belongs to the file whose header came before it, and inside a hunk no line is a header.
+//! A header that matches no file is an error, so that no content appears under another file's name.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -13,8 +13,8 @@ use super::raw::{ChangeStatus, FieldEnd, peek, read_field, read_until};
 /// Longer lines are cut.
 const MAX_LINE_BYTES: usize = 4_000;
 
-/// Reads `INSERTED\tDELETED\tPATH\0` for each file, with `-` for binary ones. Renames have an empty path and two more
-/// fields.
+/// Reads `INSERTED\tDELETED\tPATH\0` for each file, with `-` for binary ones. Renames have an empty path and
+/// two more fields.
 pub(super) fn read_numbers(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
     // Git lists files in the same order both times, with or without the files in conflict.
     let mut files = diff.files.iter_mut();
@@ -41,8 +41,8 @@ pub(super) fn read_numbers(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
     Ok(())
 }
 
-/// Reads patches in the order of the files, each behind a header that names its file. A file that changed its type
-/// has two: one deletes it, one adds it.
+/// Reads patches in the order of the files, each behind a header that names its file. A file that changed its
+/// type has two: one deletes it, one adds it.
 pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
     let mut ahead = 0..diff.files.len();
     let mut at = None;

@@ -1,5 +1,5 @@
-//! The parser of git's raw diff format: `:OLDMODE NEWMODE OLDID NEWID STATUS\0PATH\0`, in merges with one colon, mode,
-//! id and letter per parent.
+//! The parser of git's raw diff format: `:OLDMODE NEWMODE OLDID NEWID STATUS\0PATH\0`, in merges with one
+//! colon, mode, id and letter per parent.
 //!
 //! Patches are parsed in `patch.rs`.
 //!

@@ -1,8 +1,10 @@
 //! The commit table: authors, dates, subjects and changed files of all commits, in the user's cache.
 //!
-//! It is derived from the repository. A damaged table, or one of another version, is deleted and filled again.
+//! It is derived from the repository. A damaged table, or one of another version, is deleted and filled
+//! again.
 //!
-//! Invariant: commits are written parents first, so a crash leaves a table that is complete as far as it goes.
+//! Invariant: commits are written parents first, so a crash leaves a table that is complete as far as it
+//! goes.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -181,8 +183,8 @@ impl CommitTable {
         Ok(id_from_bytes(&oid))
     }
 
-    /// The commits among the first `commits` that changed `path` or a path below it. `None` if too many paths are below
-    /// it.
+    /// The commits among the first `commits` that changed `path` or a path below it. `None` if too many paths
+    /// are below it.
     pub(super) fn changes_of(&self, path: &str, commits: usize) -> Result<Option<PathChanges>, TableError> {
         const BELOW: &str = "path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0')";
         let mut count = self.connection.prepare_cached(&format!(
@@ -353,8 +355,8 @@ fn decode_changes(mut packed: &[u8]) -> Vec<ChangedFile> {
     changes
 }
 
-/// Takes the lock of the one process that fills the table. `None` while another process has it. The operating system
-/// releases it when the process ends.
+/// Takes the lock of the one process that fills the table. `None` while another process has it. The operating
+/// system releases it when the process ends.
 pub(super) fn lock(folder: &Path) -> Result<Option<File>, TableError> {
     let file = File::options()
         .create(true)
