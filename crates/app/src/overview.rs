@@ -15,7 +15,7 @@ use docent_engine::files::Root;
 use docent_engine::git::{Commit, LogQuery};
 use docent_engine::index::Corpus;
 use docent_engine::overview::Overview;
-use docent_engine::sessions::Past;
+use docent_engine::sessions::SessionRecord;
 use jiff::SignedDuration;
 
 use crate::markdown::{count, inline_to, note};
@@ -161,7 +161,7 @@ pub(crate) fn module_names(project: &Project, prefix: &str, deadline: &Deadline)
 }
 
 /// One session.
-pub(crate) fn session_page(session: &Past) -> String {
+pub(crate) fn session_page(session: &SessionRecord) -> String {
     let mut page = format!("# Session {}\n\n", inline_to(&session.id, 60));
     if let Some(client) = &session.client {
         page += &format!("- Client: {}\n", inline_to(client, 100));
@@ -198,7 +198,7 @@ pub(crate) fn session_page(session: &Past) -> String {
 }
 
 /// The last sessions, a few lines each.
-pub(crate) fn sessions_page(sessions: &[Past]) -> String {
+pub(crate) fn sessions_page(sessions: &[SessionRecord]) -> String {
     let mut page = String::from("# Recent sessions\n");
     if sessions.is_empty() {
         page += "\nNone is remembered yet.\n";

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use docent_core::text::redact::redact;
 use docent_engine::memory::Author;
-use docent_engine::sessions::{Past, SessionUse, Sessions};
+use docent_engine::sessions::{SessionRecord, SessionUse, Sessions};
 use jiff::Timestamp;
 
 use crate::markdown::shorten;
@@ -63,22 +63,22 @@ impl Session {
     pub(crate) fn record_use(&self, how: SessionUse, name: &str) {
         let client = self.client.get().map(String::as_str);
         self.log
-            .used(&self.id, client, self.started, how, &shorten(&redact(name)));
+            .record_use(&self.id, client, self.started, how, &shorten(&redact(name)));
     }
 
     /// Records the end of the session.
     pub(crate) fn end(&self) {
-        self.log.ended(&self.id);
+        self.log.record_end(&self.id);
     }
 
     /// The session as the log would have it before its first use.
-    pub(crate) fn to_past(&self) -> Past {
-        Past {
+    pub(crate) fn to_past(&self) -> SessionRecord {
+        SessionRecord {
             id: self.id.clone(),
             client: self.client.get().cloned(),
             started: self.started,
             last: self.started,
-            ..Past::default()
+            ..SessionRecord::default()
         }
     }
 

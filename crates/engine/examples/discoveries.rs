@@ -19,8 +19,8 @@ use docent_core::language::Language;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
-use docent_engine::git::{Git, Surroundings};
-use docent_engine::walk::{self, Next};
+use docent_engine::git::{Git, GitEnvironment};
+use docent_engine::walk::{self, VisitOutcome};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -33,7 +33,7 @@ fn main() {
 
     let mut found: Vec<(String, Discovery)> = Vec::new();
     let (sender, receiver) = std::sync::mpsc::channel();
-    walk::files(&root, &[], &deadline, || {
+    walk::visit_files(&root, &[], &deadline, || {
         let (sender, root) = (sender.clone(), root.clone());
         move |listed| {
             let path = listed.path();
@@ -47,7 +47,7 @@ fn main() {
                         .expect("the receiver is there");
                 }
             }
-            Next::Continue
+            VisitOutcome::Continue
         }
     });
     drop(sender);
@@ -61,7 +61,7 @@ fn main() {
         })
     });
 
-    let surroundings = Surroundings {
+    let surroundings = GitEnvironment {
         search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
         variables: Vec::new(),
     };

@@ -20,30 +20,30 @@ use docent_core::docs::page::Page;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
-use docent_engine::docs::{SectionRequest, Ways, search};
+use docent_engine::docs::{RetrievalMode, SectionRequest, search};
 use docent_engine::files::Root;
 use docent_engine::index::{Corpus, Index, IndexOptions, Patience};
-use docent_engine::walk::{self, Next, WalkedFile};
+use docent_engine::walk::{self, VisitOutcome, WalkedFile};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
     match given.as_slice() {
-        ["ask", questions, answers, cache, ways] => {
-            let ways = match *ways {
-                "words" => Ways::Words,
-                "meaning" => Ways::Meaning,
-                _ => Ways::All,
+        ["ask", questions, answers, cache, mode] => {
+            let mode = match *mode {
+                "words" => RetrievalMode::Words,
+                "meaning" => RetrievalMode::Meaning,
+                _ => RetrievalMode::All,
             };
-            ask(questions, answers, Path::new(cache), ways)
+            ask(questions, answers, Path::new(cache), mode)
         }
         ["dump", directory] => dump(Path::new(directory)),
         _ => Err("docs ask QUESTIONS ANSWERS CACHE WAYS, or docs dump DIRECTORY".into()),
     }
 }
 
-fn ask(questions: &str, answers: &str, cache: &Path, ways: Ways) -> Result<(), Box<dyn Error>> {
+fn ask(questions: &str, answers: &str, cache: &Path, mode: RetrievalMode) -> Result<(), Box<dyn Error>> {
     let mut open: Option<(String, Root, Index)> = None;
     let (mut built, mut asked) = (Duration::ZERO, Vec::new());
     let mut out = String::new();
@@ -78,7 +78,7 @@ fn ask(questions: &str, answers: &str, cache: &Path, ways: Ways) -> Result<(), B
             view: &index.docs(Duration::ZERO),
             after: 0,
             limit: 10,
-            ways,
+            mode,
         };
         let results = search(root, index, &request, &Deadline::default())?;
         asked.push(started.elapsed());
@@ -103,11 +103,11 @@ fn ask(questions: &str, answers: &str, cache: &Path, ways: Ways) -> Result<(), B
 fn dump(directory: &Path) -> Result<(), Box<dyn Error>> {
     let root = Root::open(directory, Access::new([])?)?;
     let (sender, found) = mpsc::channel();
-    walk::files(&root, &[], &Deadline::default(), || {
+    walk::visit_files(&root, &[], &Deadline::default(), || {
         let sender = sender.clone();
         move |listed: &WalkedFile| {
             let _ = sender.send(listed.path().clone());
-            Next::Continue
+            VisitOutcome::Continue
         }
     });
     drop(sender);

@@ -1,8 +1,10 @@
-//! Which files were read, and when: what somebody works on is found again sooner.
+//! The access log: which files were shown to callers, and when. Recent accesses raise a file's rank.
 //!
-//! Kept in the project's folder of the user's cache, for a month. Losing it loses nothing but an order.
+//! It lies in the project's folder of the user's cache, and an access is forgotten after a month.
+//!
+//! Invariant: a missing or damaged log changes the order of results and nothing else.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,18 +13,17 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use crate::clock::Clock;
-use crate::files::make_private;
+use crate::sqlite::{Database, DatabaseError, OnDamage, Schema};
 
 /// The accesses of one project.
 #[derive(Debug)]
 pub struct Accesses {
-    /// Nothing where the user has no cache.
-    folder: Option<PathBuf>,
+    /// `None` if the user has no cache directory.
+    log: Option<Mutex<Database>>,
     clock: Clock,
-    connection: Mutex<Option<Connection>>,
 }
 
-/// How often a file was read since a moment, and when last.
+/// How often a file was shown since a moment, and when last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accessed {
     pub path: String,
@@ -30,33 +31,32 @@ pub struct Accessed {
     pub last: Timestamp,
 }
 
-/// Why nothing was kept or told.
+/// Why accesses could not be written or read.
 #[derive(Debug, thiserror::Error)]
-pub enum AccessError {
-    #[error("the cache cannot be used: {0}")]
-    Folder(#[from] std::io::Error),
-    #[error("the table of accesses cannot be used: {0}")]
-    Table(#[from] rusqlite::Error),
-}
+#[error("cannot use the access log: {0}")]
+pub struct AccessError(#[from] DatabaseError);
 
 /// How long an access is remembered, in seconds.
 const RETENTION_SECONDS: i64 = 30 * 24 * 60 * 60;
 
-const SCHEMA: &str = "
-    PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA max_page_count = 20000;
-    CREATE TABLE IF NOT EXISTS access (path TEXT NOT NULL, at INTEGER NOT NULL);
-    CREATE INDEX IF NOT EXISTS access_at ON access (at);";
+const SCHEMA: Schema = Schema {
+    version: 1,
+    pragmas: "PRAGMA synchronous = OFF; PRAGMA max_page_count = 20000;",
+    tables: "
+        CREATE TABLE IF NOT EXISTS access (path TEXT NOT NULL, at INTEGER NOT NULL);
+        CREATE INDEX IF NOT EXISTS access_at ON access (at);",
+    on_damage: OnDamage::SetAside,
+    after_damage: "",
+    busy_timeout: Duration::from_secs(1),
+};
 
 impl Accesses {
     pub fn new(folder: Option<PathBuf>, clock: Clock) -> Self {
-        Self {
-            folder,
-            clock,
-            connection: Mutex::default(),
-        }
+        let log = folder.map(|folder| Mutex::new(Database::new(folder.join("accesses-1.db"), SCHEMA)));
+        Self { log, clock }
     }
 
-    /// Remembers that these files were read now.
+    /// Records that these files were shown now.
     pub fn record(&self, paths: &[&RepoPath]) -> Result<(), AccessError> {
         let now = self.clock.now().as_second();
         self.with(|connection| {
@@ -72,7 +72,7 @@ impl Accesses {
         .map(drop)
     }
 
-    /// What was known of a file is known of its new name.
+    /// Moves the accesses of a file to its new name.
     pub fn rename(&self, from: &RepoPath, to: &RepoPath) -> Result<(), AccessError> {
         self.with(|connection| {
             connection
@@ -82,7 +82,7 @@ impl Accesses {
         .map(drop)
     }
 
-    /// The files that were read since a moment, the last one first.
+    /// The files that were shown since a moment, the latest first.
     pub fn since(&self, moment: Timestamp) -> Result<Vec<Accessed>, AccessError> {
         let accessed = self.with(|connection| {
             let mut query = connection.prepare_cached(
@@ -100,43 +100,27 @@ impl Accesses {
         Ok(accessed.unwrap_or_default())
     }
 
+    /// Runs `work` on the log. `None` if there is no log.
     fn with<T>(
         &self,
-        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+        work: impl FnMut(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, AccessError> {
-        let Some(folder) = &self.folder else {
+        let Some(log) = &self.log else {
             return Ok(None);
         };
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        if connection.is_none() {
-            make_private(folder)?;
-            let file = folder.join("accesses-1.db");
-            *connection = Some(match open(&file) {
-                // What is broken is thrown away: it only ordered answers.
-                Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
-                    std::fs::remove_file(&file)?;
-                    open(&file)?
-                }
-                opened => opened?,
-            });
-        }
-        let connection = connection.as_mut().expect("it was opened above");
-        Ok(Some(work(connection)?))
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Some(log.run(work)?))
     }
-}
-
-fn open(file: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(file)?;
-    connection.busy_timeout(Duration::from_secs(1))?;
-    connection.execute_batch(SCHEMA)?;
-    Ok(connection)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::path::Path;
 
-    fn accesses(folder: &std::path::Path, at: &str) -> Accesses {
+    use super::*;
+    use crate::sqlite::damage_pages;
+
+    fn accesses(folder: &Path, at: &str) -> Accesses {
         Accesses::new(Some(folder.to_owned()), Clock::Fixed(at.parse().unwrap()))
     }
 
@@ -149,10 +133,10 @@ mod tests {
         record("2026-01-09T10:00:00Z", &[&a, &b]);
         record("2026-01-09T11:00:00Z", &[&a]);
         let since = |moment: &str| -> Vec<(String, u64)> {
-            let found = accesses(folder.path(), moment)
+            let files = accesses(folder.path(), moment)
                 .since(moment.parse().unwrap())
                 .unwrap();
-            found.into_iter().map(|file| (file.path, file.times)).collect()
+            files.into_iter().map(|file| (file.path, file.times)).collect()
         };
         assert_eq!(
             since("2026-01-02T00:00:00Z"),
@@ -169,17 +153,55 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_broken_table_is_made_anew() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("accesses-1.db"), "not a table".repeat(100)).unwrap();
-        let accesses = accesses(folder.path(), "2026-01-09T10:00:00Z");
-        accesses.record(&[&RepoPath::parse("a").unwrap()]).unwrap();
-        assert_eq!(accesses.since(Timestamp::UNIX_EPOCH).unwrap().len(), 1);
+    /// The log works, and the damaged file is beside it.
+    fn assert_healed(accesses: &Accesses, folder: &Path) {
+        accesses.record(&[&RepoPath::parse("new").unwrap()]).unwrap();
+        let seen = accesses.since(Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        assert!(folder.join("accesses-1.damaged").exists());
     }
 
     #[test]
-    fn without_a_cache_nothing_is_remembered_and_nothing_fails() {
+    fn a_file_that_is_no_database_is_set_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let garbage = "not a table".repeat(100);
+        std::fs::write(folder.path().join("accesses-1.db"), &garbage).unwrap();
+        let accesses = accesses(folder.path(), "2026-01-09T10:00:00Z");
+        assert_healed(&accesses, folder.path());
+        #[expect(clippy::disallowed_methods, reason = "a file of the test")]
+        let text = std::fs::read_to_string(folder.path().join("accesses-1.damaged")).unwrap();
+        assert_eq!(text, garbage);
+    }
+
+    #[test]
+    fn a_log_with_damaged_pages_is_set_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        accesses(folder.path(), "2026-01-09T10:00:00Z")
+            .record(&[&RepoPath::parse("old").unwrap()])
+            .unwrap();
+        damage_pages(&folder.path().join("accesses-1.db"));
+        assert_healed(&accesses(folder.path(), "2026-01-09T10:00:00Z"), folder.path());
+    }
+
+    #[test]
+    fn a_log_that_is_damaged_while_it_is_open_is_set_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let accesses = accesses(folder.path(), "2026-01-09T10:00:00Z");
+        accesses.record(&[&RepoPath::parse("old").unwrap()]).unwrap();
+        accesses
+            .with(|connection| connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"))
+            .unwrap();
+        damage_pages(&folder.path().join("accesses-1.db"));
+        // Another process changes the file, so that pages in memory are read again.
+        let other = super::tests::accesses(folder.path(), "2026-01-09T10:00:00Z");
+        let _ = other.record(&[&RepoPath::parse("other").unwrap()]);
+        accesses.record(&[&RepoPath::parse("new").unwrap()]).unwrap();
+        let seen = accesses.since(Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(seen.len(), 2, "both processes write into one log: {seen:?}");
+    }
+
+    #[test]
+    fn without_a_cache_directory_recording_does_nothing() {
         let accesses = Accesses::new(None, Clock::System);
         accesses.record(&[&RepoPath::parse("a").unwrap()]).unwrap();
         assert_eq!(accesses.since(Timestamp::UNIX_EPOCH).unwrap(), []);

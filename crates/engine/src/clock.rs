@@ -1,18 +1,20 @@
-//! The time, as a value that can be fixed, so that two runs of one call give the same answer in a test.
+//! The clock, as a value that tests can fix, so that two runs of one call give the same answer.
 //!
-//! Waiting with a limit is measured with a [`Stopwatch`] too. Under a fixed clock such a wait ends with its event alone, so a
+//! Timeouts are measured with a [`Stopwatch`] too. Under a fixed clock a wait ends only with its event, so a
 //! test on a busy machine sees the same answer as on a quiet one.
+//!
+//! Invariant: answers that contain a time take it from here.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 
-/// Where the time comes from.
+/// The source of the time.
 #[derive(Clone, Copy, Debug)]
 pub enum Clock {
     System,
-    /// Time stands still here: every moment is this one and every duration is nothing.
+    /// Every moment is this one, and every duration is zero.
     Fixed(Timestamp),
 }
 
@@ -30,7 +32,7 @@ impl Clock {
         }
     }
 
-    /// A moment for comparing calls with each other, as a rate limit does. Under a fixed clock it is always the same one.
+    /// A monotonic moment, for rate limits. Under a fixed clock it is always the same.
     pub fn instant(self) -> Instant {
         static FIXED: OnceLock<Instant> = OnceLock::new();
         match self {
@@ -63,7 +65,7 @@ pub fn rfc3339(time: Timestamp) -> String {
         .to_string()
 }
 
-/// A file's modification time in the same form; nothing where the file system keeps none.
+/// A file's modification time in the same form. `None` if the file system has none.
 pub fn rfc3339_of(time: Option<SystemTime>) -> Option<String> {
     Timestamp::try_from(time?).ok().map(rfc3339)
 }

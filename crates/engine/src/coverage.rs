@@ -1,11 +1,11 @@
 //! Coverage reports on this machine, and snapshots of them.
 //!
-//! A report is read in one pass and never held as text. What was read is kept until the file changes. A snapshot is a
-//! file of its own in the system's temporary directory, written under another name and then renamed: it is there whole or
-//! not at all, whoever else writes there.
+//! A report is parsed while it is read, and the result is cached until the file changes. A snapshot is a file
+//! in the system's temporary directory. It is written under another name and then renamed, so that no reader
+//! sees a part of it.
 //!
-//! Invariant: of a report, nothing but the names of its files gets out, and a snapshot is only read if this user took it
-//! of this project.
+//! Invariant: of a report's content, only the names of its files are shown, and a snapshot is only read if
+//! this user took it of this project.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -23,47 +23,48 @@ use uuid::{Uuid, Variant, Version};
 
 use crate::clock::Clock;
 use crate::deadline::{Deadline, Expired};
-use crate::files::{FileError, OpenedFile, Root, to_read};
+use crate::files::{FileError, OpenedFile, Root, read_options};
 use crate::stamp::FileVersion;
 
 /// The coverage of one project.
 #[derive(Debug)]
 pub struct Coverage {
     root: Root,
-    reach: ReportScope,
+    scope: ReportScope,
     clock: Clock,
-    /// Where snapshots are put.
+    /// Directory of snapshots.
     temporary: PathBuf,
-    kept: Cache<ReportLocation, CachedReport, ReportWeight>,
-    /// Held while a report is read, which takes memory; whoever waits for the same report finds it kept.
+    cache: Cache<ReportLocation, CachedReport, ReportWeight>,
+    /// Held while a report is read: two at once would take twice the memory, and the second caller finds it
+    /// cached.
     reading: Mutex<()>,
 }
 
-/// Where a report may lie.
+/// The directories in which a report may lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportScope {
-    /// In the project, for callers who need not be its user.
+    /// The project only: callers over the network need not be its user.
     Project,
-    /// Anywhere: the caller is the user.
+    /// The whole machine: the caller is the user.
     Machine,
 }
 
-/// A report that was read.
+/// A parsed report.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedReport {
     pub report: Arc<Report>,
     names: FileNames,
 }
 
-/// A snapshot that was taken.
+/// Id and time of a new snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenSnapshot {
     pub id: Uuid,
     /// Milliseconds since 1970.
     pub at: i64,
 }
 
-/// Why there is no answer.
+/// Why coverage cannot be reported.
 #[derive(Debug, thiserror::Error)]
 pub enum CoverageError {
     #[error("there is no such report")]
@@ -86,16 +87,16 @@ pub enum CoverageError {
     Expired(#[from] Expired),
 }
 
-/// Bytes of reports kept.
+/// Size of the report cache.
 const MAX_CACHED_BYTES: u64 = 16 << 20;
 
-/// Bytes read at once.
-const PIECE: usize = 128 << 10;
+/// Size of one read.
+const READ_BUFFER_BYTES: usize = 128 << 10;
 
-/// Bytes of a snapshot; more than the largest report that is read can make.
+/// Larger than the snapshot of any report that can be read.
 const MAX_SNAPSHOT_BYTES: u64 = 256 << 20;
 
-/// Where a report is.
+/// The location of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum ReportLocation {
     Inside(RepoPath),
@@ -113,8 +114,8 @@ struct CachedReport {
 struct ReportWeight;
 
 impl Weighter<ReportLocation, CachedReport> for ReportWeight {
-    fn weight(&self, _: &ReportLocation, kept: &CachedReport) -> u64 {
-        let files = kept.report.files();
+    fn weight(&self, _: &ReportLocation, cached: &CachedReport) -> u64 {
+        let files = cached.report.files();
         1 + files
             .iter()
             .map(|file| (size_of::<FileCoverage>() + file.path.len()) as u64)
@@ -123,49 +124,49 @@ impl Weighter<ReportLocation, CachedReport> for ReportWeight {
 }
 
 impl Coverage {
-    pub fn new(root: Root, reach: ReportScope, clock: Clock, temporary: PathBuf) -> Self {
+    pub fn new(root: Root, scope: ReportScope, clock: Clock, temporary: PathBuf) -> Self {
         Self {
             root,
-            reach,
+            scope,
             clock,
             temporary,
-            kept: Cache::with_weighter(20, MAX_CACHED_BYTES, ReportWeight),
+            cache: Cache::with_weighter(20, MAX_CACHED_BYTES, ReportWeight),
             reading: Mutex::default(),
         }
     }
 
     /// The report at `path`: relative to the project, or absolute.
-    pub fn load(&self, path: &str, deadline: &Deadline) -> Result<Loaded, CoverageError> {
-        let place = self.place(path)?;
+    pub fn load(&self, path: &str, deadline: &Deadline) -> Result<LoadedReport, CoverageError> {
+        let location = self.locate(path)?;
         let names = self.names();
-        let report = self.report(&place, &names, deadline)?;
-        let names = match place {
+        let report = self.read_report(&location, &names, deadline)?;
+        let names = match location {
             ReportLocation::Inside(path) => names.for_report_at(path.as_str()),
             ReportLocation::Outside(_) => names,
         };
-        Ok(Loaded { report, names })
+        Ok(LoadedReport { report, names })
     }
 
-    /// Of the usual places, the one with the newest report.
-    pub fn usual(&self) -> Option<&'static str> {
-        let there = USUAL_REPORT_PATHS.iter().filter_map(|path| {
-            let place = ReportLocation::Inside(RepoPath::parse(path).expect("a path of ours"));
-            match self.open(&place) {
+    /// The path of the newest report in the usual places.
+    pub fn newest_usual(&self) -> Option<&'static str> {
+        let existing = USUAL_REPORT_PATHS.iter().filter_map(|path| {
+            let location = ReportLocation::Inside(RepoPath::parse(path).expect("a path of ours"));
+            match self.open(&location) {
                 Ok(opened) => Some((opened.modified, *path)),
                 Err(FileError::Missing) => None,
-                // What is wrong with it is worth hearing, if there is no other.
+                // If there is no other report, the caller should see this error.
                 Err(_) => Some((None, *path)),
             }
         });
-        // Of equals, the first.
-        let newest = there.rev().max_by_key(|(changed, _)| *changed);
+        // `max_by_key` returns the last of equals; reversed, that is the first.
+        let newest = existing.rev().max_by_key(|(changed, _)| *changed);
         newest.map(|(_, path)| path)
     }
 
     /// Takes a snapshot of the report at `path`.
-    pub fn start(&self, path: &str, deadline: &Deadline) -> Result<Taken, CoverageError> {
+    pub fn start(&self, path: &str, deadline: &Deadline) -> Result<TakenSnapshot, CoverageError> {
         let report = self.load(path, deadline)?.report;
-        let taken = Taken {
+        let taken = TakenSnapshot {
             id: Uuid::new_v4(),
             at: self.clock.now().as_millisecond(),
         };
@@ -174,15 +175,15 @@ impl Coverage {
             project: self.root.id(),
             report,
         };
-        self.store(taken.id, &snapshot.write())
-            .map_err(|error| CoverageError::Storage(storage_problem(&error)))?;
+        self.write_snapshot(taken.id, &snapshot.write())
+            .map_err(|error| CoverageError::Storage(describe_storage_error(&error)))?;
         Ok(taken)
     }
 
-    /// What has changed between the snapshot and the report at `path`.
+    /// Compares a snapshot with the report at `path`.
     pub fn since(&self, id: &str, path: &str, deadline: &Deadline) -> Result<Comparison, CoverageError> {
-        let before = id_of(id)
-            .and_then(|id| self.fetch(id).ok())
+        let before = parse_id(id)
+            .and_then(|id| self.read_snapshot(id).ok())
             .and_then(|text| Snapshot::read(&text))
             .filter(|snapshot| snapshot.project == self.root.id())
             .ok_or_else(|| CoverageError::NoSnapshot(id.to_owned()))?;
@@ -191,15 +192,16 @@ impl Coverage {
     }
 
     fn names(&self) -> FileNames {
-        let roots = [self.root.path(), self.root.given()];
+        let roots = [self.root.path(), self.root.path_as_given()];
         FileNames::new(roots.iter().filter_map(|root| root.to_str()))
     }
 
-    fn place(&self, path: &str) -> Result<ReportLocation, CoverageError> {
+    /// Resolves a path as a caller writes it.
+    fn locate(&self, path: &str) -> Result<ReportLocation, CoverageError> {
         let inside = match Path::new(path) {
-            absolute if absolute.is_absolute() => match self.root.inside(absolute) {
+            absolute if absolute.is_absolute() => match self.root.strip_root(absolute) {
                 Some(inside) => inside.to_str().expect("a part of text at its separators"),
-                None if self.reach == ReportScope::Project => return Err(CoverageError::Outside),
+                None if self.scope == ReportScope::Project => return Err(CoverageError::Outside),
                 None => {
                     let relative = path.trim_start_matches('/');
                     return match RepoPath::parse(relative) {
@@ -214,67 +216,69 @@ impl Coverage {
         };
         match RepoPath::parse(inside) {
             Ok(path) => Ok(ReportLocation::Inside(path)),
-            // Another system's way to be absolute.
+            // An absolute path of another operating system.
             Err(PathError::Absolute) => Err(CoverageError::Missing),
             Err(PathError::Empty) if !path.is_empty() => Err(CoverageError::Unreadable(FileError::Directory)),
             Err(error) => Err(CoverageError::Path(error)),
         }
     }
 
-    fn open(&self, place: &ReportLocation) -> Result<OpenedFile, FileError> {
-        match place {
-            ReportLocation::Outside(path) => self.root.anywhere(path),
+    fn open(&self, location: &ReportLocation) -> Result<OpenedFile, FileError> {
+        match location {
+            ReportLocation::Outside(path) => self.root.open_anywhere(path),
             ReportLocation::Inside(path) => match self.root.file(path) {
                 // Build directories are often links to a larger disk.
-                Err(FileError::Outside) if self.reach == ReportScope::Machine => {
-                    self.root.anywhere(Path::new(path.as_str()))
+                Err(FileError::Outside) if self.scope == ReportScope::Machine => {
+                    self.root.open_anywhere(Path::new(path.as_str()))
                 }
                 opened => opened,
             },
         }
     }
 
-    fn report(
+    fn read_report(
         &self,
-        place: &ReportLocation,
+        location: &ReportLocation,
         names: &FileNames,
         deadline: &Deadline,
     ) -> Result<Arc<Report>, CoverageError> {
-        let opened = self.open(place)?;
-        if let Some(report) = self.kept_report(place, &opened.version()?) {
+        let opened = self.open(location)?;
+        if let Some(report) = self.cached_report(location, &opened.version()?) {
             return Ok(report);
         }
         let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        // A test run may be writing it just now. What was read meanwhile may be half the old and half the new one.
+        // A test run may be writing the report. If it changes while we read, we may have half of each
+        // version.
         for _ in 0..2 {
-            let opened = self.open(place)?;
+            let opened = self.open(location)?;
             let version = opened.version()?;
-            if let Some(report) = self.kept_report(place, &version) {
+            if let Some(report) = self.cached_report(location, &version) {
                 return Ok(report);
             }
-            // The file system's clock runs with this one, whatever time docent is told it is.
-            let settled = version.is_older_than(SystemTime::now());
-            let report = parse(&opened, names, deadline);
+            // The system's clock, also under a fixed clock: the file system uses it too.
+            let is_settled = version.is_older_than(SystemTime::now());
+            let report = parse_report(&opened, names, deadline);
             if opened.version()? != version {
                 continue;
             }
             let report = Arc::new(report?);
-            if settled {
+            if is_settled {
                 let report = report.clone();
-                self.kept.insert(place.clone(), CachedReport { version, report });
+                self.cache
+                    .insert(location.clone(), CachedReport { version, report });
             }
             return Ok(report);
         }
         Err(CoverageError::Changing)
     }
 
-    fn kept_report(&self, place: &ReportLocation, version: &FileVersion) -> Option<Arc<Report>> {
-        let kept = self.kept.get(place)?;
-        (kept.version == *version).then_some(kept.report)
+    fn cached_report(&self, location: &ReportLocation, version: &FileVersion) -> Option<Arc<Report>> {
+        let cached = self.cache.get(location)?;
+        (cached.version == *version).then_some(cached.report)
     }
 
     /// Writes a snapshot's file.
-    fn store(&self, id: Uuid, text: &str) -> io::Result<()> {
+    fn write_snapshot(&self, id: Uuid, text: &str) -> io::Result<()> {
         let directory = Dir::open_ambient_dir(&self.temporary, cap_std::ambient_authority())?;
         let unfinished = format!("{}.part", file_name(id));
         let mut options = OpenOptions::new();
@@ -286,16 +290,16 @@ impl Coverage {
             .write_all(text.as_bytes())
             .and_then(|()| directory.rename(&unfinished, &directory, file_name(id)));
         if written.is_err() {
-            // Nothing more can be done about a file that cannot be removed either.
+            // If it cannot be removed either, only the first error is worth reporting.
             let _ = directory.remove_file(&unfinished);
         }
         written
     }
 
     /// Reads a snapshot's file: a regular one, of this user.
-    fn fetch(&self, id: Uuid) -> Result<String, FileError> {
+    fn read_snapshot(&self, id: Uuid) -> Result<String, FileError> {
         let directory = Dir::open_ambient_dir(&self.temporary, cap_std::ambient_authority())?;
-        let file = directory.open_with(file_name(id), &to_read())?.into_std();
+        let file = directory.open_with(file_name(id), &read_options())?.into_std();
         let opened = OpenedFile::new(file)?;
         if !opened.is_own()? {
             return Err(FileError::Denied);
@@ -305,8 +309,8 @@ impl Coverage {
     }
 }
 
-impl Loaded {
-    /// The file a caller means; nothing where the report has none like it.
+impl LoadedReport {
+    /// The file that a caller names. `None` if the report does not have it.
     pub fn find(&self, path: &str) -> Result<Option<&FileCoverage>, AmbiguousPath> {
         self.report.find(path, &self.names)
     }
@@ -321,33 +325,37 @@ impl From<FileError> for CoverageError {
     }
 }
 
-fn parse(opened: &OpenedFile, names: &FileNames, deadline: &Deadline) -> Result<Report, CoverageError> {
+fn parse_report(
+    opened: &OpenedFile,
+    names: &FileNames,
+    deadline: &Deadline,
+) -> Result<Report, CoverageError> {
     let mut parser = LcovParser::new(names);
-    let mut piece = vec![0; PIECE];
+    let mut buffer = vec![0; READ_BUFFER_BYTES];
     loop {
         deadline.check()?;
-        match (&opened.file).read(&mut piece) {
+        match (&opened.file).read(&mut buffer) {
             Ok(0) => return parser.finish().map_err(CoverageError::Malformed),
-            Ok(length) => parser.feed(&piece[..length]).map_err(CoverageError::Malformed)?,
+            Ok(length) => parser.feed(&buffer[..length]).map_err(CoverageError::Malformed)?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(FileError::from(error).into()),
         }
     }
 }
 
-/// The id a caller wrote, if it is one that [`Coverage::start`] could have given.
-fn id_of(text: &str) -> Option<Uuid> {
+/// Parses an id. `None` unless [`Coverage::start`] could have returned it.
+fn parse_id(text: &str) -> Option<Uuid> {
     let id = Uuid::try_parse(text).ok()?;
-    let given =
+    let is_ours =
         text.len() == 36 && id.get_version() == Some(Version::Random) && id.get_variant() == Variant::RFC4122;
-    given.then_some(id)
+    is_ours.then_some(id)
 }
 
 fn file_name(id: Uuid) -> String {
     format!("docent-coverage-{id}.lcov")
 }
 
-fn storage_problem(error: &io::Error) -> String {
+fn describe_storage_error(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "temp dir does not exist".into(),
         io::ErrorKind::NotADirectory => "temp dir is not a directory".into(),
@@ -376,18 +384,18 @@ mod tests {
         fs::write(&path, "SF:a\nDA:1,1\nend_of_record\n").unwrap();
         let coverage = coverage(directory.path());
         let load = || coverage.load("lcov.info", &Deadline::default()).unwrap().report;
-        let is_kept = || Arc::ptr_eq(&load(), &load());
+        let is_cached = || Arc::ptr_eq(&load(), &load());
 
-        // One that was written just now is not kept: it could be written again with the same time.
-        let kept = (0..1_000_000).any(|_| is_kept());
-        assert!(kept);
+        // A report that was written just now is not cached: a second write could leave the same time.
+        let was_cached = (0..1_000_000).any(|_| is_cached());
+        assert!(was_cached);
         let before = load();
         fs::write(&path, "SF:a\nDA:1,0\nend_of_record\n").unwrap();
         assert_ne!(load(), before);
     }
 
     #[test]
-    fn a_report_that_is_being_written_is_never_half_the_old_and_half_the_new_one() {
+    fn a_report_is_never_read_half_old_and_half_new() {
         const ROUNDS: usize = 300;
         const FILES: usize = 20_000;
         let directory = tempfile::tempdir().unwrap();
@@ -417,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_a_snapshot_from_being_written_is_said() {
+    fn an_error_says_why_a_snapshot_cannot_be_written() {
         for (kind, problem) in [
             (io::ErrorKind::NotFound, "temp dir does not exist"),
             (io::ErrorKind::NotADirectory, "temp dir is not a directory"),
@@ -426,7 +434,7 @@ mod tests {
             (io::ErrorKind::StorageFull, "temp dir is full"),
             (io::ErrorKind::QuotaExceeded, "temp dir is full"),
         ] {
-            assert_eq!(storage_problem(&kind.into()), problem);
+            assert_eq!(describe_storage_error(&kind.into()), problem);
         }
     }
 }

@@ -1,5 +1,9 @@
-//! How long a call may go on. Loops that can be long ask [`Deadline::check`] as they go, so that a call ends
-//! soon after its time is up or its caller has lost interest.
+//! Deadlines: the timeout and the cancellation of a call.
+//!
+//! Nothing is interrupted from outside.
+//!
+//! Invariant: loops that can be long call [`Deadline::check`], so that a call ends soon after its timeout or
+//! its cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,10 +11,10 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Stopwatch};
 
-/// Shared between a call and whoever may end it early.
+/// A deadline. Clones share the cancellation.
 #[derive(Clone, Debug, Default)]
 pub struct Deadline {
-    /// The time that runs, and how much of it the call gets.
+    /// The time since the start of the call, and its timeout.
     limit: Option<(Stopwatch, Duration)>,
     cancelled: Arc<AtomicBool>,
 }
@@ -29,7 +33,7 @@ impl Deadline {
         Self::by(Clock::System, time)
     }
 
-    /// The same, measured by a clock that may be fixed: then only a limit of zero is ever reached.
+    /// A deadline by a clock that may be fixed. Then only a timeout of zero is ever reached.
     pub fn by(clock: Clock, time: Duration) -> Self {
         Self {
             limit: Some((clock.stopwatch(), time)),

@@ -1,7 +1,8 @@
-//! The files a file imports, one step far.
+//! The direct imports of a file: files of the project, and external packages.
 //!
-//! What an import means is `core`'s to say; this module answers its questions about the project, under the same
-//! rules as every reader: what is blocked is not there.
+//! The rules of each language are in `core`; this module gives them access to the project.
+//!
+//! Invariant: a file that the access rules block does not exist for an import.
 
 use std::collections::HashSet;
 
@@ -13,16 +14,16 @@ use docent_core::path::RepoPath;
 use crate::deadline::{Deadline, Expired};
 use crate::files::Root;
 
-/// What a file imports.
+/// The imports of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
-    /// Files of the project, in the order they are first imported.
+    /// Files of the project, in the order of their first import.
     pub files: Vec<RepoPath>,
-    /// Imports of something else, as the file writes them.
+    /// Other imports by package, in the order of their first import.
     pub external: Vec<String>,
 }
 
-/// Why there is no answer.
+/// Why imports cannot be listed.
 #[derive(Debug, thiserror::Error)]
 pub enum DependencyError {
     #[error("Syntax error at line {0}")]
@@ -31,11 +32,11 @@ pub enum DependencyError {
     Expired(#[from] Expired),
 }
 
-/// Bytes of a file that an import leads to settings in.
-const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+/// Limit for files such as `tsconfig.json`, which say how imports are resolved.
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
 impl Dependencies {
-    /// What `text`, the content of the file at `path`, imports.
+    /// The imports in `text`, the content of the file at `path`.
     pub fn of(
         root: &Root,
         path: &RepoPath,
@@ -43,15 +44,15 @@ impl Dependencies {
         text: &str,
         deadline: &Deadline,
     ) -> Result<Self, DependencyError> {
-        // A text that cannot be parsed at all has no imports to speak of.
+        // A text that cannot be parsed at all counts as one without imports.
         let statements = ImportStatement::find_all(language, text, &|| deadline.check().is_err())
             .and_then(Result::ok)
             .unwrap_or_default();
         deadline.check()?;
-        let project = Files { root };
+        let project = RootFiles { root };
         let resolver = Resolver::new(&project);
-        let mut found = Self::default();
-        let (mut seen, mut seen_outside) = (HashSet::new(), HashSet::new());
+        let mut dependencies = Self::default();
+        let (mut seen, mut seen_external) = (HashSet::new(), HashSet::new());
         for statement in &statements {
             let imports = imports::read_statement(language, &statement.text, statement.line);
             if statement.is_broken && imports.is_empty() {
@@ -62,35 +63,35 @@ impl Dependencies {
                 match resolver.resolve(language, path.as_str(), &import) {
                     ImportTarget::Files(files) => {
                         let new = files.into_iter().filter(|file| seen.insert(file.clone()));
-                        found
+                        dependencies
                             .files
                             .extend(new.filter_map(|file| RepoPath::parse(&file).ok()));
                     }
                     ImportTarget::Itself => {}
                     ImportTarget::External => {
-                        let name = package(language, &import.written);
-                        if !name.is_empty() && seen_outside.insert(name.to_owned()) {
-                            found.external.push(name.to_owned());
+                        let name = package_name(language, &import.written);
+                        if !name.is_empty() && seen_external.insert(name.to_owned()) {
+                            dependencies.external.push(name.to_owned());
                         }
                     }
                 }
             }
         }
-        Ok(found)
+        Ok(dependencies)
     }
 }
 
-/// What an external import takes something from: a crate, a package. What is relative stays as it is. Nothing is left of
-/// modules of the crate itself whose file is not found.
-fn package<'a>(language: Language, written: &'a str) -> &'a str {
-    let until = |text: &'a str, mark: &str| text.split_once(mark).map_or(text, |(first, _)| first);
+/// The crate or package of an external import. A relative import stays as it is. The result is empty for
+/// modules of the crate itself whose file is missing.
+fn package_name<'a>(language: Language, written: &'a str) -> &'a str {
+    let before = |text: &'a str, mark: &str| text.split_once(mark).map_or(text, |(first, _)| first);
     match language {
-        Language::Rust => match until(written, "::") {
+        Language::Rust => match before(written, "::") {
             "super" | "self" => "",
             name if name.starts_with("mod ") => "",
             name => name,
         },
-        Language::Python if !written.starts_with('.') => until(written, "."),
+        Language::Python if !written.starts_with('.') => before(written, "."),
         Language::JavaScript
         | Language::JavaScriptReact
         | Language::TypeScript
@@ -105,26 +106,26 @@ fn package<'a>(language: Language, written: &'a str) -> &'a str {
             {
                 Some((end, _)) => &written[..=end],
                 None if written.starts_with('@') => written,
-                None => until(written, "/"),
+                None => before(written, "/"),
             }
         }
         _ => written,
     }
 }
 
-/// The project as imports see it.
-struct Files<'a> {
+/// The project's files, as import resolution sees them.
+struct RootFiles<'a> {
     root: &'a Root,
 }
 
-impl ProjectFiles for Files<'_> {
+impl ProjectFiles for RootFiles<'_> {
     fn is_file(&self, path: &str) -> bool {
         RepoPath::parse(path).is_ok_and(|path| self.root.has_file(&path))
     }
 
     fn read(&self, path: &str) -> Option<String> {
         let path = RepoPath::parse(path).ok()?;
-        let content = self.root.read(&path, MAX_SETTINGS_BYTES).ok()?;
+        let content = self.root.read(&path, MAX_CONFIG_BYTES).ok()?;
         String::from_utf8(content.bytes).ok()
     }
 
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn external_imports_are_called_by_their_package() {
+    fn external_imports_are_listed_by_package() {
         for (language, written, name) in [
             (Language::Rust, "std::io::Read", "std"),
             (Language::Rust, "super::*", ""),
@@ -150,7 +151,7 @@ mod tests {
             (Language::JavaScript, "./absent", "./absent"),
             (Language::Go, "k8s.io/klog/v2", "k8s.io/klog/v2"),
         ] {
-            assert_eq!(package(language, written), name, "{written}");
+            assert_eq!(package_name(language, written), name, "{written}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Project files: the only place that opens them.
+//! The only opener of project files.
 //!
-//! A file is opened below a handle of the root, one step at a time, never by a path string that was checked
-//! before: a symlink swapped in between cannot lead the open elsewhere. Links that end inside the project
-//! are followed, and the access rules are applied to where they end as well as to how they were named.
+//! A file is opened below a handle of the root, one component at a time, and never by a path that was checked
+//! before: otherwise a symlink that is swapped in between could lead outside. Links that end inside the
+//! project are followed, and the access rules are applied to the target of a link as well as to its name.
 //!
-//! Invariant: an [`OpenedFile`] file is a regular file that the rules allow, inside the root unless `Root::anywhere`
-//! opened it. Pipes, devices and directories are refused without being read.
+//! Invariant: an [`OpenedFile`] is a regular file that the rules allow, inside the root unless
+//! `Root::open_anywhere` opened it. Pipes, devices and directories are refused without being read.
 
 mod folder;
 mod own;
@@ -29,17 +29,17 @@ pub(crate) use own::{UNFINISHED, make_private, replace, replace_like};
 use crate::stamp::FileVersion;
 use crate::walk::WalkedFile;
 
-/// A project's directory and what may be shown of it. Clones share the handle.
+/// A project's directory with its access rules. Clones share the handle.
 #[derive(Clone, Debug)]
 pub struct Root {
     path: Arc<Path>,
-    /// The path as it was given, which links may have been written with.
+    /// The path before it was canonicalized. Absolute links in the project may begin with it.
     given: Arc<Path>,
     dir: Arc<Dir>,
     access: Arc<Access>,
 }
 
-/// A file that may be shown.
+/// An open file that the access rules allow.
 #[derive(Debug)]
 pub struct OpenedFile {
     pub file: File,
@@ -47,7 +47,7 @@ pub struct OpenedFile {
     pub modified: Option<SystemTime>,
 }
 
-/// A file's bytes and what the file system says about it.
+/// The content of a file, and its modification time.
 #[derive(Debug)]
 pub struct FileContent {
     pub bytes: Vec<u8>,
@@ -65,7 +65,7 @@ pub enum RootError {
     Unreadable(PathBuf, io::Error),
 }
 
-/// Why a file is not shown.
+/// Why a file cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     #[error("there is no such file")]
@@ -88,7 +88,7 @@ pub enum FileError {
     Io(io::Error),
 }
 
-/// Links followed before a path counts as a loop; what Linux allows.
+/// Links followed before a path counts as a loop, as on Linux.
 const MAX_LINKS: usize = 40;
 
 impl Root {
@@ -121,41 +121,41 @@ impl Root {
         }
     }
 
-    /// The directory's canonical path; for naming the project and for walking, not for opening files.
+    /// The canonical path, for naming the project and for walking. Files are opened by handle.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether what is at the directory's path is still the directory that files are opened in.
+    /// Whether the path still names the directory in which files are opened.
     #[cfg(unix)]
     pub fn is_still_there(&self) -> bool {
         use cap_std::fs::MetadataExt as _;
         use std::os::unix::fs::MetadataExt as _;
         match (std::fs::metadata(&*self.path), self.dir.dir_metadata()) {
-            (Ok(there), Ok(held)) => (there.dev(), there.ino()) == (held.dev(), held.ino()),
+            (Ok(named), Ok(open)) => (named.dev(), named.ino()) == (open.dev(), open.ino()),
             _ => false,
         }
     }
 
-    /// Elsewhere a directory that is open cannot be replaced.
+    /// Other systems do not replace a directory that is open.
     #[cfg(not(unix))]
     pub fn is_still_there(&self) -> bool {
         self.path.is_dir()
     }
 
-    /// A word for the project that no other has: made of its path.
+    /// An id for the project, derived from its path.
     pub fn id(&self) -> String {
         let path = self.path.as_os_str().as_encoded_bytes();
         Uuid::new_v5(&Uuid::NAMESPACE_URL, path).simple().to_string()
     }
 
-    /// The directory as it was named, which may lead through links.
-    pub(crate) fn given(&self) -> &Path {
+    /// The path before it was canonicalized, which may contain links.
+    pub(crate) fn path_as_given(&self) -> &Path {
         &self.given
     }
 
-    /// The part of an absolute path that is below the project's directory.
-    pub(crate) fn inside<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+    /// The part of an absolute path below the root. `None` outside.
+    pub(crate) fn strip_root<'a>(&self, path: &'a Path) -> Option<&'a Path> {
         path.strip_prefix(&self.path)
             .or_else(|_| path.strip_prefix(&self.given))
             .ok()
@@ -165,25 +165,25 @@ impl Root {
         &self.access
     }
 
-    /// Opens a file a caller named.
+    /// Opens a file that a caller named.
     pub fn file(&self, path: &RepoPath) -> Result<OpenedFile, FileError> {
         if !self.access.allows(path) {
             return Err(FileError::Blocked);
         }
-        self.open_either_way(path)
+        self.open_unchecked(path)
     }
 
-    /// Whether there is a file that may be shown.
+    /// Whether the file exists and may be shown.
     pub(crate) fn has_file(&self, path: &RepoPath) -> bool {
         self.file(path).is_ok()
     }
 
-    /// Names in a directory, sorted: of files, and with a `/` behind them of directories. What may not be shown is left out,
-    /// and so is everything where the directory cannot be read; the empty path is the root.
+    /// Sorted names of the files in a directory, and of its directories with a `/` at the end. Blocked names
+    /// are left out, and a directory that cannot be read has none. The empty path is the root.
     pub(crate) fn names_in(&self, directory: &str) -> Vec<String> {
-        // Through a link it may be a directory whose own name is blocked.
-        let place = self.path.join(directory);
-        let resolved = place.canonicalize().unwrap_or_else(|_| place.clone());
+        // A link may lead to a directory whose own name is blocked.
+        let named = self.path.join(directory);
+        let resolved = named.canonicalize().unwrap_or_else(|_| named.clone());
         let resolved = resolved.strip_prefix(&self.path).ok().and_then(Path::to_str);
         let is_allowed = match resolved {
             Some("") => true,
@@ -197,39 +197,39 @@ impl Root {
             "" => self.dir.entries(),
             _ => self.dir.read_dir(directory),
         };
-        let shown = |entry: cap_std::fs::DirEntry| {
+        let name_if_shown = |entry: cap_std::fs::DirEntry| {
             let name = entry.file_name().into_string().ok()?;
             let path = if directory.is_empty() {
                 name.clone()
             } else {
                 format!("{directory}/{name}")
             };
-            let allowed = RepoPath::parse(&path).is_ok_and(|path| self.access.allows(&path));
+            let is_allowed = RepoPath::parse(&path).is_ok_and(|path| self.access.allows(&path));
             let kind = entry.file_type().ok()?;
-            let shown = allowed
+            let is_shown = is_allowed
                 && (!kind.is_symlink() || RepoPath::parse(&path).is_ok_and(|path| self.has_file(&path)));
-            shown.then(|| if kind.is_dir() { name + "/" } else { name })
+            is_shown.then(|| if kind.is_dir() { name + "/" } else { name })
         };
         let mut names: Vec<String> = entries
             .into_iter()
             .flatten()
             .flatten()
-            .filter_map(shown)
+            .filter_map(name_if_shown)
             .collect();
         names.sort_unstable();
         names
     }
 
-    /// Opens a file that a walk listed. The walk has applied the rules, and does not follow links.
-    pub fn listed(&self, listed: &WalkedFile) -> Result<OpenedFile, FileError> {
-        self.open_either_way(listed.path())
+    /// Opens a file that a walk has found. The walk has applied the access rules, and does not follow links.
+    pub fn open_walked(&self, walked: &WalkedFile) -> Result<OpenedFile, FileError> {
+        self.open_unchecked(walked.path())
     }
 
-    /// Opens a file wherever on the machine it is, for the user who runs docent; a relative path begins at the root. The
-    /// rules are applied to where it ends. For what is read and not shown.
-    pub(crate) fn anywhere(&self, path: &Path) -> Result<OpenedFile, FileError> {
+    /// Opens a file anywhere on the machine, for the user who runs docent. A relative path begins at the
+    /// root. The access rules are applied to the target. The content may be parsed, but not shown.
+    pub(crate) fn open_anywhere(&self, path: &Path) -> Result<OpenedFile, FileError> {
         let path = self.path.join(path).canonicalize()?;
-        let names = self.inside(&path).unwrap_or(&path).components();
+        let names = self.strip_root(&path).unwrap_or(&path).components();
         let names: Vec<&str> = names
             .filter_map(|component| match component {
                 Component::Normal(name) => name.to_str(),
@@ -242,7 +242,8 @@ impl Root {
             Err(PathError::Empty) => return Err(FileError::Directory),
             Err(_) => return Err(FileError::Blocked),
         }
-        let file = cap_std::fs::File::open_ambient_with(&path, &to_read(), cap_std::ambient_authority())?;
+        let file =
+            cap_std::fs::File::open_ambient_with(&path, &read_options(), cap_std::ambient_authority())?;
         OpenedFile::new(file.into_std())
     }
 
@@ -251,12 +252,12 @@ impl Root {
         self.file(path)?.read(limit)
     }
 
-    /// Writes a file that is not there yet; one that is stays as it is, and is an error.
+    /// Creates a file. An existing file is an error and is left as it is.
     pub fn create(&self, path: &RepoPath, content: &[u8]) -> Result<(), FileError> {
         if !self.access.allows(path) {
             return Err(FileError::Blocked);
         }
-        // Through a link it may be a directory whose own name is blocked.
+        // A link may lead to a directory whose own name is blocked.
         let mut directory = path.as_str();
         while let Some((above, _)) = directory.rsplit_once('/') {
             if self.dir.symlink_metadata(above)?.is_symlink() {
@@ -268,15 +269,15 @@ impl Root {
         options.write(true).create_new(true);
         let mut file = self.dir.open_with(path.as_str(), &options)?;
         Ok(file.write_all(content).inspect_err(|_| {
-            // Half a file would be in the way of another try.
+            // A partial file would make the next attempt fail.
             let _ = self.dir.remove_file(path.as_str());
         })?)
     }
 
-    /// Reads a file that steers a walk and is never shown, so that no access rule applies to how it is named.
-    /// Nothing where there is none.
-    pub(crate) fn steering(&self, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let opened = self.open_either_way(path);
+    /// Reads a file that controls a walk, an ignore file for example. It is never shown, so the access rules
+    /// do not apply to its name. `None` if there is none.
+    pub(crate) fn read_walk_rules(&self, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let opened = self.open_unchecked(path);
         match opened.and_then(|opened| opened.read(limit)) {
             Ok(content) => Ok(Some(content.bytes)),
             Err(FileError::Missing | FileError::Directory) => Ok(None),
@@ -284,15 +285,16 @@ impl Root {
         }
     }
 
-    fn open_either_way(&self, path: &RepoPath) -> Result<OpenedFile, FileError> {
+    /// Opens a path whose name the access rules allow.
+    fn open_unchecked(&self, path: &RepoPath) -> Result<OpenedFile, FileError> {
         match self.open_directly(path) {
             Some(file) => OpenedFile::new(file?),
             None => self.open_through_links(path),
         }
     }
 
-    /// One system call for the common case of a path without links. `None` where a link is on the way, or
-    /// the system cannot open like this.
+    /// One system call for the common case of a path without links. `None` if the path contains a link, or
+    /// the system does not have the call.
     #[cfg(target_os = "linux")]
     fn open_directly(&self, path: &RepoPath) -> Option<Result<File, FileError>> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
@@ -315,8 +317,8 @@ impl Root {
         None
     }
 
-    /// Walks the path one component at a time, each opened without following links, and follows links by
-    /// reading them. Works everywhere, and knows where the path ended.
+    /// Opens the path one component at a time without following links, and resolves links by reading them. It
+    /// works on every system and applies the access rules to the target.
     fn open_through_links(&self, path: &RepoPath) -> Result<OpenedFile, FileError> {
         let mut ahead: Vec<String> = path.components().rev().map(str::to_owned).collect();
         let mut behind: Vec<(Dir, String)> = Vec::new();
@@ -337,7 +339,7 @@ impl Root {
                 if target.is_absolute() {
                     behind.clear();
                 }
-                ahead.extend(self.steps(&target)?.into_iter().rev());
+                ahead.extend(self.link_components(&target)?.into_iter().rev());
             } else if kind.is_dir() {
                 if ahead.is_empty() {
                     return Err(FileError::Directory);
@@ -355,7 +357,7 @@ impl Root {
                 if !self.access.allows(&end) {
                     return Err(FileError::Blocked);
                 }
-                return OpenedFile::new(here.open_with(&name, &to_read())?.into_std());
+                return OpenedFile::new(here.open_with(&name, &read_options())?.into_std());
             } else {
                 return Err(FileError::Missing);
             }
@@ -363,29 +365,31 @@ impl Root {
         Err(FileError::Directory)
     }
 
-    /// The steps a link's target takes from the directory it stands in, or from the root where it is absolute
-    /// and points into the project.
-    fn steps(&self, target: &Path) -> Result<Vec<String>, FileError> {
+    /// The components of a link's target, relative to the link's directory, or to the root if the target is
+    /// absolute and inside the project.
+    fn link_components(&self, target: &Path) -> Result<Vec<String>, FileError> {
         let relative = if target.is_absolute() {
-            self.inside(target).ok_or(FileError::Outside)?
+            self.strip_root(target).ok_or(FileError::Outside)?
         } else {
             target
         };
-        let mut steps = Vec::new();
+        let mut components = Vec::new();
         for component in relative.components() {
             match component {
                 Component::CurDir => {}
-                Component::ParentDir => steps.push("..".to_owned()),
-                Component::Normal(name) => steps.push(name.to_str().ok_or(FileError::Missing)?.to_owned()),
+                Component::ParentDir => components.push("..".to_owned()),
+                Component::Normal(name) => {
+                    components.push(name.to_str().ok_or(FileError::Missing)?.to_owned());
+                }
                 Component::RootDir | Component::Prefix(_) => return Err(FileError::Outside),
             }
         }
-        Ok(steps)
+        Ok(components)
     }
 }
 
-/// How a file is opened to be read: it is the very one that is named, and a pipe is not waited for.
-pub(crate) fn to_read() -> OpenOptions {
+/// Options for reading: a link is not followed, and opening a pipe does not block.
+pub(crate) fn read_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     options
@@ -407,26 +411,26 @@ impl OpenedFile {
         })
     }
 
-    /// Which version of the file this is, as of now.
+    /// The current version of the file.
     pub(crate) fn version(&self) -> Result<FileVersion, FileError> {
         Ok(FileVersion::of(&self.file.metadata()?))
     }
 
-    /// True when the user who runs docent owns the file.
+    /// Whether the user who runs docent owns the file.
     #[cfg(unix)]
     pub(crate) fn is_own(&self) -> Result<bool, FileError> {
         use std::os::unix::fs::MetadataExt;
         Ok(self.file.metadata()?.uid() == rustix::process::geteuid().as_raw())
     }
 
-    /// True when the file is known by another name too.
+    /// Whether the file has another hard link.
     #[cfg(unix)]
     pub(crate) fn has_other_names(&self) -> Result<bool, FileError> {
         use std::os::unix::fs::MetadataExt;
         Ok(self.file.metadata()?.nlink() > 1)
     }
 
-    /// Elsewhere nobody says.
+    /// Other systems do not tell.
     #[cfg(not(unix))]
     #[expect(
         clippy::unnecessary_wraps,
@@ -437,7 +441,7 @@ impl OpenedFile {
         Ok(false)
     }
 
-    /// Elsewhere, temporary directories belong to one user.
+    /// On other systems, temporary directories belong to one user.
     #[cfg(not(unix))]
     #[expect(
         clippy::unnecessary_wraps,
@@ -453,7 +457,7 @@ impl OpenedFile {
         if size > limit {
             return Err(FileError::TooLarge { size, limit });
         }
-        // The size is a hint: a file may grow while it is read, and files made by the kernel claim to be empty.
+        // The size is a hint: a file may grow while it is read, and files in `/proc` have size 0.
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
         file.take(limit + 1)
             .read_to_end(&mut bytes)
@@ -466,7 +470,7 @@ impl OpenedFile {
     }
 }
 
-/// The text that bytes are; what is not UTF-8 shows as replacement characters.
+/// Decodes UTF-8, with replacement characters for invalid bytes.
 pub(crate) fn lossy_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
@@ -479,7 +483,7 @@ impl From<io::Error> for FileError {
             }
             io::ErrorKind::PermissionDenied => Self::Denied,
             io::ErrorKind::IsADirectory => Self::Directory,
-            // A socket cannot be opened; an open that expected no link found one, swapped in just now.
+            // NXIO: a socket. LOOP: a link that was swapped in between two steps.
             _ => match error.raw_os_error() {
                 #[cfg(target_os = "linux")]
                 Some(code) if code == rustix::io::Errno::NXIO.raw_os_error() => Self::Special,
@@ -496,9 +500,8 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// The portable walk must agree with the system call it stands in for, on paths that both can open.
     #[test]
-    fn both_ways_of_opening_agree() {
+    fn both_ways_to_open_agree() {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir_all(directory.path().join("a/b/secrets")).unwrap();
         for path in ["top.txt", "a/b/deep.txt", "a/b/secrets/x.txt", "a/empty"] {

@@ -1,10 +1,11 @@
 //! Text search over the project with ripgrep's engine.
 //!
-//! Two passes: the first counts matching lines of every file, in parallel and without keeping text; the second
-//! reads the few files, in order of path, that the answer has room for. So the total is exact, the order does
-//! not depend on threads, and memory depends on the number of matching files only.
+//! There are two passes: the first counts matching lines of every file, in parallel and without storing text;
+//! the second reads the few files, in order of path, that the answer has room for. A match is a matching
+//! line, as in ripgrep. Files with a NUL byte are binary and never match.
 //!
-//! A match is a matching line, as in ripgrep. Files with a NUL byte are binary and never match.
+//! Invariant: the total is exact, the order does not depend on threads, and memory depends only on the number
+//! of matching files.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -21,33 +22,33 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 
 use crate::deadline::{Deadline, Expired};
 use crate::files::{OpenedFile, Root};
-use crate::walk::{self, Missed, Next, WalkedFile};
+use crate::walk::{self, Missed, VisitOutcome, WalkedFile};
 
-/// Directories that are never searched: what tools and builds put into a project.
+/// Directories that are never searched: dependencies, build output and docent's own.
 pub const EXCLUDED: &[&str] = &["node_modules", ".git", "dist", "build", ".next", ".context"];
 
 /// Lines of context on each side of a match.
-const CONTEXT: usize = 2;
+const CONTEXT_LINES: usize = 2;
 
-/// The longest line shown whole, in bytes; a longer one is cut around its match.
+/// Longer lines are cut around their match.
 const MAX_LINE_BYTES: usize = 400;
 
-/// The longest line the engine reads, and the largest file. What is longer is passed over and named.
-const HEAP_LIMIT: usize = 64 << 20;
+/// Limits of a line and of a file. A file beyond them is skipped and named.
+const MAX_HEAP_BYTES: usize = 64 << 20;
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// Files up to this size are read at once, which takes one system call where the engine's own reading takes three. It
-/// is as far as the engine looks for NUL bytes in text it is handed whole.
+/// Files up to this size are read with one system call, where the search engine's reader takes three. In a
+/// slice, the engine looks for NUL bytes only up to this size.
 const MAX_SMALL_FILE_BYTES: usize = 64 << 10;
 
-/// What to look for.
+/// A text search.
 #[derive(Clone, Debug)]
 pub struct GrepQuery<'a> {
     pub pattern: &'a str,
     /// Only files whose path matches.
     pub file_pattern: Option<&'a str>,
     pub case: Case,
-    /// How many matches to return.
+    /// Maximum number of matches to return.
     pub limit: usize,
 }
 
@@ -57,26 +58,26 @@ pub enum Case {
     Insensitive,
 }
 
-/// What was found.
+/// The matches of a query.
 #[derive(Debug)]
 pub struct GrepResult {
-    /// The first matches by path, then line.
+    /// The first matches, by path and line.
     pub matches: Vec<MatchedLine>,
-    /// How many there are in all.
+    /// Number of all matches.
     pub total: u64,
-    /// Files read to their end.
+    /// Number of files that were read to their end.
     pub files_searched: u64,
-    /// Files and directories that could not be.
+    /// Files and directories that could not be read.
     pub missed: Missed,
 }
 
-/// A matching line and its surroundings. Long lines are cut and marked with `…`.
+/// A matching line with its context. Long lines are cut and marked with `…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchedLine {
     pub path: RepoPath,
     /// Counted from 1.
     pub line: u64,
-    /// In characters of the whole line, counted from 1.
+    /// Column of the match in characters of the whole line, counted from 1.
     pub column: usize,
     pub text: String,
     pub before: Vec<String>,
@@ -98,37 +99,37 @@ pub fn grep(root: &Root, query: &GrepQuery<'_>, deadline: &Deadline) -> Result<G
     let filter = query.file_pattern.map(FileFilter::new).transpose()?;
     let search = GrepRun {
         root,
-        matcher: matcher(query)?,
+        matcher: build_matcher(query)?,
         deadline,
     };
     let searched = AtomicU64::new(0);
     let matching = Mutex::new(Vec::new());
 
-    let missed = walk::files(root, EXCLUDED, deadline, || {
-        let mut bench = Bench::new(searcher().line_number(false).build());
+    let missed = walk::visit_files(root, EXCLUDED, deadline, || {
+        let mut searcher = FileSearcher::new(build_searcher().line_number(false).build());
         let (search, filter, searched, matching) = (&search, &filter, &searched, &matching);
-        move |listed| {
+        move |walked| {
             if deadline.check().is_err() {
-                return Next::Stop;
+                return VisitOutcome::Stop;
             }
             if filter
                 .as_ref()
-                .is_some_and(|filter| !filter.accepts(listed.path()))
+                .is_some_and(|filter| !filter.accepts(walked.path()))
             {
-                return Next::Continue;
+                return VisitOutcome::Continue;
             }
-            let mut count = Count::default();
-            if search.file(listed, &mut bench, &mut count).is_err() {
-                return Next::Missed;
+            let mut count = LineCounter::default();
+            if search.search_file(walked, &mut searcher, &mut count).is_err() {
+                return VisitOutcome::Missed;
             }
             searched.fetch_add(1, Ordering::Relaxed);
             if count.lines > 0 {
                 matching
                     .lock()
                     .expect(NO_PANIC)
-                    .push((listed.clone(), count.lines));
+                    .push((walked.clone(), count.lines));
             }
-            Next::Continue
+            VisitOutcome::Continue
         }
     });
     deadline.check()?;
@@ -137,21 +138,21 @@ pub fn grep(root: &Root, query: &GrepQuery<'_>, deadline: &Deadline) -> Result<G
     matching.sort_unstable();
     let total = matching.iter().map(|(_, lines)| lines).sum();
     let mut matches = Vec::new();
-    let mut bench = Bench::new(
-        searcher()
+    let mut searcher = FileSearcher::new(
+        build_searcher()
             .line_number(true)
-            .before_context(CONTEXT)
-            .after_context(CONTEXT)
+            .before_context(CONTEXT_LINES)
+            .after_context(CONTEXT_LINES)
             .build(),
     );
-    for (listed, _) in matching {
+    for (walked, _) in matching {
         if matches.len() >= query.limit {
             break;
         }
-        let mut collect = Collect::new(&search.matcher, query.limit - matches.len());
-        // A file that has changed or gone since it was counted gives what it still has.
-        let _ = search.file(&listed, &mut bench, &mut collect);
-        matches.extend(collect.finish(listed.path()));
+        let mut collect = MatchCollector::new(&search.matcher, query.limit - matches.len());
+        // A file that has changed since it was counted gives the matches that it has now.
+        let _ = search.search_file(&walked, &mut searcher, &mut collect);
+        matches.extend(collect.finish(walked.path()));
     }
     deadline.check()?;
     Ok(GrepResult {
@@ -164,36 +165,36 @@ pub fn grep(root: &Root, query: &GrepQuery<'_>, deadline: &Deadline) -> Result<G
 
 const NO_PANIC: &str = "no visitor panics while it adds a file";
 
-/// What is the same for every file.
+/// The parts of a query that are the same for every file.
 struct GrepRun<'a> {
     root: &'a Root,
     matcher: RegexMatcher,
     deadline: &'a Deadline,
 }
 
-/// What a thread uses again for every file.
-struct Bench {
-    searcher: Searcher,
-    small: Vec<u8>,
+/// The search engine and the read buffer of one thread, reused for every file.
+struct FileSearcher {
+    engine: Searcher,
+    buffer: Vec<u8>,
 }
 
-impl Bench {
-    fn new(searcher: Searcher) -> Self {
+impl FileSearcher {
+    fn new(engine: Searcher) -> Self {
         Self {
-            searcher,
-            small: vec![0; MAX_SMALL_FILE_BYTES],
+            engine,
+            buffer: vec![0; MAX_SMALL_FILE_BYTES],
         }
     }
 }
 
 impl GrepRun<'_> {
-    fn file<S: Sink<Error = io::Error>>(
+    fn search_file<S: Sink<Error = io::Error>>(
         &self,
-        listed: &WalkedFile,
-        bench: &mut Bench,
+        walked: &WalkedFile,
+        searcher: &mut FileSearcher,
         sink: S,
     ) -> io::Result<()> {
-        let OpenedFile { file, size, .. } = self.root.listed(listed).map_err(io::Error::other)?;
+        let OpenedFile { file, size, .. } = self.root.open_walked(walked).map_err(io::Error::other)?;
         if size > MAX_FILE_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -203,23 +204,23 @@ impl GrepRun<'_> {
             deadline: self.deadline,
         };
         if size > MAX_SMALL_FILE_BYTES as u64 {
-            return bench.searcher.search_reader(&self.matcher, source, sink);
+            return searcher.engine.search_reader(&self.matcher, source, sink);
         }
         let mut filled = 0;
         loop {
-            match source.read(&mut bench.small[filled..])? {
+            match source.read(&mut searcher.buffer[filled..])? {
                 0 => break,
                 read => filled += read,
             }
         }
-        bench
-            .searcher
-            .search_slice(&self.matcher, &bench.small[..filled], sink)
+        searcher
+            .engine
+            .search_slice(&self.matcher, &searcher.buffer[..filled], sink)
     }
 }
 
-/// A file as long as it was when it was opened, read until time is up. That its end is known saves the read that
-/// would only find it.
+/// A file of the size that it had when it was opened, read until the deadline. The known size saves the last
+/// read, which would only find the end.
 struct BoundedFile<'a> {
     file: File,
     left: u64,
@@ -238,15 +239,15 @@ impl Read for BoundedFile<'_> {
             self.left.saturating_sub(read as u64)
         };
         if self.left > 0 {
-            // Most files are read at once; asking for the time is for those that are not.
+            // Most files are read at once and need no check.
             self.deadline.check().map_err(io::Error::other)?;
         }
         Ok(read)
     }
 }
 
-/// The same dialect as ripgrep's default engine.
-fn matcher(query: &GrepQuery<'_>) -> Result<RegexMatcher, GrepError> {
+/// Builds a matcher with the dialect of ripgrep's default engine.
+fn build_matcher(query: &GrepQuery<'_>) -> Result<RegexMatcher, GrepError> {
     RegexMatcherBuilder::new()
         .case_insensitive(query.case == Case::Insensitive)
         .multi_line(true)
@@ -257,20 +258,20 @@ fn matcher(query: &GrepQuery<'_>) -> Result<RegexMatcher, GrepError> {
         .map_err(|error| GrepError::Pattern(error.to_string()))
 }
 
-fn searcher() -> SearcherBuilder {
+fn build_searcher() -> SearcherBuilder {
     let mut builder = SearcherBuilder::new();
     builder
         .binary_detection(BinaryDetection::quit(b'\0'))
-        .heap_limit(Some(HEAP_LIMIT));
+        .heap_limit(Some(MAX_HEAP_BYTES));
     builder
 }
 
-/// A glob over paths: without a `/` it speaks of the file name at any depth, with one at its start or inside of
-/// the path from the root; a directory means all below it, and a leading `!` means all but these.
+/// A glob over paths. Without a `/` it matches file names at any depth, with one at its start or inside it
+/// matches paths from the root. A directory matches all files below it, and a leading `!` negates the glob.
 #[derive(Debug)]
 struct FileFilter {
     globs: GlobSet,
-    wanted: bool,
+    accepts_matches: bool,
 }
 
 impl FileFilter {
@@ -279,7 +280,7 @@ impl FileFilter {
         if !is_reasonable(pattern) {
             return Err(GrepError::FilePattern("it is too long or too deep".to_owned()));
         }
-        let (pattern, wanted) = pattern
+        let (pattern, accepts_matches) = pattern
             .strip_prefix('!')
             .map_or((pattern, true), |rest| (rest, false));
         let pattern = pattern
@@ -299,22 +300,22 @@ impl FileFilter {
         }
         Ok(Self {
             globs: globs.build().map_err(|error| fail(&error))?,
-            wanted,
+            accepts_matches,
         })
     }
 
     fn accepts(&self, path: &RepoPath) -> bool {
-        self.globs.is_match(path.as_str()) == self.wanted
+        self.globs.is_match(path.as_str()) == self.accepts_matches
     }
 }
 
-/// Counts matching lines; a binary file has none.
+/// Counts matching lines. A binary file has none.
 #[derive(Debug, Default)]
-struct Count {
+struct LineCounter {
     lines: u64,
 }
 
-impl Sink for &mut Count {
+impl Sink for &mut LineCounter {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
@@ -330,13 +331,13 @@ impl Sink for &mut Count {
     }
 }
 
-/// Keeps the first matches of one file with the lines around them. It is shown those lines, each once, in order; two
-/// matches may share some.
-struct Collect<'m> {
+/// Collects the first matches of one file with their context. The engine passes each line once, in order; two
+/// matches may share context.
+struct MatchCollector<'m> {
     matcher: &'m RegexMatcher,
     room: usize,
     rows: Vec<CollectedLine>,
-    /// The last lines seen with their numbers, oldest first.
+    /// The last lines with their numbers, oldest first.
     recent: VecDeque<(u64, String)>,
 }
 
@@ -348,13 +349,13 @@ struct CollectedLine {
     after: Vec<String>,
 }
 
-impl<'m> Collect<'m> {
+impl<'m> MatchCollector<'m> {
     fn new(matcher: &'m RegexMatcher, room: usize) -> Self {
         Self {
             matcher,
             room,
             rows: Vec::new(),
-            recent: VecDeque::with_capacity(CONTEXT + 1),
+            recent: VecDeque::with_capacity(CONTEXT_LINES + 1),
         }
     }
 
@@ -377,56 +378,56 @@ impl<'m> Collect<'m> {
         )
     }
 
-    /// Hands a line to the matches just before it, and keeps it for those just after. False when nothing more is
-    /// needed.
-    fn pass(&mut self, number: u64, line: &[u8]) -> bool {
+    /// Adds a line to the context of the matches before it, and remembers it for those after it. False if no
+    /// further line is needed.
+    fn add_line(&mut self, number: u64, line: &[u8]) -> bool {
         let text = excerpt(line, 0);
-        let near = self
+        let in_reach = self
             .rows
             .iter_mut()
             .rev()
-            .take_while(|row| row.line + CONTEXT as u64 >= number);
-        near.for_each(|row| row.after.push(text.clone()));
+            .take_while(|row| row.line + CONTEXT_LINES as u64 >= number);
+        in_reach.for_each(|row| row.after.push(text.clone()));
         self.recent.push_back((number, text));
-        if self.recent.len() > CONTEXT {
+        if self.recent.len() > CONTEXT_LINES {
             self.recent.pop_front();
         }
         let last = self.rows.last().map_or(0, |row| row.line);
-        self.rows.len() < self.room || number < last + CONTEXT as u64
+        self.rows.len() < self.room || number < last + CONTEXT_LINES as u64
     }
 }
 
-impl Sink for &mut Collect<'_> {
+impl Sink for &mut MatchCollector<'_> {
     type Error = io::Error;
 
-    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        let number = found.line_number().expect("line numbers are asked for");
-        let whole = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
+    fn matched(&mut self, _: &Searcher, matched: &SinkMatch<'_>) -> io::Result<bool> {
+        let number = matched.line_number().expect("line numbers are enabled");
+        let whole = matched.bytes().strip_suffix(b"\n").unwrap_or(matched.bytes());
         let line = without_line_end(whole);
-        let near = self
+        let context = self
             .recent
             .iter()
-            .filter(|(before, _)| before + CONTEXT as u64 >= number);
-        let before = near.map(|(_, text)| text.clone()).collect();
-        let goes_on = self.pass(number, line);
+            .filter(|(before, _)| before + CONTEXT_LINES as u64 >= number);
+        let before = context.map(|(_, text)| text.clone()).collect();
+        let goes_on = self.add_line(number, line);
         if self.rows.len() == self.room {
             return Ok(goes_on);
         }
         let at = self.matcher.find(whole).ok().flatten();
-        let at = at.map_or(0, |found| found.start().min(line.len()));
+        let at = at.map_or(0, |matched| matched.start().min(line.len()));
         self.rows.push(CollectedLine {
             line: number,
-            column: characters(&line[..at]) + 1,
+            column: count_characters(&line[..at]) + 1,
             text: excerpt(line, at),
             before,
-            after: Vec::with_capacity(CONTEXT),
+            after: Vec::with_capacity(CONTEXT_LINES),
         });
         Ok(true)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        let number = context.line_number().expect("line numbers are asked for");
-        Ok(self.pass(number, without_line_end(context.bytes())))
+        let number = context.line_number().expect("line numbers are enabled");
+        Ok(self.add_line(number, without_line_end(context.bytes())))
     }
 }
 
@@ -435,31 +436,32 @@ fn without_line_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// How many characters `bytes` would show; a run of broken bytes counts as the marks that stand for it.
-fn characters(bytes: &[u8]) -> usize {
+/// Counts the characters that `bytes` are shown as. A run of invalid bytes counts as one replacement
+/// character.
+fn count_characters(bytes: &[u8]) -> usize {
     bytes
         .utf8_chunks()
         .map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty()))
         .sum()
 }
 
-/// The line as text; around byte `at` where it is too long to show whole.
+/// The line as text. A line that is too long is cut around byte `at`.
 fn excerpt(line: &[u8], at: usize) -> String {
     if line.len() <= MAX_LINE_BYTES {
         return String::from_utf8_lossy(line).into_owned();
     }
-    let wanted = at
+    let ideal_start = at
         .saturating_sub(MAX_LINE_BYTES / 4)
         .min(line.len() - MAX_LINE_BYTES);
-    let start = boundary(line, wanted);
-    let end = boundary(line, (wanted + MAX_LINE_BYTES).min(line.len()));
+    let start = char_boundary(line, ideal_start);
+    let end = char_boundary(line, (ideal_start + MAX_LINE_BYTES).min(line.len()));
     let open = if start > 0 { "…" } else { "" };
     let close = if end < line.len() { "…" } else { "" };
     format!("{open}{}{close}", String::from_utf8_lossy(&line[start..end]))
 }
 
-/// The next place at or after `at` where a character may begin.
-fn boundary(line: &[u8], at: usize) -> usize {
+/// The next position at or after `at` at which a character may begin.
+fn char_boundary(line: &[u8], at: usize) -> usize {
     let continues = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
     at + line[at..]
         .iter()
@@ -475,7 +477,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_excerpt_is_a_part_of_the_line_around_the_place(line in "(文|é|x|😀){0,400}", at in 0_usize..2_000) {
+        fn an_excerpt_is_a_part_of_the_line_around_the_match(line in "(文|é|x|😀){0,400}", at in 0_usize..2_000) {
             let starts: Vec<usize> = line.char_indices().map(|(at, _)| at).collect();
             let at = starts.get(at % starts.len().max(1)).copied().unwrap_or(0);
             let shown = excerpt(line.as_bytes(), at);

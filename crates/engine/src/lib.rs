@@ -1,6 +1,8 @@
-//! What docent does on the machine: it opens files, walks and searches them, and keeps the time.
+//! The engine: everything in docent that touches the machine. Files, git, the index, embedders, memory, time.
 //!
-//! Plain blocking Rust. Nothing here knows about MCP, HTTP, the terminal or where settings come from.
+//! Plain blocking Rust. Protocols, the terminal and the loading of settings are in the app.
+//!
+//! Invariant: long loops take a [`deadline::Deadline`] and check it.
 
 pub mod accesses;
 pub mod clients;

@@ -1,7 +1,9 @@
-//! Projects that belong together: which others a search may look into as well.
+//! Links between projects: the other projects that a search may include.
 //!
-//! Links are the user's and lie with the user's settings, not in the project: what arrives with a clone cannot make docent
-//! look into another project.
+//! Which links a search follows is decided in the app.
+//!
+//! Invariant: links lie in the user's settings and not in the project, so that no clone can make docent read
+//! another project.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +14,7 @@ use serde_json::Value;
 
 use crate::files::{make_private, replace};
 
-/// The file that holds all links of a user.
+/// The file with all links of a user.
 #[derive(Clone, Debug)]
 pub struct Links {
     file: Option<PathBuf>,
@@ -29,7 +31,7 @@ pub enum LinkError {
     Io(PathBuf, io::Error),
 }
 
-/// Projects that are looked into at the most, however they are linked.
+/// Linked projects that one search includes.
 const MAX_LINKED_PROJECTS: usize = 32;
 
 type Table = BTreeMap<String, Vec<String>>;
@@ -39,30 +41,30 @@ impl Links {
         Self { file }
     }
 
-    /// The projects linked from one, in the order they were linked.
+    /// The projects that one links to, in the order of their links.
     pub fn of(&self, root: &Path) -> Result<Vec<PathBuf>, LinkError> {
         let linked = self.read()?.remove(&key(root)).unwrap_or_default();
         Ok(linked.into_iter().map(PathBuf::from).collect())
     }
 
-    /// The projects that can be reached from one by links, the nearest first, each once, without itself.
+    /// The projects that can be reached from one over links, the nearest first, each once, without itself.
     pub fn reachable(&self, root: &Path) -> Result<Vec<PathBuf>, LinkError> {
         let table = self.read()?;
-        let mut found = vec![key(root)];
+        let mut reached = vec![key(root)];
         let mut next = 0;
-        while next < found.len() && found.len() <= MAX_LINKED_PROJECTS {
-            for linked in table.get(&found[next]).into_iter().flatten() {
-                if !found.contains(linked) {
-                    found.push(linked.clone());
+        while next < reached.len() && reached.len() <= MAX_LINKED_PROJECTS {
+            for linked in table.get(&reached[next]).into_iter().flatten() {
+                if !reached.contains(linked) {
+                    reached.push(linked.clone());
                 }
             }
             next += 1;
         }
-        found.truncate(MAX_LINKED_PROJECTS + 1);
-        Ok(found.into_iter().skip(1).map(PathBuf::from).collect())
+        reached.truncate(MAX_LINKED_PROJECTS + 1);
+        Ok(reached.into_iter().skip(1).map(PathBuf::from).collect())
     }
 
-    /// Links a project. False where it was linked already.
+    /// Adds a link. Returns false if it exists.
     pub fn add(&self, root: &Path, other: &Path) -> Result<bool, LinkError> {
         self.change(|table| {
             let linked = table.entry(key(root)).or_default();
@@ -74,7 +76,7 @@ impl Links {
         })
     }
 
-    /// Takes a link back. False where there was none.
+    /// Removes a link. Returns false if there was none.
     pub fn remove(&self, root: &Path, other: &Path) -> Result<bool, LinkError> {
         self.change(|table| {
             let Some(linked) = table.get_mut(&key(root)) else {
@@ -99,7 +101,7 @@ impl Links {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Table::new()),
             Err(error) => return Err(LinkError::Io(file.clone(), error)),
         };
-        let malformed = |why: &str| LinkError::Malformed(file.clone(), why.to_owned());
+        let malformed = |reason: &str| LinkError::Malformed(file.clone(), reason.to_owned());
         let value: Value = serde_json::from_str(&text).map_err(|error| malformed(&error.to_string()))?;
         let object = value.as_object().ok_or_else(|| malformed("it is no object"))?;
         let mut table = Table::new();
@@ -111,7 +113,8 @@ impl Links {
         Ok(table)
     }
 
-    /// Reads, changes and replaces the file as a whole, one process at a time.
+    /// Reads, changes and replaces the file, under a lock, so that two processes do not lose each other's
+    /// links.
     fn change(&self, change: impl FnOnce(&mut Table) -> bool) -> Result<bool, LinkError> {
         let file = self.file.as_ref().ok_or(LinkError::Nowhere)?;
         let io = |error| LinkError::Io(file.clone(), error);
@@ -139,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_followed_and_circles_end() {
+    fn links_are_followed_and_cycles_end() {
         let folder = tempfile::tempdir().unwrap();
         let links = Links::new(Some(folder.path().join("docent/links.json")));
         let path = |name: &str| PathBuf::from(name);

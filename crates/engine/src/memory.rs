@@ -1,12 +1,15 @@
-//! The project's memory: entries that are appended to files in the project, and those that wait for the user to approve them.
+//! The project's memory: appends entries to files in the project, and queues those that the user has to
+//! approve.
 //!
-//! What is appended is written as given. Who wrote it and when is kept beside it, in `origins.jsonl`. What waits lies with the
-//! user's own state and not in the project, so that nothing that arrives with a clone can ask to be approved.
+//! Entries are written as given; their author and date go into `origins.jsonl` beside them. Pending entries
+//! lie in the user's state directory and not in the project, so that no clone can bring an entry that asks
+//! for approval.
 //!
-//! Invariant: an entry that was acknowledged is on disk, whole and once; one that was not is there whole or not at all, whichever
-//! processes are killed. Whoever appends holds the lock, writes what is about to be appended into the journal, appends, and
-//! takes the journal away. A process killed in between leaves the journal, by which the next one takes back half an entry.
-//! Nothing else is ever taken out of a file: what people and their tools write there meanwhile stays.
+//! Invariant: an acknowledged entry is on disk, whole and once; one that was not acknowledged is there whole
+//! or not at all, whichever process is killed. To append, a process takes the lock, writes the entry into the
+//! journal, appends it and removes the journal. A process that is killed leaves its journal, by which the
+//! next one removes a partial entry. No other bytes are ever removed: what people and their tools write there
+//! meanwhile stays.
 
 mod pending;
 
@@ -33,39 +36,39 @@ use crate::files::{FileError, OpenFolder, Root};
 pub struct Memory {
     root: Root,
     clock: Clock,
-    /// Where entries wait for approval; nowhere, where the user has no place for state.
-    waiting: Option<PathBuf>,
+    /// Directory of pending entries. `None` if the user has no state directory.
+    pending_folder: Option<PathBuf>,
 }
 
-/// Who an entry is from.
+/// The session that wrote an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Author {
     pub session: String,
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
 }
 
-/// What was appended.
+/// Size and time of an appended entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// All of them, with what sets the entry off.
+    /// Bytes written, with the separator before the entry.
     pub bytes: u64,
     pub at: Timestamp,
 }
 
-/// Where an entry of a file came from.
+/// Author and date of an entry: a line of `origins.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EntryOrigin {
     file: MemoryFile,
-    /// Of the entry's text.
+    /// Hash of the entry's text.
     entry: String,
     #[serde(flatten)]
     pub(crate) author: Author,
     pub(crate) date: String,
 }
 
-/// Why nothing was appended.
+/// Why an entry was not appended.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     #[error("{0}")]
@@ -74,27 +77,31 @@ pub enum MemoryError {
     Busy,
     #[error(transparent)]
     Expired(#[from] Expired),
-    /// The file is as it was.
+    /// The file is unchanged.
     #[error("it cannot be written: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Who wrote what, one object a line.
+/// Authors of entries, one JSON object per line.
 pub(crate) const ORIGINS: &str = "origins.jsonl";
 
-/// Is there while somebody appends.
+/// Exists while a process appends.
 pub(crate) const JOURNAL: &str = ".journal";
 
-/// How long a process waits for others that append, and how long it pauses before it tries again.
+/// How long a process waits for the lock, and how often it tries.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const LOCK_POLL_INTERVAL: Duration = Duration::from_micros(500);
 
-/// Journals beyond this are not ours.
+/// A longer journal is not ours.
 const MAX_JOURNAL_BYTES: u64 = 64 << 10;
 
 impl Memory {
-    pub fn new(root: Root, clock: Clock, waiting: Option<PathBuf>) -> Self {
-        Self { root, clock, waiting }
+    pub fn new(root: Root, clock: Clock, pending_folder: Option<PathBuf>) -> Self {
+        Self {
+            root,
+            clock,
+            pending_folder,
+        }
     }
 
     /// Appends an entry. It is on disk when this returns.
@@ -116,13 +123,13 @@ impl Memory {
             return Err(FileError::Blocked.into());
         }
         let folder = self.root.folder(&directory)?;
-        let mut journal = Journal::take(&folder, deadline)?;
-        journal.recover().inspect_err(|_| journal.keep = true)?;
+        let mut journal = Journal::lock(&folder, deadline)?;
+        journal.recover().inspect_err(|_| journal.is_needed = true)?;
         let bytes = journal.append(entry, &origin)?;
         Ok(Appended { bytes, at })
     }
 
-    /// What a file holds.
+    /// The content of a memory file, empty if it does not exist.
     pub fn read(&self, file: MemoryFile) -> Result<String, FileError> {
         match self.root.read(&file.path(), MAX_FILE_BYTES) {
             Ok(content) => Ok(crate::files::lossy_text(content.bytes)),
@@ -132,34 +139,34 @@ impl Memory {
     }
 }
 
-/// Memory files are read up to this size.
+/// Larger memory files are not read.
 pub(crate) const MAX_FILE_BYTES: u64 = 32 << 20;
 
-/// Knows an entry by its text.
+/// The hash by which `origins.jsonl` names an entry.
 pub(crate) fn key(text: &str) -> String {
     format!("{:016x}", xxh3_64(text.as_bytes()))
 }
 
-/// The lock, and what is about to be appended.
+/// The lock file, with the entry that is being appended.
 struct Journal<'a> {
     folder: &'a OpenFolder,
     file: File,
-    /// It says what the next process has to take back.
-    keep: bool,
+    /// The next process needs it to remove a partial entry.
+    is_needed: bool,
 }
 
-/// What stands in a journal before the bytes to append.
+/// The first line of a journal. The bytes to append follow.
 #[derive(Serialize, Deserialize)]
-struct Plan {
+struct JournalHeader {
     file: MemoryFile,
-    /// How long the file was before.
+    /// Length of the file before.
     length: u64,
     bytes: u64,
 }
 
 impl<'a> Journal<'a> {
-    /// Waits for those who append, but not for ever: one of them may have been stopped.
-    fn take(folder: &'a OpenFolder, deadline: &Deadline) -> Result<Self, MemoryError> {
+    /// Waits for the lock, but not for ever: its holder may have been stopped.
+    fn lock(folder: &'a OpenFolder, deadline: &Deadline) -> Result<Self, MemoryError> {
         let until = Instant::now() + LOCK_TIMEOUT;
         loop {
             deadline.check()?;
@@ -169,10 +176,10 @@ impl<'a> Journal<'a> {
                     return Ok(Self {
                         folder,
                         file,
-                        keep: false,
+                        is_needed: false,
                     });
                 }
-                // Who was here before has taken it away; the next one is another file.
+                // The last holder has removed it. Open the new file of this name.
                 Ok(()) => {}
                 Err(TryLockError::Error(error)) => return Err(error.into()),
                 Err(TryLockError::WouldBlock) if Instant::now() > until => return Err(MemoryError::Busy),
@@ -181,19 +188,19 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Takes back what a process that was killed had half appended.
+    /// Removes the partial entry of a process that was killed.
     fn recover(&mut self) -> Result<(), MemoryError> {
         let mut bytes = Vec::new();
         (&self.file).take(MAX_JOURNAL_BYTES).read_to_end(&mut bytes)?;
-        let Some((plan, planned)) = plan(&bytes) else {
+        let Some((header, entry)) = parse_journal(&bytes) else {
             return Ok(());
         };
-        let mut file = self.folder.open(plan.file.name())?;
-        take_back(&mut file, &plan, planned)?;
+        let mut file = self.folder.open(header.file.name())?;
+        remove_partial_entry(&mut file, &header, entry)?;
         Ok(())
     }
 
-    /// Appends, or leaves everything as it was.
+    /// Appends an entry, or leaves the file as it was.
     fn append(&mut self, entry: &MemoryEntry, origin: &EntryOrigin) -> Result<u64, MemoryError> {
         let name = entry.file.name();
         for _ in 0..MAX_TRIES {
@@ -201,28 +208,27 @@ impl<'a> Journal<'a> {
             let length = file.metadata()?.len();
             let text = format!(
                 "{}{}\n",
-                entry.file.separator_after(&end(&mut file, length)?),
+                entry.file.separator_after(&read_end(&mut file, length)?),
                 entry.text()
             );
-            let plan = Plan {
+            let header = JournalHeader {
                 file: entry.file,
                 length,
                 bytes: text.len() as u64,
             };
-            let written = self.write_planned(&mut file, &plan, &text, origin);
-            // The disk is full, most likely; what was written of the entry goes. Where even that fails, the journal stays.
-            let take_back = |journal: &mut Self, file: &mut File| {
-                journal.keep = take_back(file, &plan, text.as_bytes()).is_err();
+            let outcome = self.write_entry(&mut file, &header, &text, origin);
+            // Most likely the disk is full. Remove the partial entry; if even that fails, leave the journal.
+            let roll_back = |journal: &mut Self, file: &mut File| {
+                journal.is_needed = remove_partial_entry(file, &header, text.as_bytes()).is_err();
                 if length == 0 && file.metadata().is_ok_and(|file| file.len() == 0) {
                     let _ = journal.folder.remove(name);
                 }
             };
-            match written {
-                Ok(Landed::Here) => return Ok(text.len() as u64),
-                // Somebody else has written, or the file is another now; nothing of the entry is in it.
-                Ok(Landed::Nowhere) => {}
+            match outcome {
+                Ok(WriteOutcome::Written) => return Ok(text.len() as u64),
+                Ok(WriteOutcome::Retry) => {}
                 Err(error) => {
-                    take_back(self, &mut file);
+                    roll_back(self, &mut file);
                     return Err(error.into());
                 }
             }
@@ -230,47 +236,47 @@ impl<'a> Journal<'a> {
         Err(MemoryError::Busy)
     }
 
-    /// Writes the plan, and then what is planned.
-    fn write_planned(
+    /// Writes the journal, the origin, and then the entry.
+    fn write_entry(
         &mut self,
         file: &mut File,
-        plan: &Plan,
+        header: &JournalHeader,
         text: &str,
         origin: &EntryOrigin,
-    ) -> io::Result<Landed> {
-        let name = plan.file.name();
-        let head = serde_json::to_string(&plan).expect("plain data");
-        self.write(&format!("{head}\n{text}"))?;
-        self.note(origin)?;
+    ) -> io::Result<WriteOutcome> {
+        let name = header.file.name();
+        let first_line = serde_json::to_string(&header).expect("plain data");
+        self.write_journal(&format!("{first_line}\n{text}"))?;
+        self.write_origin(origin)?;
         let is_ours = self.folder.is_named(&self.file, JOURNAL);
-        if file.metadata()?.len() != plan.length || !self.folder.is_named(file, name) || !is_ours {
-            return Ok(Landed::Nowhere);
+        if file.metadata()?.len() != header.length || !self.folder.is_named(file, name) || !is_ours {
+            return Ok(WriteOutcome::Retry);
         }
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        if plan.length == 0 {
+        if header.length == 0 {
             self.folder.sync()?;
         }
-        // A checkout may have put another file in its place just now.
+        // A checkout may have replaced the file just now.
         Ok(if self.folder.is_named(file, name) {
-            Landed::Here
+            WriteOutcome::Written
         } else {
-            Landed::Nowhere
+            WriteOutcome::Retry
         })
     }
 
-    fn write(&mut self, text: &str) -> io::Result<()> {
+    fn write_journal(&mut self, text: &str) -> io::Result<()> {
         self.file.rewind()?;
         self.file.set_len(0)?;
         self.file.write_all(text.as_bytes())
     }
 
-    /// Writes down where an entry comes from, before it is there: one without an entry says nothing.
-    fn note(&self, origin: &EntryOrigin) -> io::Result<()> {
+    /// Adds the origin before the entry is written: an origin without its entry is harmless.
+    fn write_origin(&self, origin: &EntryOrigin) -> io::Result<()> {
         let mut file = self.folder.open_to_append(ORIGINS).map_err(io::Error::other)?;
         let length = file.metadata()?.len();
         let mut line = serde_json::to_string(origin).expect("plain data") + "\n";
-        if !matches!(end(&mut file, length)?.as_slice(), [] | [.., b'\n']) {
+        if !matches!(read_end(&mut file, length)?.as_slice(), [] | [.., b'\n']) {
             line.insert(0, '\n');
         }
         file.write_all(line.as_bytes()).inspect_err(|_| {
@@ -279,56 +285,59 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// All is appended, or nothing. A journal that cannot be removed says so to the next process.
+/// Removes the journal: the entry is appended, or the file is as it was. If it cannot be removed, the next
+/// process finds that there is nothing to undo.
 impl Drop for Journal<'_> {
     fn drop(&mut self) {
-        // Where somebody has removed it, one of that name is another's.
-        if !self.keep && self.folder.is_named(&self.file, JOURNAL) {
+        // If it was removed, a file of this name belongs to another process.
+        if !self.is_needed && self.folder.is_named(&self.file, JOURNAL) {
             let _ = self.folder.remove(JOURNAL);
         }
     }
 }
 
-/// Where what was written has come to be.
-enum Landed {
-    Here,
-    Nowhere,
+/// The outcome of one attempt to append.
+enum WriteOutcome {
+    Written,
+    /// The file has changed or was replaced; it does not contain the entry.
+    Retry,
 }
 
-/// How often it is tried, where others write at the same time.
+/// Attempts to append while others write to the file.
 const MAX_TRIES: usize = 20;
 
-/// Takes half an entry out of a file again. Whatever else is behind what was there before was written by others and stays.
-fn take_back(file: &mut File, plan: &Plan, planned: &[u8]) -> io::Result<()> {
+/// Removes a partial entry from the end of a file. Other bytes behind the old end were written by others and
+/// stay.
+fn remove_partial_entry(file: &mut File, header: &JournalHeader, entry: &[u8]) -> io::Result<()> {
     let length = file.metadata()?.len();
-    if length <= plan.length || length >= plan.length + plan.bytes {
+    if length <= header.length || length >= header.length + header.bytes {
         return Ok(());
     }
-    let mut there = Vec::new();
-    file.seek(SeekFrom::Start(plan.length))?;
-    file.take(plan.bytes).read_to_end(&mut there)?;
-    if planned.starts_with(&there) {
-        file.set_len(plan.length)?;
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(header.length))?;
+    file.take(header.bytes).read_to_end(&mut tail)?;
+    if entry.starts_with(&tail) {
+        file.set_len(header.length)?;
         file.sync_all()?;
     }
     Ok(())
 }
 
-/// What a file ends with, as much as tells how it is gone on with.
-fn end(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
-    let known = length.min(2);
+/// The last two bytes of a file, on which the separator before a new entry depends.
+fn read_end(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
+    let count = length.min(2);
     let mut end = Vec::new();
-    file.seek(SeekFrom::Start(length - known))?;
-    file.take(known).read_to_end(&mut end)?;
+    file.seek(SeekFrom::Start(length - count))?;
+    file.take(count).read_to_end(&mut end)?;
     Ok(end)
 }
 
-/// What a journal says, where it was written to its end.
-fn plan(journal: &[u8]) -> Option<(Plan, &[u8])> {
-    let head = journal.iter().position(|byte| *byte == b'\n')?;
-    let plan: Plan = serde_json::from_slice(&journal[..head]).ok()?;
-    let bytes = &journal[head + 1..];
-    (bytes.len() as u64 == plan.bytes && bytes.len() <= MAX_ENTRY_BYTES + 3).then_some((plan, bytes))
+/// Parses a journal. `None` if it was not written to its end.
+fn parse_journal(journal: &[u8]) -> Option<(JournalHeader, &[u8])> {
+    let first_line = journal.iter().position(|byte| *byte == b'\n')?;
+    let header: JournalHeader = serde_json::from_slice(&journal[..first_line]).ok()?;
+    let bytes = &journal[first_line + 1..];
+    (bytes.len() as u64 == header.bytes && bytes.len() <= MAX_ENTRY_BYTES + 3).then_some((header, bytes))
 }
 
 #[cfg(test)]
@@ -359,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_stays_and_entries_follow_it() {
+    fn entries_are_appended_to_existing_content() {
         let directory = tempfile::tempdir().unwrap();
         let memory = memory(directory.path());
         let append = |text: &str| {
@@ -382,40 +391,47 @@ mod tests {
         assert_eq!(names(directory.path()), ["decisions.jsonl", "origins.jsonl"]);
     }
 
-    /// What a process leaves that is killed when it has written so much of the entry.
     #[test]
-    fn half_an_entry_is_taken_back_by_the_next_process() {
+    fn a_partial_entry_is_removed_by_the_next_process() {
         let directory = tempfile::tempdir().unwrap();
         let memory = memory(directory.path());
         let folder = directory.path().join(MEMORY_DIRECTORY);
         let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
-        let planned =
+        let whole_journal =
             r#"{"file":"decisions.jsonl","length":8,"bytes":12}"#.to_owned() + "\n{\"b\":\"two\"}\n";
         memory
             .append(&entry(r#"{"a":1}"#), &Author::default(), &Deadline::default())
             .unwrap();
-        for (there, journal, expected) in [
-            ("{\"a\":1}\n{\"b\":", planned.as_str(), "{\"a\":1}\n{\"c\":3}\n"),
-            ("{\"a\":1}\n", &planned, "{\"a\":1}\n{\"c\":3}\n"),
-            // It was all there, and only not acknowledged.
+        for (before, journal, expected) in [
+            (
+                "{\"a\":1}\n{\"b\":",
+                whole_journal.as_str(),
+                "{\"a\":1}\n{\"c\":3}\n",
+            ),
+            ("{\"a\":1}\n", &whole_journal, "{\"a\":1}\n{\"c\":3}\n"),
+            // The entry was complete, but not acknowledged.
             (
                 "{\"a\":1}\n{\"b\":\"two\"}\n",
-                &planned,
+                &whole_journal,
                 "{\"a\":1}\n{\"b\":\"two\"}\n{\"c\":3}\n",
             ),
-            // Changed by hand since.
-            ("{\"a\":1}\n{\"x\":", &planned, "{\"a\":1}\n{\"x\":\n{\"c\":3}\n"),
-            ("{}\n", &planned, "{}\n{\"c\":3}\n"),
-            // Killed while it wrote the journal.
-            ("{\"a\":1}\n", &planned[..30], "{\"a\":1}\n{\"c\":3}\n"),
-            ("{\"a\":1}\n", &planned[..60], "{\"a\":1}\n{\"c\":3}\n"),
+            // Edited by hand since.
+            (
+                "{\"a\":1}\n{\"x\":",
+                &whole_journal,
+                "{\"a\":1}\n{\"x\":\n{\"c\":3}\n",
+            ),
+            ("{}\n", &whole_journal, "{}\n{\"c\":3}\n"),
+            // Killed while writing the journal.
+            ("{\"a\":1}\n", &whole_journal[..30], "{\"a\":1}\n{\"c\":3}\n"),
+            ("{\"a\":1}\n", &whole_journal[..60], "{\"a\":1}\n{\"c\":3}\n"),
         ] {
-            write("decisions.jsonl", there);
+            write("decisions.jsonl", before);
             write(JOURNAL, journal);
             memory
                 .append(&entry(r#"{"c":3}"#), &Author::default(), &Deadline::default())
                 .unwrap();
-            assert_eq!(memory.read(MemoryFile::Decisions).unwrap(), expected, "{there}");
+            assert_eq!(memory.read(MemoryFile::Decisions).unwrap(), expected, "{before}");
         }
     }
 

@@ -1,7 +1,9 @@
-//! Counts and times of tool calls, in memory.
+//! Metrics of tool calls: counts, errors and latencies, in memory.
 //!
-//! Invariant: memory is bounded by the number of tools; a time is kept to two digits in a histogram, never
-//! as a list.
+//! They are not stored: a new process starts at zero.
+//!
+//! Invariant: memory is bounded by the number of tools, because latencies go into a histogram with two
+//! significant digits and not into a list.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -9,18 +11,18 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// Times are kept between a microsecond and ten minutes.
-const MAX_MICROSECONDS: u64 = 600_000_000;
+/// Upper bound of the histogram: ten minutes.
+const MAX_LATENCY_MICROSECONDS: u64 = 600_000_000;
 
-/// What has been measured since the process started.
+/// The metrics since the process started.
 #[derive(Debug, Default)]
 pub struct Metrics {
-    tools: Mutex<BTreeMap<&'static str, Measured>>,
+    tools: Mutex<BTreeMap<&'static str, ToolMetrics>>,
 }
 
 #[derive(Debug)]
-struct Measured {
-    times: Histogram<u64>,
+struct ToolMetrics {
+    latencies: Histogram<u64>,
     errors: BTreeMap<&'static str, u64>,
 }
 
@@ -42,12 +44,14 @@ impl Metrics {
             .tools
             .lock()
             .expect("no call panics while it holds the figures");
-        let measured = tools.entry(tool).or_insert_with(Measured::new);
-        measured
-            .times
-            .saturating_record(u64::try_from(time.as_micros()).unwrap_or(MAX_MICROSECONDS).max(1));
+        let metrics = tools.entry(tool).or_insert_with(ToolMetrics::new);
+        metrics.latencies.saturating_record(
+            u64::try_from(time.as_micros())
+                .unwrap_or(MAX_LATENCY_MICROSECONDS)
+                .max(1),
+        );
         if let Some(kind) = error {
-            *measured.errors.entry(kind).or_default() += 1;
+            *metrics.errors.entry(kind).or_default() += 1;
         }
     }
 
@@ -59,25 +63,26 @@ impl Metrics {
             .expect("no call panics while it holds the figures");
         tools
             .iter()
-            .map(|(tool, measured)| measured.figures(tool))
+            .map(|(tool, metrics)| metrics.figures(tool))
             .collect()
     }
 }
 
-impl Measured {
+impl ToolMetrics {
     fn new() -> Self {
-        let times = Histogram::new_with_bounds(1, MAX_MICROSECONDS, 2).expect("the bounds are valid");
+        let latencies =
+            Histogram::new_with_bounds(1, MAX_LATENCY_MICROSECONDS, 2).expect("the bounds are valid");
         Self {
-            times,
+            latencies,
             errors: BTreeMap::new(),
         }
     }
 
     fn figures(&self, tool: &'static str) -> Figures {
-        let quantile = |q| Duration::from_micros(self.times.value_at_quantile(q));
+        let quantile = |q| Duration::from_micros(self.latencies.value_at_quantile(q));
         Figures {
             tool,
-            calls: self.times.len(),
+            calls: self.latencies.len(),
             errors: self.errors.clone(),
             p50: quantile(0.50),
             p95: quantile(0.95),

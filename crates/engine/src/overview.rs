@@ -1,4 +1,8 @@
-//! What a project consists of: its languages, its modules, where it begins, and the files that say what it is.
+//! The overview of a project: its languages, modules, entry points and key files.
+//!
+//! It is computed from paths and languages alone; no file is read.
+//!
+//! Invariant: lists are bounded and their order is total.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,30 +14,30 @@ use docent_core::role::FileRole;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
     pub files: usize,
-    /// Each with how many files, the most first.
+    /// Languages with their number of files, the most frequent first.
     pub languages: Vec<(String, usize)>,
-    /// In the order of their names.
+    /// Modules by name.
     pub modules: BTreeMap<String, Module>,
-    /// Where programs begin, those nearest to the top first.
+    /// Entry points of programs, those nearest to the root first.
     pub entries: Vec<String>,
-    /// What a newcomer reads: the readme, guides, manifests.
+    /// Files for a newcomer: the readme, guides, manifests.
     pub key_files: Vec<String>,
 }
 
-/// A part of a project.
+/// A module of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Module {
     pub files: usize,
-    /// Those of them that are code, by what they are for.
+    /// How many of the files are tests.
     pub tests: usize,
     pub languages: Vec<(String, usize)>,
     pub entries: Vec<String>,
-    /// The first of its files that are code, tests left out.
+    /// Its first code files, without tests and entry points.
     pub code: Vec<String>,
 }
 
-/// Languages of what is no code, wherever it lies.
-const DATA: [&str; 8] = [
+/// Languages that are not code.
+const DATA_LANGUAGES: [&str; 8] = [
     "plaintext",
     "markdown",
     "ignore",
@@ -44,13 +48,13 @@ const DATA: [&str; 8] = [
     "csv",
 ];
 
-/// Languages in which nothing begins.
-const MARKUP: [&str; 5] = ["css", "scss", "less", "html", "json"];
+/// Languages that have no entry points.
+const MARKUP_LANGUAGES: [&str; 5] = ["css", "scss", "less", "html", "json"];
 
-/// Paths of each list that are kept.
-const MAX_PATHS: usize = 20;
+/// Longest list of paths.
+const MAX_LISTED_PATHS: usize = 20;
 
-/// Files at the top that say what a project is, in the order in which they are read.
+/// Key files in the root directory, by name or stem, in the order in which they are listed.
 const KEY_FILES: [&str; 22] = [
     "readme",
     "agents.md",
@@ -84,14 +88,14 @@ impl Overview {
         modules
     }
 
-    /// Of files with their languages, in order.
+    /// Computes the overview of files with their languages, in the order of their paths.
     pub(crate) fn of(files: &[(RepoPath, String)]) -> Self {
         let mut overview = Self {
             files: files.len(),
             ..Self::default()
         };
         let mut languages: HashMap<&str, usize> = HashMap::new();
-        let mut of_modules: HashMap<(&str, &str), usize> = HashMap::new();
+        let mut module_languages: HashMap<(&str, &str), usize> = HashMap::new();
         let mut keys: Vec<(usize, String)> = Vec::new();
         for (path, language) in files {
             let name = module_of(path);
@@ -104,59 +108,65 @@ impl Overview {
                 continue;
             }
             *languages.entry(language).or_default() += 1;
-            *of_modules.entry((name, language)).or_default() += 1;
+            *module_languages.entry((name, language)).or_default() += 1;
             let role = FileRole::of(path);
             match role {
-                FileRole::Entry if !MARKUP.contains(&language.as_str()) => {
-                    push(&mut module.entries, path);
+                FileRole::Entry if !MARKUP_LANGUAGES.contains(&language.as_str()) => {
+                    push_path(&mut module.entries, path);
                     overview.entries.push(path.as_str().to_owned());
                 }
                 FileRole::Test => module.tests += 1,
-                FileRole::Core if !DATA.contains(&language.as_str()) => push(&mut module.code, path),
+                FileRole::Core if !DATA_LANGUAGES.contains(&language.as_str()) => {
+                    push_path(&mut module.code, path);
+                }
                 FileRole::Entry | FileRole::Core | FileRole::Config | FileRole::Docs => {}
             }
-            if let Some(order) = key_file(path) {
+            if let Some(order) = key_file_order(path) {
                 keys.push((order, path.as_str().to_owned()));
             }
         }
         overview
             .entries
             .sort_by_key(|path| (path.matches('/').count(), path.clone()));
-        overview.entries.truncate(MAX_PATHS);
+        overview.entries.truncate(MAX_LISTED_PATHS);
         keys.sort();
-        overview.key_files = keys.into_iter().take(MAX_PATHS).map(|(_, path)| path).collect();
-        overview.languages = sorted(languages.into_iter());
-        for ((module, language), count) in of_modules {
+        overview.key_files = keys
+            .into_iter()
+            .take(MAX_LISTED_PATHS)
+            .map(|(_, path)| path)
+            .collect();
+        overview.languages = sort_counts_of(languages.into_iter());
+        for ((module, language), count) in module_languages {
             if let Some(module) = overview.modules.get_mut(module) {
                 module.languages.push((language.to_owned(), count));
             }
         }
         for module in overview.modules.values_mut() {
-            sort(&mut module.languages);
+            sort_counts(&mut module.languages);
         }
         overview
     }
 }
 
-fn push(list: &mut Vec<String>, path: &RepoPath) {
-    if list.len() < MAX_PATHS {
+fn push_path(list: &mut Vec<String>, path: &RepoPath) {
+    if list.len() < MAX_LISTED_PATHS {
         list.push(path.as_str().to_owned());
     }
 }
 
-fn sorted<'a>(counts: impl Iterator<Item = (&'a str, usize)>) -> Vec<(String, usize)> {
+fn sort_counts_of<'a>(counts: impl Iterator<Item = (&'a str, usize)>) -> Vec<(String, usize)> {
     let mut counts: Vec<(String, usize)> = counts.map(|(name, count)| (name.to_owned(), count)).collect();
-    sort(&mut counts);
+    sort_counts(&mut counts);
     counts
 }
 
-/// The most first.
-fn sort(counts: &mut [(String, usize)]) {
+/// Sorts by count, the highest first, then by name.
+fn sort_counts(counts: &mut [(String, usize)]) {
     counts.sort_by(|(a, one), (b, other)| other.cmp(one).then_with(|| a.cmp(b)));
 }
 
-/// How early a file at the top is read; nothing for one that need not be.
-fn key_file(path: &RepoPath) -> Option<usize> {
+/// The position of a file among the key files. `None` for other files.
+fn key_file_order(path: &RepoPath) -> Option<usize> {
     let name = path.as_str();
     if name.contains('/') {
         return None;
@@ -171,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_project_is_its_languages_modules_and_beginnings() {
+    fn an_overview_has_languages_modules_and_entry_points() {
         let files: Vec<(RepoPath, String)> = [
             ("Cargo.toml", "toml"),
             ("README.md", "markdown"),

@@ -1,9 +1,11 @@
-//! Who worked with docent, when and on what: one session for each connection, or for each run of the command line.
+//! The session log: one session per connection or per run of the command line, with what it used.
 //!
-//! Kept with the user's own state, on this machine, and bounded. It is written beside the calls, by a thread of its own: a
-//! call never waits for it, and a process that is killed loses the last moment of it and nothing else.
+//! It lies in the user's state directory on this machine, and its size is bounded. A thread writes it, so
+//! that no call waits for the disk.
+//!
+//! Invariant: a process that is killed loses the events of its last moment and nothing else.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -13,57 +15,53 @@ use jiff::Timestamp;
 use rusqlite::{Connection, ToSql, params};
 
 use crate::clock::Clock;
-use crate::files::make_private;
+use crate::sqlite::{Database, DatabaseError, OnDamage, Schema};
 
 /// The sessions of one project.
 #[derive(Debug)]
 pub struct Sessions {
-    /// Nothing where the user has no place for state.
-    folder: Option<PathBuf>,
+    /// The database. `None` if the user has no state directory.
+    file: Option<PathBuf>,
     clock: Clock,
-    /// To the thread that writes, once there is one.
+    /// To the thread that writes, after the first event.
     writer: Mutex<Option<Sender<Event>>>,
 }
 
-/// What a session did.
+/// A kind of thing that a session uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionUse {
-    /// Called a tool.
+    /// A tool that it called.
     Tool,
-    /// Read a file.
+    /// A file that it read.
     File,
-    /// Searched for something.
+    /// A query that it searched for.
     Search,
-    /// Looked into a linked project.
+    /// A linked project that it searched.
     Project,
 }
 
-/// A session as it is remembered.
+/// A session as the log has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Past {
+pub struct SessionRecord {
     pub id: String,
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub client: Option<String>,
     pub started: Timestamp,
-    /// When it was last heard of.
+    /// Time of its last event.
     pub last: Timestamp,
-    /// Nothing while it goes on, and where it was killed.
+    /// `None` while it is open, and after its process was killed.
     pub ended: Option<Timestamp>,
-    /// Each with how often, the most used first; searches the last one first.
+    /// Names with how often each was used, the most used first; searches the latest first.
     pub tools: Vec<(String, u64)>,
     pub files: Vec<(String, u64)>,
     pub searches: Vec<(String, u64)>,
     pub projects: Vec<(String, u64)>,
 }
 
-/// Why sessions cannot be told.
+/// Why sessions cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    #[error("the folder of sessions cannot be used: {0}")]
-    Folder(#[from] std::io::Error),
-    #[error("the table of sessions cannot be used: {0}")]
-    Table(#[from] rusqlite::Error),
-}
+#[error("cannot use the session log: {0}")]
+pub struct SessionError(#[from] DatabaseError);
 
 #[derive(Debug)]
 enum Event {
@@ -72,41 +70,51 @@ enum Event {
         client: Option<String>,
         started: Timestamp,
         at: Timestamp,
-        how: SessionUse,
+        kind: SessionUse,
         name: String,
     },
     Ended {
         session: String,
         at: Timestamp,
     },
-    /// Says so when everything before it is written.
+    /// Answered after everything before it is written.
     Flush(Sender<()>),
 }
 
-/// Sessions that are remembered, and for how long, in seconds.
+/// Sessions beyond this number, the oldest first, are deleted.
 const MAX_SESSIONS: i64 = 500;
+/// Sessions without an event for this long before the newest one are deleted.
 const RETENTION_SECONDS: i64 = 90 * 24 * 60 * 60;
 
-/// Different names of each kind that are remembered of a session.
-const MAX_NAMES: i64 = 200;
+/// Different names of each kind that are stored per session.
+const MAX_NAMES_PER_KIND: i64 = 200;
 
-/// Whoever waits for what was written waits no longer.
+/// How long [`Sessions::flush`] waits for the thread that writes.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(300);
 
-const SCHEMA: &str = "
-    PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA max_page_count = 20000;
-    CREATE TABLE IF NOT EXISTS session (
-        id TEXT PRIMARY KEY, client TEXT, started INTEGER NOT NULL, last INTEGER NOT NULL, ended INTEGER
-    ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS used (
-        session TEXT NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, times INTEGER NOT NULL, last INTEGER NOT NULL,
-        PRIMARY KEY (session, kind, name)
-    ) WITHOUT ROWID;";
+const FILE: &str = "sessions-1.db";
+
+const SCHEMA: Schema = Schema {
+    version: 1,
+    pragmas: "PRAGMA synchronous = OFF; PRAGMA max_page_count = 20000;",
+    tables: "
+        CREATE TABLE IF NOT EXISTS session (
+            id TEXT PRIMARY KEY, client TEXT, started INTEGER NOT NULL, last INTEGER NOT NULL, ended INTEGER
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS used (
+            session TEXT NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL,
+            times INTEGER NOT NULL, last INTEGER NOT NULL,
+            PRIMARY KEY (session, kind, name)
+        ) WITHOUT ROWID;",
+    on_damage: OnDamage::SetAside,
+    after_damage: "",
+    busy_timeout: Duration::from_secs(2),
+};
 
 impl Sessions {
     pub fn new(folder: Option<PathBuf>, clock: Clock) -> Self {
         Self {
-            folder,
+            file: folder.map(|folder| folder.join(FILE)),
             clock,
             writer: Mutex::default(),
         }
@@ -116,32 +124,39 @@ impl Sessions {
         self.clock.now()
     }
 
-    /// Remembers that a session did something.
-    pub fn used(&self, session: &str, client: Option<&str>, started: Timestamp, how: SessionUse, name: &str) {
-        self.tell(Event::Used {
+    /// Records that a session used something.
+    pub fn record_use(
+        &self,
+        session: &str,
+        client: Option<&str>,
+        started: Timestamp,
+        kind: SessionUse,
+        name: &str,
+    ) {
+        self.send(Event::Used {
             session: session.to_owned(),
             client: client.map(str::to_owned),
             started,
             at: self.now(),
-            how,
+            kind,
             name: name.to_owned(),
         });
     }
 
-    /// Remembers that a session has ended.
-    pub fn ended(&self, session: &str) {
-        // One that did nothing was none.
+    /// Records that a session has ended.
+    pub fn record_end(&self, session: &str) {
+        // A session without an event is not logged.
         if self.writer().is_some() {
-            self.tell(Event::Ended {
+            self.send(Event::Ended {
                 session: session.to_owned(),
                 at: self.now(),
             });
         }
     }
 
-    /// Waits until what was told is written, but not for long.
+    /// Waits until all events so far are written, at most [`FLUSH_TIMEOUT`].
     pub fn flush(&self) {
-        // Whoever else has something to tell does not wait meanwhile.
+        // A clone of the sender, so that other threads can send events while this one waits.
         let Some(writer) = self.writer().clone() else {
             return;
         };
@@ -157,41 +172,42 @@ impl Sessions {
         }
     }
 
-    /// The sessions heard of last, the last one first.
-    pub fn recent(&self, most: usize) -> Result<Vec<Past>, SessionError> {
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        self.read("ORDER BY last DESC, id LIMIT ?1", &most)
+    /// The latest sessions, the latest first.
+    pub fn recent(&self, limit: usize) -> Result<Vec<SessionRecord>, SessionError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read("ORDER BY last DESC, id LIMIT ?1", &limit)
     }
 
-    /// One session; nothing where it did nothing yet.
-    pub fn session(&self, id: &str) -> Result<Option<Past>, SessionError> {
+    /// One session. `None` before its first event.
+    pub fn session(&self, id: &str) -> Result<Option<SessionRecord>, SessionError> {
         Ok(self.read("WHERE id = ?1", &id)?.pop())
     }
 
-    /// The sessions that the end of a query means.
-    fn read(&self, which: &str, parameter: &dyn ToSql) -> Result<Vec<Past>, SessionError> {
+    /// Reads the sessions that a `WHERE` or `ORDER BY` clause with one parameter selects.
+    fn read(&self, clause: &str, parameter: &dyn ToSql) -> Result<Vec<SessionRecord>, SessionError> {
         self.flush();
-        let Some(folder) = self.folder.as_deref().filter(|folder| folder.join(FILE).exists()) else {
+        let Some(file) = self.file.clone().filter(|file| file.exists()) else {
             return Ok(Vec::new());
         };
-        let connection = open(folder)?;
-        let mut query = connection.prepare(&format!(
-            "SELECT id, client, started, last, ended FROM session {which}"
-        ))?;
-        let rows = query.query_map([parameter], |row| {
-            Ok(Past {
-                id: row.get(0)?,
-                client: row.get(1)?,
-                started: moment(row.get(2)?),
-                last: moment(row.get(3)?),
-                ended: row.get::<_, Option<i64>>(4)?.map(moment),
-                ..Past::default()
-            })
+        let sql = format!("SELECT id, client, started, last, ended FROM session {clause}");
+        let sessions = Database::new(file, SCHEMA).run(|connection| {
+            let mut query = connection.prepare(&sql)?;
+            let rows = query.query_map([parameter], |row| {
+                Ok(SessionRecord {
+                    id: row.get(0)?,
+                    client: row.get(1)?,
+                    started: to_timestamp(row.get(2)?),
+                    last: to_timestamp(row.get(3)?),
+                    ended: row.get::<_, Option<i64>>(4)?.map(to_timestamp),
+                    ..SessionRecord::default()
+                })
+            })?;
+            let mut sessions: Vec<SessionRecord> = rows.collect::<Result<_, _>>()?;
+            for session in &mut sessions {
+                read_uses(connection, session)?;
+            }
+            Ok(sessions)
         })?;
-        let mut sessions: Vec<Past> = rows.collect::<Result<_, _>>()?;
-        for session in &mut sessions {
-            complete(&connection, session)?;
-        }
         Ok(sessions)
     }
 
@@ -199,13 +215,13 @@ impl Sessions {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, event: Event) {
-        let Some(folder) = self.folder.clone() else { return };
+    fn send(&self, event: Event) {
+        let Some(file) = self.file.clone() else { return };
         let mut writer = self.writer();
         let sender = writer.get_or_insert_with(|| {
             let (sender, events) = channel();
-            let write = move || write(&folder, &events);
-            // Without a thread nothing is remembered, which is no reason not to answer.
+            let write = move || write_events(file, &events);
+            // Without a thread there is no log. Calls are answered all the same.
             let _ = thread::Builder::new().name("sessions".into()).spawn(write);
             sender
         });
@@ -219,39 +235,19 @@ impl Drop for Sessions {
     }
 }
 
-const FILE: &str = "sessions-1.db";
-
-fn open(folder: &Path) -> Result<Connection, SessionError> {
-    make_private(folder)?;
-    let file = folder.join(FILE);
-    let connect = || -> rusqlite::Result<Connection> {
-        let connection = Connection::open(&file)?;
-        connection.busy_timeout(Duration::from_secs(2))?;
-        connection.execute_batch(SCHEMA)?;
-        Ok(connection)
-    };
-    match connect() {
-        // What is broken is thrown away: it is a log.
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
-            std::fs::remove_file(&file)?;
-            Ok(connect()?)
-        }
-        opened => Ok(opened?),
-    }
-}
-
-/// Writes what is told, as much at once as there is.
-fn write(folder: &Path, events: &Receiver<Event>) {
-    let Ok(mut connection) = open(folder) else { return };
+/// Writes events until all senders are gone, as many at once as are waiting.
+fn write_events(file: PathBuf, events: &Receiver<Event>) {
+    let mut log = Database::new(file, SCHEMA);
     let mut batches = 0_u64;
     while let Ok(event) = events.recv() {
         let mut batch = vec![event];
         batch.extend(events.try_iter());
-        // A log that cannot be written is not written; the next batch may be.
-        let _ = write_batch(&mut connection, &batch);
-        // After the first, so that it is among the newest; and then now and again.
-        if batches.is_multiple_of(TRIM_EVERY) {
-            let _ = trim(&connection);
+        // A batch that cannot be written is lost: the disk may be full or read-only. The next one is tried
+        // again.
+        let _ = log.run(|connection| write_batch(connection, &batch));
+        // The first time after a batch, so that its session counts as the newest.
+        if batches.is_multiple_of(BATCHES_PER_TRIM) {
+            let _ = log.run(|connection| trim(connection));
         }
         batches += 1;
         for event in batch {
@@ -271,7 +267,7 @@ fn write_batch(connection: &mut Connection, batch: &[Event]) -> rusqlite::Result
                 client,
                 started,
                 at,
-                how,
+                kind,
                 name,
             } => {
                 transaction
@@ -295,10 +291,10 @@ fn write_batch(connection: &mut Connection, batch: &[Event]) -> rusqlite::Result
                     )?
                     .execute(params![
                         session,
-                        *how as i64,
+                        *kind as i64,
                         name,
                         at.as_millisecond(),
-                        MAX_NAMES
+                        MAX_NAMES_PER_KIND
                     ])?;
             }
             Event::Ended { session, at } => {
@@ -312,10 +308,10 @@ fn write_batch(connection: &mut Connection, batch: &[Event]) -> rusqlite::Result
     transaction.commit()
 }
 
-/// Batches between two looks at how much is kept.
-const TRIM_EVERY: u64 = 100;
+/// Batches between two deletions of old sessions.
+const BATCHES_PER_TRIM: u64 = 100;
 
-/// Throws away what is too old or too much.
+/// Deletes sessions that are too old or too many.
 fn trim(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute(
         "DELETE FROM session WHERE last < (SELECT max(last) FROM session) - ?1 * 1000 OR id NOT IN
@@ -329,8 +325,8 @@ fn trim(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Adds what a session did.
-fn complete(connection: &Connection, session: &mut Past) -> rusqlite::Result<()> {
+/// Reads the names that a session used into its record.
+fn read_uses(connection: &Connection, session: &mut SessionRecord) -> rusqlite::Result<()> {
     let mut query = connection.prepare_cached(
         "SELECT kind, name, times FROM used WHERE session = ?1
          ORDER BY kind, CASE kind WHEN ?2 THEN -last ELSE -times END, name",
@@ -355,42 +351,45 @@ fn complete(connection: &Connection, session: &mut Past) -> rusqlite::Result<()>
     Ok(())
 }
 
-fn moment(milliseconds: i64) -> Timestamp {
+fn to_timestamp(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::sqlite::damage_pages;
 
     fn at(seconds: i64, folder: &Path) -> Sessions {
         let clock = Clock::Fixed(Timestamp::from_second(1_700_000_000 + seconds).unwrap());
         Sessions::new(Some(folder.to_owned()), clock)
     }
 
-    fn used(sessions: &Sessions, id: &str, how: SessionUse, name: &str) {
-        sessions.used(id, Some("testkit"), sessions.now(), how, name);
+    fn record(sessions: &Sessions, id: &str, kind: SessionUse, name: &str) {
+        sessions.record_use(id, Some("testkit"), sessions.now(), kind, name);
     }
 
     #[test]
-    fn a_session_is_what_it_did_whichever_process_asks() {
+    fn a_session_is_read_from_any_process() {
         let folder = tempfile::tempdir().unwrap();
         let early = at(0, folder.path());
-        used(&early, "one", SessionUse::Tool, "read_file");
-        used(&early, "one", SessionUse::File, "a.rs");
+        record(&early, "one", SessionUse::Tool, "read_file");
+        record(&early, "one", SessionUse::File, "a.rs");
         drop(early);
         let late = at(60, folder.path());
-        for (how, name) in [
+        for (kind, name) in [
             (SessionUse::Tool, "read_file"),
             (SessionUse::Tool, "hello"),
             (SessionUse::File, "a.rs"),
             (SessionUse::File, "b.rs"),
             (SessionUse::Search, "tokens"),
         ] {
-            used(&late, "one", how, name);
+            record(&late, "one", kind, name);
         }
-        used(&late, "two", SessionUse::Tool, "hello");
-        late.ended("one");
+        record(&late, "two", SessionUse::Tool, "hello");
+        late.record_end("one");
         late.flush();
         let recent = at(90, folder.path()).recent(10).unwrap();
         let ids: Vec<&str> = recent.iter().map(|session| session.id.as_str()).collect();
@@ -405,20 +404,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn the_log_is_bounded() {
         let folder = tempfile::tempdir().unwrap();
         let sessions = at(0, folder.path());
-        for number in 0..MAX_NAMES + 50 {
-            used(&sessions, "long", SessionUse::File, &format!("{number}.rs"));
+        for number in 0..MAX_NAMES_PER_KIND + 50 {
+            record(&sessions, "long", SessionUse::File, &format!("{number}.rs"));
         }
-        used(&sessions, "long", SessionUse::File, "0.rs");
+        record(&sessions, "long", SessionUse::File, "0.rs");
         let long = sessions.session("long").unwrap().unwrap();
-        assert_eq!(i64::try_from(long.files.len()).unwrap(), MAX_NAMES);
+        assert_eq!(i64::try_from(long.files.len()).unwrap(), MAX_NAMES_PER_KIND);
         assert_eq!(long.files[0], ("0.rs".into(), 2));
         drop(sessions);
-        // A long time later.
+        // After the retention period.
         let sessions = at(RETENTION_SECONDS + 1, folder.path());
-        used(&sessions, "new", SessionUse::Tool, "hello");
+        record(&sessions, "new", SessionUse::Tool, "hello");
         let ids: Vec<String> = sessions
             .recent(10)
             .unwrap()
@@ -429,10 +428,61 @@ mod tests {
     }
 
     #[test]
-    fn without_a_place_nothing_is_remembered_and_nothing_fails() {
+    fn a_damaged_log_is_set_aside_and_works_again() {
+        let garbage = |file: &Path| std::fs::write(file, "not a table".repeat(1_000)).unwrap();
+        for damage in [garbage, damage_pages] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join(FILE);
+            // Without a thread, so that the write-ahead log is gone when this returns.
+            let event = Event::Used {
+                session: "old".into(),
+                client: None,
+                started: Timestamp::UNIX_EPOCH,
+                at: Timestamp::UNIX_EPOCH,
+                kind: SessionUse::Tool,
+                name: "hello".into(),
+            };
+            Database::new(file.clone(), SCHEMA)
+                .run(|connection| write_batch(connection, std::slice::from_ref(&event)))
+                .unwrap();
+            damage(&file);
+            let sessions = at(60, folder.path());
+            record(&sessions, "new", SessionUse::Tool, "hello");
+            let ids: Vec<String> = sessions
+                .recent(10)
+                .unwrap()
+                .into_iter()
+                .map(|one| one.id)
+                .collect();
+            assert_eq!(ids, ["new"]);
+            assert!(folder.path().join("sessions-1.damaged").exists());
+        }
+    }
+
+    #[test]
+    fn the_log_works_again_once_its_folder_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let blocked = folder.path().join("state");
+        std::fs::write(&blocked, "a file where the folder belongs").unwrap();
+        let sessions = at(0, &blocked);
+        record(&sessions, "lost", SessionUse::Tool, "hello");
+        sessions.flush();
+        std::fs::remove_file(&blocked).unwrap();
+        record(&sessions, "written", SessionUse::Tool, "hello");
+        let ids: Vec<String> = sessions
+            .recent(10)
+            .unwrap()
+            .into_iter()
+            .map(|one| one.id)
+            .collect();
+        assert_eq!(ids, ["written"]);
+    }
+
+    #[test]
+    fn without_a_state_directory_recording_does_nothing() {
         let sessions = Sessions::new(None, Clock::System);
-        used(&sessions, "one", SessionUse::Tool, "hello");
-        sessions.ended("one");
+        record(&sessions, "one", SessionUse::Tool, "hello");
+        sessions.record_end("one");
         assert_eq!(sessions.recent(5).unwrap(), []);
     }
 }

@@ -1,23 +1,25 @@
-//! What the file system says about a file, by which it is told from what it was before.
+//! File stamps: size, times and inode, by which a changed file is noticed without reading it.
 //!
-//! Invariant: no write leaves a stamp as it was, but for one within the same tick of the file system's clock, and some through
-//! a memory map.
+//! Hashes of contents are not here: the index computes them for files whose stamp differs.
+//!
+//! Invariant: every write changes the stamp, except a second one within the same tick of the file system's
+//! clock, and some writes through a memory map.
 
 use std::fs::{self, Metadata};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// A file as it is now. It can be stored and compared after the system was started anew.
+/// The state of a file. It can be stored and compared after a reboot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) size: u64,
-    /// When its content was last changed, and when anything about it was, which a program cannot set back; in nanoseconds.
+    /// `mtime` and `ctime` in nanoseconds. A program can set the first one back, but not the second.
     pub(crate) modified: i64,
     pub(crate) changed: i64,
     pub(crate) inode: u64,
 }
 
-/// The same of a file that may be any on the machine, for as long as the process runs.
+/// A [`Stamp`] with the device, which tells any two files on the machine apart while the process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion {
     stamp: Stamp,
@@ -50,25 +52,25 @@ impl Stamp {
         }
     }
 
-    /// Of the file at a path of docent's own, or of the user's; nothing where there is none.
+    /// The stamp of a file of docent's own or of the user's. `None` if there is no file.
     pub(crate) fn at(file: &Path) -> Option<Self> {
         fs::metadata(file).ok().map(|metadata| Self::of(&metadata))
     }
 
-    /// True when a change after `now` will show. Two changes within a tick of the file system's clock look like one: whole
-    /// seconds come from file systems that know no better.
+    /// True if a change after `now` gives another stamp. Two changes within a tick of the file system's clock
+    /// give the same one. A time in whole seconds is taken for a file system that stores no fractions.
     fn is_older_than(&self, now: SystemTime) -> bool {
-        const TICK: i64 = 20_000_000;
+        const TICK_NANOSECONDS: i64 = 20_000_000;
         let tick = if self.changed % 1_000_000_000 == 0 {
-            100 * TICK
+            100 * TICK_NANOSECONDS
         } else {
-            TICK
+            TICK_NANOSECONDS
         };
         self.changed > 0 && self.changed.saturating_add(tick) < nanoseconds(now)
     }
 
-    /// The stamp to keep of a file that was read at `now`. One that may be changed again without showing it is kept as a stamp
-    /// that no file has.
+    /// The stamp to store for a file that was read at `now`. If the file may change again within the same
+    /// tick, this is a stamp that no file has, so that it is read again.
     pub(crate) fn settled(self, now: SystemTime) -> Self {
         if self.is_older_than(now) {
             self
@@ -77,7 +79,7 @@ impl Stamp {
         }
     }
 
-    /// True for a stamp that was kept like that.
+    /// True for a stamp that no file has.
     pub(crate) fn is_unsettled(self) -> bool {
         self.changed == 0
     }
@@ -92,7 +94,7 @@ impl FileVersion {
         }
     }
 
-    /// True when a change after `now` will show.
+    /// True if a change after `now` gives another version.
     pub(crate) fn is_older_than(&self, now: SystemTime) -> bool {
         self.stamp.is_older_than(now)
     }
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_changed_just_now_is_kept_as_one_that_no_file_is_like() {
+    fn a_file_changed_just_now_gets_a_stamp_that_no_file_has() {
         let settles = |changed: u64, later: u64| {
             let stamp = Stamp {
                 changed: i64::try_from(changed).unwrap(),
@@ -125,7 +127,7 @@ mod tests {
         assert!(!settles(1_500 * millisecond, 0));
         assert!(!settles(1_500 * millisecond, 20 * millisecond));
         assert!(settles(1_500 * millisecond, 21 * millisecond));
-        // A file system that keeps whole seconds.
+        // A file system that stores whole seconds.
         assert!(!settles(5_000 * millisecond, 1_999 * millisecond));
         assert!(settles(5_000 * millisecond, 2_001 * millisecond));
     }

@@ -1,13 +1,13 @@
-//! The project's files: a parallel walk that respects ignore rules and the access rules.
+//! The parallel walk over the project's files, by ignore rules and access rules.
 //!
-//! Ignore files count whether or not the project is a git repository; those above the root only up to the top of
-//! the work tree the root lies in. Hidden files are listed (`.github/` is part of a project), links are not followed, and
+//! Ignore files count whether or not the project is a git repository; above the root, only up to the top of
+//! the work tree. Hidden files are listed (`.github/` is part of a project), links are not followed, and
 //! names that cannot be written as a path of the project (not UTF-8, control characters, backslashes) are
-//! passed over.
+//! skipped.
 //!
-//! Invariant: the walk ends with its deadline, and what it could not look into is named. Ignore files are
-//! opened by the `ignore` library, by name and whatever they are, so they are looked at first: a directory is not
-//! entered whose ignore file is a pipe, a device, a link that leads outside, or made to be costly.
+//! Invariant: the walk ends with its deadline and names what it could not read. The `ignore` library opens
+//! ignore files by name and without limits, so we check them first: a directory is skipped if its ignore file
+//! is a pipe, a device, a link out of the project, or expensive to compile.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,35 +23,35 @@ use crate::deadline::Deadline;
 use crate::files::Root;
 use crate::stamp::Stamp;
 
-/// A file that a walk has found and the rules allow.
+/// A file that a walk has found and the access rules allow.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WalkedFile(RepoPath);
 
-/// What a visitor says of a file: it was looked into, it could not be, or the walk should end.
+/// The result of visiting a file: it was read, it could not be read, or the walk should end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum VisitOutcome {
     Continue,
     Missed,
     Stop,
 }
 
-/// What could not be looked into: how many, and the first few by name.
+/// Files and directories that could not be read: their number, and the first few names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missed {
     pub count: u64,
     pub first: BTreeSet<String>,
 }
 
-/// The files of a directory that the library reads rules from.
+/// Ignore files that the library reads in each directory.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", OWN_IGNORE_FILE];
 
-/// Says what docent leaves out, and with `!` what it looks at although git does not. Beats the others.
+/// Docent's own ignore file. It has precedence; with `!` it includes files that git ignores.
 const OWN_IGNORE_FILE: &str = ".docentignore";
 
-/// Files by which a directory says that it is a cache or a virtual environment.
-const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
+/// Files that mark a directory as a cache or a virtual environment.
+const MARKER_FILES: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
-/// Ignore files beyond this are no ignore files.
+/// Directories with larger ignore files are skipped.
 const MAX_IGNORE_FILE_BYTES: u64 = 256 << 10;
 const MAX_IGNORE_LINES: usize = 10_000;
 
@@ -62,104 +62,107 @@ impl WalkedFile {
 }
 
 impl Missed {
-    /// Names that are kept.
-    const NAMED: usize = 5;
+    /// How many names are listed.
+    const MAX_NAMES: usize = 5;
 
     fn add(&mut self, name: &str) {
         self.count += 1;
         self.first.insert(name.to_owned());
-        if self.first.len() > Self::NAMED {
+        if self.first.len() > Self::MAX_NAMES {
             self.first.pop_last();
         }
     }
 }
 
-/// Collects what was missed, from every thread of a walk.
+/// A [`Missed`] that all threads of a walk add to.
 #[derive(Clone, Debug, Default)]
-struct Misses(Arc<Mutex<Missed>>);
+struct SharedMissed(Arc<Mutex<Missed>>);
 
-impl Misses {
+impl SharedMissed {
     fn lock(&self) -> MutexGuard<'_, Missed> {
         self.0.lock().expect("nothing panics while it adds a name")
     }
 }
 
-/// Visits every file from several threads, in no order. Each thread has a visitor of its own, made by
-/// `visitor`. Directories named in `excluded` are passed over at any depth. Returns what was missed.
-pub fn files<V>(
+/// Visits every file from several threads, in no order. `visitor` makes a visitor for each thread.
+/// Directories named in `excluded` are skipped at any depth. Returns what could not be read.
+pub fn visit_files<V>(
     root: &Root,
     excluded: &'static [&'static str],
     deadline: &Deadline,
     mut visitor: impl FnMut() -> V,
 ) -> Missed
 where
-    V: FnMut(&WalkedFile) -> Next + Send,
+    V: FnMut(&WalkedFile) -> VisitOutcome + Send,
 {
-    let bounds = Bounds {
-        reach: WalkExtent::Everything,
+    let bounds = WalkBounds {
+        extent: WalkExtent::Everything,
         excluded,
-        marked: Marked::Entered,
+        marked: MarkedDirectories::Enter,
     };
     walk(root, &bounds, deadline, || {
         let mut visit = visitor();
-        move |entry: &DirEntry, listed: Option<RepoPath>| match listed {
+        move |entry: &DirEntry, path: Option<RepoPath>| match path {
             Some(path) if is_file(entry) => visit(&WalkedFile(path)),
-            _ => Next::Continue,
+            _ => VisitOutcome::Continue,
         }
     })
 }
 
-/// What a project holds: every file with its stamp, in order, and every directory they may be in.
+/// The result of a full walk: every file with its stamp, and every directory, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) files: Vec<(RepoPath, Stamp)>,
-    /// Each with what tells it from another of the same name.
+    /// Directories with their inode, which differs in a new directory of the same name.
     pub(crate) directories: Vec<(RepoPath, u64)>,
-    /// Files whose names cannot be written as a path of the project.
+    /// Number of files whose names cannot be written as a path of the project.
     pub(crate) unnameable: u64,
     pub(crate) missed: Missed,
 }
 
-/// Directories that hold what a build made, unless `.docentignore` asks for them.
-const BUILT: &[&str] = &["dist", ".next"];
+/// Directories of build output, skipped unless `.docentignore` includes them.
+const BUILD_DIRECTORIES: &[&str] = &["dist", ".next"];
 
-/// Lists the files that an index should know, in the whole project or a part of it. Besides what is ignored,
-/// directories that say they are somebody else's are left out: caches, virtual environments, other work trees of the
-/// same repository.
+/// Lists the files to index, in the whole project or a part of it. Besides ignored files, it skips
+/// directories that are marked as caches, virtual environments or other work trees of the same repository.
 pub(crate) fn survey(root: &Root, part: &WalkExtent, deadline: &Deadline) -> Survey {
-    let bounds = Bounds {
-        reach: part.clone(),
-        excluded: if asks_for_built(root) { &[] } else { BUILT },
-        marked: Marked::LeftOut,
+    let bounds = WalkBounds {
+        extent: part.clone(),
+        excluded: if includes_build_directories(root) {
+            &[]
+        } else {
+            BUILD_DIRECTORIES
+        },
+        marked: MarkedDirectories::Skip,
     };
-    let found: Mutex<Survey> = Mutex::default();
+    let whole: Mutex<Survey> = Mutex::default();
     let missed = walk(root, &bounds, deadline, || {
         let mut part = ThreadFindings {
             survey: Survey::default(),
-            whole: &found,
+            whole: &whole,
         };
-        move |entry: &DirEntry, listed: Option<RepoPath>| {
-            match listed {
+        move |entry: &DirEntry, path: Option<RepoPath>| {
+            match path {
                 Some(path) if is_file(entry) => {
                     if let Ok(metadata) = entry.metadata() {
                         part.survey.files.push((path, Stamp::of(&metadata)));
                     }
                 }
-                Some(path) if is_directory(entry) => part.survey.directories.push((path, identity(entry))),
+                Some(path) if is_directory(entry) => part.survey.directories.push((path, inode(entry))),
                 None if is_file(entry) => part.survey.unnameable += 1,
                 _ => {}
             }
-            Next::Continue
+            VisitOutcome::Continue
         }
     });
-    let mut survey = found.into_inner().expect("nothing panics while it adds its part");
+    let mut survey = whole.into_inner().expect("nothing panics while it adds its part");
     survey.missed = missed;
     survey.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     survey.directories.sort_unstable();
     survey
 }
 
-/// What one thread of a walk has found, which is added to the whole in the end.
+/// The findings of one thread of a walk. They are added to the whole when the thread ends.
 struct ThreadFindings<'a> {
     survey: Survey,
     whole: &'a Mutex<Survey>,
@@ -175,11 +178,11 @@ impl Drop for ThreadFindings<'_> {
     }
 }
 
-/// Where a walk goes.
-struct Bounds {
-    reach: WalkExtent,
+/// The part of the project that a walk covers.
+struct WalkBounds {
+    extent: WalkExtent,
     excluded: &'static [&'static str],
-    marked: Marked,
+    marked: MarkedDirectories,
 }
 
 /// How much of a project is walked.
@@ -193,7 +196,7 @@ pub(crate) enum WalkExtent {
 }
 
 impl WalkExtent {
-    /// True when a walk that has come to `path` should look at it.
+    /// Whether the walk should visit `path`, or pass through it.
     fn covers(&self, path: &Path) -> bool {
         match self {
             Self::Everything => true,
@@ -203,83 +206,80 @@ impl WalkExtent {
     }
 }
 
-/// How far below the root directories are asked whether they are part of the project; each question takes time.
-const DEEPEST_MARK: usize = 4;
+/// Depth up to which directories are checked for markers. Each check costs system calls.
+const MAX_MARKER_DEPTH: usize = 4;
 
-/// What happens to directories that say they are no part of the project.
+/// Whether a walk enters directories that are marked as no part of the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Marked {
-    Entered,
-    LeftOut,
+enum MarkedDirectories {
+    Enter,
+    Skip,
 }
 
-fn walk<V>(root: &Root, bounds: &Bounds, deadline: &Deadline, mut visitor: impl FnMut() -> V) -> Missed
+fn walk<V>(root: &Root, bounds: &WalkBounds, deadline: &Deadline, mut visitor: impl FnMut() -> V) -> Missed
 where
-    V: FnMut(&DirEntry, Option<RepoPath>) -> Next + Send,
+    V: FnMut(&DirEntry, Option<RepoPath>) -> VisitOutcome + Send,
 {
-    let misses = Misses::default();
-    let trusted = IGNORE_FILES.iter().all(|name| is_harmless(root, name));
-    if !trusted {
-        misses.lock().add(IGNORE_FILES[0]);
+    let missed = SharedMissed::default();
+    let is_trusted = IGNORE_FILES.iter().all(|name| is_safe_ignore_file(root, name));
+    if !is_trusted {
+        missed.lock().add(IGNORE_FILES[0]);
     }
     let in_git = work_tree(root.path()).is_some();
     let mut builder = WalkBuilder::new(root.path());
-    if trusted {
+    if is_trusted {
         builder.add_custom_ignore_filename(OWN_IGNORE_FILE);
     }
     let walk = builder
         .hidden(false)
         .require_git(in_git)
         .parents(in_git)
-        .ignore(trusted)
-        .git_ignore(trusted)
-        // The library would read this file of every repository inside the project; ours is read below.
+        .ignore(is_trusted)
+        .git_ignore(is_trusted)
+        // The library would read this file of every repository inside the project. We read only the root's.
         .git_exclude(false)
         .threads(thread::available_parallelism().map_or(2, |n| n.get().min(12)))
         .filter_entry({
-            let steward = Steward {
+            let filter = EntryFilter {
                 root: root.clone(),
-                exclude: exclude(root),
-                reach: bounds.reach.clone(),
+                exclude: read_exclude_file(root),
+                extent: bounds.extent.clone(),
                 excluded: bounds.excluded,
                 marked: bounds.marked,
                 deadline: deadline.clone(),
-                misses: misses.clone(),
+                missed: missed.clone(),
             };
-            move |entry| steward.admits(entry)
+            move |entry| filter.admits(entry)
         })
         .build_parallel();
     walk.run(|| {
         let mut visit = visitor();
-        let misses = &misses;
+        let missed = &missed;
         Box::new(move |entry| {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    misses.lock().add(&name_of(root, &error));
+                    missed.lock().add(&name_in_error(root, &error));
                     return WalkState::Continue;
                 }
             };
-            let listed = relative(root, entry.path());
-            if listed
-                .as_ref()
-                .is_some_and(|path| !root.access().allows_path(path))
-            {
+            let path = relative(root, entry.path());
+            if path.as_ref().is_some_and(|path| !root.access().allows_path(path)) {
                 return WalkState::Continue;
             }
-            match visit(&entry, listed) {
-                Next::Continue => WalkState::Continue,
-                Next::Missed => {
-                    misses
+            match visit(&entry, path) {
+                VisitOutcome::Continue => WalkState::Continue,
+                VisitOutcome::Missed => {
+                    missed
                         .lock()
                         .add(relative(root, entry.path()).as_ref().map_or("", RepoPath::as_str));
                     WalkState::Continue
                 }
-                Next::Stop => WalkState::Quit,
+                VisitOutcome::Stop => WalkState::Quit,
             }
         })
     });
-    misses.lock().clone()
+    missed.lock().clone()
 }
 
 fn is_file(entry: &DirEntry) -> bool {
@@ -287,12 +287,12 @@ fn is_file(entry: &DirEntry) -> bool {
 }
 
 #[cfg(unix)]
-fn identity(entry: &DirEntry) -> u64 {
+fn inode(entry: &DirEntry) -> u64 {
     entry.ino().unwrap_or_default()
 }
 
 #[cfg(not(unix))]
-fn identity(_: &DirEntry) -> u64 {
+fn inode(_: &DirEntry) -> u64 {
     0
 }
 
@@ -300,51 +300,55 @@ fn is_directory(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_dir())
 }
 
-/// True for a file by whose coming, going or changing a walk finds others than before.
+/// Whether a walk depends on this file: after it has changed, other files may be listed.
 pub(crate) fn steers(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name == ".git" || IGNORE_FILES.contains(&name) || MARKS.contains(&name))
+    name.is_some_and(|name| name == ".git" || IGNORE_FILES.contains(&name) || MARKER_FILES.contains(&name))
 }
 
-/// Whether the project's own ignore file takes back that what builds make is left out.
-fn asks_for_built(root: &Root) -> bool {
+/// Whether `.docentignore` includes the directories of build output.
+fn includes_build_directories(root: &Root) -> bool {
     let path = RepoPath::parse(OWN_IGNORE_FILE).expect("a literal path");
-    let Ok(Some(bytes)) = root.steering(&path, MAX_IGNORE_FILE_BYTES) else {
+    let Ok(Some(bytes)) = root.read_walk_rules(&path, MAX_IGNORE_FILE_BYTES) else {
         return false;
     };
     let text = String::from_utf8_lossy(&bytes);
     text.lines()
         .filter_map(|line| line.trim().strip_prefix('!'))
-        .any(|line| BUILT.iter().any(|name| line.split('/').any(|part| part == *name)))
+        .any(|line| {
+            BUILD_DIRECTORIES
+                .iter()
+                .any(|name| line.split('/').any(|part| part == *name))
+        })
 }
 
-/// The nearest directory at or above `path` that git calls the top of a work tree.
+/// The top of the git work tree that contains `path`.
 pub fn work_tree(path: &Path) -> Option<&Path> {
     path.ancestors().find(|directory| directory.join(".git").exists())
 }
 
-/// Decides what a walk looks at.
-struct Steward {
+/// Decides which entries a walk visits.
+struct EntryFilter {
     root: Root,
     exclude: Gitignore,
-    reach: WalkExtent,
+    extent: WalkExtent,
     excluded: &'static [&'static str],
-    marked: Marked,
+    marked: MarkedDirectories,
     deadline: Deadline,
-    misses: Misses,
+    missed: SharedMissed,
 }
 
-impl Steward {
-    /// True when the walk should look at `entry` and, if it is a directory, go into it.
+impl EntryFilter {
+    /// Whether the walk should visit `entry` and, if it is a directory, enter it.
     fn admits(&self, entry: &DirEntry) -> bool {
         if entry.depth() == 0 {
             return true;
         }
         let Some(name) = entry.file_name().to_str() else {
-            // Counted by who visits it, and not entered.
-            return is_file(entry) && self.reach.covers(entry.path());
+            // A file is counted by its visitor. A directory is not entered.
+            return is_file(entry) && self.extent.covers(entry.path());
         };
-        if !self.reach.covers(entry.path()) {
+        if !self.extent.covers(entry.path()) {
             return false;
         }
         let is_dir = is_directory(entry);
@@ -354,16 +358,16 @@ impl Steward {
         !is_dir
             || (!self.excluded.contains(&name)
                 && self.deadline.check().is_ok()
-                && !(self.marked == Marked::LeftOut
-                    && entry.depth() <= DEEPEST_MARK
+                && !(self.marked == MarkedDirectories::Skip
+                    && entry.depth() <= MAX_MARKER_DEPTH
                     && self.is_marked(entry.path()))
-                && self.enters(entry.path()))
+                && self.can_enter(entry.path()))
     }
 
-    /// True for a directory that says it is no part of the project: a cache, a virtual environment, or another work tree of
-    /// a repository, whose files are copies.
+    /// Whether a directory is marked as a cache, a virtual environment, or another work tree of a repository,
+    /// whose files are copies.
     fn is_marked(&self, directory: &Path) -> bool {
-        if MARKS.iter().any(|mark| directory.join(mark).is_file()) {
+        if MARKER_FILES.iter().any(|mark| directory.join(mark).is_file()) {
             return true;
         }
         let git = relative(&self.root, directory).map(|path| format!("{path}/.git"));
@@ -371,41 +375,42 @@ impl Steward {
             return false;
         };
         directory.join(".git").is_file()
-            && matches!(self.root.steering(&git, 4_096), Ok(Some(bytes))
+            && matches!(self.root.read_walk_rules(&git, 4_096), Ok(Some(bytes))
                 if String::from_utf8_lossy(&bytes).replace('\\', "/").contains("/worktrees/"))
     }
 
-    fn enters(&self, directory: &Path) -> bool {
+    /// Whether the ignore files of a directory are safe to read.
+    fn can_enter(&self, directory: &Path) -> bool {
         let Some(directory) = relative(&self.root, directory) else {
             return false;
         };
         let mut names = IGNORE_FILES.iter();
-        let harmless = names.all(|name| is_harmless(&self.root, &format!("{directory}/{name}")));
-        if !harmless {
-            self.misses.lock().add(directory.as_str());
+        let is_harmless = names.all(|name| is_safe_ignore_file(&self.root, &format!("{directory}/{name}")));
+        if !is_harmless {
+            self.missed.lock().add(directory.as_str());
         }
-        harmless
+        is_harmless
     }
 }
 
-/// The rules a user keeps beside the repository, in `.git/info/exclude`.
-fn exclude(root: &Root) -> Gitignore {
+/// Reads the user's own rules in `.git/info/exclude`.
+fn read_exclude_file(root: &Root) -> Gitignore {
     let mut builder = GitignoreBuilder::new(root.path());
     let path = RepoPath::parse(".git/info/exclude").expect("a literal path");
-    if let Ok(Some(bytes)) = root.steering(&path, MAX_IGNORE_FILE_BYTES)
+    if let Ok(Some(bytes)) = root.read_walk_rules(&path, MAX_IGNORE_FILE_BYTES)
         && is_reasonable_ignore_file(&bytes)
     {
         for line in String::from_utf8_lossy(&bytes).lines() {
-            // A line that is no pattern excludes nothing.
+            // A line that is not a pattern is ignored.
             let _ = builder.add_line(None, line);
         }
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// True unless something stands at `path` that the library should not open as an ignore file.
-fn is_harmless(root: &Root, path: &str) -> bool {
-    RepoPath::parse(path).is_ok_and(|path| match root.steering(&path, MAX_IGNORE_FILE_BYTES) {
+/// Whether the library may open `path` as an ignore file. True if there is no file.
+fn is_safe_ignore_file(root: &Root, path: &str) -> bool {
+    RepoPath::parse(path).is_ok_and(|path| match root.read_walk_rules(&path, MAX_IGNORE_FILE_BYTES) {
         Ok(Some(bytes)) => is_reasonable_ignore_file(&bytes),
         Ok(None) => true,
         Err(_) => false,
@@ -417,18 +422,18 @@ fn is_reasonable_ignore_file(bytes: &[u8]) -> bool {
     text.lines().count() <= MAX_IGNORE_LINES && text.lines().all(is_reasonable)
 }
 
-/// The path below the root, where it can be written as one. The walk joins names to the root's path, so text is
-/// enough to take it off again.
+/// The path relative to the root. `None` if it cannot be written as a [`RepoPath`]. The walk joins names to
+/// the root's path, so removing that text is enough.
 fn relative(root: &Root, path: &Path) -> Option<RepoPath> {
     let text = path.to_str()?.strip_prefix(root.path().to_str()?)?;
     let text = text.strip_prefix(std::path::MAIN_SEPARATOR).unwrap_or(text);
     let named = RepoPath::parse(text).ok()?;
-    // Parsing reads a backslash as a separator; a name that has one would be taken for another file.
+    // Parsing reads a backslash as a separator, so a name with one would mean another file.
     (cfg!(windows) || named.as_str() == text).then_some(named)
 }
 
-/// What an error of the walk is about, as far as it says.
-fn name_of(root: &Root, error: &ignore::Error) -> String {
+/// The path that an error of the walk names.
+fn name_in_error(root: &Root, error: &ignore::Error) -> String {
     match error {
         ignore::Error::WithPath { path, .. } | ignore::Error::Loop { child: path, .. } => path
             .strip_prefix(root.path())
@@ -436,7 +441,7 @@ fn name_of(root: &Root, error: &ignore::Error) -> String {
             .display()
             .to_string(),
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            name_of(root, err)
+            name_in_error(root, err)
         }
         _ => "a directory".to_owned(),
     }
@@ -447,7 +452,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_few_missed_names_are_kept_whatever_the_order() {
+    fn the_first_few_missed_names_are_listed_in_any_order() {
         let mut missed = Missed::default();
         for name in ["g", "b", "f", "a", "e", "d", "c"] {
             missed.add(name);

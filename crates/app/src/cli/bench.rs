@@ -97,7 +97,7 @@ struct Timings {
 
 impl Timings {
     fn of(settings: &Settings, index: &Index, names: &[String]) -> Self {
-        let rg = settings.surroundings.program("rg", settings.root.path());
+        let rg = settings.surroundings.find_program("rg", settings.root.path());
         Self {
             names: names.len(),
             questions: measure(names, |name| {

@@ -65,7 +65,7 @@ fn init(settings: &Settings) -> anyhow::Result<ExitCode> {
         terminal::complain("there is no page to write a manifest for: no .md, .mdx or .markdown file");
         return Ok(ExitCode::FAILURE);
     };
-    if let Some(existing) = &proposal.there {
+    if let Some(existing) = &proposal.existing {
         terminal::complain(&format!("{existing} is there already; nothing was written"));
         return Ok(ExitCode::FAILURE);
     }

@@ -285,7 +285,7 @@ fn check_embedder(settings: &Settings) -> Finding {
 }
 
 fn check_git(settings: &Settings) -> Finding {
-    match settings.surroundings.program("git", settings.root.path()) {
+    match settings.surroundings.find_program("git", settings.root.path()) {
         Some(program) => good("git", program.display().to_string()),
         None => Finding::bad(
             "git",

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use clap::Command;
 use docent_engine::deadline::Deadline;
-use docent_engine::embed::{Remote, Trouble};
+use docent_engine::embed::{EmbeddingError, Remote};
 use docent_engine::index::{Corpus, Filled, Index, IndexStatus, Patience, Progress};
 use serde_json::json;
 
@@ -151,7 +151,7 @@ const NAME_WIDTH: usize = 10;
 fn write_status(
     status: &IndexStatus,
     settings: &Settings,
-    server: Option<Result<Filled, Trouble>>,
+    server: Option<Result<Filled, EmbeddingError>>,
     page: &mut TerminalPage,
 ) -> io::Result<()> {
     let freshness = &status.freshness;
@@ -207,7 +207,7 @@ fn write_status(
 /// The bundled embedder, and the embedding server if there is one.
 fn write_embedders(
     settings: &Settings,
-    server: Option<Result<Filled, Trouble>>,
+    server: Option<Result<Filled, EmbeddingError>>,
     page: &mut TerminalPage,
 ) -> io::Result<()> {
     let embedder = settings.index.embedder.name();
@@ -314,7 +314,7 @@ fn status_json(status: &IndexStatus, embedder: &str) -> serde_json::Value {
     })
 }
 
-fn server_json(remote: &Remote, filled: Result<Filled, Trouble>) -> serde_json::Value {
+fn server_json(remote: &Remote, filled: Result<Filled, EmbeddingError>) -> serde_json::Value {
     let (filled, trouble) = match filled {
         Ok(filled) => (filled, None),
         Err(trouble) => (Filled::default(), Some(trouble.to_string())),

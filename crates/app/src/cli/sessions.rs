@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Deadline;
-use docent_engine::sessions::{Past, Sessions};
+use docent_engine::sessions::{SessionRecord, Sessions};
 use serde_json::{Value, json};
 
 use super::flags::flag;
@@ -93,7 +93,7 @@ pub(super) fn show_sessions(
     Ok(ExitCode::SUCCESS)
 }
 
-fn to_json(session: &Past) -> Value {
+fn to_json(session: &SessionRecord) -> Value {
     let list_uses = |uses: &[(String, u64)]| -> Value {
         uses.iter()
             .map(|(name, times)| json!({ "name": name, "times": times }))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use docent_engine::clock::Clock;
-use docent_engine::embed::{ApiKey, Remote, Server, Use};
+use docent_engine::embed::{ApiKey, Remote, RemoteOptions, Server};
 
 use super::directories::embeddings_cache;
 use super::{DefaultLimit, Environment, ResolvedSetting, ValueOrigin, Values};
@@ -38,7 +38,7 @@ pub(super) fn build_remote(
         (None, Some(file)) => ApiKey::File(PathBuf::from(file)),
         (None, None) => ApiKey::None,
     };
-    Ok(Some(Arc::new(Remote::new(Use {
+    Ok(Some(Arc::new(Remote::new(RemoteOptions {
         server: Server {
             url,
             model,
@@ -51,8 +51,8 @@ pub(super) fn build_remote(
         batch: usize::try_from(number("embedder.batch"))
             .unwrap_or(usize::MAX)
             .clamp(1, 512),
-        before_query: text("embedder.query_prefix").unwrap_or_default(),
-        before_text: text("embedder.text_prefix").unwrap_or_default(),
+        query_prefix: text("embedder.query_prefix").unwrap_or_default(),
+        text_prefix: text("embedder.text_prefix").unwrap_or_default(),
         clock,
     }))))
 }

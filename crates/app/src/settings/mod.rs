@@ -25,7 +25,7 @@ use docent_core::boost::BoostRules;
 use docent_core::path::RepoPath;
 use docent_engine::clock::Clock;
 use docent_engine::files::Root;
-use docent_engine::git::Surroundings;
+use docent_engine::git::GitEnvironment;
 use docent_engine::index::IndexOptions;
 use toml::Value;
 
@@ -44,7 +44,7 @@ pub(crate) struct Settings {
     pub(crate) log: LogSettings,
     pub(crate) http: HttpSettings,
     pub(crate) clock: Clock,
-    pub(crate) surroundings: Surroundings,
+    pub(crate) surroundings: GitEnvironment,
     /// The project's folder in the user's cache directory. `None` for a user without a home.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) index: IndexOptions,
@@ -340,9 +340,9 @@ fn fixed_clock(environment: Environment<'_>) -> anyhow::Result<Clock> {
 }
 
 /// The part of the environment that `git` processes get.
-fn surroundings(environment: Environment<'_>) -> Surroundings {
+fn surroundings(environment: Environment<'_>) -> GitEnvironment {
     let passed_on = ["HOME", "USERPROFILE", "SystemRoot", "TMPDIR", "TEMP", "TZ"];
-    Surroundings {
+    GitEnvironment {
         search: environment("PATH")
             .map(|path| std::env::split_paths(&path).collect())
             .unwrap_or_default(),

@@ -384,7 +384,7 @@ mod tests {
     use docent_engine::clock::Clock;
     use docent_engine::coverage::{Coverage, ReportScope};
     use docent_engine::files::Root;
-    use docent_engine::git::{Git, Surroundings};
+    use docent_engine::git::{Git, GitEnvironment};
     use docent_engine::index::{Index, IndexOptions, Patience};
     use docent_engine::links::Links;
     use docent_engine::memory::Memory;
@@ -410,7 +410,7 @@ mod tests {
         };
         let git = Arc::new(Git::new(
             root.clone(),
-            Surroundings::default(),
+            GitEnvironment::default(),
             Clock::System,
             None,
         ));

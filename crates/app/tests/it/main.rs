@@ -16,6 +16,7 @@ mod coverage_cli;
 mod coverage_reports;
 #[cfg(unix)]
 mod coverage_snapshots;
+mod damaged_logs;
 mod discoveries;
 mod docs_labels;
 mod docs_manifests;

@@ -1,4 +1,8 @@
-//! What is wrong with a project's documentation, and a manifest that would suit it.
+//! Checks a project's documentation for mistakes, and proposes a manifest for it.
+//!
+//! Links between pages are not checked.
+//!
+//! Invariant: nothing is written here.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +11,13 @@ use docent_core::docs::prompt::prompt_name;
 use docent_core::docs::{DocsFileKind, Problem, is_within};
 use docent_core::path::RepoPath;
 
-use super::{page, prompts};
+use super::{prompts, read_page};
 use crate::deadline::Deadline;
 use crate::files::{Root, lossy_text};
 use crate::index::{MAX_MANIFEST_BYTES, Manifests};
 use crate::walk::{self, WalkExtent};
 
-/// Something that is not as it should be, with the file and the line.
+/// A mistake in a file of the documentation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DocsFinding {
     pub path: RepoPath,
@@ -24,14 +28,14 @@ pub struct DocsFinding {
 /// A manifest for a project that has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// A manifest that is there already, which another one would put out of force.
-    pub there: Option<RepoPath>,
-    /// Where it would be written.
+    /// An existing manifest, which the proposed one would override.
+    pub existing: Option<RepoPath>,
+    /// The path to write it to.
     pub path: RepoPath,
     pub text: String,
 }
 
-/// Looks through manifests, templates and pages, and says how many of them there are.
+/// Checks manifests, templates and pages. Returns the findings and the number of files.
 pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<DocsFinding>, usize) {
     let mut findings: Vec<DocsFinding> = Vec::new();
     let mut add = |path: &RepoPath, problem: Problem| {
@@ -41,11 +45,11 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<DocsFinding>, usize)
             message: problem.message,
         });
     };
-    let files = documentation(root, directories);
+    let files = list_documentation(root, directories);
     let mut templates: Vec<RepoPath> = Vec::new();
     let manifests = Manifests::among(root, files.iter().map(|(path, _)| path));
-    for (path, part) in &files {
-        match part {
+    for (path, kind) in &files {
+        match kind {
             DocsFileKind::Manifest => match root.read(path, MAX_MANIFEST_BYTES) {
                 Err(error) => add(path, Problem::at_top(error.to_string())),
                 Ok(content) => {
@@ -59,7 +63,7 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<DocsFinding>, usize)
                 }
             },
             DocsFileKind::Template => templates.push(path.clone()),
-            DocsFileKind::Page => match page(root, path, manifests.rules(path)) {
+            DocsFileKind::Page => match read_page(root, path, manifests.rules(path)) {
                 Err(error) => add(path, Problem::at_top(error.to_string())),
                 Ok((page, _)) => page.problems.into_iter().for_each(|problem| add(path, problem)),
             },
@@ -80,16 +84,17 @@ pub fn check(root: &Root, directories: &[RepoPath]) -> (Vec<DocsFinding>, usize)
     (findings, files.len())
 }
 
-/// A manifest that labels the pages of each directory below the documentation by its name. Nothing where there are no pages.
+/// Proposes a manifest that labels the pages of each directory below the documentation with its name. `None`
+/// if there are no pages.
 pub fn propose(root: &Root, directories: &[RepoPath]) -> Option<Proposal> {
-    let files = documentation(root, directories);
-    let there = files.iter().find(|(_, part)| *part == DocsFileKind::Manifest);
+    let files = list_documentation(root, directories);
+    let existing = files.iter().find(|(_, kind)| *kind == DocsFileKind::Manifest);
     let pages: Vec<&RepoPath> = files
         .iter()
-        .filter(|(_, part)| *part == DocsFileKind::Page)
+        .filter(|(_, kind)| *kind == DocsFileKind::Page)
         .map(|(path, _)| path)
         .collect();
-    let usual = ["docs", "doc", "documentation"];
+    let usual_homes = ["docs", "doc", "documentation"];
     let home = directories
         .first()
         .map(RepoPath::as_str)
@@ -99,7 +104,7 @@ pub fn propose(root: &Root, directories: &[RepoPath]) -> Option<Proposal> {
                     .iter()
                     .any(|page| page.as_str().starts_with(&format!("{home}/")))
             };
-            usual.iter().find(is_used).copied()
+            usual_homes.iter().find(is_used).copied()
         })
         .unwrap_or_default();
     let below: Vec<&str> = pages
@@ -133,24 +138,24 @@ pub fn propose(root: &Root, directories: &[RepoPath]) -> Option<Proposal> {
         );
         manifest.insert("overrides".into(), overrides.into());
     }
-    let place = if home.is_empty() {
+    let path = if home.is_empty() {
         MANIFEST_FILE.to_owned()
     } else {
         format!("{home}/{MANIFEST_FILE}")
     };
     Some(Proposal {
-        there: there.map(|(path, _)| path.clone()),
-        path: RepoPath::parse(&place).ok()?,
+        existing: existing.map(|(path, _)| path.clone()),
+        path: RepoPath::parse(&path).ok()?,
         text: format!("{}\n", serde_json::to_string_pretty(&manifest).ok()?),
     })
 }
 
-/// The files that make the documentation, in order.
-fn documentation(root: &Root, directories: &[RepoPath]) -> Vec<(RepoPath, DocsFileKind)> {
+/// The files of the documentation, in order.
+fn list_documentation(root: &Root, directories: &[RepoPath]) -> Vec<(RepoPath, DocsFileKind)> {
     let survey = walk::survey(root, &WalkExtent::Everything, &Deadline::default());
-    let parts = survey.files.into_iter().filter_map(|(path, _)| {
-        let part = DocsFileKind::of(&path)?;
-        (part == DocsFileKind::Manifest || is_within(&path, directories)).then_some((path, part))
+    let files = survey.files.into_iter().filter_map(|(path, _)| {
+        let kind = DocsFileKind::of(&path)?;
+        (kind == DocsFileKind::Manifest || is_within(&path, directories)).then_some((path, kind))
     });
-    parts.collect()
+    files.collect()
 }

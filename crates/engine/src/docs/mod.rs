@@ -1,6 +1,8 @@
-//! The project's documentation: found by meaning, read in order.
+//! The project's documentation: searched, read and checked.
 //!
-//! Searches go through the index; what is read comes from the pages themselves, as they are now.
+//! How pages are chunked and labelled is in `core`.
+//!
+//! Invariant: searches use the index, but every text that is shown comes from the page as it is now.
 
 mod advice;
 mod check;
@@ -11,8 +13,8 @@ mod search;
 pub use advice::{Advice, advice};
 pub use check::{DocsFinding, Proposal, check, propose};
 pub use prompts::{Prompts, prompts};
-pub use reading::{Doc, ReadError, Shown, read};
-pub use search::{Results, SectionHit, SectionRequest, Ways, search};
+pub use reading::{Doc, DocSection, ReadError, read};
+pub use search::{Results, RetrievalMode, SectionHit, SectionRequest, search};
 
 use docent_core::docs::manifest::{DocsManifest, MANIFEST_FILE, PageRules};
 use docent_core::docs::page::Page;
@@ -21,32 +23,30 @@ use docent_core::path::RepoPath;
 use crate::files::{FileError, Root, lossy_text};
 use crate::index::MAX_MANIFEST_BYTES;
 
-/// Larger pages were not indexed, whatever was configured.
+/// Larger pages are never indexed, whatever the settings say.
 const MAX_PAGE_BYTES: u64 = 256 << 20;
 
 /// The text of a page as it is now.
-fn text(root: &Root, path: &RepoPath) -> Result<String, FileError> {
+fn read_text(root: &Root, path: &RepoPath) -> Result<String, FileError> {
     Ok(lossy_text(root.read(path, MAX_PAGE_BYTES)?.bytes))
 }
 
-/// A page as it is now, cut by these rules, and its text.
-fn page(root: &Root, path: &RepoPath, rules: PageRules) -> Result<(Page, String), FileError> {
-    let text = text(root, path)?;
+/// A page as it is now, chunked by these rules, and its text.
+fn read_page(root: &Root, path: &RepoPath, rules: PageRules) -> Result<(Page, String), FileError> {
+    let text = read_text(root, path)?;
     Ok((Page::of(&text, rules), text))
 }
 
-/// What the project's own manifest says to clients about its documentation.
+/// The instructions for clients in the project's manifest.
 pub fn instructions(root: &Root) -> Option<String> {
-    let places = [
+    let paths = [
         MANIFEST_FILE.to_owned(),
         format!("docs/{MANIFEST_FILE}"),
         format!("doc/{MANIFEST_FILE}"),
         format!("documentation/{MANIFEST_FILE}"),
     ];
-    places.iter().find_map(|place| {
-        let content = root
-            .read(&RepoPath::parse(place).ok()?, MAX_MANIFEST_BYTES)
-            .ok()?;
+    paths.iter().find_map(|path| {
+        let content = root.read(&RepoPath::parse(path).ok()?, MAX_MANIFEST_BYTES).ok()?;
         DocsManifest::parse(&lossy_text(content.bytes)).ok()?.instructions
     })
 }

@@ -1,38 +1,42 @@
-//! Sections of a page, read in order: one that is named, and those around it.
+//! Reads a section of a page by its id, with the sections around it.
+//!
+//! How much of it fits into an answer is decided in the app.
+//!
+//! Invariant: the text is that of the file now, not that of the index.
 
 use docent_core::docs::DocsFileKind;
 use docent_core::docs::page::PageTarget;
 use docent_core::path::RepoPath;
 
-use super::page;
+use super::read_page;
 use crate::files::{FileError, Root};
 use crate::index::Index;
 use crate::store::StoreError;
 
-/// A section with those around it.
+/// A section with its neighbours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doc {
     /// In the order of the page.
-    pub shown: Vec<Shown>,
-    /// How many sections the page has.
-    pub of: usize,
+    pub sections: Vec<DocSection>,
+    /// Number of sections of the page.
+    pub total: usize,
 }
 
 /// A section of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct DocSection {
     pub id: String,
-    /// Where it is in the page, counted from 1.
+    /// Position in the page, counted from 1.
     pub at: usize,
-    /// How far it is from the one that was asked for.
+    /// Distance from the requested section, negative before it.
     pub offset: isize,
     pub text: String,
     pub lines: (usize, usize),
-    /// Where it begins in the file, in bytes.
+    /// Byte offset in the file.
     pub start: usize,
 }
 
-/// Why a section is not shown.
+/// Why a section cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     #[error("it is no path of a page, with or without a heading behind a #")]
@@ -47,20 +51,20 @@ pub enum ReadError {
     Index(#[from] StoreError),
 }
 
-/// The section with an id, and up to `around` before and after it.
+/// Reads the section with an id, and up to `around` sections before and after it.
 pub fn read(root: &Root, index: &Index, id: &str, around: usize) -> Result<Doc, ReadError> {
     let is_page = |path: &RepoPath| {
         Ok::<_, StoreError>(DocsFileKind::of(path) == Some(DocsFileKind::Page) && index.has_page(path)?)
     };
     let (path, name) = match RepoPath::parse(id) {
-        // Names of files may hold a `#` as well.
+        // A file name may contain a `#` as well.
         Ok(path) if is_page(&path)? => (path, ""),
-        _ => parts(id)?,
+        _ => split_id(id)?,
     };
     if !is_page(&path)? {
         return Err(ReadError::Missing);
     }
-    let (page, text) = match page(root, &path, index.rules(&path)) {
+    let (page, text) = match read_page(root, &path, index.rules(&path)) {
         Ok(page) => page,
         Err(FileError::Missing | FileError::Blocked | FileError::Outside | FileError::Directory) => {
             return Err(ReadError::Missing);
@@ -70,16 +74,16 @@ pub fn read(root: &Root, index: &Index, id: &str, around: usize) -> Result<Doc, 
     let target = match page.find(name) {
         PageTarget::One(at) => at,
         PageTarget::None => return Err(ReadError::Missing),
-        PageTarget::Several(found) => {
-            let ids = found.iter().map(|at| page.sections[*at].id(path.as_str()));
+        PageTarget::Several(matches) => {
+            let ids = matches.iter().map(|at| page.sections[*at].id(path.as_str()));
             return Err(ReadError::Ambiguous(ids.collect()));
         }
     };
     let from = target.saturating_sub(around);
     let until = (target + around + 1).min(page.sections.len());
-    let shown = (from..until).map(|at| {
+    let sections = (from..until).map(|at| {
         let section = &page.sections[at];
-        Shown {
+        DocSection {
             id: section.id(path.as_str()),
             at: at + 1,
             offset: at.cast_signed() - target.cast_signed(),
@@ -89,13 +93,13 @@ pub fn read(root: &Root, index: &Index, id: &str, around: usize) -> Result<Doc, 
         }
     });
     Ok(Doc {
-        shown: shown.collect(),
-        of: page.sections.len(),
+        sections: sections.collect(),
+        total: page.sections.len(),
     })
 }
 
-/// The path of a page, and the name of a section behind the `#`.
-fn parts(id: &str) -> Result<(RepoPath, &str), ReadError> {
+/// Splits an id into the path of a page and the name of a section behind the `#`.
+fn split_id(id: &str) -> Result<(RepoPath, &str), ReadError> {
     let (path, name) = match id.rsplit_once('#') {
         Some((_, "")) => return Err(ReadError::Malformed),
         Some((path, name)) => (path, name),

@@ -1,9 +1,9 @@
-//! A question, answered from the documentation: sections by several ways of looking, put into one order.
+//! Search over the documentation: sections by words, phrase and similarity, merged by reciprocal rank fusion.
 //!
-//! Each way gives a list; a section counts for where it stands in each (reciprocal rank fusion), so that no score of one way is
-//! ever compared with that of another.
+//! Fusion uses the rank in each list and not the score, because scores of different lists are not comparable.
 //!
-//! Invariant: the same question over the same pages gives the same list, whatever part of it is asked for.
+//! Invariant: the same query over the same pages gives the same list, whichever page of the results is
+//! requested.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use docent_core::docs::taxonomy::sibling_key;
 use docent_core::path::RepoPath;
 use docent_core::text::tokens::ParsedQuery;
 
-use super::{page, text};
+use super::{read_page, read_text};
 use crate::deadline::Deadline;
 use crate::files::Root;
 use crate::index::{Index, RerankSkipped, View, hash};
@@ -23,77 +23,78 @@ use crate::store::{
     Label, Look, Ranked, SectionAddress, SectionHits, SectionQuery, StoreError, StoredSection,
 };
 
-/// What is asked for.
+/// A query with its filters and the requested page of results.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionRequest<'a> {
     pub query: &'a str,
     pub filters: &'a Labels,
-    /// The documentation that the filters and the place to go on are of.
+    /// The state of the documentation to which the filters and the cursor belong.
     pub view: &'a View,
-    /// How many results come before those that are wanted.
+    /// Number of results before the requested page.
     pub after: usize,
     pub limit: usize,
-    pub ways: Ways,
+    pub mode: RetrievalMode,
 }
 
-/// Ways of looking.
+/// The lists that are merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ways {
+pub enum RetrievalMode {
     #[default]
     All,
-    /// For measuring what each is worth.
+    /// Only one kind of list, to measure its quality.
     Words,
     Meaning,
 }
 
-/// A part of the results.
+/// A page of results.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     pub hits: Vec<SectionHit>,
-    /// There are others behind these.
+    /// There are further results.
     pub more: bool,
-    /// Sections that were found and are no longer in their file.
+    /// Number of sections that are in the index, but no longer in their file.
     pub gone: usize,
-    /// Whether a model on a server had a say; and why not, where there is one.
+    /// Whether a model on a server has ranked the candidates.
     pub by_server: bool,
+    /// Why it has not, although there is one.
     pub unordered: Option<RerankSkipped>,
 }
 
-/// A section that was found.
+/// A result.
 #[derive(Clone, Debug)]
 pub struct SectionHit {
-    /// How many results there are up to this one.
+    /// Position among all results, counted from 1.
     pub at: usize,
     pub section: StoredSection,
     pub labels: Labels,
-    /// From 0 to 1, where every way of looking had it first.
+    /// From 0 to 1. A section that is first in every list has 1.
     pub score: f64,
     pub snippet: String,
 }
 
-/// How much less the next place in a list counts.
-const STEEPNESS: f64 = 60.0;
+/// The constant `k` of reciprocal rank fusion: the higher, the less the rank matters.
+const FUSION_K: f64 = 60.0;
 
-/// What the place in each list counts.
-const BY_WORDS: f64 = 1.0;
-const BY_PHRASE: f64 = 0.5;
-const BY_MEANING: f64 = 0.1;
-/// A model on a server understands more than a table.
-const BY_SERVER: f64 = 1.0;
+/// Weights of the lists.
+const WORDS_WEIGHT: f64 = 1.0;
+const PHRASE_WEIGHT: f64 = 0.5;
+const SIMILARITY_WEIGHT: f64 = 0.1;
+/// Higher than the weight of the bundled table, because a model on a server is better.
+const SERVER_WEIGHT: f64 = 1.0;
 
-/// What is further away is about something else.
+/// Sections below this similarity are about something else.
 const MIN_SIMILARITY: f32 = 0.3;
 
-/// Sections that each way of looking gives.
-const CANDIDATES: usize = 200;
+/// Length of each list.
+const MAX_CANDIDATES: usize = 200;
 
-/// Bytes of a section in which a snippet is looked for.
-const LOOKED_AT: usize = 60_000;
+/// Bytes of a section in which a snippet is searched.
+const MAX_SNIPPET_SOURCE_BYTES: usize = 60_000;
 
-/// Phrases of more words are questions.
+/// Longer queries are questions, not phrases.
 const MAX_PHRASE_WORDS: usize = 6;
 
-/// Sections that answer a question, the best first.
+/// Searches for sections, the best first.
 pub fn search(
     root: &Root,
     index: &Index,
@@ -108,35 +109,40 @@ pub fn search(
         &[]
     };
     let embedder = index.embedder();
-    let vector = match request.ways {
-        Ways::Words => None,
-        Ways::All | Ways::Meaning => embedder.embed(request.query),
+    let vector = match request.mode {
+        RetrievalMode::Words => None,
+        RetrievalMode::All | RetrievalMode::Meaning => embedder.embed(request.query),
     };
     let Some(sections) = index.sections() else {
         return Ok(Results::default());
     };
-    let mut found = index.report_damage(sections.find(&SectionQuery {
+    let mut candidates = index.report_damage(sections.find(&SectionQuery {
         words: &query.words,
         phrase,
         vector,
         filters: &filters,
-        most: CANDIDATES,
+        most: MAX_CANDIDATES,
     }))?;
-    if request.ways == Ways::Meaning {
-        found.by_words.clear();
-        found.by_phrase.clear();
-    } else if found.by_words.is_empty() && !embedder.knows(request.query) {
-        // What nothing here is called, and what means nothing, is near to something all the same.
-        found.by_meaning.clear();
+    if request.mode == RetrievalMode::Meaning {
+        candidates.by_words.clear();
+        candidates.by_phrase.clear();
+    } else if candidates.by_words.is_empty() && !embedder.knows(request.query) {
+        // A vector is always similar to something. A query of unknown words, which no section contains, has
+        // no answer.
+        candidates.by_meaning.clear();
     }
-    found.by_meaning.retain(|ranked| ranked.score >= MIN_SIMILARITY);
-    let (by_server, unordered) = match request.ways {
-        Ways::All => index.report_damage(ask_server(index, &*sections, request, deadline, &found))?,
-        Ways::Words | Ways::Meaning => (Vec::new(), None),
+    candidates
+        .by_meaning
+        .retain(|ranked| ranked.score >= MIN_SIMILARITY);
+    let (by_server, unordered) = match request.mode {
+        RetrievalMode::All => {
+            index.report_damage(rank_by_server(index, &*sections, request, deadline, &candidates))?
+        }
+        RetrievalMode::Words | RetrievalMode::Meaning => (Vec::new(), None),
     };
     let is_by_server = !by_server.is_empty();
-    let order = fused(found, by_server);
-    let (chosen, more) = index.report_damage(choose(&*sections, order, request))?;
+    let order = fuse(candidates, by_server);
+    let (chosen, more) = index.report_damage(select_page(&*sections, order, request))?;
     let mut results = Results {
         more,
         by_server: is_by_server,
@@ -145,20 +151,20 @@ pub fn search(
     };
     let mut texts: HashMap<String, Option<String>> = HashMap::new();
     for (at, (section, score)) in (request.after + 1..).zip(chosen) {
-        let text_now = texts
+        let page_text = texts
             .entry(section.path.clone())
-            .or_insert_with(|| text(root, &RepoPath::parse(&section.path).ok()?).ok());
+            .or_insert_with(|| read_text(root, &RepoPath::parse(&section.path).ok()?).ok());
         if deadline.check().is_err() {
             results.more = true;
             break;
         }
-        match current(root, index, &section, text_now.as_deref()) {
+        match read_section(root, index, &section, page_text.as_deref()) {
             None => results.gone += 1,
             Some(text) => results.hits.push(SectionHit {
                 at,
                 labels: request.view.labels_of(&section.path, &section.labels),
                 snippet: best_snippet(
-                    &plain_text(&text[..text.floor_char_boundary(LOOKED_AT)]),
+                    &plain_text(&text[..text.floor_char_boundary(MAX_SNIPPET_SOURCE_BYTES)]),
                     &query.words,
                 ),
                 section,
@@ -169,8 +175,8 @@ pub fn search(
     Ok(results)
 }
 
-/// Reads the sections that are wanted, and tells whether there are others behind them.
-fn choose(
+/// Reads the sections of the requested page, and says whether there are further ones.
+fn select_page(
     sections: &dyn Look,
     order: Vec<(SectionAddress, f64)>,
     request: &SectionRequest<'_>,
@@ -180,10 +186,10 @@ fn choose(
     let keys: Vec<&str> = request.view.taxonomy.collapsing_keys(request.filters).collect();
     if keys.is_empty() {
         let more = order.len() > end;
-        let wanted = order.into_iter().skip(request.after).take(request.limit);
-        return Ok((wanted.map(read).collect::<Result<_, StoreError>>()?, more));
+        let selected = order.into_iter().skip(request.after).take(request.limit);
+        return Ok((selected.map(read).collect::<Result<_, StoreError>>()?, more));
     }
-    // Which of them say the same as one before is only known of all.
+    // Siblings can only be found among all sections.
     let mut all: Vec<(StoredSection, f64)> =
         order.into_iter().map(read).collect::<Result<_, StoreError>>()?;
     collapse(&mut all, &keys);
@@ -194,22 +200,27 @@ fn choose(
     ))
 }
 
-/// What was found, as a model on a server orders it; nothing, and why, where it does not.
-fn ask_server(
+/// The candidates in the order of a model on a server. Empty if there is none, or if it fails; then with the
+/// reason.
+fn rank_by_server(
     index: &Index,
     sections: &dyn Look,
     request: &SectionRequest<'_>,
     deadline: &Deadline,
-    found: &SectionHits,
+    candidates: &SectionHits,
 ) -> Result<(Vec<Ranked>, Option<RerankSkipped>), StoreError> {
     if !index.has_server() {
         return Ok((Vec::new(), None));
     }
-    let mut all: Vec<Ranked> = [&found.by_words, &found.by_phrase, &found.by_meaning]
-        .into_iter()
-        .flatten()
-        .copied()
-        .collect();
+    let mut all: Vec<Ranked> = [
+        &candidates.by_words,
+        &candidates.by_phrase,
+        &candidates.by_meaning,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
+    .collect();
     all.sort_unstable_by_key(|ranked| ranked.key);
     all.dedup_by_key(|ranked| ranked.key);
     let keys: Vec<u64> = all
@@ -218,9 +229,9 @@ fn ask_server(
         .collect::<Result<_, StoreError>>()?;
     match index.similarity(request.query, &keys, deadline) {
         Err(unordered) => Ok((Vec::new(), Some(unordered))),
-        Ok(near) => {
-            for (ranked, near) in all.iter_mut().zip(near.unwrap_or_default()) {
-                ranked.score = near;
+        Ok(similarities) => {
+            for (ranked, similarity) in all.iter_mut().zip(similarities.unwrap_or_default()) {
+                ranked.score = similarity;
             }
             all.sort_by(|a, b| b.score.total_cmp(&a.score));
             Ok((all, None))
@@ -228,24 +239,25 @@ fn ask_server(
     }
 }
 
-fn fused(found: SectionHits, by_server: Vec<Ranked>) -> Vec<(SectionAddress, f64)> {
+/// Merges the lists by reciprocal rank fusion.
+fn fuse(candidates: SectionHits, by_server: Vec<Ranked>) -> Vec<(SectionAddress, f64)> {
     let lists = [
-        (found.by_words, BY_WORDS),
-        (found.by_phrase, BY_PHRASE),
-        (found.by_meaning, BY_MEANING),
-        (by_server, BY_SERVER),
+        (candidates.by_words, WORDS_WEIGHT),
+        (candidates.by_phrase, PHRASE_WEIGHT),
+        (candidates.by_meaning, SIMILARITY_WEIGHT),
+        (by_server, SERVER_WEIGHT),
     ];
-    let most: f64 = lists
+    let max_score: f64 = lists
         .iter()
         .filter(|(list, _)| !list.is_empty())
-        .map(|(_, weight)| weight / (STEEPNESS + 1.0))
+        .map(|(_, weight)| weight / (FUSION_K + 1.0))
         .sum();
     let mut scores: HashMap<SectionAddress, (f64, u64)> = HashMap::new();
     for (list, weight) in lists {
-        let mut at = 0.0;
+        let mut rank = 0.0;
         for Ranked { place, key, .. } in list {
-            at += 1.0;
-            scores.entry(place).or_insert((0.0, key)).0 += weight / (STEEPNESS + at) / most;
+            rank += 1.0;
+            scores.entry(place).or_insert((0.0, key)).0 += weight / (FUSION_K + rank) / max_score;
         }
     }
     let mut order: Vec<(SectionAddress, (f64, u64))> = scores.into_iter().collect();
@@ -256,8 +268,8 @@ fn fused(found: SectionHits, by_server: Vec<Ranked>) -> Vec<(SectionAddress, f64
         .collect()
 }
 
-/// Sections that hold words, the best first.
-pub(super) fn by_words(
+/// Sections that contain words, the best first.
+pub(super) fn find_by_words(
     index: &Index,
     words: &[String],
     filters: &[Vec<Label>],
@@ -265,21 +277,24 @@ pub(super) fn by_words(
     let Some(sections) = index.sections() else {
         return Ok(Vec::new());
     };
-    let asked = SectionQuery {
+    let query = SectionQuery {
         words,
         phrase: &[],
         vector: None,
         filters,
-        most: CANDIDATES,
+        most: MAX_CANDIDATES,
     };
-    let found = index.report_damage(sections.find(&asked))?;
-    let read = found.by_words.iter().map(|ranked| sections.section(ranked.place));
+    let candidates = index.report_damage(sections.find(&query))?;
+    let read = candidates
+        .by_words
+        .iter()
+        .map(|ranked| sections.section(ranked.place));
     index.report_damage(read.collect())
 }
 
-/// Keeps the best of sections that say the same for another language, or whatever their pages differ in.
+/// Keeps the best of sibling sections: those whose pages differ only in a label such as the language.
 fn collapse(ranked: &mut Vec<(StoredSection, f64)>, keys: &[&str]) {
-    // Each with the page that has it: two sections of one page are never siblings.
+    // By key, the page of the first section: two sections of one page are never siblings.
     let mut seen: HashMap<String, String> = HashMap::new();
     ranked.retain(|(section, _)| {
         let labels: Labels = section.labels.iter().cloned().collect();
@@ -288,14 +303,14 @@ fn collapse(ranked: &mut Vec<(StoredSection, f64)>, keys: &[&str]) {
     });
 }
 
-/// The text of a section as its page has it now, without the front matter.
-fn current(root: &Root, index: &Index, section: &StoredSection, text: Option<&str>) -> Option<String> {
+/// The current text of a section, without the front matter. `None` if its page does not have it any more.
+fn read_section(root: &Root, index: &Index, section: &StoredSection, text: Option<&str>) -> Option<String> {
     let text = text?;
     let shown = match text.get(section.start..section.end) {
         Some(shown) if hash(shown) == section.hash => Cow::Borrowed(shown),
         _ => {
             let path = RepoPath::parse(&section.path).ok()?;
-            let (page, text) = page(root, &path, index.rules(&path)).ok()?;
+            let (page, text) = read_page(root, &path, index.rules(&path)).ok()?;
             let moved = page
                 .sections
                 .into_iter()

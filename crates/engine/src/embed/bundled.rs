@@ -1,7 +1,10 @@
-//! The embedder that comes with docent: a table of word pieces, each with a vector. The vector of a text is the sum of those of
-//! its pieces. How the table was made is told in `model/`.
+//! The bundled embedder: a table of word pieces with a vector each. The vector of a text is the sum of the
+//! vectors of its pieces, normalised.
 //!
-//! The table stays where it is in the binary; only where its words are is worked out, when the first text comes.
+//! How the table was trained is not here but in `model/`.
+//!
+//! Invariant: the table is not copied out of the binary. Only its vocabulary is built in memory, at the first
+//! text.
 
 use std::sync::OnceLock;
 
@@ -9,12 +12,13 @@ use docent_core::text::wordpiece::{Vocabulary, words};
 
 use super::{DIMENSIONS, Embedder, Vector};
 
-/// "CSE1", rows, numbers a row, length of the words; then the words, one a line, a scale for each row, and the rows.
+/// Layout: "CSE1", then row count, dimensions and byte length of the words as little-endian `u32`; the words,
+/// one per line; an `f32` scale per row; the rows, a byte per dimension.
 static TABLE: &[u8] = include_bytes!("../../../../model/table.bin");
 
-const HEAD: usize = 16;
+const HEADER_BYTES: usize = 16;
 
-/// The embedder that comes with docent.
+/// The bundled embedder.
 pub fn bundled() -> &'static dyn Embedder {
     static BUNDLED: Bundled = Bundled {
         opened: OnceLock::new(),
@@ -30,7 +34,7 @@ struct Bundled {
 #[derive(Debug)]
 struct OpenedTable {
     vocabulary: Vocabulary<'static>,
-    /// Four bytes each.
+    /// An `f32` per row, four bytes each.
     scales: &'static [u8],
     rows: &'static [u8],
 }
@@ -52,7 +56,7 @@ impl OpenedTable {
             "the table has another form"
         );
         let (count, length) = (number(4), number(12));
-        let (text, rest) = table[HEAD..].split_at(length);
+        let (text, rest) = table[HEADER_BYTES..].split_at(length);
         let (scales, rows) = rest.split_at(4 * count);
         let text = std::str::from_utf8(text).expect("the words of the table are text");
         Self {
@@ -63,7 +67,7 @@ impl OpenedTable {
     }
 }
 
-fn scale(scales: &[u8], piece: usize) -> f32 {
+fn read_scale(scales: &[u8], piece: usize) -> f32 {
     let bytes = &scales[4 * piece..4 * piece + 4];
     f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
@@ -83,19 +87,19 @@ impl Embedder for Bundled {
         for word in words(text) {
             vocabulary.append_pieces(word, &mut pieces);
         }
-        // Each row is added once, as often as it occurs.
+        // A piece that occurs several times is added once, with that weight.
         pieces.sort_unstable();
         let mut sum = [0.0_f32; DIMENSIONS];
-        for same in pieces.chunk_by(|a, b| a == b) {
-            let piece = same[0] as usize;
+        for equal in pieces.chunk_by(|a, b| a == b) {
+            let piece = equal[0] as usize;
             let row = &rows[piece * DIMENSIONS..(piece + 1) * DIMENSIONS];
             #[expect(clippy::cast_precision_loss, reason = "no text has so many words")]
-            let weight = scale(scales, piece) * same.len() as f32;
+            let weight = read_scale(scales, piece) * equal.len() as f32;
             for (part, number) in sum.iter_mut().zip(row) {
                 *part += weight * f32::from(number.cast_signed());
             }
         }
-        Vector::pointing(&sum)
+        Vector::normalize(&sum)
     }
 
     fn knows(&self, text: &str) -> bool {
@@ -114,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_means_the_same_is_near() {
+    fn texts_of_similar_meaning_are_similar() {
         let vector = |text: &str| bundled().embed(text).unwrap();
         let near = vector("delete a file").similarity(&vector("remove files from the directory"));
         let far = vector("delete a file").similarity(&vector("matrix multiplication"));
@@ -124,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_cut_as_they_were_for_training() {
+    fn texts_are_tokenized_as_for_training() {
         #[derive(serde::Deserialize)]
         struct Example {
             text: String,
@@ -147,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_words_has_no_vector() {
+    fn a_text_without_words_has_no_vector() {
         for text in ["", "  \n", "日本語", "…—"] {
             assert_eq!(bundled().embed(text), None, "{text:?}");
         }

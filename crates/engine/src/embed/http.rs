@@ -1,7 +1,9 @@
-//! A server that embeds texts, spoken to in the form that OpenAI has made common: `POST URL/embeddings`. Ollama, vLLM, TEI and
-//! LM Studio understand it too.
+//! The HTTP client of an embedding server: OpenAI's `POST URL/embeddings`, which Ollama, vLLM, TEI and LM
+//! Studio serve too.
 //!
-//! Invariant: the key goes to the server and nowhere else. It is in no message, no log and no debug output.
+//! Batching, pauses and caching are in `remote.rs`.
+//!
+//! Invariant: the key is sent to the server only. It is in no message, no log and no debug output.
 
 use std::fmt;
 use std::fs;
@@ -18,24 +20,24 @@ use ureq::http::{HeaderMap, StatusCode};
 
 use super::quantized::QuantizedVector;
 
-/// Where the server is, and what it is asked for.
+/// The server's address, and what is requested from it.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// Up to and without `/embeddings`.
+    /// The URL without `/embeddings` at its end.
     pub url: String,
     pub model: String,
-    /// How many numbers vectors should have; what the model has, where nothing is said.
+    /// Dimensions to request. `None` for the model's own number.
     pub dimensions: Option<u32>,
     pub key: ApiKey,
 }
 
-/// What the server knows its customer by.
+/// The API key of the server.
 #[derive(Clone, Default)]
 pub enum ApiKey {
     #[default]
     None,
     Given(String),
-    /// Read with each request, so that a new one counts at once.
+    /// Read with each request, so that a new key counts at once.
     File(PathBuf),
 }
 
@@ -51,13 +53,13 @@ impl fmt::Debug for ApiKey {
 
 /// Why there is no vector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
+pub enum EmbeddingError {
     #[error("cannot be reached ({0})")]
     Unreachable(String),
     #[error("did not answer in time")]
     Slow,
     #[error("does not take the key (HTTP {0}); see embedder.key and embedder.key_file")]
-    Key(u16),
+    KeyRejected(u16),
     #[error("gets no key: {0}")]
     NoKey(String),
     #[error(
@@ -65,35 +67,35 @@ pub enum Trouble {
     )]
     NoTls,
     #[error("has had too many requests (HTTP 429)")]
-    Limited(Option<Duration>),
+    RateLimited(Option<Duration>),
     #[error("fails (HTTP {0})")]
     Failing(u16),
-    /// It does not take this text, or nothing at all.
+    /// It does not accept this text, or any text.
     #[error("does not take what it is sent (HTTP {0}: {1})")]
     Refused(u16, String),
-    /// It speaks another form.
+    /// Its answer has another form than OpenAI's.
     #[error("answers in an unknown way: {0}")]
-    Odd(String),
-    /// It is not the model it was.
+    UnexpectedAnswer(String),
+    /// Its vectors differ from the cached ones in model or dimensions.
     #[error("gives vectors of another model than before: {0}")]
-    Changed(String),
+    ModelChanged(String),
     #[error("is of no use, because its vectors cannot be kept: {0}")]
-    Unkept(String),
+    CannotStore(String),
     #[error("has to wait: another process is writing its vectors")]
     Busy,
 }
 
-/// What the server said.
+/// The answer to one request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct EmbeddingAnswer {
     pub(super) vectors: Vec<QuantizedVector>,
-    /// What it calls the model.
+    /// The server's name for the model.
     pub(super) model: Option<String>,
 }
 
-/// Bytes of an answer that are read.
+/// Longer answers are an error.
 const MAX_ANSWER_BYTES: u64 = 128 << 20;
-/// Characters of what the server says went wrong.
+/// Characters of a server's error message that are shown.
 const MAX_REASON_CHARS: usize = 160;
 
 #[derive(Deserialize)]
@@ -109,7 +111,7 @@ struct EmbeddingItem {
 }
 
 impl Server {
-    /// Whose name people know: the host and port of the URL.
+    /// Host and port of the URL, by which people know the server.
     pub fn host(&self) -> &str {
         let rest = self
             .url
@@ -130,23 +132,23 @@ impl Server {
         name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_loopback)
     }
 
-    /// Whether questions may cost something.
+    /// Whether requests may cost money.
     pub fn is_paid(&self) -> bool {
         !self.is_here() && !matches!(self.key, ApiKey::None)
     }
 
-    /// Reads an answer to so many texts.
-    fn read(&self, body: &str, count: usize) -> Result<EmbeddingAnswer, Trouble> {
-        let odd = |what: &str| Trouble::Odd(what.to_owned());
+    /// Parses an answer to `count` texts.
+    fn parse_answer(&self, body: &str, count: usize) -> Result<EmbeddingAnswer, EmbeddingError> {
+        let unexpected = |what: &str| EmbeddingError::UnexpectedAnswer(what.to_owned());
         let mut listed: EmbeddingList =
-            serde_json::from_str(body).map_err(|_| odd("it is no list of vectors"))?;
+            serde_json::from_str(body).map_err(|_| unexpected("it is no list of vectors"))?;
         if listed.data.len() != count {
-            return Err(Trouble::Odd(format!(
+            return Err(EmbeddingError::UnexpectedAnswer(format!(
                 "{} vectors for {count} texts",
                 listed.data.len()
             )));
         }
-        // The order is theirs to choose, as long as they say which is which.
+        // A server may send the vectors in any order if it numbers them.
         if listed.data.iter().all(|one| one.index.is_some()) {
             listed.data.sort_by_key(|one| one.index);
             let in_order = listed
@@ -155,29 +157,35 @@ impl Server {
                 .enumerate()
                 .all(|(at, one)| one.index == Some(at));
             if !in_order {
-                return Err(odd("its vectors are not numbered as the texts are"));
+                return Err(unexpected("its vectors are not numbered as the texts are"));
             }
         }
         let length = listed.data.first().map_or(0, |one| one.embedding.len());
         if listed.data.iter().any(|one| one.embedding.len() != length) {
-            return Err(odd("its vectors have different lengths"));
+            return Err(unexpected("its vectors have different lengths"));
         }
-        if let Some(asked) = self.dimensions.filter(|asked| *asked as usize != length) {
-            return Err(Trouble::Odd(format!(
-                "vectors of {length} numbers, where embedder.dimensions is {asked}"
+        if let Some(dimensions) = self
+            .dimensions
+            .filter(|dimensions| *dimensions as usize != length)
+        {
+            return Err(EmbeddingError::UnexpectedAnswer(format!(
+                "vectors of {length} numbers, where embedder.dimensions is {dimensions}"
             )));
         }
-        let vectors = listed.data.iter().map(|one| QuantizedVector::of(&one.embedding));
+        let vectors = listed
+            .data
+            .iter()
+            .map(|one| QuantizedVector::quantize(&one.embedding));
         Ok(EmbeddingAnswer {
             vectors: vectors
                 .collect::<Option<_>>()
-                .ok_or_else(|| odd("a vector that points nowhere"))?,
+                .ok_or_else(|| unexpected("a vector that points nowhere"))?,
             model: listed.model,
         })
     }
 }
 
-/// Speaks with a server, over connections that stay open.
+/// A client that keeps its connections open.
 #[derive(Debug)]
 pub(super) struct EmbeddingClient {
     pub(super) server: Server,
@@ -187,7 +195,7 @@ pub(super) struct EmbeddingClient {
 impl EmbeddingClient {
     pub(super) fn new(server: Server) -> Self {
         let mut config = Agent::config_builder()
-            // Where a server sends us is not where the user wants the texts to go.
+            // The user has agreed to send texts to this server, not to the one it redirects to.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false);
@@ -201,10 +209,10 @@ impl EmbeddingClient {
     }
 
     /// A vector for each text, in order.
-    pub(super) fn embed(&self, texts: &[&str], time: Duration) -> Result<EmbeddingAnswer, Trouble> {
+    pub(super) fn embed(&self, texts: &[&str], timeout: Duration) -> Result<EmbeddingAnswer, EmbeddingError> {
         let server = &self.server;
         if cfg!(not(feature = "tls")) && server.url.starts_with("https://") {
-            return Err(Trouble::NoTls);
+            return Err(EmbeddingError::NoTls);
         }
         let mut request = json!({ "model": server.model, "input": texts, "encoding_format": "float" });
         if let Some(dimensions) = server.dimensions {
@@ -215,50 +223,49 @@ impl EmbeddingClient {
             .agent
             .post(format!("{}/embeddings", server.url))
             .config()
-            .timeout_global(Some(time))
+            .timeout_global(Some(timeout))
             .build()
             .header("content-type", "application/json");
         if let Some(key) = &key {
             post = post.header("authorization", format!("Bearer {key}"));
         }
-        let mut response = post.send(request.to_string()).map_err(of_transport)?;
+        let mut response = post.send(request.to_string()).map_err(transport_error)?;
         let (status, headers) = (response.status(), response.headers().clone());
         let body = response
             .body_mut()
             .with_config()
             .limit(MAX_ANSWER_BYTES)
             .read_to_string()
-            .map_err(of_transport)?;
+            .map_err(transport_error)?;
         if status != StatusCode::OK {
-            return Err(refused(status, &headers, &body, key.as_deref()));
+            return Err(status_error(status, &headers, &body, key.as_deref()));
         }
-        server.read(&body, texts.len())
+        server.parse_answer(&body, texts.len())
     }
 
-    /// What the server knows its customer by.
-    pub(super) fn key(&self) -> Result<Option<String>, Trouble> {
+    /// The key to send.
+    pub(super) fn key(&self) -> Result<Option<String>, EmbeddingError> {
         let key = match &self.server.key {
             ApiKey::None => return Ok(None),
             ApiKey::Given(key) => key.clone(),
-            ApiKey::File(path) => {
-                read_key(path).map_err(|error| Trouble::NoKey(format!("{}: {error}", path.display())))?
-            }
+            ApiKey::File(path) => read_key(path)
+                .map_err(|error| EmbeddingError::NoKey(format!("{}: {error}", path.display())))?,
         };
         let key = key.trim();
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let whose = match &self.server.key {
+            let source = match &self.server.key {
                 ApiKey::File(path) => path.display().to_string(),
                 _ => "embedder.key".to_owned(),
             };
-            return Err(Trouble::NoKey(format!(
-                "{whose} is empty, or has characters that no key has"
+            return Err(EmbeddingError::NoKey(format!(
+                "{source} is empty, or has characters that no key has"
             )));
         }
         Ok(Some(key.to_owned()))
     }
 }
 
-/// A file that holds a key and nothing else. A pipe would be waited for, and might never end.
+/// Reads a file that contains only a key. A pipe is refused, because reading it might never end.
 fn read_key(path: &Path) -> io::Result<String> {
     const MAX_KEY_BYTES: u64 = 64 << 10;
     if !fs::metadata(path)?.is_file() {
@@ -274,40 +281,40 @@ fn read_key(path: &Path) -> io::Result<String> {
     Ok(key)
 }
 
-fn of_transport(error: ureq::Error) -> Trouble {
+fn transport_error(error: ureq::Error) -> EmbeddingError {
     match error {
-        ureq::Error::Timeout(_) => Trouble::Slow,
-        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => Trouble::Slow,
-        ureq::Error::BodyExceedsLimit(_) => Trouble::Odd("its answer is too long".into()),
-        error => Trouble::Unreachable(brief(&error.to_string(), None)),
+        ureq::Error::Timeout(_) => EmbeddingError::Slow,
+        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => EmbeddingError::Slow,
+        ureq::Error::BodyExceedsLimit(_) => EmbeddingError::UnexpectedAnswer("its answer is too long".into()),
+        error => EmbeddingError::Unreachable(brief(&error.to_string(), None)),
     }
 }
 
-fn refused(status: StatusCode, headers: &HeaderMap, body: &str, key: Option<&str>) -> Trouble {
+fn status_error(status: StatusCode, headers: &HeaderMap, body: &str, key: Option<&str>) -> EmbeddingError {
     match status.as_u16() {
-        code @ (401 | 403) => Trouble::Key(code),
-        429 => Trouble::Limited(wait(headers)),
-        code @ 500.. => Trouble::Failing(code),
-        300..=399 => Trouble::Odd(format!("it leads elsewhere (HTTP {})", status.as_u16())),
-        code => Trouble::Refused(code, brief(&reason(body), key)),
+        code @ (401 | 403) => EmbeddingError::KeyRejected(code),
+        429 => EmbeddingError::RateLimited(retry_after(headers)),
+        code @ 500.. => EmbeddingError::Failing(code),
+        300..=399 => EmbeddingError::UnexpectedAnswer(format!("it redirects (HTTP {})", status.as_u16())),
+        code => EmbeddingError::Refused(code, brief(&error_message(body), key)),
     }
 }
 
-/// How long to wait, as the server says it: in seconds. Dates are as good as nothing, because clocks differ.
-fn wait(headers: &HeaderMap) -> Option<Duration> {
+/// The `Retry-After` header in seconds. One with a date is ignored, because clocks differ.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds: f64 = headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// What the server says went wrong.
-fn reason(body: &str) -> String {
+/// The error message in the body, or the body itself.
+fn error_message(body: &str) -> String {
     let parsed: Option<serde_json::Value> = serde_json::from_str(body).ok();
-    let said = parsed.as_ref().and_then(|value| {
+    let message = parsed.as_ref().and_then(|value| {
         ["/error/message", "/message", "/error", "/detail"]
             .iter()
-            .find_map(|place| value.pointer(place)?.as_str())
+            .find_map(|path| value.pointer(path)?.as_str())
     });
-    said.unwrap_or(body).to_owned()
+    message.unwrap_or(body).to_owned()
 }
 
 /// One line, without the key or any other secret.
@@ -334,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_here_and_what_is_paid() {
+    fn a_server_with_a_key_on_another_machine_is_paid() {
         let paid = |url: &str| {
             let server = Server {
                 key: ApiKey::Given("k".into()),
@@ -352,18 +359,18 @@ mod tests {
     }
 
     #[test]
-    fn vectors_are_as_many_as_texts_and_of_one_length() {
-        let read = |body: &str| server("http://localhost").read(body, 2);
+    fn an_answer_has_one_vector_per_text_and_one_length() {
+        let read = |body: &str| server("http://localhost").parse_answer(body, 2);
         let vectors = |body: &str| read(body).map(|answer| answer.vectors);
         let (x, y) = (
-            QuantizedVector::of(&[1.0, 0.0]).unwrap(),
-            QuantizedVector::of(&[0.0, 1.0]).unwrap(),
+            QuantizedVector::quantize(&[1.0, 0.0]).unwrap(),
+            QuantizedVector::quantize(&[0.0, 1.0]).unwrap(),
         );
         let given = r#"{"data":[{"index":1,"embedding":[0,1]},{"index":0,"embedding":[1,0]}]}"#;
         assert_eq!(vectors(given), Ok(vec![x.clone(), y.clone()]));
         let unnumbered = r#"{"data":[{"embedding":[1,0]},{"embedding":[0,1]}]}"#;
         assert_eq!(vectors(unnumbered), Ok(vec![x, y]));
-        for odd in [
+        for body in [
             "[]",
             "<html>",
             r#"{"data":[]}"#,
@@ -372,16 +379,19 @@ mod tests {
             r#"{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[0,0]}]}"#,
             r#"{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1e99,0]}]}"#,
         ] {
-            assert!(matches!(read(odd), Err(Trouble::Odd(_))), "{odd}");
+            assert!(
+                matches!(read(body), Err(EmbeddingError::UnexpectedAnswer(_))),
+                "{body}"
+            );
         }
     }
 
     #[test]
-    fn nothing_that_is_said_holds_the_key() {
+    fn no_message_contains_the_key() {
         let key = "sk-live-0123456789abcdefghijklmnop";
         let body = format!(r#"{{"error":{{"message":"no model for {key}"}}}}"#);
-        let said = refused(StatusCode::BAD_REQUEST, &HeaderMap::new(), &body, Some(key)).to_string();
-        assert!(!said.contains("0123456789"), "{said}");
+        let message = status_error(StatusCode::BAD_REQUEST, &HeaderMap::new(), &body, Some(key)).to_string();
+        assert!(!message.contains("0123456789"), "{message}");
         let secret = ApiKey::Given(key.into());
         assert_eq!(format!("{secret:?}"), "Given");
     }

@@ -1,10 +1,10 @@
-//! Meaning as numbers: texts that are about the same thing have vectors that point the same way.
+//! Embedders: texts as vectors, whose similarity says how close two texts are in meaning.
 //!
-//! There is a table that comes with docent, and whose vectors are a part of every index; and there may be a model on a server, that
-//! orders what was found once more.
+//! The bundled table is an [`Embedder`]; its vectors are part of every index. A model on a server
+//! ([`Remote`]) is not: it only reranks candidates.
 //!
-//! Invariant: vectors of two models are never compared. An index is kept under the name of the table it was made with; the
-//! vectors of a server in a file of their own for each model.
+//! Invariant: vectors of two models are never compared. The name of the bundled table is part of an index's
+//! identity, and each model on a server has its own database of vectors.
 
 mod bundled;
 mod http;
@@ -15,51 +15,52 @@ mod vector_cache;
 use std::fmt::Debug;
 
 pub use bundled::bundled;
-pub use http::{ApiKey, Server, Trouble};
+pub use http::{ApiKey, EmbeddingError, Server};
 pub use quantized::QuantizedVector;
 pub(crate) use remote::Text;
-pub use remote::{Remote, Use};
+pub use remote::{Remote, RemoteOptions};
 
-/// How many numbers a vector has.
+/// Dimensions of the bundled table.
 pub const DIMENSIONS: usize = 128;
 
-/// Which way a text points. Its length is the same for all, so that a product says how near two are.
+/// A vector of the bundled table. All have the same length, so that the dot product is the cosine up to a
+/// factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vector(pub [i8; DIMENSIONS]);
 
-/// Gives texts their vectors.
+/// A model whose vectors are part of an index.
 pub trait Embedder: Debug + Send + Sync {
-    /// Tells its vectors from those of others.
+    /// Identifies the model: vectors of different names are not comparable.
     fn name(&self) -> &str;
 
-    /// The vector of a text; nothing where it has no word that means something.
+    /// The vector of a text. `None` if no word of it is in the vocabulary.
     fn embed(&self, text: &str) -> Option<Vector>;
 
-    /// Whether every word of a text means something by itself.
+    /// Whether every word of a text is in the vocabulary.
     fn knows(&self, text: &str) -> bool;
 }
 
-/// The length of vectors.
+/// Euclidean length of every [`Vector`].
 const LENGTH: f32 = 127.0;
 
 impl Vector {
-    /// The direction of a sum; nothing where it has none.
-    fn pointing(sum: &[f32; DIMENSIONS]) -> Option<Self> {
+    /// Scales a sum to [`LENGTH`]. `None` for a sum of zero or one that is not finite.
+    fn normalize(sum: &[f32; DIMENSIONS]) -> Option<Self> {
         let length = sum.iter().map(|part| part * part).sum::<f32>().sqrt();
         if !length.is_normal() {
             return None;
         }
         let mut vector = [0; DIMENSIONS];
-        for (part, of) in vector.iter_mut().zip(sum) {
-            // No part is longer than the whole, so that it fits.
+        for (part, unscaled) in vector.iter_mut().zip(sum) {
+            // No component is longer than the vector, so it fits into an i8.
             #[expect(clippy::cast_possible_truncation, reason = "see above")]
-            let rounded = (of / length * LENGTH).round() as i8;
+            let rounded = (unscaled / length * LENGTH).round() as i8;
             *part = rounded;
         }
         Some(Self(vector))
     }
 
-    /// How near two are, from -1 to 1.
+    /// Cosine similarity, from -1 to 1.
     pub fn similarity(&self, other: &Self) -> f32 {
         let product: i32 = self
             .0
@@ -67,7 +68,7 @@ impl Vector {
             .zip(&other.0)
             .map(|(a, b)| i32::from(*a) * i32::from(*b))
             .sum();
-        // It is below 2^24, up to which floats are exact.
+        // It is below 2^24, up to which an f32 is exact.
         #[expect(clippy::cast_precision_loss, reason = "see above")]
         let product = product as f32;
         product / (LENGTH * LENGTH)

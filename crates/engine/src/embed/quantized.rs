@@ -1,18 +1,22 @@
-//! A vector in as many numbers as its model gives.
+//! A vector of an embedding server, quantized to one byte per dimension.
+//!
+//! The number of dimensions is the model's. The bundled table has its own type, [`Vector`](super::Vector).
+//!
+//! Invariant: every component is finite and at least one is not zero, so that a cosine exists.
 
-/// Which way a text points.
+/// A vector whose length has no meaning, only its direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantizedVector(Box<[i8]>);
 
-/// More numbers than any model gives.
+/// More dimensions than any model has.
 const MAX_DIMENSIONS: usize = 1 << 14;
 
 impl QuantizedVector {
-    /// Nothing where the numbers point nowhere.
-    pub(super) fn of(numbers: &[f32]) -> Option<Self> {
+    /// Quantizes a vector. `None` if it is zero, not finite or too long.
+    pub(super) fn quantize(numbers: &[f32]) -> Option<Self> {
         let largest = numbers.iter().map(|number| number.abs()).fold(0.0, f32::max);
         let is_sound = largest.is_normal() && numbers.iter().all(|number| number.is_finite());
-        // The largest becomes 127, so that it fits; how long the whole is says nothing.
+        // The largest component becomes 127, so all fit. The length is lost, and the cosine does not need it.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let rounded = |number: &f32| (number / largest * 127.0).round() as i8;
         (is_sound && numbers.len() <= MAX_DIMENSIONS).then(|| Self(numbers.iter().map(rounded).collect()))
@@ -30,7 +34,7 @@ impl QuantizedVector {
         self.0.len()
     }
 
-    /// How near two are, from -1 to 1; nothing where they have different numbers of numbers.
+    /// Cosine similarity, from -1 to 1. `None` for vectors of different dimensions.
     pub fn similarity(&self, other: &Self) -> Option<f32> {
         if self.0.len() != other.0.len() {
             return None;
@@ -41,7 +45,7 @@ impl QuantizedVector {
                     .zip(&b.0)
                     .map(|(a, b)| i32::from(*a) * i32::from(*b))
                     .sum();
-            // At most 2^28, of which a float keeps the first 24 digits.
+            // At most 2^28, of which an f32 keeps the first 24 bits.
             #[expect(clippy::cast_precision_loss, reason = "see above")]
             let sum = sum as f32;
             sum
@@ -56,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearness_is_the_cosine() {
+    fn similarity_is_the_cosine() {
         let long: Vec<f32> = (0..1_536_u16)
             .map(|at| (f32::from(at) * 0.37).sin() / 50.0)
             .collect();
@@ -67,24 +71,24 @@ mod tests {
             let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
             dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
         };
-        let near = |a: &[f32], b: &[f32]| {
-            QuantizedVector::of(a)
+        let similarity = |a: &[f32], b: &[f32]| {
+            QuantizedVector::quantize(a)
                 .unwrap()
-                .similarity(&QuantizedVector::of(b).unwrap())
+                .similarity(&QuantizedVector::quantize(b).unwrap())
         };
         for (a, b) in [(&long, &long), (&long, &other)] {
-            let (is, should) = (near(a, b).unwrap(), exact(a, b));
-            assert!((is - should).abs() < 0.01, "{is} {should}");
+            let (actual, expected) = (similarity(a, b).unwrap(), exact(a, b));
+            assert!((actual - expected).abs() < 0.01, "{actual} {expected}");
         }
-        assert_eq!(near(&long, &[1.0, 0.0]), None);
-        assert_eq!(QuantizedVector::of(&[0.0, 0.0]), None);
-        assert_eq!(QuantizedVector::of(&[f32::NAN, 1.0]), None);
-        assert_eq!(QuantizedVector::of(&[]), None);
+        assert_eq!(similarity(&long, &[1.0, 0.0]), None);
+        assert_eq!(QuantizedVector::quantize(&[0.0, 0.0]), None);
+        assert_eq!(QuantizedVector::quantize(&[f32::NAN, 1.0]), None);
+        assert_eq!(QuantizedVector::quantize(&[]), None);
     }
 
     #[test]
-    fn it_is_read_as_it_was_written() {
-        let direction = QuantizedVector::of(&[0.5, -1.0, 0.001]).unwrap();
+    fn bytes_are_read_as_they_were_written() {
+        let direction = QuantizedVector::quantize(&[0.5, -1.0, 0.001]).unwrap();
         assert_eq!(QuantizedVector::from_bytes(&direction.to_bytes()), direction);
     }
 }

@@ -1,9 +1,10 @@
-//! A model on a server: asked for what is not known yet, a batch at a time, and left alone while it fails.
+//! An embedding model on a server: sends it the texts that have no cached vector, in batches, and pauses
+//! while it fails.
 //!
-//! It orders what words and the built-in table have found; an index does not depend on it. So another model, or none, changes
-//! nothing of the index, and what the server does not know yet is ordered as if there were no server.
+//! Its vectors only rerank candidates; no index depends on them. So another model, or none, leaves the index
+//! as it is, and candidates without a vector are ordered as if there were no server.
 //!
-//! Invariant: no search waits for more than a moment, whatever the server or the disk does.
+//! Invariant: no search waits longer than [`QUERY_TIMEOUT`], whatever the server or the disk does.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -16,61 +17,68 @@ use std::time::{Duration, Instant};
 use docent_core::text::redact::redact;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::http::{EmbeddingAnswer, EmbeddingClient, Server, Trouble};
+use super::http::{EmbeddingAnswer, EmbeddingClient, EmbeddingError, Server};
 use super::quantized::QuantizedVector;
-use super::vector_cache::{CachedVector, Others, Sort, VectorCache};
+use super::vector_cache::{CachedVector, ModelSignature, OnModelChange, VectorCache};
 use crate::clock::Clock;
 use crate::deadline::Deadline;
 
-/// How a server is used.
+/// A server, and how it is used.
 #[derive(Clone, Debug)]
-pub struct Use {
+pub struct RemoteOptions {
     pub server: Server,
-    /// Where vectors are kept; without, nothing is asked for, because it would be lost.
+    /// Directory of the vector cache. Without one no request is sent, because its vectors would be lost.
     pub folder: Option<PathBuf>,
-    /// Texts that are sent at a time.
+    /// Texts per request.
     pub batch: usize,
-    /// What stands before a question, and before what is searched, for models that are to be told which is which.
-    pub before_query: String,
-    pub before_text: String,
+    /// Prefixes of queries and of indexed texts, for models that tell the two apart by them.
+    pub query_prefix: String,
+    pub text_prefix: String,
     /// Measures how long a query has waited for its vector.
     pub clock: Clock,
 }
 
-/// A model on a server, with what is known of its vectors.
+/// A model on a server, with its cached vectors.
 #[derive(Debug)]
 pub struct Remote {
-    caller: EmbeddingClient,
-    before_query: String,
-    before_text: String,
+    client: EmbeddingClient,
+    query_prefix: String,
+    text_prefix: String,
     clock: Clock,
     file: Option<PathBuf>,
-    /// Searches read, and whoever asks for vectors writes; neither waits for the other.
+    /// Two connections, so that a search does not wait for a batch that is being written.
     reader: Mutex<Option<VectorCache>>,
     writer: Mutex<Option<VectorCache>>,
     health: Mutex<Health>,
-    /// Questions that somebody has asked for.
-    under_way: Mutex<HashSet<u64>>,
-    /// Texts that the server fails on; not sent again by this process.
-    set_aside: Mutex<HashSet<u64>>,
-    /// Texts that are sent at a time now, and batches that are under way at once: fewer where the server is slow.
-    batch: AtomicUsize,
-    at_once: AtomicUsize,
+    /// Keys of the queries that were sent and not answered yet.
+    pending_queries: Mutex<HashSet<u64>>,
+    /// Keys of texts that the server fails on. This process does not send them again.
+    failing_texts: Mutex<HashSet<u64>>,
+    /// Texts per request, and requests at a time. Both are lowered if the server is slow.
+    batch_size: AtomicUsize,
+    concurrency: AtomicUsize,
 }
 
-/// How the server fares.
+/// The state of the server, as this process has seen it.
 #[derive(Debug, Default)]
 struct Health {
-    /// How often in a row it failed.
+    /// Failures in a row.
     failures: u32,
-    /// It is left alone from one moment until another, because of this.
-    pause: Option<(Instant, Instant, Trouble)>,
-    /// Questions go on without it until then, because one took too long.
-    unasked: Option<Instant>,
-    /// It gave vectors since this process began.
+    pause: Option<Pause>,
+    /// Queries skip the server until then, because one took too long.
+    skip_queries_until: Option<Instant>,
+    /// It gave vectors since this process started.
     has_answered: bool,
-    /// What is asked for could be kept; nothing is before that is known.
-    can_keep: bool,
+    /// The cache was written successfully. No text is sent before that, because its vector might be lost.
+    can_store: bool,
+}
+
+/// A time in which no request is sent.
+#[derive(Debug)]
+struct Pause {
+    start: Instant,
+    end: Instant,
+    reason: EmbeddingError,
 }
 
 /// A text that needs a vector.
@@ -80,39 +88,40 @@ pub(crate) struct Text {
     pub(crate) text: String,
 }
 
-/// How long a question waits for its vector, and a batch for its.
+/// How long a query waits for its vector, and a batch for its answer.
 const QUERY_TIMEOUT: Duration = Duration::from_millis(1_500);
 const BATCH_TIMEOUT: Duration = Duration::from_mins(1);
-/// How long questions go on without a server that took longer.
+/// How long queries skip a server that took longer than that.
 const SLOW_SERVER_PAUSE: Duration = Duration::from_secs(10);
 
-/// Batches that are under way at a time.
+/// Requests that are sent at a time.
 const MAX_CONCURRENT_BATCHES: usize = 4;
 
-/// How long the server is left alone after it failed once; twice as long after each further time.
+/// Pause after the first failure. It doubles with each further one, up to the maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const MAX_PAUSE: Duration = Duration::from_mins(5);
-/// What does not go away by itself is tried again now and then: the user may have mended it.
+/// Pause after an error that waiting does not mend, a rejected key for example. The user may mend it
+/// meanwhile.
 const LONG_PAUSE: Duration = Duration::from_mins(10);
-/// No server may ask for more.
+/// Upper bound for the `Retry-After` of a server.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 
-/// What every server takes: where it does not, it takes nothing.
+/// A text that every model accepts. If a server refuses it, the reason is not the text.
 const PROBE_TEXT: &str = "docent";
 
-/// Changes with what is sent of a text, so that older vectors are not taken for it.
+/// To be raised when texts are sent in another form, so that cached vectors of the old form are not used.
 const TEXT_FORM_VERSION: u32 = 1;
 
 impl Remote {
-    pub fn new(r#use: Use) -> Self {
-        let Use {
+    pub fn new(options: RemoteOptions) -> Self {
+        let RemoteOptions {
             mut server,
             folder,
             batch,
-            before_query,
-            before_text,
+            query_prefix,
+            text_prefix,
             clock,
-        } = r#use;
+        } = options;
         server.url.truncate(server.url.trim_end_matches('/').len());
         let name: String = server
             .model
@@ -120,129 +129,138 @@ impl Remote {
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .take(60)
             .collect();
-        // Whatever changes the vector of a text makes another file.
-        let sort = format!(
-            "{TEXT_FORM_VERSION}\0{}\0{}\0{:?}\0{before_text}",
+        // Everything that changes the vector of a text is part of the file name.
+        let identity = format!(
+            "{TEXT_FORM_VERSION}\0{}\0{}\0{:?}\0{text_prefix}",
             server.url, server.model, server.dimensions
         );
-        let file = folder.map(|folder| folder.join(format!("{name}-{:016x}.db", xxh3_64(sort.as_bytes()))));
+        let file =
+            folder.map(|folder| folder.join(format!("{name}-{:016x}.db", xxh3_64(identity.as_bytes()))));
         Self {
-            caller: EmbeddingClient::new(server),
-            before_query,
-            before_text,
+            client: EmbeddingClient::new(server),
+            query_prefix,
+            text_prefix,
             clock,
             file,
             reader: Mutex::default(),
             writer: Mutex::default(),
             health: Mutex::default(),
-            under_way: Mutex::default(),
-            set_aside: Mutex::default(),
-            batch: AtomicUsize::new(batch),
-            at_once: AtomicUsize::new(MAX_CONCURRENT_BATCHES),
+            pending_queries: Mutex::default(),
+            failing_texts: Mutex::default(),
+            batch_size: AtomicUsize::new(batch),
+            concurrency: AtomicUsize::new(MAX_CONCURRENT_BATCHES),
         }
     }
 
     pub fn server(&self) -> &Server {
-        &self.caller.server
+        &self.client.server
     }
 
-    /// Where its vectors are kept.
+    /// The database of its vectors.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// How many vectors are kept.
-    pub fn count(&self) -> Result<u64, Trouble> {
+    /// How many vectors are cached.
+    pub fn count(&self) -> Result<u64, EmbeddingError> {
         self.read(VectorCache::count)
     }
 
-    /// What is wrong with the server, and for how long it is left alone because of it.
-    pub fn trouble(&self) -> Option<(Trouble, Duration)> {
+    /// Why no request is sent at the moment, and for how much longer.
+    pub fn pause_reason(&self) -> Option<(EmbeddingError, Duration)> {
         let health = lock(&self.health);
-        let (_, until, trouble) = health.pause.as_ref()?;
-        let left = until.saturating_duration_since(Instant::now());
-        (!left.is_zero()).then(|| (trouble.clone(), left))
+        let pause = health.pause.as_ref()?;
+        let left = pause.end.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then(|| (pause.reason.clone(), left))
     }
 
-    /// Asks for one vector, for who wants to know whether it works; says how many numbers it has.
-    pub fn probe(&self) -> Result<usize, Trouble> {
-        let answer = self.caller.embed(&[PROBE_TEXT], BATCH_TIMEOUT)?;
+    /// Requests one vector, to see whether the server works. Returns its number of dimensions.
+    pub fn probe(&self) -> Result<usize, EmbeddingError> {
+        let answer = self.client.embed(&[PROBE_TEXT], BATCH_TIMEOUT)?;
         Ok(answer.vectors.first().map_or(0, QuantizedVector::dimensions))
     }
 
-    /// The vector of a question, within a moment. One that takes longer is kept for the next time.
+    /// The vector of a query. If it takes longer than [`QUERY_TIMEOUT`], it is cached for the next time.
     pub(crate) fn query(
         self: &Arc<Self>,
         query: &str,
         deadline: &Deadline,
-    ) -> Result<QuantizedVector, Trouble> {
+    ) -> Result<QuantizedVector, EmbeddingError> {
         const STEP: Duration = Duration::from_millis(10);
         let text = Text {
-            key: xxh3_64(format!("query\0{}\0{query}", self.before_query).as_bytes()),
-            text: format!("{}{}", self.before_query, redact(query)),
+            key: xxh3_64(format!("query\0{}\0{query}", self.query_prefix).as_bytes()),
+            text: format!("{}{}", self.query_prefix, redact(query)),
         };
         let key = text.key;
-        let known = || -> Result<Option<QuantizedVector>, Trouble> {
-            match self.read(|kept| kept.get(key))? {
+        let cached = || -> Result<Option<QuantizedVector>, EmbeddingError> {
+            match self.read(|cache| cache.get(key))? {
                 Some(CachedVector::Vector(vector)) => Ok(Some(vector)),
                 Some(CachedVector::Refused) | None => Ok(None),
             }
         };
-        if let Some(vector) = known()? {
+        if let Some(vector) = cached()? {
             return Ok(vector);
         }
-        if let Some((trouble, _)) = self.trouble() {
-            return Err(trouble);
+        if let Some((reason, _)) = self.pause_reason() {
+            return Err(reason);
         }
         if lock(&self.health)
-            .unasked
+            .skip_queries_until
             .is_some_and(|until| until > Instant::now())
         {
-            return Err(Trouble::Slow);
+            return Err(EmbeddingError::Slow);
         }
-        // Who asks the same meanwhile waits for the same answer.
-        if lock(&self.under_way).insert(key) {
+        // A second call with the same query waits for the same answer.
+        if lock(&self.pending_queries).insert(key) {
             let remote = self.clone();
-            let ask = move || {
+            let request = move || {
                 let started = Instant::now();
-                let asked = remote.caller.embed(&[&text.text], BATCH_TIMEOUT);
+                let answer = remote.client.embed(&[&text.text], BATCH_TIMEOUT);
                 let outcome =
-                    asked.and_then(|answer| remote.take(std::slice::from_ref(&text), answer, started));
-                if let Err(trouble) = outcome {
-                    remote.failed(&trouble);
+                    answer.and_then(|answer| remote.store(std::slice::from_ref(&text), answer, started));
+                if let Err(error) = outcome {
+                    remote.pause_after(&error);
                 }
-                lock(&remote.under_way).remove(&key);
+                lock(&remote.pending_queries).remove(&key);
             };
-            if thread::Builder::new().name("query".into()).spawn(ask).is_err() {
-                lock(&self.under_way).remove(&key);
-                return Err(Trouble::Slow);
+            if thread::Builder::new()
+                .name("query".into())
+                .spawn(request)
+                .is_err()
+            {
+                lock(&self.pending_queries).remove(&key);
+                return Err(EmbeddingError::Slow);
             }
         }
         let waited = self.clock.stopwatch();
         loop {
             thread::park_timeout(STEP);
-            if !lock(&self.under_way).contains(&key) {
-                let trouble = || self.trouble().map_or(Trouble::Slow, |(trouble, _)| trouble);
-                return known()?.ok_or_else(trouble);
+            if !lock(&self.pending_queries).contains(&key) {
+                let reason = || {
+                    self.pause_reason()
+                        .map_or(EmbeddingError::Slow, |(reason, _)| reason)
+                };
+                return cached()?.ok_or_else(reason);
             }
             if waited.elapsed() > QUERY_TIMEOUT || deadline.check().is_err() {
-                lock(&self.health).unasked = Some(Instant::now() + SLOW_SERVER_PAUSE);
-                return Err(Trouble::Slow);
+                lock(&self.health).skip_queries_until = Some(Instant::now() + SLOW_SERVER_PAUSE);
+                return Err(EmbeddingError::Slow);
             }
         }
     }
 
-    /// How near each of these is to a vector, nothing where that is not known; and how many may be known later.
+    /// The similarity of each of these texts to a vector, `None` without a cached vector; and how many texts
+    /// were not sent yet.
     pub(crate) fn similarity(
         &self,
         to: &QuantizedVector,
         keys: &[u64],
-    ) -> Result<(Vec<Option<f32>>, usize), Trouble> {
-        self.read(|kept| {
+    ) -> Result<(Vec<Option<f32>>, usize), EmbeddingError> {
+        self.read(|cache| {
             let mut unknown = 0;
-            let mut near = Vec::with_capacity(keys.len());
+            let mut similarities = Vec::with_capacity(keys.len());
             for key in keys {
-                near.push(match kept.get(*key)? {
+                similarities.push(match cache.get(*key)? {
                     Some(CachedVector::Vector(vector)) => vector.similarity(to),
                     Some(CachedVector::Refused) => None,
                     None => {
@@ -251,22 +269,23 @@ impl Remote {
                     }
                 });
             }
-            Ok((near, unknown))
+            Ok((similarities, unknown))
         })
     }
 
-    /// Changes when all vectors have to be asked for anew, whichever process has found that out.
-    pub(crate) fn epoch(&self) -> Result<u64, Trouble> {
+    /// A number that changes when any process has deleted all vectors, so that they have to be requested
+    /// again.
+    pub(crate) fn epoch(&self) -> Result<u64, EmbeddingError> {
         self.read(VectorCache::epoch)
     }
 
-    /// Those that have no vector yet, and are not set aside.
-    pub(crate) fn missing(&self, texts: Vec<Text>) -> Result<Vec<Text>, Trouble> {
-        let set_aside = lock(&self.set_aside).clone();
-        self.read(|kept| {
+    /// The texts that have no vector yet, without those that the server fails on.
+    pub(crate) fn missing(&self, texts: Vec<Text>) -> Result<Vec<Text>, EmbeddingError> {
+        let failing = lock(&self.failing_texts).clone();
+        self.read(|cache| {
             let mut missing = Vec::new();
             for text in texts {
-                if !set_aside.contains(&text.key) && kept.get(text.key)?.is_none() {
+                if !failing.contains(&text.key) && cache.get(text.key)?.is_none() {
                     missing.push(text);
                 }
             }
@@ -274,11 +293,11 @@ impl Remote {
         })
     }
 
-    /// Whether all of these are known.
-    pub(crate) fn knows(&self, keys: &[u64]) -> Result<bool, Trouble> {
-        self.read(|kept| {
+    /// Whether all of these texts have a cached answer.
+    pub(crate) fn knows(&self, keys: &[u64]) -> Result<bool, EmbeddingError> {
+        self.read(|cache| {
             for key in keys {
-                if kept.get(*key)?.is_none() {
+                if cache.get(*key)?.is_none() {
                     return Ok(false);
                 }
             }
@@ -286,189 +305,208 @@ impl Remote {
         })
     }
 
-    /// Files that have all their vectors.
-    pub(crate) fn files(&self) -> Result<HashSet<u64>, Trouble> {
+    /// The files whose vectors are complete.
+    pub(crate) fn files(&self) -> Result<HashSet<u64>, EmbeddingError> {
         self.read(VectorCache::files)
     }
 
-    /// Notes that a file has all its vectors, unless they have had to go meanwhile.
-    pub(crate) fn add_file(&self, key: u64, epoch: u64) -> Result<(), Trouble> {
-        self.write(|kept| kept.add_file(key, epoch))
+    /// Notes that the vectors of a file are complete, unless vectors were deleted since that epoch.
+    pub(crate) fn add_file(&self, key: u64, epoch: u64) -> Result<(), EmbeddingError> {
+        self.write(|cache| cache.add_file(key, epoch))
     }
 
-    /// How many texts are asked for at a time.
+    /// How many texts are sent at a time, in all requests.
     pub(crate) fn most(&self) -> usize {
-        self.batch.load(Ordering::Relaxed) * self.at_once.load(Ordering::Relaxed)
+        self.batch_size.load(Ordering::Relaxed) * self.concurrency.load(Ordering::Relaxed)
     }
 
-    /// Asks for the vectors of texts, and keeps them. What was kept stays, whatever goes wrong with the rest. Only one process
-    /// asks at a time, so that none pays for what another is about to get.
-    pub(crate) fn fill(&self, texts: Vec<Text>) -> Result<(), Trouble> {
-        self.caller.key()?;
+    /// Requests the vectors of texts, and caches them. An error leaves the batches before it in the cache.
+    /// Only one process sends requests at a time, so that none pays for vectors that another is about to
+    /// receive.
+    pub(crate) fn fill(&self, texts: Vec<Text>) -> Result<(), EmbeddingError> {
+        self.client.key()?;
         let _lock = self.lock()?;
-        self.prove()?;
+        self.check_storage()?;
         let mut texts = self.missing(texts)?;
         texts.sort_unstable_by_key(|text| text.key);
         texts.dedup_by_key(|text| text.key);
         for text in &mut texts {
-            text.text.insert_str(0, &self.before_text);
+            text.text.insert_str(0, &self.text_prefix);
         }
-        let batches: Vec<&[Text]> = texts.chunks(self.batch.load(Ordering::Relaxed)).collect();
-        for some in batches.chunks(self.at_once.load(Ordering::Relaxed)) {
-            let outcomes: Vec<Result<(), Trouble>> = thread::scope(|scope| {
-                let asked: Vec<_> = some.iter().map(|batch| scope.spawn(|| self.ask(batch))).collect();
-                asked
+        let batches: Vec<&[Text]> = texts.chunks(self.batch_size.load(Ordering::Relaxed)).collect();
+        for group in batches.chunks(self.concurrency.load(Ordering::Relaxed)) {
+            let outcomes: Vec<Result<(), EmbeddingError>> = thread::scope(|scope| {
+                let requests: Vec<_> = group
+                    .iter()
+                    .map(|batch| scope.spawn(|| self.fetch_batch(batch)))
+                    .collect();
+                requests
                     .into_iter()
-                    .map(|asked| asked.join().unwrap_or(Err(Trouble::Slow)))
+                    .map(|request| request.join().unwrap_or(Err(EmbeddingError::Slow)))
                     .collect()
             });
-            outcomes.into_iter().collect::<Result<(), Trouble>>()?;
+            outcomes.into_iter().collect::<Result<(), EmbeddingError>>()?;
         }
         Ok(())
     }
 
-    /// Asks for a batch and keeps it.
-    fn ask(&self, texts: &[Text]) -> Result<(), Trouble> {
-        let outcome = self.ask_in_parts(texts, false);
-        if let Err(trouble) = &outcome {
-            if *trouble == Trouble::Slow {
-                // It may be slow rather than dead.
+    /// Requests a batch and caches it.
+    fn fetch_batch(&self, texts: &[Text]) -> Result<(), EmbeddingError> {
+        let outcome = self.fetch_or_bisect(texts, false);
+        if let Err(error) = &outcome {
+            if *error == EmbeddingError::Slow {
+                // The server may be slow rather than dead: smaller requests can succeed.
                 let half = (texts.len() / 2).max(1);
-                self.batch.fetch_min(half, Ordering::Relaxed);
-                self.at_once.store(1, Ordering::Relaxed);
+                self.batch_size.fetch_min(half, Ordering::Relaxed);
+                self.concurrency.store(1, Ordering::Relaxed);
             }
-            self.failed(trouble);
+            self.pause_after(error);
         }
         outcome
     }
 
-    /// What the server does not take, or fails on, is asked for in halves, until it is known which text it is. A server that takes
-    /// nothing else either has another trouble than a text.
-    fn ask_in_parts(&self, texts: &[Text], takes_others: bool) -> Result<(), Trouble> {
+    /// Requests a batch. If the server refuses it or fails on it, the batch is bisected until the text is
+    /// found that is the reason. A server that refuses [`PROBE_TEXT`] too has another problem than a text.
+    fn fetch_or_bisect(&self, texts: &[Text], accepts_others: bool) -> Result<(), EmbeddingError> {
         let started = Instant::now();
         let plain: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
-        let trouble = match self.caller.embed(&plain, BATCH_TIMEOUT) {
-            Ok(answer) => return self.take(texts, answer, started),
-            Err(trouble) => trouble,
+        let error = match self.client.embed(&plain, BATCH_TIMEOUT) {
+            Ok(answer) => return self.store(texts, answer, started),
+            Err(error) => error,
         };
-        let is_refused = matches!(trouble, Trouble::Refused(400 | 413 | 422, _));
-        let may_be_a_text = is_refused || matches!(trouble, Trouble::Failing(500) | Trouble::Odd(_));
-        if !may_be_a_text || !(takes_others || self.probe().is_ok()) {
-            return Err(trouble);
+        let is_refused = matches!(error, EmbeddingError::Refused(400 | 413 | 422, _));
+        let may_be_a_text = is_refused
+            || matches!(
+                error,
+                EmbeddingError::Failing(500) | EmbeddingError::UnexpectedAnswer(_)
+            );
+        if !may_be_a_text || !(accepts_others || self.probe().is_ok()) {
+            return Err(error);
         }
         if let [one] = texts {
             if is_refused {
-                return self.write(|kept| kept.refuse(one.key));
+                return self.write(|cache| cache.add_refused(one.key));
             }
-            lock(&self.set_aside).insert(one.key);
+            lock(&self.failing_texts).insert(one.key);
             return Ok(());
         }
         let (one, other) = texts.split_at(texts.len() / 2);
-        self.ask_in_parts(one, true)?;
-        self.ask_in_parts(other, true)
+        self.fetch_or_bisect(one, true)?;
+        self.fetch_or_bisect(other, true)
     }
 
-    fn take(&self, texts: &[Text], answer: EmbeddingAnswer, started: Instant) -> Result<(), Trouble> {
+    /// Caches an answer. `started` is the time of its request.
+    fn store(&self, texts: &[Text], answer: EmbeddingAnswer, started: Instant) -> Result<(), EmbeddingError> {
         let Some(first) = answer.vectors.first() else {
             return Ok(());
         };
-        let sort = Sort {
+        let signature = ModelSignature {
             dimensions: first.dimensions(),
             model: answer.model,
         };
         let vectors: Vec<(u64, QuantizedVector)> =
             texts.iter().map(|text| text.key).zip(answer.vectors).collect();
-        // A server that was changed while docent was away has another model; one that changes now is out of order.
-        let others = if lock(&self.health).has_answered {
-            Others::Reject
+        // A model that differs at start-up was changed by the user. One that differs in between is a fault.
+        let on_change = if lock(&self.health).has_answered {
+            OnModelChange::Reject
         } else {
-            Others::Replace
+            OnModelChange::Replace
         };
-        self.write(|kept| kept.add(&vectors, &sort, others))?;
+        self.write(|cache| cache.add(&vectors, &signature, on_change))?;
         let mut health = lock(&self.health);
         health.has_answered = true;
-        // What failed after this was asked for is not mended by it.
-        if health.pause.as_ref().is_none_or(|(began, ..)| *began < started) {
+        // An answer to an older request does not end a pause that began after it.
+        if health.pause.as_ref().is_none_or(|pause| pause.start < started) {
             health.failures = 0;
             health.pause = None;
-            health.unasked = None;
+            health.skip_queries_until = None;
         }
         Ok(())
     }
 
-    /// Leaves the server alone for as long as the trouble asks for.
-    fn failed(&self, trouble: &Trouble) {
+    /// Starts a pause whose length depends on the error and on the failures before it.
+    fn pause_after(&self, error: &EmbeddingError) {
         let mut health = lock(&self.health);
         let now = Instant::now();
-        // Several at once fail together, and are one failure.
-        if health.pause.as_ref().is_none_or(|(_, until, _)| *until <= now) {
+        // Concurrent requests fail together. They count as one failure.
+        if health.pause.as_ref().is_none_or(|pause| pause.end <= now) {
             health.failures += 1;
         }
         let step = FIRST_PAUSE
             .saturating_mul(1 << (health.failures - 1).min(12))
             .min(MAX_PAUSE);
-        let pause = match trouble {
-            Trouble::Limited(Some(wait)) => (*wait).min(MAX_RETRY_AFTER).max(step),
-            trouble if trouble.is_passing() => step,
+        let length = match error {
+            EmbeddingError::RateLimited(Some(wait)) => (*wait).min(MAX_RETRY_AFTER).max(step),
+            error if error.is_temporary() => step,
             _ => LONG_PAUSE,
         };
-        health.can_keep &= !matches!(trouble, Trouble::Unkept(_));
-        let until = now + pause;
-        if health.pause.as_ref().is_none_or(|(_, before, _)| *before < until) {
-            health.pause = Some((now, until, trouble.clone()));
+        health.can_store &= !matches!(error, EmbeddingError::CannotStore(_));
+        let end = now + length;
+        if health.pause.as_ref().is_none_or(|pause| pause.end < end) {
+            health.pause = Some(Pause {
+                start: now,
+                end,
+                reason: error.clone(),
+            });
         }
     }
 
-    /// Makes sure, in the beginning and after it could not be done, that what will be paid for can be kept.
-    fn prove(&self) -> Result<(), Trouble> {
-        const ROOM: usize = 2 << 20;
-        if !lock(&self.health).can_keep {
-            let proven = self.write(|kept| kept.prove(ROOM));
-            proven.inspect_err(|trouble| self.failed(trouble))?;
-            lock(&self.health).can_keep = true;
+    /// Tests, at first and after each failure, that the cache can be written: the vectors may cost money.
+    fn check_storage(&self) -> Result<(), EmbeddingError> {
+        const TEST_BYTES: usize = 2 << 20;
+        if !lock(&self.health).can_store {
+            let written = self.write(|cache| cache.test_write(TEST_BYTES));
+            written.inspect_err(|error| self.pause_after(error))?;
+            lock(&self.health).can_store = true;
         }
         Ok(())
     }
 
-    fn read<T>(&self, work: impl FnOnce(&VectorCache) -> Result<T, Trouble>) -> Result<T, Trouble> {
-        self.with(&self.reader, Duration::from_millis(200), |kept| work(kept))
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&mut VectorCache) -> Result<T, EmbeddingError>,
+    ) -> Result<T, EmbeddingError> {
+        self.with(&self.reader, Duration::from_millis(200), work)
     }
 
-    fn write<T>(&self, work: impl FnOnce(&mut VectorCache) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    fn write<T>(
+        &self,
+        work: impl FnOnce(&mut VectorCache) -> Result<T, EmbeddingError>,
+    ) -> Result<T, EmbeddingError> {
         self.with(&self.writer, Duration::from_secs(5), work)
     }
 
     fn with<T>(
         &self,
         connection: &Mutex<Option<VectorCache>>,
-        patience: Duration,
-        work: impl FnOnce(&mut VectorCache) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
-        let mut kept = lock(connection);
-        let opened = match &mut *kept {
+        busy_timeout: Duration,
+        work: impl FnOnce(&mut VectorCache) -> Result<T, EmbeddingError>,
+    ) -> Result<T, EmbeddingError> {
+        let mut cache = lock(connection);
+        let opened = match &mut *cache {
             Some(opened) => opened,
-            none => none.insert(VectorCache::open(self.place()?, patience)?),
+            none => none.insert(VectorCache::open(self.cache_file()?.to_owned(), busy_timeout)?),
         };
         work(opened)
     }
 
-    fn place(&self) -> Result<&Path, Trouble> {
+    fn cache_file(&self) -> Result<&Path, EmbeddingError> {
         let file = self.file.as_deref();
-        file.ok_or_else(|| Trouble::Unkept("there is no directory for caches".into()))
+        file.ok_or_else(|| EmbeddingError::CannotStore("there is no directory for caches".into()))
     }
 
-    /// Waits until no other process asks for vectors of this model.
-    fn lock(&self) -> Result<File, Trouble> {
-        // It makes the directory, too.
+    /// Waits until no other process requests vectors of this model.
+    fn lock(&self) -> Result<File, EmbeddingError> {
+        // Opening the cache creates its directory.
         self.write(|_| Ok(()))?;
-        let file = self.place()?.with_extension("lock");
+        let file = self.cache_file()?.with_extension("lock");
         let locked = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .open(&file)
             .and_then(|file| file.lock().map(|()| file));
-        locked.map_err(|error| Trouble::Unkept(format!("{}: {error}", file.display())))
+        locked.map_err(|error| EmbeddingError::CannotStore(format!("{}: {error}", file.display())))
     }
 }
 
@@ -476,12 +514,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Trouble {
+impl EmbeddingError {
     /// Whether waiting may help.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(
             self,
-            Self::Unreachable(_) | Self::Slow | Self::Limited(_) | Self::Failing(_) | Self::Busy
+            Self::Unreachable(_) | Self::Slow | Self::RateLimited(_) | Self::Failing(_) | Self::Busy
         )
     }
 }

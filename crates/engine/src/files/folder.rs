@@ -1,6 +1,9 @@
-//! A folder of the project that docent writes into.
+//! A folder of the project in which docent writes.
 //!
-//! Invariant: neither the folder nor a file in it is reached through a link, so what is written lands where its name says.
+//! The order of writes that survives a crash is in `memory.rs`.
+//!
+//! Invariant: neither the folder nor a file in it is opened through a link, so that no write leaves the
+//! project.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +19,7 @@ use super::{FileError, OpenedFile, Root};
 pub(crate) struct OpenFolder(Dir);
 
 impl Root {
-    /// Opens a folder, and makes it where it is not there.
+    /// Opens a folder. Creates it if it does not exist.
     pub(crate) fn folder(&self, path: &RepoPath) -> Result<OpenFolder, FileError> {
         if !self.access.allows(path) {
             return Err(FileError::Blocked);
@@ -24,7 +27,7 @@ impl Root {
         let mut dir = self.dir.try_clone()?;
         for name in path.components() {
             match dir.create_dir(name) {
-                // What is written into it lasts only if it does.
+                // A file in the new folder survives a crash only if the folder does.
                 Ok(()) => sync(&dir)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
@@ -43,7 +46,7 @@ impl Root {
 }
 
 impl OpenFolder {
-    /// Opens a file to be read and written, and makes it where it is not there.
+    /// Opens a file for reading and writing. Creates it if it does not exist.
     pub(crate) fn open(&self, name: &str) -> Result<File, FileError> {
         self.open_with(
             name,
@@ -55,20 +58,21 @@ impl OpenFolder {
         )
     }
 
-    /// Opens a file to be read and appended to, whoever else appends, and makes it where it is not there.
+    /// Opens a file for reading and appending: the system writes at the end even if another process has
+    /// appended. Creates it if it does not exist.
     pub(crate) fn open_to_append(&self, name: &str) -> Result<File, FileError> {
         self.open_with(name, OpenOptions::new().read(true).append(true).create(true))
     }
 
     fn open_with(&self, name: &str, options: &mut OpenOptions) -> Result<File, FileError> {
         match self.0.symlink_metadata(name) {
-            Ok(there) if there.file_type().is_symlink() => return Err(FileError::Link),
-            Ok(there) if there.is_dir() => return Err(FileError::Directory),
+            Ok(existing) if existing.file_type().is_symlink() => return Err(FileError::Link),
+            Ok(existing) if existing.is_dir() => return Err(FileError::Directory),
             _ => {}
         }
         options.follow(FollowSymlinks::No).nonblock(true);
         let opened = OpenedFile::new(self.0.open_with(name, options)?.into_std())?;
-        // It may be a file of another place as well.
+        // With another hard link, it may be a file outside the project as well.
         if opened.has_other_names()? {
             return Err(FileError::Link);
         }
@@ -79,7 +83,7 @@ impl OpenFolder {
         self.0.remove_file(name)
     }
 
-    /// Whether a file that is open is still the one of that name.
+    /// Whether the name still stands for this open file.
     #[cfg(unix)]
     pub(crate) fn is_named(&self, file: &File, name: &str) -> bool {
         use cap_std::fs::MetadataExt as _;
@@ -90,13 +94,13 @@ impl OpenFolder {
         }
     }
 
-    /// Elsewhere a file that is open cannot be replaced.
+    /// Other systems do not replace a file that is open.
     #[cfg(not(unix))]
     pub(crate) fn is_named(&self, _: &File, name: &str) -> bool {
         self.0.exists(name)
     }
 
-    /// Makes lasting which files there are.
+    /// Syncs the directory, so that new and removed names survive a crash.
     pub(crate) fn sync(&self) -> io::Result<()> {
         sync(&self.0)
     }
@@ -105,12 +109,12 @@ impl OpenFolder {
 #[cfg(unix)]
 fn sync(dir: &Dir) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags, fsync, openat};
-    // The handle is one to look names up by, which cannot be synced itself.
+    // Our handle is opened with O_PATH and cannot be synced.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(fsync(openat(dir, ".", flags, Mode::empty())?)?)
 }
 
-/// Elsewhere that is the system's affair.
+/// Other systems have no such call.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "as on other systems")]
 fn sync(_: &Dir) -> io::Result<()> {

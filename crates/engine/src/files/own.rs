@@ -1,7 +1,8 @@
-//! Files outside of the project: those of docent itself, and those that the user names.
+//! Files outside the project: docent's own, and those that the user names.
 //!
-//! Project files are opened by [`Root`](super::Root) alone, after the guard and by handle. Nothing here is given a path that a
-//! caller of a tool has written.
+//! Project files are opened by [`Root`](super::Root), after the guard and by handle.
+//!
+//! Invariant: no path here comes from the caller of a tool.
 
 use std::fs::Metadata;
 use std::io::{self, Write};
@@ -9,9 +10,10 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-/// The text of a file that the user has named, or that belongs to another program of theirs. `None` if it does not exist.
+/// Reads a file that the user has named, or that belongs to another program of theirs. `None` if it does not
+/// exist.
 pub fn read_own(path: &Path) -> io::Result<Option<String>> {
-    #[expect(clippy::disallowed_methods, reason = "it is the user who asks for it")]
+    #[expect(clippy::disallowed_methods, reason = "the user has named it")]
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error)
@@ -34,8 +36,8 @@ pub(crate) fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
     replace_like(file, content, None)
 }
 
-/// The same for any file. The new file has the permissions of `like` before anything is written, because other programs keep
-/// secrets in theirs.
+/// Like [`replace`], for any file. The new file gets the permissions of `like` before anything is written,
+/// because other programs store secrets in theirs.
 pub(crate) fn replace_like(file: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
     let new = file.with_file_name(format!("{UNFINISHED}{}", Uuid::new_v4().simple()));
     let write = || -> io::Result<()> {

@@ -1,8 +1,9 @@
 //! `git blame`: who last changed each line of a file as it is in the working tree.
 //!
-//! A file that is as its last commit has it is blamed by that commit, so the answer cannot change and is kept. One that
-//! has been changed is handed to git by us, read through the guard: git would follow a directory that was replaced
-//! by a link.
+//! The answer for an unmodified file cannot change, because its commit names it, so it is cached.
+//!
+//! Invariant: a modified file is read through the guard and passed to git. Git itself would follow a
+//! directory that was replaced by a link.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,34 +13,34 @@ use docent_core::path::RepoPath;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
-use super::command::{output, stream};
+use super::command::{read_output, stream};
+use super::location::GitFileStamp;
 use super::objects::{MAX_OBJECT_BYTES, ResolvedObject};
-use super::place::GitFileStamp;
-use super::raw::{FieldEnd, until};
+use super::raw::{FieldEnd, read_until};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 use crate::files::FileError;
 
-/// Which lines are wanted, counted from 1 and inclusive.
+/// The lines to blame, counted from 1 and inclusive.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BlameRange {
     pub start: Option<usize>,
     pub end: Option<usize>,
-    /// Characters there is room for. Lines that cannot be shown are not asked about.
+    /// Characters that the answer has room for. Lines beyond it are not blamed.
     pub room: usize,
 }
 
-/// Who changed what.
+/// The blamed lines of a file.
 #[derive(Clone, Debug)]
 pub struct Blame {
     pub lines: Vec<BlamedLine>,
     /// In the order of their first line.
     pub commits: Vec<Attribution>,
-    /// How many lines the file has.
+    /// Lines of the file.
     pub total: usize,
-    /// The last line wanted, which `lines` may not reach.
+    /// The last requested line, which `lines` may not reach.
     pub end: usize,
-    /// True when the file is not as the last commit has it.
+    /// The file differs from the last commit.
     pub modified: bool,
 }
 
@@ -48,50 +49,50 @@ pub struct Blame {
 pub struct BlamedLine {
     pub number: usize,
     pub text: String,
-    /// Which of the commits.
+    /// Index into [`Blame::commits`].
     pub commit: usize,
 }
 
-/// The commit a line comes from.
+/// The commit that a line comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attribution {
     pub id: String,
     pub short: String,
     pub author: String,
     pub email: String,
-    /// The author's day: `2025-10-09`.
+    /// The date in the author's time zone: `2025-10-09`.
     pub date: String,
     pub subject: String,
-    /// True where a shallow clone ends: the line may be older.
+    /// The oldest commit of a shallow clone: the line may be older.
     pub boundary: bool,
-    /// True for lines that no commit has yet.
+    /// The lines are not committed yet.
     pub uncommitted: bool,
 }
 
-/// A version of a file: its commit, and what it was changed to since, if it was.
+/// A version of a file: its commit, and the hash of its content if it was changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Version {
+pub(super) struct BlameKey {
     commit: String,
     path: String,
     content: Option<u64>,
     circumstances: GitFileStamp,
 }
 
-/// What is known about a version's lines.
+/// The lines of a version that were blamed so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlamedVersion {
     modified: bool,
-    /// For each line its place in `commits`.
+    /// For each line its index in `commits`. `None` before it was blamed.
     lines: Vec<Option<u32>>,
     commits: Vec<Attribution>,
 }
 
-/// A file as it is blamed.
+/// The content that is blamed.
 struct BlamedFile {
     content: Vec<u8>,
-    /// It is not what the last commit has.
+    /// It differs from the last commit.
     is_changed: bool,
-    /// It is no more in the working tree.
+    /// The working tree does not have the file.
     is_gone: bool,
 }
 
@@ -105,61 +106,66 @@ impl BlamedFile {
     }
 }
 
-/// Subjects and names beyond this are cut.
+/// Longer subjects and names are cut.
 const MAX_HEADER_BYTES: usize = 32 << 10;
 
-/// Characters of a line that are shown at most, whoever shows it.
+/// Characters of a line that are shown at most.
 const MAX_LINE_CHARS: usize = 1_000;
 
-/// Characters that stand before a line of the file.
-const MARGIN: usize = 30;
+/// Characters that an answer puts before a line of the file.
+const LINE_MARGIN_CHARS: usize = 30;
 
 impl Git {
-    /// Who last changed the wanted lines of `path`.
-    pub fn blame(&self, path: &RepoPath, wanted: BlameRange, deadline: &Deadline) -> Result<Blame, GitError> {
+    /// Blames the requested lines of `path`.
+    pub fn blame(
+        &self,
+        path: &RepoPath,
+        requested: BlameRange,
+        deadline: &Deadline,
+    ) -> Result<Blame, GitError> {
         if !self.root.access().allows(path) {
             return Err(GitError::Blocked(path.to_string()));
         }
         let repository = self.repository(deadline)?;
         let untracked = || GitError::Untracked(path.to_string());
         let head = repository.head(deadline)?.ok_or_else(untracked)?;
-        let name = repository.path(path);
-        let found = repository.objects.find(&format!("{head}:{name}"), deadline)?;
-        let Some(found) = found.filter(|found| found.kind == "blob") else {
-            return Err(if repository.mode(path, deadline)?.starts_with("100") {
+        let name = repository.repo_path(path);
+        let object = repository.objects.find(&format!("{head}:{name}"), deadline)?;
+        let Some(blob) = object.filter(|object| object.kind == "blob") else {
+            return Err(if repository.read_mode(path, deadline)?.starts_with("100") {
                 GitError::Incomplete
             } else {
                 untracked()
             });
         };
-        let current = self.current(&repository, path, &found, deadline)?;
+        let current = self.read_current(&repository, path, &blob, deadline)?;
 
         let text = &current.content[..];
         if text.iter().take(8_000).any(|byte| *byte == 0) {
             return Err(GitError::Binary(path.to_string()));
         }
         let texts: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
-        let (start, end) = range(wanted, texts.len())?;
-        let last = start + fitting(&texts[start - 1..end], wanted.room);
+        let (start, end) = resolve_range(requested, texts.len())?;
+        let last = start + count_fitting(&texts[start - 1..end], requested.room);
 
-        let version = Version {
+        let version = BlameKey {
             commit: head,
             path: name,
-            content: current.is_changed.then(|| hash(text)),
-            circumstances: repository.runner.place().circumstances(),
+            content: current.is_changed.then(|| hash_content(text)),
+            circumstances: repository.runner.location().circumstances(),
         };
-        let known = self.known(
+        let blamed = self.blame_version(
             &repository,
             &version,
             text,
             (start, last - 1, texts.len()),
             deadline,
         )?;
-        let mut blame = known.part(start, &texts[start - 1..last - 1], texts.len(), end);
+        let mut blame = blamed.part(start, &texts[start - 1..last - 1], texts.len(), end);
         blame.modified |= current.is_gone;
         let today = repository.runner.today();
         for commit in &mut blame.commits {
-            commit.short = repository.short(&commit.id);
+            commit.short = repository.shorten(&commit.id);
             if commit.uncommitted {
                 today.clone_into(&mut commit.date);
             }
@@ -167,8 +173,8 @@ impl Git {
         Ok(blame)
     }
 
-    /// The file as it is in the working tree; as the commit has it where it is gone from there.
-    fn current(
+    /// The file in the working tree, or in the commit if the working tree does not have it.
+    fn read_current(
         &self,
         repository: &Repository,
         path: &RepoPath,
@@ -178,7 +184,7 @@ impl Git {
         if committed.size > MAX_OBJECT_BYTES {
             return Err(GitError::TooLarge(path.to_string()));
         }
-        let content = match repository.runner.place().work_tree {
+        let content = match repository.runner.location().work_tree {
             None => None,
             Some(_) => match self.root.read(path, MAX_OBJECT_BYTES) {
                 Ok(content) => Some(content.bytes),
@@ -191,19 +197,20 @@ impl Git {
                 Err(FileError::Io(error)) => return Err(GitError::Pipe(error)),
             },
         };
-        // The same bytes were compared before; that saves asking git for them again.
+        // A known hash of the blob saves reading it from git again.
         let content = match content {
-            Some(content) if self.contents.get(&committed.id) == Some(hash(&content)) => {
+            Some(content) if self.content_hashes.get(&committed.id) == Some(hash_content(&content)) => {
                 return Ok(BlamedFile::committed(content));
             }
             content => content,
         };
         let before = repository.objects.content(&committed.id, deadline)?;
-        self.contents.insert(committed.id.clone(), hash(&before));
+        self.content_hashes
+            .insert(committed.id.clone(), hash_content(&before));
         match content {
             Some(content) if content != before => {
-                // What git keeps of a link is where it leads, and that is what it blames.
-                if before.len() < 4_096 && repository.mode(path, deadline)? == "120000" {
+                // The blob of a link is its target, and git blames that.
+                if before.len() < 4_096 && repository.read_mode(path, deadline)? == "120000" {
                     return Ok(BlamedFile::committed(before));
                 }
                 Ok(BlamedFile {
@@ -212,7 +219,7 @@ impl Git {
                     is_gone: false,
                 })
             }
-            None if repository.runner.place().work_tree.is_some() => Ok(BlamedFile {
+            None if repository.runner.location().work_tree.is_some() => Ok(BlamedFile {
                 content: before,
                 is_changed: false,
                 is_gone: true,
@@ -221,29 +228,31 @@ impl Git {
         }
     }
 
-    /// The version's lines `first` to `last`, from what was learned before and what git adds to it.
-    fn known(
+    /// Lines `first` to `last` of a version, from the cache as far as it has them, else from git.
+    fn blame_version(
         &self,
         repository: &Repository,
-        version: &Version,
+        version: &BlameKey,
         text: &[u8],
         (first, last, total): (usize, usize, usize),
         deadline: &Deadline,
     ) -> Result<Arc<BlamedVersion>, GitError> {
-        let known = self.blamed.get(version);
-        let is_missing = |at: &usize| known.as_ref().is_none_or(|known| known.lines[at - 1].is_none());
+        let cached = self.blamed.get(version);
+        let is_missing = |at: &usize| {
+            cached
+                .as_ref()
+                .is_none_or(|cached| cached.lines[at - 1].is_none())
+        };
         let missing = (first..=last)
             .find(is_missing)
             .zip((first..=last).rfind(is_missing));
-        let (mut next, wanted) = match (known, missing) {
-            (Some(known), None) => return Ok(known),
-            (known, missing) => (
-                known.map_or_else(BlamedVersion::default, |known| (*known).clone()),
-                missing,
-            ),
+        let mut next = match (cached, missing) {
+            (Some(cached), None) => return Ok(cached),
+            (Some(cached), _) => (*cached).clone(),
+            (None, _) => BlamedVersion::default(),
         };
         next.lines.resize(total, None);
-        if let Some((from, to)) = wanted {
+        if let Some((from, to)) = missing {
             repository.blame(version, text, (from, to), &mut next, deadline)?;
         }
         next.modified = version.content.is_some() && repository.is_modified(version, deadline)?;
@@ -254,13 +263,13 @@ impl Git {
 }
 
 impl Repository {
-    /// Adds to `known` what git says about lines `from` to `to`.
+    /// Runs `git blame` for lines `from` to `to`, and adds its answer to `blamed`.
     fn blame(
         &self,
-        version: &Version,
+        version: &BlameKey,
         text: &[u8],
         (from, to): (usize, usize),
-        known: &mut BlamedVersion,
+        blamed: &mut BlamedVersion,
         deadline: &Deadline,
     ) -> Result<(), GitError> {
         let mut command = self.runner.command("blame");
@@ -274,14 +283,14 @@ impl Repository {
             None
         };
         command.arg("--").arg(&version.path);
-        let mut places: HashMap<String, u32> = HashMap::new();
-        for (commit, at) in known.commits.iter().zip(0..) {
-            places.insert(commit.id.clone(), at);
+        let mut indexes: HashMap<String, u32> = HashMap::new();
+        for (commit, at) in blamed.commits.iter().zip(0..) {
+            indexes.insert(commit.id.clone(), at);
         }
         stream(command, input, deadline, |out| {
             let mut line = Vec::new();
             let mut current = None;
-            while until(out, b'\n', MAX_HEADER_BYTES, &mut line)? != FieldEnd::Nothing {
+            while read_until(out, b'\n', MAX_HEADER_BYTES, &mut line)? != FieldEnd::EndOfInput {
                 if line.first() == Some(&b'\t') {
                     continue;
                 }
@@ -293,34 +302,34 @@ impl Repository {
                         .nth(1)
                         .and_then(|number| number.parse().ok())
                         .unwrap_or(0);
-                    let at = *places.entry(word.to_owned()).or_insert_with(|| {
-                        known.commits.push(Attribution {
+                    let at = *indexes.entry(word.to_owned()).or_insert_with(|| {
+                        blamed.commits.push(Attribution {
                             id: word.to_owned(),
                             uncommitted: word.bytes().all(|byte| byte == b'0'),
                             ..Attribution::default()
                         });
-                        u32::try_from(known.commits.len() - 1).expect("a file has fewer lines")
+                        u32::try_from(blamed.commits.len() - 1).expect("a file has fewer lines")
                     });
-                    if let Some(place) = number.checked_sub(1).and_then(|at| known.lines.get_mut(at)) {
-                        *place = Some(at);
+                    if let Some(line) = number.checked_sub(1).and_then(|at| blamed.lines.get_mut(at)) {
+                        *line = Some(at);
                     }
                     current = Some(at as usize);
                 } else if let Some(at) = current {
-                    known.commits[at].learn(word, rest);
+                    blamed.commits[at].set_header(word, rest);
                 }
             }
             Ok(())
         })?;
-        // git calls a root commit a boundary too.
-        let is_shallow = self.runner.place().is_shallow();
-        for commit in &mut known.commits {
+        // Git calls a root commit a boundary too.
+        let is_shallow = self.runner.location().is_shallow();
+        for commit in &mut blamed.commits {
             commit.boundary &= is_shallow;
         }
         Ok(())
     }
 
     /// Whether git sees a difference, line ends and filters considered.
-    fn is_modified(&self, version: &Version, deadline: &Deadline) -> Result<bool, GitError> {
+    fn is_modified(&self, version: &BlameKey, deadline: &Deadline) -> Result<bool, GitError> {
         let mut command = self.runner.command("diff");
         command.args([
             "--quiet",
@@ -331,28 +340,29 @@ impl Repository {
             "--",
             &version.path,
         ]);
-        Ok(output(command, 1_000, deadline)?.1 != Some(0))
+        Ok(read_output(command, 1_000, deadline)?.1 != Some(0))
     }
 
-    /// What kind of entry the last commit has under that name: `100644`, `120000` for a link; empty for none.
-    fn mode(&self, path: &RepoPath, deadline: &Deadline) -> Result<String, GitError> {
+    /// The mode of the entry in the last commit: `100644`, `120000` for a link, empty for none.
+    fn read_mode(&self, path: &RepoPath, deadline: &Deadline) -> Result<String, GitError> {
         let mut command = self.runner.command("ls-tree");
-        command.args(["HEAD", "--", &self.path(path)]);
-        let text = super::command::text(command, 10_000, deadline)?;
+        command.args(["HEAD", "--", &self.repo_path(path)]);
+        let text = super::command::read_text(command, 10_000, deadline)?;
         Ok(text.split(' ').next().unwrap_or_default().to_owned())
     }
 }
 
 impl BlamedVersion {
+    /// The lines from `start` on, with only the commits that they come from.
     fn part(&self, start: usize, texts: &[&[u8]], total: usize, end: usize) -> Blame {
         let mut commits = Vec::new();
-        let mut places = HashMap::new();
+        let mut indexes = HashMap::new();
         let mut lines = Vec::new();
         for (number, text) in (start..).zip(texts) {
             let Some(at) = self.lines[number - 1] else {
                 continue;
             };
-            let commit = *places.entry(at).or_insert_with(|| {
+            let commit = *indexes.entry(at).or_insert_with(|| {
                 commits.push(self.commits[at as usize].clone());
                 commits.len() - 1
             });
@@ -370,23 +380,24 @@ impl BlamedVersion {
         }
     }
 
-    /// Roughly the bytes it takes.
+    /// Approximate size in bytes.
     pub(super) fn weight(&self) -> u64 {
         (self.lines.len() * 8 + self.commits.len() * 300) as u64
     }
 }
 
 impl Attribution {
-    fn learn(&mut self, key: &str, value: &str) {
+    /// Reads a header line of `git blame --porcelain`.
+    fn set_header(&mut self, key: &str, value: &str) {
         match key {
             "author" => value.clone_into(&mut self.author),
             "author-mail" => value
                 .trim_start_matches('<')
                 .trim_end_matches('>')
                 .clone_into(&mut self.email),
-            // Kept as it is until the zone, which comes next, makes a day of it.
+            // The seconds stay here until the next header, the time zone, makes them a date.
             "author-time" => value.clone_into(&mut self.date),
-            "author-tz" => self.date = day(&self.date, value).unwrap_or_default(),
+            "author-tz" => self.date = author_date(&self.date, value).unwrap_or_default(),
             "summary" => value.clone_into(&mut self.subject),
             "boundary" => self.boundary = true,
             _ => {}
@@ -399,8 +410,8 @@ impl Attribution {
     }
 }
 
-/// The day it was where the author was: seconds since 1970 and a zone such as `+0200`.
-fn day(seconds: &str, zone: &str) -> Option<String> {
+/// The date in the author's time zone, from seconds since 1970 and an offset such as `+0200`.
+fn author_date(seconds: &str, zone: &str) -> Option<String> {
     let time = Timestamp::from_second(seconds.parse().ok()?).ok()?;
     let zone: i32 = zone.parse().ok()?;
     let zone = if zone.abs() <= 9_999 { zone } else { 0 };
@@ -408,29 +419,29 @@ fn day(seconds: &str, zone: &str) -> Option<String> {
     Some(offset.to_datetime(time).date().to_string())
 }
 
-/// The lines wanted, held against the lines there are; git's own rules: an end beyond the file's is the file's.
-fn range(wanted: BlameRange, lines: usize) -> Result<(usize, usize), GitError> {
-    let start = wanted.start.unwrap_or(1);
-    let end = wanted.end.unwrap_or(lines);
-    let is_empty_file = lines == 0 && wanted.start.is_none() && wanted.end.is_none();
+/// The requested lines by git's rules: an end beyond the file means its last line.
+fn resolve_range(requested: BlameRange, lines: usize) -> Result<(usize, usize), GitError> {
+    let start = requested.start.unwrap_or(1);
+    let end = requested.end.unwrap_or(lines);
+    let is_empty_file = lines == 0 && requested.start.is_none() && requested.end.is_none();
     if !is_empty_file && (start == 0 || start > lines || end < start) {
         return Err(GitError::LineRange { start, end, lines });
     }
     Ok((start, end.min(lines)))
 }
 
-/// How many of the lines there is room for, at least one.
-fn fitting(lines: &[&[u8]], room: usize) -> usize {
+/// How many lines fit into the answer, at least one.
+fn count_fitting(lines: &[&[u8]], room: usize) -> usize {
     let mut used = 0_usize;
     let fits = |line: &&&[u8]| {
         let is_first = used == 0;
-        used = used.saturating_add(MARGIN + line.len().min(MAX_LINE_CHARS) / 4);
+        used = used.saturating_add(LINE_MARGIN_CHARS + line.len().min(MAX_LINE_CHARS) / 4);
         is_first || used <= room
     };
     lines.iter().take_while(fits).count()
 }
 
-fn hash(content: &[u8]) -> u64 {
+fn hash_content(content: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     content.hash(&mut hasher);
     hasher.finish()
@@ -441,18 +452,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_the_authors() {
-        assert_eq!(day("1760043600", "+0000").as_deref(), Some("2025-10-09"));
-        assert_eq!(day("1760043600", "+0300").as_deref(), Some("2025-10-10"));
-        assert_eq!(day("1760043600", "-1100").as_deref(), Some("2025-10-09"));
-        assert_eq!(day("0", "+9999").as_deref(), Some("1970-01-01"));
-        assert_eq!(day("0", "+2147483647").as_deref(), Some("1970-01-01"));
-        assert_eq!(day("x", "+0000"), None);
+    fn a_date_is_in_the_authors_time_zone() {
+        assert_eq!(author_date("1760043600", "+0000").as_deref(), Some("2025-10-09"));
+        assert_eq!(author_date("1760043600", "+0300").as_deref(), Some("2025-10-10"));
+        assert_eq!(author_date("1760043600", "-1100").as_deref(), Some("2025-10-09"));
+        assert_eq!(author_date("0", "+9999").as_deref(), Some("1970-01-01"));
+        assert_eq!(author_date("0", "+2147483647").as_deref(), Some("1970-01-01"));
+        assert_eq!(author_date("x", "+0000"), None);
     }
 
     #[test]
-    fn ranges_follow_git() {
-        let range = |start, end, lines| range(BlameRange { start, end, room: 0 }, lines).ok();
+    fn ranges_follow_the_rules_of_git() {
+        let range = |start, end, lines| resolve_range(BlameRange { start, end, room: 0 }, lines).ok();
         assert_eq!(range(None, None, 3), Some((1, 3)));
         assert_eq!(range(Some(2), Some(99), 3), Some((2, 3)));
         assert_eq!(range(None, None, 0), Some((1, 0)));

@@ -1,10 +1,12 @@
-//! The `git` command, run so that nothing a repository says can make it run, write or fetch anything.
+//! The `git` command, run so that no repository can make it run, write or fetch anything.
 //!
-//! Configuration of the user and the system is left out, so that an answer depends on the repository only. What the
-//! repository's own configuration could start is switched off by name: hooks, pagers, file system monitors, external
-//! diffs, text conversion, signature checks, and every filter it defines.
+//! The configuration of the user and of the system is not read, so that an answer depends on the repository
+//! only. The programs that the repository's own configuration could start are switched off by name: hooks,
+//! pagers, file system monitors, external diffs, text conversion, signature checks, and every filter it
+//! defines.
 //!
-//! Invariant: arguments from callers reach git as object ids or after `--`, never where an option could stand.
+//! Invariant: arguments from callers reach git as object ids or after `--`, never where an option could
+//! stand.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,16 +20,16 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::GitError;
-use super::place::RepoLocation;
+use super::location::RepoLocation;
 use crate::clock::{Clock, rfc3339};
 use crate::deadline::Deadline;
 
-/// What of the process's environment git gets to see, and where to find it.
+/// The part of the process's environment that git sees, and the directories to find it in.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
-    /// Directories that may hold the program.
+pub struct GitEnvironment {
+    /// Directories of the `PATH`.
     pub search: Vec<PathBuf>,
-    /// Variables handed on: where the home is, the time zone.
+    /// Variables that are passed on: the home directory, the time zone.
     pub variables: Vec<(OsString, OsString)>,
 }
 
@@ -36,15 +38,15 @@ pub struct Surroundings {
 pub(super) struct Runner {
     program: PathBuf,
     variables: Vec<(OsString, OsString)>,
-    place: RepoLocation,
+    location: RepoLocation,
     clock: Clock,
-    /// Settings of the repository that are taken back, beyond [`SETTINGS`].
+    /// Settings of the repository that are overridden, beyond [`SETTINGS`].
     overrides: Vec<(String, String)>,
-    /// A directory of our own with a commit graph, which git finds what a path's history is by.
+    /// An object directory in the user's cache with a commit graph, which speeds up the history of a path.
     graph: Option<PathBuf>,
 }
 
-/// What the repository's configuration has no say in.
+/// Settings that override the repository's configuration.
 const SETTINGS: &[&str] = &[
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -65,23 +67,23 @@ const SETTINGS: &[&str] = &[
     "protocol.allow=never",
 ];
 
-/// How often a running command is held against its deadline.
-pub(super) const TICK: Duration = Duration::from_millis(10);
+/// Interval at which the deadline of a running command is checked.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What is kept of git's complaints.
-const COMPLAINT: u64 = 4_096;
+/// Bytes of git's stderr that are read for its error message.
+const MAX_STDERR_BYTES: u64 = 4_096;
 
 impl Runner {
     pub(super) fn new(
         program: PathBuf,
-        surroundings: &Surroundings,
-        place: RepoLocation,
+        environment: &GitEnvironment,
+        location: RepoLocation,
         clock: Clock,
     ) -> Self {
         Self {
             program,
-            variables: surroundings.variables.clone(),
-            place,
+            variables: environment.variables.clone(),
+            location,
             clock,
             overrides: Vec::new(),
             graph: None,
@@ -92,21 +94,21 @@ impl Runner {
         self.graph.as_deref()
     }
 
-    pub(super) fn place(&self) -> &RepoLocation {
-        &self.place
+    pub(super) fn location(&self) -> &RepoLocation {
+        &self.location
     }
 
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// `2026-01-31`, where the clock is.
+    /// Today's date by the clock, in UTC: `2026-01-31`.
     pub(super) fn today(&self) -> String {
         rfc3339(self.clock.now())[..10].to_owned()
     }
 
     #[must_use]
-    pub(super) fn overriding(mut self, overrides: Vec<(String, String)>) -> Self {
+    pub(super) fn with_overrides(mut self, overrides: Vec<(String, String)>) -> Self {
         self.overrides = overrides;
         self
     }
@@ -117,25 +119,25 @@ impl Runner {
         self
     }
 
-    /// `git SUBCOMMAND` with everything switched off that should be.
+    /// `git SUBCOMMAND`, with everything switched off that could run a program or depend on the user.
     pub(super) fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.program);
         command
-            .current_dir(self.place.directory())
+            .current_dir(self.location.directory())
             .env_clear()
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .envs([
                 ("LC_ALL", "C"),
                 ("GIT_CONFIG_NOSYSTEM", "1"),
-                ("GIT_CONFIG_GLOBAL", null()),
+                ("GIT_CONFIG_GLOBAL", null_device()),
                 ("GIT_ATTR_NOSYSTEM", "1"),
                 ("GIT_NO_LAZY_FETCH", "1"),
                 ("GIT_NO_REPLACE_OBJECTS", "1"),
                 ("GIT_TERMINAL_PROMPT", "0"),
                 ("GIT_ALLOW_PROTOCOL", "none"),
             ])
-            .env("GIT_DIR", &self.place.git_dir);
-        if let Some(work_tree) = &self.place.work_tree {
+            .env("GIT_DIR", &self.location.git_dir);
+        if let Some(work_tree) = &self.location.work_tree {
             command.env("GIT_WORK_TREE", work_tree);
         }
         if let Clock::Fixed(now) = self.clock {
@@ -144,9 +146,9 @@ impl Runner {
         if let Some(graph) = &self.graph {
             command
                 .env("GIT_OBJECT_DIRECTORY", graph)
-                .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.place.objects());
+                .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.location.objects());
         }
-        // Names of filters may hold any character; only these variables take them without splitting.
+        // A filter's name may contain any character. Unlike `-c`, these variables do not split it.
         command.env("GIT_CONFIG_COUNT", self.overrides.len().to_string());
         for (at, (key, value)) in self.overrides.iter().enumerate() {
             command
@@ -157,8 +159,8 @@ impl Runner {
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
-        // In a bare repository the mailmap is in a commit, by default.
-        if self.place.work_tree.is_some() {
+        // A bare repository reads its mailmap from a commit by default.
+        if self.location.work_tree.is_some() {
             command.args(["-c", "mailmap.blob="]);
         }
         command.arg(subcommand);
@@ -166,28 +168,28 @@ impl Runner {
     }
 }
 
-fn null() -> &'static str {
+fn null_device() -> &'static str {
     if cfg!(windows) { "NUL" } else { "/dev/null" }
 }
 
-/// Runs a command and reads what it prints as it comes. `read` may stop early; the command is stopped then.
+/// Runs a command and reads its output while it runs. If `read` returns before the end, the command is
+/// killed.
 pub(super) fn stream<T>(
     mut command: Command,
     input: Option<&[u8]>,
     deadline: &Deadline,
     read: impl FnOnce(&mut dyn BufRead) -> Result<T, GitError>,
 ) -> Result<T, GitError> {
-    let outcome = supervise(&mut command, input, deadline, read)?;
-    let (value, end) = outcome;
+    let (value, end) = supervise(&mut command, input, deadline, read)?;
     match end {
         CommandEnd::Stopped => Ok(value),
         CommandEnd::Exited(status, _) if status.success() => Ok(value),
-        CommandEnd::Exited(_, complaint) => Err(complaint),
+        CommandEnd::Exited(_, error) => Err(error),
     }
 }
 
-/// Runs a command for its whole output, of at most `limit` bytes, and says how it ended.
-pub(super) fn output(
+/// Runs a command, reads at most `limit` bytes of output, and returns them with the exit code.
+pub(super) fn read_output(
     mut command: Command,
     limit: u64,
     deadline: &Deadline,
@@ -200,7 +202,7 @@ pub(super) fn output(
         Ok(bytes)
     })?;
     if bytes.len() as u64 > limit {
-        return Err(GitError::Failed(TOO_MUCH));
+        return Err(GitError::Failed(TOO_MUCH_OUTPUT));
     }
     match end {
         CommandEnd::Stopped => Ok((bytes, None)),
@@ -208,29 +210,31 @@ pub(super) fn output(
     }
 }
 
-/// The same, where anything but success is a failure.
-pub(super) fn whole(command: Command, limit: u64, deadline: &Deadline) -> Result<Vec<u8>, GitError> {
+/// Like [`read_output`], with an error for every exit code but 0.
+pub(super) fn read_bytes(command: Command, limit: u64, deadline: &Deadline) -> Result<Vec<u8>, GitError> {
     stream(command, None, deadline, |out| {
         let mut bytes = Vec::new();
         out.take(limit + 1)
             .read_to_end(&mut bytes)
             .map_err(GitError::Pipe)?;
         if bytes.len() as u64 > limit {
-            return Err(GitError::Failed(TOO_MUCH));
+            return Err(GitError::Failed(TOO_MUCH_OUTPUT));
         }
         Ok(bytes)
     })
 }
 
-/// The same as text.
-pub(super) fn text(command: Command, limit: u64, deadline: &Deadline) -> Result<String, GitError> {
-    let bytes = whole(command, limit, deadline)?;
+/// Like [`read_bytes`], as text.
+pub(super) fn read_text(command: Command, limit: u64, deadline: &Deadline) -> Result<String, GitError> {
+    let bytes = read_bytes(command, limit, deadline)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// How a command ended: by itself, with what it complained about, or because nobody wanted more.
+/// How a command ended.
 enum CommandEnd {
+    /// By itself. The error is made from its stderr.
     Exited(ExitStatus, GitError),
+    /// Killed, because the reader had enough.
     Stopped,
 }
 
@@ -253,28 +257,28 @@ fn supervise<T>(
     let stdin = child.stdin.take();
     let mut stdout = BufReader::with_capacity(64 << 10, child.stdout.take().expect("it was piped"));
     let stderr = child.stderr.take().expect("it was piped");
-    let child = Arc::new(Mutex::new(Killed(child)));
-    remember(&child);
+    let child = Arc::new(Mutex::new(KilledOnDrop(child)));
+    register(&child);
     let (finished, watched) = mpsc::channel::<()>();
-    let (outcome, complaint) = thread::scope(|scope| {
+    let (outcome, stderr_text) = thread::scope(|scope| {
         scope.spawn(|| {
             let watched = watched;
-            while watched.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            while watched.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if deadline.check().is_err() {
                     kill(&child);
                 }
             }
         });
-        let complaint = scope.spawn(move || {
-            let mut kept = Vec::new();
+        let stderr_text = scope.spawn(move || {
+            let mut text = Vec::new();
             let mut stderr = stderr;
-            // What is beyond the limit is read and dropped, so that git does not wait for a reader.
-            let _ = stderr.by_ref().take(COMPLAINT).read_to_end(&mut kept);
+            // The rest is read and dropped. Otherwise git would block on a full pipe.
+            let _ = stderr.by_ref().take(MAX_STDERR_BYTES).read_to_end(&mut text);
             let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-            kept
+            text
         });
         if let (Some(mut stdin), Some(input)) = (stdin, input) {
-            // A reader that has seen enough closes its end; what it says then is in its answer.
+            // An error means that git has closed its stdin; the reason is in its output.
             scope.spawn(move || drop(stdin.write_all(input)));
         }
         let outcome = read(&mut stdout);
@@ -284,13 +288,13 @@ fn supervise<T>(
             kill(&child);
         }
         drop(finished);
-        (outcome.map(|value| (value, is_done)), complaint.join())
+        (outcome.map(|value| (value, is_done)), stderr_text.join())
     });
     deadline.check()?;
-    let complaint = complaint.unwrap_or_default();
+    let stderr_text = stderr_text.unwrap_or_default();
     let (value, is_done) = outcome.map_err(|error| match error {
-        // An answer that breaks off is explained by what git said.
-        GitError::BrokenOff if !complaint.is_empty() => reason(&complaint),
+        // Git's stderr says why the output ended too early.
+        GitError::Truncated if !stderr_text.is_empty() => classify_error(&stderr_text),
         error => error,
     })?;
     if !is_done {
@@ -302,44 +306,46 @@ fn supervise<T>(
         .0
         .wait()
         .map_err(GitError::Pipe)?;
-    Ok((value, CommandEnd::Exited(status, reason(&complaint))))
+    Ok((value, CommandEnd::Exited(status, classify_error(&stderr_text))))
 }
 
-/// Starts a command; a program that is gone since it was found counts as not installed.
+/// Starts a command. A program that was deleted since it was found counts as not installed.
 pub(super) fn spawn(command: &mut Command) -> Result<Child, GitError> {
     let child = command.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => GitError::NotInstalled,
         _ => GitError::Pipe(error),
     })?;
-    bound(&child);
+    limit_resources(&child);
     Ok(child)
 }
 
-/// What a command may cost, whatever the repository makes it do, and even if docent is killed meanwhile.
+/// Limits memory and CPU time of a command, so that a hostile repository cannot exhaust the machine, even if
+/// docent is killed meanwhile.
 #[cfg(target_os = "linux")]
-fn bound(child: &Child) {
+fn limit_resources(child: &Child) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
-    // Memory of its own; packs are mapped and do not count.
-    const BYTES: u64 = 3 << 30;
-    const SECONDS: u64 = 1_800;
-    let limit = |most| Rlimit {
-        current: Some(most),
-        maximum: Some(most),
+    // Private memory; packs are mapped and do not count.
+    const MAX_DATA_BYTES: u64 = 3 << 30;
+    const MAX_CPU_SECONDS: u64 = 1_800;
+    let limit = |maximum| Rlimit {
+        current: Some(maximum),
+        maximum: Some(maximum),
     };
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // It may have ended already.
-        let _ = prlimit(Some(pid), Resource::Data, limit(BYTES));
-        let _ = prlimit(Some(pid), Resource::Cpu, limit(SECONDS));
+        let _ = prlimit(Some(pid), Resource::Data, limit(MAX_DATA_BYTES));
+        let _ = prlimit(Some(pid), Resource::Cpu, limit(MAX_CPU_SECONDS));
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn bound(_: &Child) {}
+fn limit_resources(_: &Child) {}
 
-/// The commands that run now, so that none outlives the process; nothing once the process is about to end.
-static RUNNING: Mutex<Option<Vec<Weak<Mutex<Killed>>>>> = Mutex::new(Some(Vec::new()));
+/// The running commands, so that none outlives the process. `None` once the process is about to end.
+static RUNNING: Mutex<Option<Vec<Weak<Mutex<KilledOnDrop>>>>> = Mutex::new(Some(Vec::new()));
 
-pub(super) fn remember(child: &Arc<Mutex<Killed>>) {
+/// Adds a command to [`RUNNING`]. Kills it if the process is about to end.
+pub(super) fn register(child: &Arc<Mutex<KilledOnDrop>>) {
     let mut running = RUNNING.lock().expect("nothing panics while it holds the list");
     match &mut *running {
         Some(running) => {
@@ -350,7 +356,7 @@ pub(super) fn remember(child: &Arc<Mutex<Killed>>) {
     }
 }
 
-/// Ends every command that runs, and those that would still be started: the process is about to go.
+/// Kills every running command, and each one that is started after this: the process is about to end.
 pub fn end_children() {
     let running = RUNNING
         .lock()
@@ -361,18 +367,18 @@ pub fn end_children() {
     }
 }
 
-fn kill(child: &Mutex<Killed>) {
+fn kill(child: &Mutex<KilledOnDrop>) {
     child
         .lock()
         .expect("nothing panics while it holds the child")
         .kill();
 }
 
-/// A child that does not outlive its owner.
+/// A child process that does not outlive its owner.
 #[derive(Debug)]
-pub(super) struct Killed(pub(super) Child);
+pub(super) struct KilledOnDrop(pub(super) Child);
 
-impl Killed {
+impl KilledOnDrop {
     pub(super) fn kill(&mut self) {
         // It may have ended by itself.
         let _ = self.0.kill();
@@ -380,17 +386,18 @@ impl Killed {
     }
 }
 
-impl Drop for Killed {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         self.kill();
     }
 }
 
-const TOO_MUCH: &str = "it says more than can be true";
+const TOO_MUCH_OUTPUT: &str = "its output is too long";
 
-/// Why git gave up, in our words: its own may quote files that nobody should see.
-fn reason(complaint: &[u8]) -> GitError {
-    let text = String::from_utf8_lossy(complaint).to_lowercase();
+/// Classifies git's stderr. Its text is not shown, because it may quote files that a hostile configuration
+/// names.
+fn classify_error(stderr: &[u8]) -> GitError {
+    let text = String::from_utf8_lossy(stderr).to_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     if says(&["permission denied"]) {
         return GitError::Denied;

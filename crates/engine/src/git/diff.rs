@@ -1,8 +1,10 @@
-//! `git diff`: what differs between two commits, or between one of them and the working tree.
+//! `git diff`: the differences between two commits, or between a commit and the working tree.
 //!
-//! Patches are counted as they stream by and kept only while they are few; memory does not grow with the difference.
+//! Changed lines are counted while git prints them, and patches beyond [`MAX_CHANGED_LINES`] are dropped, so
+//! that memory does not grow with the difference.
 //!
-//! Invariant: the content of a file that the access rules block, under its new or its old name, is never kept.
+//! Invariant: the content of a file that the access rules block, under its new or its old name, is never
+//! stored.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,60 +13,60 @@ use docent_core::access::Access;
 use docent_core::path::RepoPath;
 
 use super::command::stream;
-use super::patch::{next_line, quoted, read_numbers, read_patches};
-use super::place::{self, GitFileStamp};
-use super::raw::{ChangeStatus, ChangedFile, MAX_CHANGES, change, peek};
+use super::location::{self, GitFileStamp};
+use super::patch::{next_line, quote_name, read_numbers, read_patches};
+use super::raw::{ChangeStatus, ChangedFile, MAX_CHANGES, peek, read_change};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 
-/// What is compared, as the caller named it.
+/// The two sides of a comparison, as the caller named them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sides<'a> {
+pub struct DiffSides<'a> {
     pub from: Option<&'a str>,
     pub to: Option<&'a str>,
     pub path: Option<&'a RepoPath>,
-    /// False where the numbers are enough.
+    /// False if the numbers of lines are enough.
     pub patches: bool,
 }
 
-/// What differs.
+/// The files that differ.
 #[derive(Clone, Debug, Default)]
 pub struct Diff {
-    pub files: Vec<Patched>,
+    pub files: Vec<FileDiff>,
     pub insertions: u64,
     pub deletions: u64,
-    pub detail: Detail,
+    pub detail: DiffDetail,
 }
 
-/// How much is known about the lines.
+/// Whether a [`Diff`] has patches, and if not, why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Detail {
+pub enum DiffDetail {
     Patches,
-    /// Their numbers; nobody asked for more.
+    /// Only numbers of lines, as requested.
     #[default]
     Numbers,
-    /// Their numbers; they are too many.
+    /// Only numbers of lines: there are more than [`MAX_CHANGED_LINES`].
     TooLong,
-    /// Their numbers; a name with a line end could pass for a part of a patch.
-    OddNames,
+    /// Only numbers of lines: a file name with a line end could pass for a part of a patch.
+    LineEndInName,
 }
 
 /// A file that differs.
 #[derive(Clone, Debug)]
-pub struct Patched {
+pub struct FileDiff {
     pub change: ChangedFile,
     pub insertions: u64,
     pub deletions: u64,
     pub binary: bool,
-    /// True when the access rules block the content.
+    /// The access rules block the content.
     pub withheld: bool,
     /// Hunks, each with its header line.
     pub patch: String,
 }
 
-/// Differences by what they are between; commits never change.
+/// Two commits and a path: the key of a cached [`Diff`], which cannot change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Between {
+pub(super) struct CommitPair {
     from: String,
     to: String,
     path: Option<String>,
@@ -72,13 +74,13 @@ pub(super) struct Between {
     circumstances: GitFileStamp,
 }
 
-/// Patches with more changed lines than this are summed up.
+/// Differences with more changed lines than this have no patches, only numbers.
 pub const MAX_CHANGED_LINES: u64 = 1_000;
 
-/// Files in conflict whose versions are shown.
+/// Files in conflict whose patches are shown.
 const MAX_SHOWN_CONFLICTS: usize = 50;
 
-/// How files are compared, whoever asks; what the repository's configuration says about it does not count.
+/// Options of every comparison. They override the repository's configuration.
 const COMPARE: &[&str] = &[
     "--raw",
     "-z",
@@ -93,28 +95,31 @@ const COMPARE: &[&str] = &[
     "--no-relative",
     "--no-prefix",
     "--submodule=short",
-    // Looking into a submodule would run git there, under that repository's configuration.
+    // To compare inside a submodule, git would run there, with that repository's configuration.
     "--ignore-submodules=dirty",
 ];
 
 impl Git {
-    /// What differs between the sides: two commits, one and the working tree, or the index and the working tree.
-    pub fn diff(&self, sides: Sides<'_>, deadline: &Deadline) -> Result<Arc<Diff>, GitError> {
+    /// Compares two commits, a commit and the working tree, or the index and the working tree.
+    pub fn diff(&self, sides: DiffSides<'_>, deadline: &Deadline) -> Result<Arc<Diff>, GitError> {
         let repository = self.repository(deadline)?;
-        let resolve = |name: Option<&str>| name.map(|name| repository.commit(name, deadline)).transpose();
+        let resolve = |name: Option<&str>| {
+            name.map(|name| repository.resolve_commit(name, deadline))
+                .transpose()
+        };
         let (from, to) = (resolve(sides.from)?, resolve(sides.to)?);
-        let limit = repository.limit(sides.path);
+        let limit = repository.path_limit(sides.path);
         if let (Some(from), Some(to)) = (from.clone(), to.clone()) {
-            let between = Between {
+            let pair = CommitPair {
                 from,
                 to,
                 path: limit,
                 patches: sides.patches,
-                circumstances: repository.runner.place().circumstances(),
+                circumstances: repository.runner.location().circumstances(),
             };
-            return self.between(&repository, between, deadline);
+            return self.diff_commits(&repository, pair, deadline);
         }
-        if repository.runner.place().work_tree.is_none() {
+        if repository.runner.location().work_tree.is_none() {
             return Err(GitError::Bare);
         }
         let mut ends: Vec<&str> = Vec::new();
@@ -131,58 +136,59 @@ impl Git {
         Ok(Arc::new(diff))
     }
 
-    /// Whether one of the sides has `path`; the working tree has what the last commit has.
-    pub fn knows(&self, path: &RepoPath, sides: Sides<'_>, deadline: &Deadline) -> Result<bool, GitError> {
+    /// Whether one of the sides has `path`. For the working tree, the last commit counts.
+    pub fn knows(
+        &self,
+        path: &RepoPath,
+        sides: DiffSides<'_>,
+        deadline: &Deadline,
+    ) -> Result<bool, GitError> {
         let repository = self.repository(deadline)?;
-        let name = repository.path(path);
+        let name = repository.repo_path(path);
         for side in [sides.from, sides.to] {
             let commit = match side {
-                Some(reference) => repository.commit(reference, deadline)?,
+                Some(reference) => repository.resolve_commit(reference, deadline)?,
                 None => "HEAD".to_owned(),
             };
-            let found = repository.objects.find(&format!("{commit}:{name}"), deadline)?;
-            if found.is_some() {
+            let object = repository.objects.find(&format!("{commit}:{name}"), deadline)?;
+            if object.is_some() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The difference of two commits, from what was seen before where that is enough.
-    fn between(
+    /// Compares two commits, from the cache if it has this diff or a larger one.
+    fn diff_commits(
         &self,
         repository: &Repository,
-        wanted: Between,
+        pair: CommitPair,
         deadline: &Deadline,
     ) -> Result<Arc<Diff>, GitError> {
-        let with_patches = Between {
+        let with_patches = CommitPair {
             patches: true,
-            ..wanted.clone()
+            ..pair.clone()
         };
-        if let Some(known) = self
-            .compared
-            .get(&wanted)
-            .or_else(|| self.compared.get(&with_patches))
-        {
-            return Ok(known);
+        if let Some(cached) = self.diffs.get(&pair).or_else(|| self.diffs.get(&with_patches)) {
+            return Ok(cached);
         }
-        let whole = Between {
-            path: repository.limit(None),
+        let whole = CommitPair {
+            path: repository.path_limit(None),
             ..with_patches
         };
         if let Some(part) = self
-            .compared
+            .diffs
             .get(&whole)
-            .zip(wanted.path.as_deref())
-            .and_then(|(known, path)| known.only(path, repository))
+            .zip(pair.path.as_deref())
+            .and_then(|(cached, path)| cached.part(path, repository))
         {
             return Ok(Arc::new(part));
         }
-        let ends = [wanted.from.as_str(), wanted.to.as_str()];
+        let ends = [pair.from.as_str(), pair.to.as_str()];
         let access = self.root.access();
-        let diff = repository.diff(&ends, wanted.path.as_deref(), wanted.patches, access, deadline)?;
+        let diff = repository.diff(&ends, pair.path.as_deref(), pair.patches, access, deadline)?;
         let diff = Arc::new(diff);
-        self.compared.insert(wanted, diff.clone());
+        self.diffs.insert(pair, diff.clone());
         Ok(diff)
     }
 }
@@ -201,30 +207,30 @@ impl Repository {
             .args(COMPARE)
             .arg(if patches { "-U3" } else { "--numstat" });
         command.args(ends).arg("--").args(path);
-        let is_here = ends.len() < 2 || ends[0] == "-R";
+        let is_work_tree = ends.len() < 2 || ends[0] == "-R";
         stream(command, None, deadline, |out| {
             let mut files = Vec::new();
             while peek(out)? == Some(b':') {
                 if files.len() == MAX_CHANGES {
                     return Err(GitError::TooManyFiles);
                 }
-                files.push(self.patched(change(out)?, is_here, access)?);
+                files.push(self.start_file(read_change(out)?, is_work_tree, access)?);
             }
-            let is_odd = files
+            let has_line_end = files
                 .iter()
                 .any(|file| file.change.names().any(|name| name.contains('\n')));
             let mut diff = Diff {
-                detail: match (patches, is_odd) {
-                    (false, _) => Detail::Numbers,
-                    (true, false) => Detail::Patches,
-                    (true, true) => Detail::OddNames,
+                detail: match (patches, has_line_end) {
+                    (false, _) => DiffDetail::Numbers,
+                    (true, false) => DiffDetail::Patches,
+                    (true, true) => DiffDetail::LineEndInName,
                 },
                 files,
                 ..Diff::default()
             };
             if !patches {
                 read_numbers(out, &mut diff)?;
-            } else if diff.detail == Detail::Patches {
+            } else if diff.detail == DiffDetail::Patches {
                 read_patches(out, &mut diff)?;
             }
             diff.files = diff
@@ -232,25 +238,30 @@ impl Repository {
                 .into_iter()
                 .filter_map(|file| self.in_project(file))
                 .collect();
-            diff.sum();
+            diff.update_totals();
             Ok(diff)
         })
         .and_then(|diff| {
-            if diff.detail != Detail::OddNames {
+            if diff.detail != DiffDetail::LineEndInName {
                 return Ok(diff);
             }
             let numbers = self.diff(ends, path, false, access, deadline)?;
             Ok(Diff {
-                detail: Detail::OddNames,
+                detail: DiffDetail::LineEndInName,
                 ..numbers
             })
         })
     }
 
-    /// A change with nothing known about its lines yet, under the names git has for it.
-    fn patched(&self, change: ChangedFile, is_here: bool, access: &Access) -> Result<Patched, GitError> {
+    /// A file without its lines yet, with paths relative to the repository.
+    fn start_file(
+        &self,
+        change: ChangedFile,
+        is_work_tree: bool,
+        access: &Access,
+    ) -> Result<FileDiff, GitError> {
         let is_unmerged = change.parents > 1 || change.status == ChangeStatus::Unmerged;
-        let mut file = Patched {
+        let mut file = FileDiff {
             change: ChangedFile {
                 status: if is_unmerged {
                     ChangeStatus::Unmerged
@@ -265,10 +276,10 @@ impl Repository {
             withheld: false,
             patch: String::new(),
         };
-        // What is left of a path without its prefix is what the rules of the project are about.
-        let place = self.runner.place();
+        // The access rules are about paths relative to the project.
+        let location = self.runner.location();
         let allows = |name: &str| {
-            let name = place.in_project(name).unwrap_or(name);
+            let name = location.in_project(name).unwrap_or(name);
             RepoPath::parse(name).is_ok_and(|name| access.allows(&name))
         };
         let is_allowed = file.change.names().all(allows);
@@ -283,35 +294,36 @@ impl Repository {
         let is_submodule = [&file.change.old_mode, &file.change.new_mode]
             .iter()
             .any(|mode| *mode == "160000");
-        if is_here && is_submodule && !self.has_submodule(&file.change.path) {
+        if is_work_tree && is_submodule && !self.has_submodule(&file.change.path) {
             file.withheld = true;
         }
         Ok(file)
     }
 
-    /// Whether the directory is a submodule as git makes them: inside, or in the repository's own `modules`.
+    /// Whether the directory is a submodule as git creates it: with its repository inside, or in `modules` of
+    /// ours.
     fn has_submodule(&self, path: &str) -> bool {
-        let place = self.runner.place();
-        let dot_git = place.directory().join(path).join(".git");
-        let Ok(end) = dot_git.canonicalize() else {
+        let location = self.runner.location();
+        let dot_git = location.directory().join(path).join(".git");
+        let Ok(target) = dot_git.canonicalize() else {
             return false;
         };
-        if end != dot_git {
+        if target != dot_git {
             return false;
         }
-        match place::target(&dot_git) {
+        match location::read_target(&dot_git) {
             None => dot_git.is_dir() && !dot_git.join("commondir").exists(),
-            Some(target) => target.starts_with(place.common.join("modules")),
+            Some(target) => target.starts_with(location.common.join("modules")),
         }
     }
 
-    /// The same file by its names in the project; nothing if it is outside.
-    fn in_project(&self, file: Patched) -> Option<Patched> {
-        let change = self.within(vec![file.change]).pop()?;
-        Some(Patched { change, ..file })
+    /// The file with paths relative to the project. `None` outside the project.
+    fn in_project(&self, file: FileDiff) -> Option<FileDiff> {
+        let change = self.changes_in_project(vec![file.change]).pop()?;
+        Some(FileDiff { change, ..file })
     }
 
-    /// Files in conflict have three versions, which git shows in a form of their own and only alone.
+    /// Adds the combined patches of files in conflict, which git prints only one file at a time.
     fn add_conflicts(
         &self,
         diff: &mut Diff,
@@ -324,34 +336,34 @@ impl Repository {
             .filter(|file| file.change.status == ChangeStatus::Unmerged)
             .map(|file| file.change.path.clone())
             .collect();
-        // git lists a file in conflict once more for what it is on disk.
-        let mut listed = HashSet::new();
+        // Git lists a file in conflict a second time, as it is on disk.
+        let mut seen = HashSet::new();
         diff.files.retain(|file| {
             let path = &file.change.path;
             !conflicted.contains(path)
-                || (file.change.status == ChangeStatus::Unmerged && listed.insert(path.clone()))
+                || (file.change.status == ChangeStatus::Unmerged && seen.insert(path.clone()))
         });
-        let is_shown = |file: &&mut Patched| file.change.status == ChangeStatus::Unmerged && !file.withheld;
+        let is_shown = |file: &&mut FileDiff| file.change.status == ChangeStatus::Unmerged && !file.withheld;
         for file in diff.files.iter_mut().filter(is_shown).take(MAX_SHOWN_CONFLICTS) {
             self.add_conflict(file, deadline)?;
             if !with_patches {
                 file.patch.clear();
             }
         }
-        diff.sum();
-        if diff.detail == Detail::Patches && diff.insertions + diff.deletions > MAX_CHANGED_LINES {
+        diff.update_totals();
+        if diff.detail == DiffDetail::Patches && diff.insertions + diff.deletions > MAX_CHANGED_LINES {
             diff.drop_patches();
         }
         Ok(())
     }
 
-    fn add_conflict(&self, file: &mut Patched, deadline: &Deadline) -> Result<(), GitError> {
+    fn add_conflict(&self, file: &mut FileDiff, deadline: &Deadline) -> Result<(), GitError> {
         const MAX_PATCH_BYTES: usize = 100_000;
-        let path = self.runner.place().in_repository(&file.change.path);
+        let path = self.runner.location().in_repository(&file.change.path);
         let mut command = self.runner.command("diff");
         command.args(COMPARE.iter().filter(|option| **option != "--raw"));
         command.args(["-U3", "--diff-filter=U", "--", &path]);
-        let header = format!("diff --cc {}", quoted(&path));
+        let header = format!("diff --cc {}", quote_name(&path));
         stream(command, None, deadline, |out| {
             let mut line = Vec::new();
             let mut in_file = false;
@@ -382,9 +394,10 @@ impl Repository {
 }
 
 impl Diff {
-    /// The part about one file, if it can be told from the whole: renames look different when one name is hidden.
-    fn only(&self, path: &str, repository: &Repository) -> Option<Self> {
-        let path = repository.runner.place().in_project(path)?;
+    /// The part about one path. `None` if git would answer differently, as for a rename with only one of its
+    /// names.
+    fn part(&self, path: &str, repository: &Repository) -> Option<Self> {
+        let path = repository.runner.location().in_project(path)?;
         let below = format!("{path}/");
         let is_about = |name: &str| name == path || name.starts_with(&below);
         let mut part = Self {
@@ -400,12 +413,12 @@ impl Diff {
             }
             part.files.push(file.clone());
         }
-        part.sum();
-        // What was too long as a whole may be short enough alone.
-        (self.detail == Detail::Patches).then_some(part)
+        part.update_totals();
+        // A diff that was too long as a whole may have patches for a part.
+        (self.detail == DiffDetail::Patches).then_some(part)
     }
 
-    /// Roughly the bytes it takes.
+    /// Approximate size in bytes.
     pub(super) fn weight(&self) -> u64 {
         self.files
             .iter()
@@ -413,13 +426,13 @@ impl Diff {
             .sum::<usize>() as u64
     }
 
-    fn sum(&mut self) {
+    fn update_totals(&mut self) {
         self.insertions = self.files.iter().map(|file| file.insertions).sum();
         self.deletions = self.files.iter().map(|file| file.deletions).sum();
     }
 
     pub(super) fn drop_patches(&mut self) {
-        self.detail = Detail::TooLong;
+        self.detail = DiffDetail::TooLong;
         for file in &mut self.files {
             file.patch = String::new();
         }

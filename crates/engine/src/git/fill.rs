@@ -1,4 +1,9 @@
-//! From git into the table: every commit that is not there yet, parents first, with what it changed.
+//! Fills the commit table from `git log`: every commit that it lacks, with the files that it changed.
+//!
+//! Rename detection is a second step, for the few commits that can contain a rename.
+//!
+//! Invariant: commits are written parents first, so a crash leaves a table that is complete as far as it
+//! goes.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -6,23 +11,23 @@ use std::io::BufRead;
 use super::command::{Runner, stream};
 use super::graph::Graph;
 use super::log::{self, CHANGES, FORMAT};
-use super::raw::{ChangeStatus, ChangedFile, changes, field, skip_between};
+use super::raw::{ChangeStatus, ChangedFile, read_changes, read_field, skip_separators};
 use super::table::{CommitRow, CommitTable, TableError};
 use super::{Commit, GitError};
 use crate::deadline::Deadline;
 
-/// Commits written at once, or fewer that change so many files together.
+/// Limits of one transaction: commits, changed files of all of them, and merges among them.
 const MAX_BATCH_COMMITS: usize = 2_000;
 const MAX_BATCH_FILES: usize = 100_000;
 const MAX_BATCH_MERGES: usize = 200;
 
-/// Files that may differ in one comparison of a batch; a history with more is left to git.
+/// Changed files in one comparison of a batch. A history with more is left to git.
 const MAX_DIFFERING_FILES: usize = 500_000;
 
-/// What the table keeps beyond a commit.
-const MORE: &str = "%an%x00%ae%x00%ct%x00";
+/// Format of the fields that the table has beyond those of a commit.
+const EXTRA_FORMAT: &str = "%an%x00%ae%x00%ct%x00";
 
-/// Adds every commit that `head` contains and `graph`, which is what the table has, does not.
+/// Adds `head` and all its ancestors that `graph`, the current content of the table, does not have.
 pub(super) fn fill(
     table: &mut CommitTable,
     runner: &Runner,
@@ -30,9 +35,9 @@ pub(super) fn fill(
     graph: &Graph,
     deadline: &Deadline,
 ) -> Result<(), TableError> {
-    let mut known = String::new();
+    let mut excluded = String::new();
     for tip in graph.tips() {
-        known += &format!("^{}\n", table.id(tip)?);
+        excluded += &format!("^{}\n", table.id(tip)?);
     }
     let mut command = runner.command("log");
     command.args([
@@ -42,16 +47,16 @@ pub(super) fn fill(
         "--ignore-missing",
         "--stdin",
     ]);
-    command.arg(format!("{FORMAT}{MORE}"));
+    command.arg(format!("{FORMAT}{EXTRA_FORMAT}"));
     command.args(CHANGES).args(["-c", "--no-renames", head]);
     let mut outcome = Ok(());
-    stream(command, Some(known.as_bytes()), deadline, |out| {
+    stream(command, Some(excluded.as_bytes()), deadline, |out| {
         let mut batch = Vec::new();
         let mut files = 0;
         let mut merges = 0;
         loop {
             deadline.check()?;
-            let row = read(out)?;
+            let row = read_row(out)?;
             if row.as_ref().is_some_and(|row| row.commit.unlisted > 0) {
                 return Err(GitError::TooManyFiles);
             }
@@ -85,10 +90,10 @@ pub(super) fn fill(
     outcome
 }
 
-fn read(out: &mut dyn BufRead) -> Result<Option<CommitRow>, GitError> {
-    let more = |out: &mut dyn BufRead| Ok((field(out)?, field(out)?, field(out)?));
-    let read = log::read_with(out, more)?;
-    Ok(read.map(|(commit, (name, email, time))| CommitRow {
+fn read_row(out: &mut dyn BufRead) -> Result<Option<CommitRow>, GitError> {
+    let more = |out: &mut dyn BufRead| Ok((read_field(out)?, read_field(out)?, read_field(out)?));
+    let row = log::read_commit_with(out, more)?;
+    Ok(row.map(|(commit, (name, email, time))| CommitRow {
         commit,
         name,
         email,
@@ -97,7 +102,7 @@ fn read(out: &mut dyn BufRead) -> Result<Option<CommitRow>, GitError> {
     }))
 }
 
-/// What a merge brought to its first parent; a path that is not among it is the same in both.
+/// Sets the changes of merges against their first parent. A path that is not among them is the same in both.
 fn compare_with_first_parents(
     runner: &Runner,
     batch: &mut [CommitRow],
@@ -107,20 +112,20 @@ fn compare_with_first_parents(
         .iter_mut()
         .filter(|row| row.commit.parents.len() > 1)
         .collect();
-    let found = compare(
+    let changes = compare(
         runner,
         merges.iter().map(|row| &row.commit),
         &["--no-renames"],
         deadline,
     )?;
-    for (row, files) in merges.iter_mut().zip(found) {
+    for (row, files) in merges.iter_mut().zip(changes) {
         row.from_first_parent = Some(files);
     }
     Ok(())
 }
 
-/// Renames are looked for only where a commit both adds and deletes, and not in merges: git would compare everything that
-/// was merged with everything that was not, and a merge's own changes have no old names.
+/// Detects renames in commits that both add and delete files. Merges are skipped: git would compare all
+/// merged files with all others, and a merge's own changes have no old names.
 pub(super) fn find_renames<'a>(
     runner: &Runner,
     commits: impl Iterator<Item = &'a mut Commit>,
@@ -131,52 +136,52 @@ pub(super) fn find_renames<'a>(
         commit.parents.len() == 1 && has(ChangeStatus::Added) && has(ChangeStatus::Deleted)
     };
     let mut candidates: Vec<&mut Commit> = commits.filter(is_candidate).collect();
-    let found = compare(
+    let changes = compare(
         runner,
         candidates.iter().map(|commit| &**commit),
         &["-M", "-l1000"],
         deadline,
     )?;
-    for (commit, files) in candidates.iter_mut().zip(found) {
+    for (commit, files) in candidates.iter_mut().zip(changes) {
         commit.files = files;
     }
     Ok(())
 }
 
-/// What differs between commits and their first parents, in the order of the commits.
+/// The changes of commits against their first parents, in the order of the commits.
 fn compare<'a>(
     runner: &Runner,
     commits: impl Iterator<Item = &'a Commit>,
     renames: &[&str],
     deadline: &Deadline,
 ) -> Result<Vec<Vec<ChangedFile>>, GitError> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut indexes: HashMap<&str, usize> = HashMap::new();
     let mut input = String::new();
     for (at, commit) in commits.enumerate() {
-        places.insert(&commit.id, at);
-        // Whoever is named after a commit counts as its parent.
+        indexes.insert(&commit.id, at);
+        // `diff-tree --stdin` compares the first commit of a line with the others as its parents.
         input += &format!("{} {}\n", commit.id, commit.parents[0]);
     }
-    let mut found = vec![Vec::new(); places.len()];
-    if places.is_empty() {
-        return Ok(found);
+    let mut changes = vec![Vec::new(); indexes.len()];
+    if indexes.is_empty() {
+        return Ok(changes);
     }
     let mut command = runner.command("diff-tree");
     command.args(["--stdin", "-r"]).args(CHANGES).args(renames);
     let mut total = 0;
     stream(command, Some(input.as_bytes()), deadline, |out| {
-        while skip_between(out)? {
-            let id = field(out)?;
-            let (files, unlisted) = changes(out)?;
+        while skip_separators(out)? {
+            let id = read_field(out)?;
+            let (files, unlisted) = read_changes(out)?;
             total += files.len();
             if unlisted > 0 || total > MAX_DIFFERING_FILES {
                 return Err(GitError::TooManyFiles);
             }
-            if let Some(at) = places.get(id.as_str()) {
-                found[*at] = files;
+            if let Some(at) = indexes.get(id.as_str()) {
+                changes[*at] = files;
             }
         }
         Ok(())
     })?;
-    Ok(found)
+    Ok(changes)
 }

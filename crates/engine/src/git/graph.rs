@@ -1,8 +1,8 @@
-//! The commits of a repository as numbers, and the walk through them that `git log` makes.
+//! The commit graph in memory, and the walk of `git log` over it.
 //!
-//! The walk is git's own, rule by rule: newest first by commit time, and where a path is given, history is simplified as
-//! git does it. A merge that is the same as one of its parents leads to that parent only; the other side did not matter
-//! for the path.
+//! The walk follows git's rules: newest first by commit time, and with a path, git's history simplification.
+//! A merge whose path equals that of one parent leads to that parent only, because the other side did not
+//! change the path.
 //!
 //! Invariant: a commit's number is higher than those of its parents.
 
@@ -11,33 +11,33 @@ use std::collections::BinaryHeap;
 use super::GitError;
 use crate::deadline::Deadline;
 
-/// The shape of history: for each commit its time, its author and its parents.
+/// For each commit its time, its author and its parents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     times: Vec<i64>,
     authors: Vec<u32>,
-    /// Everyone's parents, one after the other, and where those of each commit end.
+    /// The parents of all commits, one after the other, and for each commit the end of its own.
     parents: Vec<u32>,
     ends: Vec<u32>,
 }
 
-/// What is wanted of a walk.
+/// The start and the filters of a walk.
 pub(super) struct GraphWalk<'a> {
     pub(super) start: u32,
-    /// Left out with everything it contains.
+    /// A commit that is left out with all its ancestors.
     pub(super) without: Option<u32>,
     /// Seconds since 1970, inclusive.
     pub(super) after: Option<i64>,
     pub(super) before: Option<i64>,
-    /// By author number, whether it is one of those wanted.
+    /// By author number, whether the author's commits are listed. `None` for all.
     pub(super) authors: Option<&'a [bool]>,
-    /// By commit number, whether the path is another than in its first parent.
+    /// By commit number, whether the path differs from that in the first parent. `None` without a path.
     pub(super) touched: Option<&'a [bool]>,
     pub(super) skip: usize,
     pub(super) count: usize,
 }
 
-/// No commit.
+/// Stands for no commit.
 pub(super) const NONE: u32 = u32::MAX;
 
 impl Graph {
@@ -45,7 +45,7 @@ impl Graph {
         self.times.len()
     }
 
-    /// Adds a commit, whose parents are there already.
+    /// Adds a commit, after its parents.
     pub(super) fn push(&mut self, time: i64, author: u32, parents: &[u32]) {
         self.times.push(time);
         self.authors.push(author);
@@ -60,7 +60,7 @@ impl Graph {
         &self.parents[start as usize..self.ends[commit as usize] as usize]
     }
 
-    /// Commits that no other one has as its parent.
+    /// Commits that are not a parent of another one.
     pub(super) fn tips(&self) -> Vec<u32> {
         let mut is_parent = vec![false; self.len()];
         for commit in 0..self.len() {
@@ -74,22 +74,22 @@ impl Graph {
             .collect()
     }
 
-    /// The commits that `walk` asks for, in git's order. `same` says whether the path is the same in a merge and
-    /// in a commit that last changed it, [`NONE`] where nobody did.
+    /// The commits of a walk, in git's order. `same` compares the path in a merge with that in the commit
+    /// that last changed it, which is [`NONE`] if no commit did.
     pub(super) fn walk<E: From<GitError>>(
         &self,
         walk: &GraphWalk<'_>,
         deadline: &Deadline,
         mut same: impl FnMut(u32, u32) -> Result<bool, E>,
     ) -> Result<Vec<u32>, E> {
-        let excluded = walk.without.map(|commit| self.contained(commit));
+        let excluded = walk.without.map(|commit| self.ancestors(commit));
         let is_excluded = |commit: u32| {
             excluded
                 .as_ref()
                 .is_some_and(|excluded| excluded[commit as usize])
         };
         let versions = walk.touched.map(|touched| self.versions(touched));
-        let mut found = Vec::new();
+        let mut commits = Vec::new();
         let mut skip = walk.skip;
         let mut queue = Queue::default();
         let mut seen = vec![false; self.len()];
@@ -130,40 +130,40 @@ impl Graph {
                     queue.push(self.times[*parent as usize], *parent);
                 }
             }
-            let is_wanted = is_interesting
+            let is_listed = is_interesting
                 && walk.before.is_none_or(|before| time <= before)
                 && walk
                     .authors
                     .is_none_or(|authors| authors.get(self.authors[commit as usize] as usize) == Some(&true));
-            if is_wanted && skip > 0 {
+            if is_listed && skip > 0 {
                 skip -= 1;
-            } else if is_wanted {
-                found.push(commit);
-                if found.len() == walk.count {
+            } else if is_listed {
+                commits.push(commit);
+                if commits.len() == walk.count {
                     break;
                 }
             }
         }
-        Ok(found)
+        Ok(commits)
     }
 
-    /// By number, whether a commit is `commit` or one that it contains.
-    fn contained(&self, commit: u32) -> Vec<bool> {
-        let mut contained = vec![false; self.len()];
-        contained[commit as usize] = true;
-        // Parents have lower numbers.
+    /// By number, whether a commit is `commit` or one of its ancestors.
+    fn ancestors(&self, commit: u32) -> Vec<bool> {
+        let mut is_ancestor = vec![false; self.len()];
+        is_ancestor[commit as usize] = true;
+        // Parents have lower numbers, so one pass is enough.
         for at in (0..=commit as usize).rev() {
-            if contained[at] {
+            if is_ancestor[at] {
                 for parent in self.parents(number(at)) {
-                    contained[*parent as usize] = true;
+                    is_ancestor[*parent as usize] = true;
                 }
             }
         }
-        contained
+        is_ancestor
     }
 
-    /// For each commit the one that last changed the path on the way of first parents: what has the same number here has
-    /// the same content.
+    /// For each commit the one that last changed the path along first parents. Commits with the same number
+    /// here have the same content at the path.
     fn versions(&self, touched: &[bool]) -> Vec<u32> {
         let mut versions = vec![NONE; self.len()];
         for commit in 0..self.len() {
@@ -177,21 +177,22 @@ impl Graph {
     }
 }
 
+/// The number of the commit at this index.
 pub(super) fn number(at: usize) -> u32 {
     u32::try_from(at).expect("fewer commits than that")
 }
 
-/// Commits by time, the newest first; of the same time the one that came first.
+/// Commits by time, the newest first; at the same time the one that was added first.
 #[derive(Default)]
 struct Queue {
     heap: BinaryHeap<(i64, std::cmp::Reverse<u32>, u32)>,
-    arrived: u32,
+    added: u32,
 }
 
 impl Queue {
     fn push(&mut self, time: i64, commit: u32) {
-        self.heap.push((time, std::cmp::Reverse(self.arrived), commit));
-        self.arrived += 1;
+        self.heap.push((time, std::cmp::Reverse(self.added), commit));
+        self.added += 1;
     }
 
     fn pop(&mut self) -> Option<u32> {
@@ -228,14 +229,14 @@ mod tests {
     }
 
     fn check(walk: &GraphWalk<'_>, same: &[(u32, u32)], expected: &[u32]) {
-        let found = diamond().walk(walk, &Deadline::default(), |merge, version| {
+        let commits = diamond().walk(walk, &Deadline::default(), |merge, version| {
             Ok::<_, GitError>(same.contains(&(merge, version)))
         });
-        assert_eq!(found.unwrap(), expected);
+        assert_eq!(commits.unwrap(), expected);
     }
 
     #[test]
-    fn commits_come_by_time() {
+    fn commits_are_listed_by_time() {
         check(&everything(4), &[], &[4, 3, 2, 1, 0]);
         check(&everything(1), &[], &[1, 0]);
         check(
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_apply() {
+    fn filters_are_applied() {
         check(
             &GraphWalk {
                 without: Some(1),
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_that_is_like_one_parent_leads_there_only() {
+    fn a_merge_that_equals_one_parent_leads_to_it_only() {
         let check = |touched: &[bool], same: &[(u32, u32)], expected: &[u32]| {
             let walk = GraphWalk {
                 touched: Some(touched),
@@ -294,11 +295,11 @@ mod tests {
             };
             check(&walk, same, expected);
         };
-        // 1 and 2 both changed the path. The merge took what 2 had, what 1 had, or made something new.
+        // 1 and 2 both changed the path. The merge took the content of 2, of 1, or new content.
         check(&[true, true, true, true, false], &[(3, 2)], &[2, 0]);
         check(&[true, true, true, false, false], &[], &[1, 0]);
         check(&[true, true, true, true, false], &[], &[3, 2, 1, 0]);
-        // Neither changed it: the first parent is as good as any.
+        // Neither changed it: the walk follows the first parent.
         check(&[true, false, false, false, true], &[], &[4, 0]);
     }
 

@@ -1,8 +1,9 @@
-//! What a server keeps to answer faster than git: the table of commits, and a commit graph with the paths that each
-//! commit changed, which git itself reads. Both lie in the user's cache and are brought up to date beside the calls.
+//! The history of a server, which answers faster than git: the commit table, and a commit graph with
+//! changed-path filters that git itself reads. Both lie in the user's cache, and a background thread keeps
+//! them up to date.
 //!
-//! Invariant: an answer from the table is the answer git would give now. The commit asked about must be in it; where the
-//! table cannot tell exactly, git is asked.
+//! Invariant: an answer from the table is the answer that git would give now. If the table does not have the
+//! commit, or cannot answer exactly, git answers.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,28 +16,28 @@ use std::time::Duration;
 use super::command::{Runner, stream};
 use super::fill::fill;
 use super::graph::{Graph, GraphWalk, NONE};
+use super::location::GitFileStamp;
 use super::log::{LogQuery, Span};
-use super::place::GitFileStamp;
-use super::table::{CommitTable, TableError, Touched, lock};
+use super::table::{CommitTable, PathChanges, TableError, lock};
 use super::{Commit, GitError, Repository, raw};
 use crate::deadline::Deadline;
 use crate::files::make_private;
 
-/// What is kept about one repository.
+/// The commit table and the commit graph of one repository.
 #[derive(Debug)]
 pub(super) struct CommitHistory {
     folder: PathBuf,
-    kept: Mutex<Option<Arc<LoadedTable>>>,
-    /// A worker is on its way.
-    busy: AtomicBool,
-    /// The head that could not be brought into the table; it is not tried again.
-    given_up: Mutex<Option<String>>,
+    loaded: Mutex<Option<Arc<LoadedTable>>>,
+    /// An update is running.
+    is_updating: AtomicBool,
+    /// The head that could not be added to the table. It is not tried again.
+    failed_head: Mutex<Option<String>>,
 }
 
-/// The table and what was read from it. A new one takes its place; it is never changed but for the names.
+/// The table with its graph in memory. It is replaced as a whole; only the cached names change.
 #[derive(Debug)]
 struct LoadedTable {
-    /// Connections to the table that nobody uses just now.
+    /// Idle connections to the table.
     tables: Mutex<Vec<CommitTable>>,
     identity: i64,
     folder: PathBuf,
@@ -44,52 +45,52 @@ struct LoadedTable {
     names: Mutex<Option<Names>>,
 }
 
-/// Everyone who committed, by the number the table gives them, as the mailmap of that stamp calls them.
+/// All authors by their number in the table, after the mailmap with this stamp.
 type Names = (GitFileStamp, Arc<Vec<Identity>>);
 
-/// What the table says.
+/// The answer of the table.
 enum TableAnswer {
     Commits(Vec<Commit>),
-    /// It has the commit asked about, and git knows better.
+    /// It has the commit, but only git can answer exactly.
     AskGit,
-    /// It has to be brought up to date first.
-    NotYet,
+    /// It does not have the commit yet.
+    Outdated,
 }
 
-/// An author as the mailmap has it.
+/// An author after the mailmap.
 #[derive(Clone, Debug)]
 struct Identity {
     name: String,
     email: String,
 }
 
-/// Histories beyond this are left to git.
+/// Longer histories are left to git.
 const MAX_COMMITS: u64 = 400_000;
 
-/// Beyond this the worker gives up.
+/// An update that takes longer is given up.
 const MAX_FILL_TIME: Duration = Duration::from_hours(1);
 
-/// So many commits that the commit graph does not have are no reason to write it anew.
+/// The commit graph is written again when it lacks more commits than this.
 const MAX_COMMITS_OUTSIDE_GRAPH: usize = 1_000;
 
 impl CommitHistory {
     pub(super) fn new(folder: PathBuf) -> Self {
         Self {
             folder,
-            kept: Mutex::default(),
-            busy: AtomicBool::new(false),
-            given_up: Mutex::default(),
+            loaded: Mutex::default(),
+            is_updating: AtomicBool::new(false),
+            failed_head: Mutex::default(),
         }
     }
 
-    /// The directory with our commit graph, once there is one.
+    /// The object directory with our commit graph. `None` before it was written.
     pub(super) fn commit_graph(&self) -> Option<PathBuf> {
         let objects = self.folder.join("objects");
-        let is_there = objects.join("info/commit-graph").exists();
-        is_there.then_some(objects)
+        let exists = objects.join("info/commit-graph").exists();
+        exists.then_some(objects)
     }
 
-    /// The commits that `query` asks for, one more than wanted; nothing where git has to be asked.
+    /// The commits of `query`, one more than requested. `None` if git has to answer.
     pub(super) fn log(
         self: &Arc<Self>,
         repository: &Arc<Repository>,
@@ -97,39 +98,39 @@ impl CommitHistory {
         span: &Span,
         deadline: &Deadline,
     ) -> Result<Option<Vec<Commit>>, GitError> {
-        if repository.runner.place().rewrites_history() {
+        if repository.runner.location().rewrites_history() {
             return Ok(None);
         }
-        let answer = match self.kept() {
-            Some(kept) => kept.answer(repository, query, span, deadline),
-            None => Ok(TableAnswer::NotYet),
+        let answer = match self.loaded() {
+            Some(loaded) => loaded.answer(repository, query, span, deadline),
+            None => Ok(TableAnswer::Outdated),
         };
         match answer {
             Ok(TableAnswer::Commits(commits)) => return Ok(Some(commits)),
             Ok(TableAnswer::AskGit) => return Ok(None),
             Err(TableError::Git(error)) => return Err(error),
-            Ok(TableAnswer::NotYet) => {}
-            // A broken table is no reason to break the answer.
-            Err(_) => *locked(&self.kept) = None,
+            Ok(TableAnswer::Outdated) => {}
+            // A damaged table must not fail the call: git answers, and the table is loaded again.
+            Err(_) => *locked(&self.loaded) = None,
         }
-        self.nudge(repository);
+        self.update_in_background(repository);
         Ok(None)
     }
 
-    fn kept(&self) -> Option<Arc<LoadedTable>> {
-        locked(&self.kept).clone()
+    fn loaded(&self) -> Option<Arc<LoadedTable>> {
+        locked(&self.loaded).clone()
     }
 
-    /// Brings everything up to date beside the calls, unless that is under way.
-    fn nudge(self: &Arc<Self>, repository: &Arc<Repository>) {
-        if self.busy.swap(true, Ordering::AcqRel) {
+    /// Starts an update of the table, unless one is running.
+    fn update_in_background(self: &Arc<Self>, repository: &Arc<Repository>) {
+        if self.is_updating.swap(true, Ordering::AcqRel) {
             return;
         }
         let (history, repository) = (self.clone(), repository.clone());
         thread::spawn(move || {
-            let _done = Done(&history.busy);
-            // git answers until this is done, and where it cannot be.
-            if let Err(error) = history.catch_up(&repository)
+            let _guard = UpdateGuard(&history.is_updating);
+            // Until this has succeeded, git answers.
+            if let Err(error) = history.update(&repository)
                 && error.is_damage()
             {
                 let _ = CommitTable::remove(&history.folder);
@@ -137,19 +138,19 @@ impl CommitHistory {
         });
     }
 
-    fn catch_up(&self, repository: &Repository) -> Result<(), TableError> {
+    fn update(&self, repository: &Repository) -> Result<(), TableError> {
         let deadline = Deadline::after(MAX_FILL_TIME);
         let Some(head) = repository.head(&deadline)? else {
             return Ok(());
         };
-        if locked(&self.given_up).as_ref() == Some(&head) {
+        if locked(&self.failed_head).as_ref() == Some(&head) {
             return Ok(());
         }
         make_private(&self.folder)?;
         let mut table = CommitTable::open(&self.folder)?;
-        let mut graph = match self.kept() {
-            // Another table may have been made in the place of the one that was read.
-            Some(kept) if kept.identity == table.identity() => kept.graph.clone(),
+        let mut graph = match self.loaded() {
+            // Another process may have replaced the table that was loaded.
+            Some(loaded) if loaded.identity == table.identity() => loaded.graph.clone(),
             _ => Graph::default(),
         };
         table.extend(&mut graph)?;
@@ -159,19 +160,19 @@ impl CommitHistory {
         };
         if lock.is_some() {
             table.extend(&mut graph)?;
-            let filled = match count(&repository.runner, &head, &deadline)? {
+            let filled = match count_commits(&repository.runner, &head, &deadline)? {
                 0..=MAX_COMMITS => fill(&mut table, &repository.runner, &head, &graph, &deadline),
-                _ => Err(TableError::TooMany),
+                _ => Err(TableError::TooManyCommits),
             };
             if let Err(error) = filled {
-                *locked(&self.given_up) = Some(head);
+                *locked(&self.failed_head) = Some(head);
                 return Err(error);
             }
             table.extend(&mut graph)?;
         }
         let commits = graph.len();
         let in_commit_graph = table.in_commit_graph()?;
-        *locked(&self.kept) = Some(Arc::new(LoadedTable {
+        *locked(&self.loaded) = Some(Arc::new(LoadedTable {
             identity: table.identity(),
             tables: Mutex::new(vec![table]),
             folder: self.folder.clone(),
@@ -179,14 +180,14 @@ impl CommitHistory {
             names: Mutex::default(),
         }));
         let is_old = self.commit_graph().is_none() || commits > in_commit_graph + MAX_COMMITS_OUTSIDE_GRAPH;
-        if lock.is_some() && is_old && repository.runner.place().is_listable() {
+        if lock.is_some() && is_old && repository.runner.location().is_listable() {
             self.write_commit_graph(&repository.runner, &deadline)?;
             CommitTable::open(&self.folder)?.set_in_commit_graph(commits)?;
         }
         Ok(())
     }
 
-    /// Has git write a commit graph into our folder, as if that were the repository's object directory.
+    /// Makes git write a commit graph into our folder, as if that were the repository's object directory.
     fn write_commit_graph(&self, runner: &Runner, deadline: &Deadline) -> Result<(), TableError> {
         let objects = self.folder.join("objects");
         fs::create_dir_all(objects.join("info"))?;
@@ -197,22 +198,22 @@ impl CommitHistory {
     }
 }
 
-/// What a mutex holds. A call that panicked has left it as good as it was: everything in them is replaced whole.
+/// Locks a mutex, also after a panic: the values are replaced as a whole, so none is left half changed.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says that a worker is done, however it ended.
-struct Done<'a>(&'a AtomicBool);
+/// Marks the update as ended when its thread ends, panics included.
+struct UpdateGuard<'a>(&'a AtomicBool);
 
-impl Drop for Done<'_> {
+impl Drop for UpdateGuard<'_> {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
 }
 
 impl LoadedTable {
-    /// Answers with a connection of its own, so that calls do not wait for each other.
+    /// Answers with a connection from the pool or a new one, so that calls do not wait for each other.
     fn answer(
         &self,
         repository: &Repository,
@@ -226,7 +227,7 @@ impl LoadedTable {
             None => CommitTable::open(&self.folder)?,
         };
         if table.identity() != self.identity {
-            return Ok(TableAnswer::NotYet);
+            return Ok(TableAnswer::Outdated);
         }
         let answer = self.answer_from(&table, repository, query, span, deadline)?;
         locked(&self.tables).push(table);
@@ -242,29 +243,30 @@ impl LoadedTable {
         deadline: &Deadline,
     ) -> Result<TableAnswer, TableError> {
         let graph = &self.graph;
-        let known = |number: Option<u32>| number.filter(|number| (*number as usize) < graph.len());
-        let number_of = |id: &String| table.number(id).map(known);
+        let in_graph = |number: Option<u32>| number.filter(|number| (*number as usize) < graph.len());
+        let number_of = |id: &String| table.number(id).map(in_graph);
         let Some(start) = span.from.as_ref().map(number_of).transpose()?.flatten() else {
-            return Ok(TableAnswer::NotYet);
+            return Ok(TableAnswer::Outdated);
         };
-        let limit = repository.limit(query.path.as_ref());
+        let limit = repository.path_limit(query.path.as_ref());
         let without = span.without.as_ref().map(number_of).transpose()?;
-        // git simplifies differently at the edge of what is left out; and that may be on a branch which is not kept.
+        // Git simplifies history differently at the edge of the excluded commits. Also, the excluded commit
+        // may be on a branch that the table does not have.
         if without.is_some_and(|number| number.is_none() || limit.is_some()) {
             return Ok(TableAnswer::AskGit);
         }
-        let identities = self.names(table, repository, deadline)?;
-        let (touched, mut contents) = match &limit {
+        let identities = self.identities(table, repository, deadline)?;
+        let (changed, mut contents) = match &limit {
             None => (None, HashMap::new()),
-            Some(path) => match table.touched(path, graph.len())? {
-                Some(Touched { by_number, contents }) => (Some(by_number), contents),
+            Some(path) => match table.changes_of(path, graph.len())? {
+                Some(PathChanges { by_number, contents }) => (Some(by_number), contents),
                 None => return Ok(TableAnswer::AskGit),
             },
         };
-        let authors = query.author.as_ref().map(|wanted| {
-            let wanted = wanted.to_ascii_lowercase();
-            let is_wanted = |who: &Identity| who.full().to_ascii_lowercase().contains(&wanted);
-            identities.iter().map(is_wanted).collect::<Vec<bool>>()
+        let authors = query.author.as_ref().map(|author| {
+            let author = author.to_ascii_lowercase();
+            let matches = |identity: &Identity| identity.full().to_ascii_lowercase().contains(&author);
+            identities.iter().map(matches).collect::<Vec<bool>>()
         });
         let walk = GraphWalk {
             start,
@@ -272,36 +274,35 @@ impl LoadedTable {
             after: span.after,
             before: span.before,
             authors: authors.as_deref(),
-            touched: touched.as_deref(),
+            touched: changed.as_deref(),
             skip: query.skip,
             count: query.count + 1,
         };
         let path = limit.unwrap_or_default();
-        let mut content = |commit: u32| -> Result<u64, TableError> {
-            if let Some(known) = contents.get(&commit) {
-                return Ok(*known);
+        let mut content_at = |commit: u32| -> Result<u64, TableError> {
+            if let Some(content) = contents.get(&commit) {
+                return Ok(*content);
             }
             let name = format!("{}:{path}", table.id(commit)?);
-            let found = repository.objects.find(&name, deadline)?;
-            // Of a single file everything is known, so this is a directory.
-            let found = found.map_or(0, |found| raw::content("040000", &found.id));
-            contents.insert(commit, found);
-            Ok(found)
+            let object = repository.objects.find(&name, deadline)?;
+            // The table has every content of a single file, so this is a directory.
+            let content = object.map_or(0, |object| raw::fingerprint("040000", &object.id));
+            contents.insert(commit, content);
+            Ok(content)
         };
         let numbers = graph.walk(&walk, deadline, |merge, version| {
             let before = match version {
                 NONE => 0,
-                // The same, and of a single file it is known.
-                version => content(version)?,
+                version => content_at(version)?,
             };
-            Ok::<_, TableError>(content(merge)? == before)
+            Ok::<_, TableError>(content_at(merge)? == before)
         })?;
         let mut commits = Vec::new();
         for number in numbers {
             let (mut commit, author) = table.commit(number)?;
-            if let Some(who) = identities.get(author) {
-                commit.author.clone_from(&who.name);
-                commit.email.clone_from(&who.email);
+            if let Some(identity) = identities.get(author) {
+                commit.author.clone_from(&identity.name);
+                commit.email.clone_from(&identity.email);
             }
             for parent in graph.parents(number) {
                 commit.parents.push(table.id(*parent)?);
@@ -311,22 +312,23 @@ impl LoadedTable {
         Ok(TableAnswer::Commits(commits))
     }
 
-    fn names(
+    /// All authors after the mailmap, cached until the mailmap changes.
+    fn identities(
         &self,
         table: &CommitTable,
         repository: &Repository,
         deadline: &Deadline,
     ) -> Result<Arc<Vec<Identity>>, TableError> {
-        let stamp = repository.runner.place().mailmap();
-        if let Some((of, names)) = &*locked(&self.names)
-            && *of == stamp
+        let stamp = repository.runner.location().mailmap();
+        if let Some((cached, names)) = &*locked(&self.names)
+            && *cached == stamp
         {
             return Ok(names.clone());
         }
-        let named = table.authors()?.into_iter();
-        let mut identities: Vec<Identity> = named.map(|(name, email)| Identity { name, email }).collect();
+        let authors = table.authors()?.into_iter();
+        let mut identities: Vec<Identity> = authors.map(|(name, email)| Identity { name, email }).collect();
         if stamp.exists() {
-            map(&repository.runner, &mut identities, deadline)?;
+            apply_mailmap(&repository.runner, &mut identities, deadline)?;
         }
         let identities = Arc::new(identities);
         *locked(&self.names) = Some((stamp, identities.clone()));
@@ -340,9 +342,9 @@ impl Identity {
     }
 }
 
-/// Asks git what the mailmap makes of everyone.
-fn map(runner: &Runner, identities: &mut [Identity], deadline: &Deadline) -> Result<(), GitError> {
-    let input: String = identities.iter().map(|who| who.full() + "\n").collect();
+/// Replaces names and addresses by those of the mailmap.
+fn apply_mailmap(runner: &Runner, identities: &mut [Identity], deadline: &Deadline) -> Result<(), GitError> {
+    let input: String = identities.iter().map(|identity| identity.full() + "\n").collect();
     let mut command = runner.command("check-mailmap");
     command.arg("--stdin");
     let mapped = stream(command, Some(input.as_bytes()), deadline, |out| {
@@ -350,19 +352,19 @@ fn map(runner: &Runner, identities: &mut [Identity], deadline: &Deadline) -> Res
         std::io::Read::read_to_end(out, &mut text).map_err(GitError::Pipe)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     })?;
-    for (who, line) in identities.iter_mut().zip(mapped.lines()) {
+    for (identity, line) in identities.iter_mut().zip(mapped.lines()) {
         if let Some((name, email)) = line.rsplit_once('<') {
-            name.trim_end().clone_into(&mut who.name);
-            email.trim_end_matches('>').clone_into(&mut who.email);
+            name.trim_end().clone_into(&mut identity.name);
+            email.trim_end_matches('>').clone_into(&mut identity.email);
         }
     }
     Ok(())
 }
 
-fn count(runner: &Runner, head: &str, deadline: &Deadline) -> Result<u64, GitError> {
+fn count_commits(runner: &Runner, head: &str, deadline: &Deadline) -> Result<u64, GitError> {
     let mut command = runner.command("rev-list");
     command.args(["--count", head]);
-    let text = super::command::text(command, 100, deadline)?;
+    let text = super::command::read_text(command, 100, deadline)?;
     Ok(text.trim().parse().unwrap_or(0))
 }
 
@@ -379,9 +381,9 @@ mod tests {
 
     use crate::clock::Clock;
     use crate::files::Root;
-    use crate::git::{Git, Surroundings};
+    use crate::git::{ChangeStatus, Git, GitEnvironment};
 
-    /// Numbers that look random and are the same every time.
+    /// A pseudo-random generator with a fixed seed.
     struct Dice(u64);
 
     impl Dice {
@@ -394,8 +396,8 @@ mod tests {
         }
     }
 
-    /// A history with many merges over few files of few contents, so that sides often agree by chance, for `git
-    /// fast-import`.
+    /// Input of `git fast-import`: many merges over few files with few contents, so that sides often agree by
+    /// chance.
     fn history(seed: u64, commits: u64) -> String {
         let mut dice = Dice(seed);
         let mut text = String::new();
@@ -480,7 +482,26 @@ mod tests {
         std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect()
     }
 
-    /// The table's answers are git's, whatever history looks like.
+    type Fact = (Commit, Vec<(ChangeStatus, String, Option<String>)>);
+
+    /// The fields that both answers must agree in. The table has no modes and no ids of contents.
+    fn facts(commits: &[Commit]) -> Vec<Fact> {
+        let names = |commit: &Commit| {
+            let files = commit.files.iter();
+            files
+                .map(|file| (file.status, file.path.clone(), file.from.clone()))
+                .collect()
+        };
+        let without_files = |commit: &Commit| Commit {
+            files: Vec::new(),
+            ..commit.clone()
+        };
+        commits
+            .iter()
+            .map(|commit| (without_files(commit), names(commit)))
+            .collect()
+    }
+
     #[test]
     fn the_table_answers_as_git_does() {
         let deadline = Deadline::default();
@@ -489,20 +510,20 @@ mod tests {
             let root = directory.path().join("project");
             import(&root, &history(seed, 120));
             fs::write(root.join(".mailmap"), "Ann <ann@x> <old@x>\n").unwrap();
-            let surroundings = Surroundings {
+            let environment = GitEnvironment {
                 search: search_path(),
                 variables: Vec::new(),
             };
             let root = Root::open(&root, Access::new([]).unwrap()).unwrap();
             let git = Git::new(
                 root,
-                surroundings,
+                environment,
                 Clock::System,
                 Some(directory.path().join("cache")),
             );
             let repository = git.repository(&deadline).unwrap();
-            let kept = git.history.clone().unwrap();
-            kept.catch_up(&repository).unwrap();
+            let history = git.history.clone().unwrap();
+            history.update(&repository).unwrap();
             for path in [
                 None,
                 Some("a"),
@@ -530,14 +551,14 @@ mod tests {
                         count: 100,
                     };
                     let span = repository.span(&query, &deadline).unwrap();
-                    let answer = kept.kept.lock().unwrap().as_mut().unwrap().answer(
+                    let answer = history.loaded.lock().unwrap().as_mut().unwrap().answer(
                         &repository,
                         &query,
                         &span,
                         &deadline,
                     );
                     let expected = repository
-                        .ask_git(&query, span.from.as_ref().unwrap(), &span, &deadline)
+                        .log_from_git(&query, span.from.as_ref().unwrap(), &span, &deadline)
                         .unwrap();
                     let TableAnswer::Commits(answer) = answer.unwrap() else {
                         assert!(
@@ -545,23 +566,6 @@ mod tests {
                             "{query:?} was left to git"
                         );
                         continue;
-                    };
-                    let facts = |commits: &[Commit]| -> Vec<_> {
-                        let names = |commit: &Commit| -> Vec<_> {
-                            commit
-                                .files
-                                .iter()
-                                .map(|file| (file.status, file.path.clone(), file.from.clone()))
-                                .collect()
-                        };
-                        let fact = |commit: &Commit| Commit {
-                            files: Vec::new(),
-                            ..commit.clone()
-                        };
-                        commits
-                            .iter()
-                            .map(|commit| (fact(commit), names(commit)))
-                            .collect()
                     };
                     let (answer, expected) = (facts(&answer), facts(&expected));
                     let differs = answer.iter().zip(&expected).find(|(ours, gits)| ours != gits);

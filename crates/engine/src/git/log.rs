@@ -1,4 +1,8 @@
-//! `git log`: which commits, newest first, and what each changed.
+//! `git log`: selects commits, newest first, and lists the files that each changed.
+//!
+//! A server answers from its commit table (`history.rs`) if that has the commits. Otherwise git answers here.
+//!
+//! Invariant: both answers are the same.
 
 use std::io::BufRead;
 
@@ -9,18 +13,18 @@ use jiff::tz::TimeZone;
 
 use super::command::{self, stream};
 use super::fill::find_renames;
-use super::raw::{ChangedFile, changes, field, skip_between};
+use super::raw::{ChangedFile, read_changes, read_field, skip_separators};
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 
-/// Which commits are wanted.
+/// The commits to list.
 #[derive(Clone, Debug, Default)]
 pub struct LogQuery {
     /// Only those that changed this file, or something in this directory.
     pub path: Option<RepoPath>,
-    /// A date, or a reference: then the commits that it does not contain.
+    /// A date, or a reference: the commits that it does not contain.
     pub since: Option<String>,
-    /// A date, or a reference: then the commits that it contains.
+    /// A date, or a reference: the commits that it contains.
     pub until: Option<String>,
     /// Part of an author's name or address.
     pub author: Option<String>,
@@ -28,15 +32,15 @@ pub struct LogQuery {
     pub count: usize,
 }
 
-/// The commits found.
+/// A page of commits.
 #[derive(Clone, Debug, Default)]
 pub struct CommitLog {
     pub commits: Vec<Commit>,
-    /// True when there are further ones.
+    /// There are further commits.
     pub more: bool,
-    /// True when the repository ends before its history does.
+    /// The clone is shallow, so the history is incomplete.
     pub shallow: bool,
-    /// True when nothing has been committed yet.
+    /// There is no commit yet.
     pub unborn: bool,
 }
 
@@ -44,26 +48,26 @@ pub struct CommitLog {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
-    /// As many digits as it is known by.
+    /// The abbreviated id.
     pub short: String,
     pub parents: Vec<String>,
     pub author: String,
     pub email: String,
-    /// The author's day: `2025-10-09`.
+    /// The date in the author's time zone: `2025-10-09`.
     pub date: String,
     pub subject: String,
-    /// What differs from the parent; in a merge, from every parent.
+    /// Files that differ from the parent; in a merge, from every parent.
     pub files: Vec<ChangedFile>,
-    /// How many there are beyond `files`.
+    /// How many changed files are not in `files`.
     pub unlisted: usize,
 }
 
-/// The commits between two ends, as git is told.
+/// The range of a [`LogQuery`], with dates and references resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
-    /// Where to begin; nothing where nothing has been committed.
+    /// The commit to start at. `None` before the first commit.
     pub(super) from: Option<String>,
-    /// What to leave out with all it contains.
+    /// A commit that is left out with all its ancestors.
     pub(super) without: Option<String>,
     /// Seconds since 1970.
     pub(super) after: Option<i64>,
@@ -73,7 +77,7 @@ pub(super) struct Span {
 /// The fields of [`Commit`] up to the files, NUL after each.
 pub(super) const FORMAT: &str = "--format=%H%x00%P%x00%aN%x00%aE%x00%as%x00%s%x00";
 
-/// How files that changed are found, whoever asks; renames are looked for afterwards.
+/// Options that list changed files. Renames are searched in a second step.
 pub(super) const CHANGES: &[&str] = &[
     "--raw",
     "-z",
@@ -85,31 +89,31 @@ pub(super) const CHANGES: &[&str] = &[
 ];
 
 impl Git {
-    /// The commits that `query` asks for.
+    /// Lists the commits of `query`.
     pub fn log(&self, query: &LogQuery, deadline: &Deadline) -> Result<CommitLog, GitError> {
         let repository = self.repository(deadline)?;
         let span = repository.span(query, deadline)?;
         let mut log = CommitLog {
-            shallow: repository.runner.place().is_shallow(),
+            shallow: repository.runner.location().is_shallow(),
             unborn: span.from.is_none(),
             ..CommitLog::default()
         };
         if let Some(from) = &span.from {
-            // One more than wanted tells whether there are more.
-            let kept = match &self.history {
+            // Both list one commit more than requested, which says whether there are more.
+            let from_table = match &self.history {
                 Some(history) => history.log(&repository, query, &span, deadline)?,
                 None => None,
             };
-            log.commits = match kept {
+            log.commits = match from_table {
                 Some(commits) => commits,
-                None => repository.ask_git(query, from, &span, deadline)?,
+                None => repository.log_from_git(query, from, &span, deadline)?,
             };
         }
         log.more = log.commits.len() > query.count;
         log.commits.truncate(query.count);
         for commit in &mut log.commits {
-            commit.short = repository.short(&commit.id);
-            commit.files = repository.within(std::mem::take(&mut commit.files));
+            commit.short = repository.shorten(&commit.id);
+            commit.files = repository.changes_in_project(std::mem::take(&mut commit.files));
         }
         Ok(log)
     }
@@ -122,35 +126,35 @@ impl Repository {
             ..Span::default()
         };
         if let Some(since) = &query.since {
-            match self.moment(since, deadline)? {
-                Moment::Commit(id) => span.without = Some(id),
-                Moment::Date(date) => span.after = Some(self.seconds(&date, Edge::Start, deadline)?),
+            match self.resolve_bound(since, deadline)? {
+                LogBound::Commit(id) => span.without = Some(id),
+                LogBound::Date(date) => span.after = Some(self.to_seconds(&date, Edge::Start, deadline)?),
             }
         }
         if let Some(until) = &query.until {
-            match self.moment(until, deadline)? {
-                Moment::Commit(id) => span.from = Some(id),
-                Moment::Date(date) => span.before = Some(self.seconds(&date, Edge::End, deadline)?),
+            match self.resolve_bound(until, deadline)? {
+                LogBound::Commit(id) => span.from = Some(id),
+                LogBound::Date(date) => span.before = Some(self.to_seconds(&date, Edge::End, deadline)?),
             }
         }
         Ok(span)
     }
 
-    /// Seconds since 1970; of a whole day the first or the last one, where this machine is.
-    fn seconds(&self, date: &Date, edge: Edge, deadline: &Deadline) -> Result<i64, GitError> {
+    /// Seconds since 1970. A day means its first or its last second in the system's time zone.
+    fn to_seconds(&self, date: &Date, edge: Edge, deadline: &Deadline) -> Result<i64, GitError> {
         let now = self.runner.now();
         let day = match date {
             Date::Ago(seconds) => return Ok(now.as_second() - seconds),
             Date::Text(text) => {
-                // git's own reading.
+                // Git parses the forms that we do not.
                 let mut parse = self.runner.command("rev-parse");
                 parse.arg(format!("--since={text}"));
-                let line = command::text(parse, 1_000, deadline)?;
+                let line = command::read_text(parse, 1_000, deadline)?;
                 let seconds = line
                     .trim()
                     .strip_prefix("--max-age=")
                     .and_then(|number| number.parse().ok());
-                return seconds.ok_or_else(|| GitError::UnknownMoment(text.clone()));
+                return seconds.ok_or_else(|| GitError::UnknownDateOrReference(text.clone()));
             }
             Date::Today => now.to_zoned(TimeZone::system()).date(),
             Date::Day { year, month, day } => civil::date(*year, *month, *day),
@@ -163,25 +167,25 @@ impl Repository {
         Ok(moment.map_or(now.as_second(), |moment| moment.timestamp().as_second()))
     }
 
-    /// A branch or tag of that very name, else a date, else whatever git takes for a commit.
-    fn moment(&self, text: &str, deadline: &Deadline) -> Result<Moment, GitError> {
+    /// Resolves a tag or branch of exactly this name, else a date, else any reference.
+    fn resolve_bound(&self, text: &str, deadline: &Deadline) -> Result<LogBound, GitError> {
         super::check_reference(text)?;
         let Some(date) = Date::parse(text) else {
-            let found = self.find(text, deadline)?;
-            return found
-                .map(Moment::Commit)
-                .ok_or_else(|| GitError::UnknownMoment(text.to_owned()));
+            let commit = self.find_commit(text, deadline)?;
+            return commit
+                .map(LogBound::Commit)
+                .ok_or_else(|| GitError::UnknownDateOrReference(text.to_owned()));
         };
         for kind in ["tags", "heads"] {
-            if let Some(id) = self.find(&format!("refs/{kind}/{text}"), deadline)? {
-                return Ok(Moment::Commit(id));
+            if let Some(id) = self.find_commit(&format!("refs/{kind}/{text}"), deadline)? {
+                return Ok(LogBound::Commit(id));
             }
         }
-        Ok(Moment::Date(date))
+        Ok(LogBound::Date(date))
     }
 
-    /// Asks git itself.
-    pub(super) fn ask_git(
+    /// Runs `git log`.
+    pub(super) fn log_from_git(
         &self,
         query: &LogQuery,
         from: &str,
@@ -208,10 +212,10 @@ impl Repository {
         if let Some(without) = &span.without {
             command.arg(format!("^{without}"));
         }
-        command.arg("--").args(self.limit(query.path.as_ref()));
+        command.arg("--").args(self.path_limit(query.path.as_ref()));
         let mut commits = stream(command, None, deadline, |out| {
             let mut commits = Vec::new();
-            while let Some(commit) = read(out)? {
+            while let Some(commit) = read_commit(out)? {
                 commits.push(commit);
             }
             Ok(commits)
@@ -220,28 +224,29 @@ impl Repository {
         Ok(commits)
     }
 
-    /// The path to look at: the one asked for, else the project where it is only a part of the repository.
-    pub(super) fn limit(&self, path: Option<&RepoPath>) -> Option<String> {
-        let prefix = &self.runner.place().prefix;
-        path.map(|path| self.path(path))
+    /// The path that git is limited to: the requested one, else the project if it is a part of the
+    /// repository.
+    pub(super) fn path_limit(&self, path: Option<&RepoPath>) -> Option<String> {
+        let prefix = &self.runner.location().prefix;
+        path.map(|path| self.repo_path(path))
             .or_else(|| Some(prefix.trim_end_matches('/').to_owned()).filter(|prefix| !prefix.is_empty()))
     }
 
-    /// The changes that belong to the project, under the names they have in it.
-    pub(super) fn within(&self, changes: Vec<ChangedFile>) -> Vec<ChangedFile> {
-        let place = self.runner.place();
-        if place.prefix.is_empty() {
+    /// The changes inside the project, with paths relative to it.
+    pub(super) fn changes_in_project(&self, changes: Vec<ChangedFile>) -> Vec<ChangedFile> {
+        let location = self.runner.location();
+        if location.prefix.is_empty() {
             return changes;
         }
         changes
             .into_iter()
             .filter_map(|change| {
                 Some(ChangedFile {
-                    path: place.in_project(&change.path)?.to_owned(),
+                    path: location.in_project(&change.path)?.to_owned(),
                     from: change
                         .from
                         .as_deref()
-                        .map(|from| place.in_project(from).unwrap_or(from).to_owned()),
+                        .map(|from| location.in_project(from).unwrap_or(from).to_owned()),
                     ..change
                 })
             })
@@ -249,43 +254,47 @@ impl Repository {
     }
 }
 
-enum Moment {
+/// One end of a range of commits.
+enum LogBound {
     Commit(String),
     Date(Date),
 }
 
-/// Which end of a day is meant.
+/// The start or the end of a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Edge {
     Start,
     End,
 }
 
-/// Reads the next commit of a log in [`FORMAT`] with [`CHANGES`]; nothing at the end.
-fn read(out: &mut dyn BufRead) -> Result<Option<Commit>, GitError> {
-    Ok(read_with(out, |_| Ok(()))?.map(|(commit, ())| commit))
+/// Reads the next commit of a log in [`FORMAT`] with [`CHANGES`]. `None` at the end.
+fn read_commit(out: &mut dyn BufRead) -> Result<Option<Commit>, GitError> {
+    Ok(read_commit_with(out, |_| Ok(()))?.map(|(commit, ())| commit))
 }
 
-/// The same where further fields follow those of the format.
-pub(super) fn read_with<T>(
+/// Like [`read_commit`], with further fields behind those of the format.
+pub(super) fn read_commit_with<T>(
     out: &mut dyn BufRead,
-    more: impl FnOnce(&mut dyn BufRead) -> Result<T, GitError>,
+    read_more: impl FnOnce(&mut dyn BufRead) -> Result<T, GitError>,
 ) -> Result<Option<(Commit, T)>, GitError> {
-    if !skip_between(out)? {
+    if !skip_separators(out)? {
         return Ok(None);
     }
     let mut commit = Commit {
-        id: field(out)?,
+        id: read_field(out)?,
         short: String::new(),
-        parents: field(out)?.split_ascii_whitespace().map(str::to_owned).collect(),
-        author: field(out)?,
-        email: field(out)?,
-        date: field(out)?,
-        subject: field(out)?,
+        parents: read_field(out)?
+            .split_ascii_whitespace()
+            .map(str::to_owned)
+            .collect(),
+        author: read_field(out)?,
+        email: read_field(out)?,
+        date: read_field(out)?,
+        subject: read_field(out)?,
         files: Vec::new(),
         unlisted: 0,
     };
-    let more = more(out)?;
-    (commit.files, commit.unlisted) = changes(out)?;
+    let more = read_more(out)?;
+    (commit.files, commit.unlisted) = read_changes(out)?;
     Ok(Some((commit, more)))
 }

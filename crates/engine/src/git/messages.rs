@@ -1,72 +1,76 @@
-//! Messages of commits, for what they tell beyond what changed.
+//! Commit messages with the paths that each commit changed, for the index of the history.
+//!
+//! Merges are left out: their messages rarely say more than that they merge.
+//!
+//! Invariant: only paths inside the project are listed.
 
 use docent_core::discovery::CommitMessage;
 
-use super::command::{Runner, stream, text};
-use super::log::{CHANGES, FORMAT, read_with};
-use super::place::{GitFileStamp, RepoLocation};
-use super::raw::field;
+use super::command::{Runner, read_text, stream};
+use super::location::{GitFileStamp, RepoLocation};
+use super::log::{CHANGES, FORMAT, read_commit_with};
+use super::raw::read_field;
 use super::{Git, GitError};
 use crate::clock::rfc3339;
 use crate::deadline::Deadline;
 
-/// Changes when something else is checked out, by whichever command.
+/// Stamp of the checked-out commit. It differs after any command that moved `HEAD`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heads(Option<GitFileStamp>);
 
-/// What is read beyond a commit.
-const MORE: &str = "%aI%x00%b%x00";
+/// Format of the fields beyond those of a commit: date and body.
+const EXTRA_FORMAT: &str = "%aI%x00%b%x00";
 
-/// Bytes of a list of commits, of which each takes 41 or 65.
+/// Limit for a list of commit ids, of 41 or 65 bytes each.
 const MAX_LIST_BYTES: u64 = 8 << 20;
 
 impl Git {
-    /// What is checked out, at the price of a few looks at files.
+    /// The stamp of the checked-out commit, without running git.
     pub fn heads(&self) -> Heads {
         Heads(
             RepoLocation::find(self.root.path())
                 .ok()
-                .map(|place| place.heads()),
+                .map(|location| location.heads()),
         )
     }
 
     /// The newest commits that changed the project, without merges.
-    pub fn recent(&self, most: usize, deadline: &Deadline) -> Result<Vec<String>, GitError> {
+    pub fn recent(&self, limit: usize, deadline: &Deadline) -> Result<Vec<String>, GitError> {
         let repository = self.repository(deadline)?;
         let Some(head) = repository.head(deadline)? else {
             return Ok(Vec::new());
         };
         let mut command = repository.runner.command("rev-list");
-        command.args(["--no-merges", &format!("--max-count={most}"), &head, "--"]);
-        command.args(repository.limit(None));
-        let ids = text(command, MAX_LIST_BYTES, deadline)?;
+        command.args(["--no-merges", &format!("--max-count={limit}"), &head, "--"]);
+        command.args(repository.path_limit(None));
+        let ids = read_text(command, MAX_LIST_BYTES, deadline)?;
         Ok(ids.lines().map(str::to_owned).collect())
     }
 
     /// The messages of these commits, in their order.
     pub fn messages(&self, ids: &[&str], deadline: &Deadline) -> Result<Vec<CommitMessage>, GitError> {
         if ids.is_empty() {
-            // Asked for none, git would tell of the newest.
+            // Without an id, git would list the newest commit.
             return Ok(Vec::new());
         }
         let repository = self.repository(deadline)?;
-        let place = repository.runner.place();
-        let mut messages = match read(&repository.runner, ids, true, deadline) {
-            // Where trees are missing, the messages are still there.
-            Err(GitError::Incomplete | GitError::Failed(_) | GitError::BrokenOff) => {
-                read(&repository.runner, ids, false, deadline)?
+        let location = repository.runner.location();
+        let mut messages = match read_messages(&repository.runner, ids, true, deadline) {
+            // A partial clone may lack trees, and still has the messages.
+            Err(GitError::Incomplete | GitError::Failed(_) | GitError::Truncated) => {
+                read_messages(&repository.runner, ids, false, deadline)?
             }
             messages => messages?,
         };
         for message in &mut messages {
-            let inside = |path: &String| place.in_project(path).map(str::to_owned);
+            let inside = |path: &String| location.in_project(path).map(str::to_owned);
             message.paths = message.paths.iter().filter_map(inside).collect();
         }
         Ok(messages)
     }
 }
 
-fn read(
+fn read_messages(
     runner: &Runner,
     ids: &[&str],
     with_paths: bool,
@@ -79,7 +83,7 @@ fn read(
         "--encoding=UTF-8",
         "--no-renames",
     ]);
-    command.arg(format!("{FORMAT}{MORE}"));
+    command.arg(format!("{FORMAT}{EXTRA_FORMAT}"));
     if with_paths {
         command.args(CHANGES);
     } else {
@@ -88,7 +92,9 @@ fn read(
     let input = ids.join("\n");
     stream(command, Some(input.as_bytes()), deadline, |out| {
         let mut messages = Vec::new();
-        while let Some((commit, (date, body))) = read_with(out, |out| Ok((field(out)?, field(out)?)))? {
+        while let Some((commit, (date, body))) =
+            read_commit_with(out, |out| Ok((read_field(out)?, read_field(out)?)))?
+        {
             messages.push(CommitMessage {
                 id: commit.id,
                 date: date.parse().map(rfc3339).unwrap_or_default(),

@@ -1,8 +1,9 @@
 //! The project's history, from the `git` command.
 //!
-//! Speed beyond git's own comes from what a server can keep: a process that answers questions about objects, a
-//! commit graph beside the repository, a table of its commits, and answers that cannot change because they are
-//! named by object ids. Nothing is ever written into the repository.
+//! A server is faster than git alone because it keeps a `git cat-file` process open, a commit graph and a
+//! table of commits in the user's cache, and answers that cannot change because object ids name them.
+//!
+//! Invariant: nothing is written into the repository.
 
 mod blame;
 mod command;
@@ -10,11 +11,11 @@ mod diff;
 mod fill;
 mod graph;
 mod history;
+mod location;
 mod log;
 mod messages;
 mod objects;
 mod patch;
-mod place;
 mod raw;
 mod table;
 
@@ -31,47 +32,47 @@ use crate::deadline::{Deadline, Expired};
 use crate::files::Root;
 
 pub use blame::{Attribution, Blame, BlameRange, BlamedLine};
-pub use command::{Surroundings, end_children};
-pub use diff::{Detail, Diff, MAX_CHANGED_LINES, Patched, Sides};
+pub use command::{GitEnvironment, end_children};
+pub use diff::{Diff, DiffDetail, DiffSides, FileDiff, MAX_CHANGED_LINES};
 pub use log::{Commit, CommitLog, LogQuery};
 pub use messages::Heads;
 pub use raw::{ChangeStatus, ChangedFile};
 
 use command::Runner;
 use history::CommitHistory;
+use location::{GitFileStamp, RepoLocation};
 use objects::Objects;
-use place::{GitFileStamp, RepoLocation};
 
-/// The history of one project. Opened at the first question, and again when the repository has changed under it.
+/// The history of one project. The repository is opened at the first call, and again after it was replaced.
 #[derive(Debug)]
 pub struct Git {
     root: Root,
-    surroundings: Surroundings,
+    environment: GitEnvironment,
     clock: Clock,
     program: Option<PathBuf>,
-    /// Set once the program has said that it is recent enough.
+    /// Set after `git version` was recent enough.
     is_recent: OnceLock<()>,
     open: Mutex<Option<Arc<Repository>>>,
-    /// Only where a process stays long enough to profit from it.
+    /// `None` in processes that end too soon to profit from it.
     history: Option<Arc<CommitHistory>>,
-    blamed: Cache<blame::Version, Arc<blame::BlamedVersion>, AnswerWeight>,
-    compared: Cache<diff::Between, Arc<Diff>, AnswerWeight>,
-    /// By object id, a hash of what it holds.
-    contents: Cache<String, u64>,
+    blamed: Cache<blame::BlameKey, Arc<blame::BlamedVersion>, AnswerWeight>,
+    diffs: Cache<diff::CommitPair, Arc<Diff>, AnswerWeight>,
+    /// Hashes of blobs, by object id.
+    content_hashes: Cache<String, u64>,
 }
 
-/// What a kept answer weighs, in bytes.
+/// Weighs cached answers in bytes.
 #[derive(Clone, Debug)]
 struct AnswerWeight;
 
-impl Weighter<blame::Version, Arc<blame::BlamedVersion>> for AnswerWeight {
-    fn weight(&self, _: &blame::Version, known: &Arc<blame::BlamedVersion>) -> u64 {
-        known.weight()
+impl Weighter<blame::BlameKey, Arc<blame::BlamedVersion>> for AnswerWeight {
+    fn weight(&self, _: &blame::BlameKey, blamed: &Arc<blame::BlamedVersion>) -> u64 {
+        blamed.weight()
     }
 }
 
-impl Weighter<diff::Between, Arc<Diff>> for AnswerWeight {
-    fn weight(&self, _: &diff::Between, diff: &Arc<Diff>) -> u64 {
+impl Weighter<diff::CommitPair, Arc<Diff>> for AnswerWeight {
+    fn weight(&self, _: &diff::CommitPair, diff: &Arc<Diff>) -> u64 {
         diff.weight()
     }
 }
@@ -82,11 +83,11 @@ struct Repository {
     runner: Runner,
     objects: Objects,
     configuration: Option<GitFileStamp>,
-    /// How many digits of an id are enough to know a commit by.
-    digits: usize,
+    /// Digits of an abbreviated commit id.
+    id_digits: usize,
 }
 
-/// Why there is no answer.
+/// Why git gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     #[error("git is not installed")]
@@ -95,7 +96,7 @@ pub enum GitError {
     TooOld(String),
     #[error("there is no repository")]
     NotARepository,
-    #[error("the repository is not followed: {0}")]
+    #[error("the repository is not trusted: {0}")]
     Refused(&'static str),
     #[error("the repository cannot be read")]
     Denied,
@@ -106,7 +107,7 @@ pub enum GitError {
     #[error("{0} cannot be a reference")]
     MalformedReference(String),
     #[error("{0} is neither a date nor a reference")]
-    UnknownMoment(String),
+    UnknownDateOrReference(String),
     #[error("git does not track {0}")]
     Untracked(String),
     #[error("lines {start} to {end} of a file that has {lines}")]
@@ -126,58 +127,58 @@ pub enum GitError {
     #[error("git failed: {0}")]
     Failed(&'static str),
     #[error("git stopped in the middle of its answer")]
-    BrokenOff,
-    #[error("git cannot be talked to: {0}")]
+    Truncated,
+    #[error("git cannot be run: {0}")]
     Pipe(io::Error),
 }
 
-/// The first version that takes settings from the environment, which is how filters are switched off.
-const OLDEST: (u32, u32) = (2, 31);
+/// The first version that reads settings from `GIT_CONFIG_COUNT`, by which filters are switched off.
+const MIN_GIT_VERSION: (u32, u32) = (2, 31);
 
-/// Bytes of answers that are kept, of each kind.
+/// Size of each cache of answers.
 const MAX_CACHED_BYTES: u64 = 8 << 20;
 
-/// Configuration beyond this is no configuration.
+/// Longer output of `git config --list` is an error.
 const MAX_CONFIG_BYTES: u64 = 4 << 20;
 
 impl Git {
-    /// `folder` is where a server keeps what it learns; without one, every question goes to git.
-    pub fn new(root: Root, surroundings: Surroundings, clock: Clock, folder: Option<PathBuf>) -> Self {
-        let program = surroundings.program("git", root.path());
+    /// `folder` is the directory of a server's commit table. Without one, every call runs git.
+    pub fn new(root: Root, environment: GitEnvironment, clock: Clock, folder: Option<PathBuf>) -> Self {
+        let program = environment.find_program("git", root.path());
         Self {
             root,
-            surroundings,
+            environment,
             clock,
             program,
             is_recent: OnceLock::new(),
             open: Mutex::default(),
             history: folder.map(|folder| Arc::new(CommitHistory::new(folder))),
             blamed: Cache::with_weighter(200, MAX_CACHED_BYTES, AnswerWeight),
-            compared: Cache::with_weighter(200, MAX_CACHED_BYTES, AnswerWeight),
-            contents: Cache::new(1_000),
+            diffs: Cache::with_weighter(200, MAX_CACHED_BYTES, AnswerWeight),
+            content_hashes: Cache::new(1_000),
         }
     }
 
-    /// The repository as it is now. What was learned about it is kept while its configuration stays the same.
+    /// The repository as it is now. It stays open while its location and configuration are the same.
     fn repository(&self, deadline: &Deadline) -> Result<Arc<Repository>, GitError> {
-        let place = RepoLocation::find(self.root.path())?;
+        let location = RepoLocation::find(self.root.path())?;
         let graph = self.history.as_ref().and_then(|history| history.commit_graph());
-        let graph = graph.filter(|_| place.is_listable());
+        let graph = graph.filter(|_| location.is_listable());
         let mut open = self
             .open
             .lock()
             .expect("nothing panics while it holds the repository");
-        if let Some(known) = &*open
-            && *known.runner.place() == place
-            && known.runner.graph() == graph.as_deref()
-            && known.configuration.as_ref() == Some(&place.configuration())
+        if let Some(opened) = &*open
+            && *opened.runner.location() == location
+            && opened.runner.graph() == graph.as_deref()
+            && opened.configuration.as_ref() == Some(&location.configuration())
         {
-            return Ok(known.clone());
+            return Ok(opened.clone());
         }
         let program = self.program.clone().ok_or(GitError::NotInstalled)?;
-        let runner = Runner::new(program, &self.surroundings, place, self.clock).with_graph(graph);
+        let runner = Runner::new(program, &self.environment, location, self.clock).with_graph(graph);
         if self.is_recent.get().is_none() {
-            recent_enough(&runner, deadline)?;
+            check_version(&runner, deadline)?;
             self.is_recent.get_or_init(|| ());
         }
         let repository = Arc::new(Repository::open(runner, deadline)?);
@@ -188,101 +189,103 @@ impl Git {
 
 impl Repository {
     fn open(runner: Runner, deadline: &Deadline) -> Result<Self, GitError> {
-        let place = runner.place();
-        let before = place.configuration();
+        let location = runner.location();
+        let before = location.configuration();
         let mut list = runner.command("config");
         list.args(["--list", "-z", "--includes"]);
-        let bytes = command::whole(list, MAX_CONFIG_BYTES, deadline)?;
-        let configuration = Configuration::read(&bytes)?;
-        configuration.names(place)?;
-        place.has_no_links_out()?;
-        // Included files may change unseen, so nothing is kept where there are any.
+        let bytes = command::read_bytes(list, MAX_CONFIG_BYTES, deadline)?;
+        let configuration = Configuration::parse(&bytes)?;
+        configuration.check_work_tree(location)?;
+        location.check_links()?;
+        // We do not see changes of included files. With any, the repository is opened for every call.
         let stamp = (!configuration.includes).then_some(before);
-        let runner = runner.overriding(configuration.overrides);
+        let runner = runner.with_overrides(configuration.overrides);
         let objects = Objects::new(runner.clone());
         let mut repository = Self {
             runner,
             objects,
             configuration: stamp,
-            digits: 7,
+            id_digits: 7,
         };
         if repository.head(deadline)?.is_some() {
             let mut short = repository.runner.command("rev-parse");
             short.args(["--short", "HEAD"]);
-            repository.digits = command::text(short, 100, deadline)?.trim_end().len();
+            repository.id_digits = command::read_text(short, 100, deadline)?.trim_end().len();
         }
         Ok(repository)
     }
 
-    /// The commit checked out, if there is one yet.
+    /// The commit that is checked out. `None` before the first commit.
     fn head(&self, deadline: &Deadline) -> Result<Option<String>, GitError> {
-        self.find("HEAD", deadline)
+        self.find_commit("HEAD", deadline)
     }
 
-    /// The commit a caller's reference means.
-    fn commit(&self, reference: &str, deadline: &Deadline) -> Result<String, GitError> {
+    /// The commit that a caller's reference names.
+    fn resolve_commit(&self, reference: &str, deadline: &Deadline) -> Result<String, GitError> {
         check_reference(reference)?;
-        self.find(reference, deadline)?
+        self.find_commit(reference, deadline)?
             .ok_or_else(|| GitError::UnknownReference(reference.to_owned()))
     }
 
-    fn find(&self, reference: &str, deadline: &Deadline) -> Result<Option<String>, GitError> {
+    fn find_commit(&self, reference: &str, deadline: &Deadline) -> Result<Option<String>, GitError> {
         if reference.contains(":/") || reference.contains("{/") {
-            return self.search(reference, deadline);
+            return self.search_messages(reference, deadline);
         }
         let name = format!("{reference}^{{commit}}");
-        let found = self.objects.find(&name, deadline)?;
-        Ok(found.filter(|found| found.kind == "commit").map(|found| found.id))
+        let object = self.objects.find(&name, deadline)?;
+        Ok(object
+            .filter(|object| object.kind == "commit")
+            .map(|object| object.id))
     }
 
-    /// A search through messages takes its time, so it gets a process of its own.
-    fn search(&self, reference: &str, deadline: &Deadline) -> Result<Option<String>, GitError> {
+    /// Resolves a search through commit messages. It may be slow, so it gets its own process.
+    fn search_messages(&self, reference: &str, deadline: &Deadline) -> Result<Option<String>, GitError> {
         let mut command = self.runner.command("rev-parse");
         command.args(["--verify", "--quiet", "--end-of-options", reference]);
-        let (id, code) = command::output(command, 1_000, deadline)?;
+        let (id, code) = command::read_output(command, 1_000, deadline)?;
         let id = String::from_utf8_lossy(&id).trim().to_owned();
-        let found = if code == Some(0) && objects::is_id(&id) {
+        let commit = if code == Some(0) && objects::is_id(&id) {
             self.objects.find(&format!("{id}^{{commit}}"), deadline)?
         } else {
             None
         };
-        Ok(found.map(|found| found.id))
+        Ok(commit.map(|commit| commit.id))
     }
 
-    /// As much of an id as it is known by.
-    fn short(&self, id: &str) -> String {
-        id.get(..self.digits).unwrap_or(id).to_owned()
+    /// Abbreviates a commit id.
+    fn shorten(&self, id: &str) -> String {
+        id.get(..self.id_digits).unwrap_or(id).to_owned()
     }
 
-    /// A file of the project as git names it.
-    fn path(&self, path: &RepoPath) -> String {
-        self.runner.place().in_repository(path.as_str())
+    /// The path of a project file relative to the repository.
+    fn repo_path(&self, path: &RepoPath) -> String {
+        self.runner.location().in_repository(path.as_str())
     }
 }
 
-/// What could be an option, or more than one line, is no reference.
+/// Refuses text that git could read as an option or as more than one line.
 fn check_reference(reference: &str) -> Result<(), GitError> {
-    let is_fine =
+    let is_valid =
         !reference.starts_with('-') && !reference.contains(char::is_control) && reference.len() <= 1_000;
-    if is_fine {
+    if is_valid {
         Ok(())
     } else {
         Err(GitError::MalformedReference(reference.to_owned()))
     }
 }
 
-fn recent_enough(runner: &Runner, deadline: &Deadline) -> Result<(), GitError> {
-    let text = command::text(runner.command("version"), 1_000, deadline)?;
+fn check_version(runner: &Runner, deadline: &Deadline) -> Result<(), GitError> {
+    let text = command::read_text(runner.command("version"), 1_000, deadline)?;
     let version = text.trim().strip_prefix("git version ").unwrap_or(text.trim());
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
     let (major, minor) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-    if (major, minor) < OLDEST {
+    if (major, minor) < MIN_GIT_VERSION {
         return Err(GitError::TooOld(version.to_owned()));
     }
     Ok(())
 }
 
-/// What the repository's configuration says that matters here.
+/// The settings of the repository that matter here.
 #[derive(Debug, Default)]
 struct Configuration {
     work_tree: Option<String>,
@@ -291,13 +294,13 @@ struct Configuration {
 }
 
 impl Configuration {
-    /// `KEY\nVALUE\0` for each entry.
-    fn read(bytes: &[u8]) -> Result<Self, GitError> {
+    /// Parses the output of `git config --list -z`: `KEY\nVALUE\0` for each entry.
+    fn parse(bytes: &[u8]) -> Result<Self, GitError> {
         let mut configuration = Self::default();
         for entry in bytes.split(|byte| *byte == 0) {
             let key = entry.split(|byte| *byte == b'\n').next().unwrap_or_default();
             let value = String::from_utf8_lossy(entry.get(key.len() + 1..).unwrap_or_default());
-            // A name that is not text could not be switched off by name.
+            // A filter whose name is not UTF-8 could not be switched off by its name.
             let key = str::from_utf8(key).map_err(|_| GitError::Refused("its configuration is not UTF-8"))?;
             if key == "core.worktree" {
                 configuration.work_tree = Some(value.into_owned());
@@ -306,7 +309,7 @@ impl Configuration {
             } else if let Some(filter) = key.strip_prefix("filter.")
                 && let Some((name, _)) = filter.rsplit_once('.')
             {
-                for (what, value) in [
+                for (setting, value) in [
                     ("clean", ""),
                     ("smudge", ""),
                     ("process", ""),
@@ -314,7 +317,7 @@ impl Configuration {
                 ] {
                     configuration
                         .overrides
-                        .push((format!("filter.{name}.{what}"), value.to_owned()));
+                        .push((format!("filter.{name}.{setting}"), value.to_owned()));
                 }
             }
         }
@@ -323,17 +326,18 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// A submodule's directory names its work tree; nobody's may name another.
-    fn names(&self, place: &RepoLocation) -> Result<(), GitError> {
+    /// The git directory of a submodule must name this work tree, and no other one may name another work
+    /// tree.
+    fn check_work_tree(&self, location: &RepoLocation) -> Result<(), GitError> {
         let Some(named) = &self.work_tree else {
-            return if place.needs_worktree {
-                Err(place::STRANGER)
+            return if location.needs_worktree {
+                Err(location::NOT_LINKED_BACK)
             } else {
                 Ok(())
             };
         };
-        let end = place.git_dir.join(named).canonicalize().ok();
-        if end.is_some() && end == place.work_tree {
+        let target = location.git_dir.join(named).canonicalize().ok();
+        if target.is_some() && target == location.work_tree {
             Ok(())
         } else {
             Err(GitError::Refused("its core.worktree leads to another directory"))

@@ -1,7 +1,8 @@
-//! Questions about single objects, answered by one `git cat-file` that stays open: what a reference means, what a file
-//! held in a commit. A fresh process for each would cost more than most answers do.
+//! Lookups of single objects through one `git cat-file` process that stays open: the commit of a reference,
+//! the content of a file in a commit. Starting a process for each would cost more than most answers.
 //!
-//! Invariant: a question is one line; names with line ends or control characters never get here.
+//! Invariant: a request is one line. Names with line ends or control characters are refused before they get
+//! here.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, Command, Stdio};
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::GitError;
-use super::command::{Killed, Runner, TICK, remember, spawn};
+use super::command::{KilledOnDrop, POLL_INTERVAL, Runner, register, spawn};
 use crate::deadline::Deadline;
 
 /// The object database of one repository.
@@ -21,7 +22,7 @@ pub(super) struct Objects {
     contents: Mutex<Option<Batch>>,
 }
 
-/// What a name stands for.
+/// The object that a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ResolvedObject {
     pub(super) id: String,
@@ -32,18 +33,18 @@ pub(super) struct ResolvedObject {
 /// A running `cat-file` and the thread that reads from it.
 #[derive(Debug)]
 struct Batch {
-    child: Arc<Mutex<Killed>>,
+    child: Arc<Mutex<KilledOnDrop>>,
     stdin: ChildStdin,
     replies: Receiver<(String, Vec<u8>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WantedObject {
+enum BatchMode {
     Names,
     Contents,
 }
 
-/// Objects larger than this are not asked for.
+/// Larger objects are not read.
 pub(super) const MAX_OBJECT_BYTES: u64 = 16 << 20;
 
 impl Objects {
@@ -55,69 +56,69 @@ impl Objects {
         }
     }
 
-    /// The object that `name` stands for, if there is one.
+    /// The object that `name` stands for. `None` if there is none.
     pub(super) fn find(&self, name: &str, deadline: &Deadline) -> Result<Option<ResolvedObject>, GitError> {
-        let (header, _) = self.ask(WantedObject::Names, name, deadline)?;
+        let (header, _) = self.request(BatchMode::Names, name, deadline)?;
         Ok(ResolvedObject::parse(&header))
     }
 
-    /// The content of the object that `name` stands for, which has been found before.
+    /// The content of an object that [`Self::find`] has returned.
     pub(super) fn content(&self, id: &str, deadline: &Deadline) -> Result<Vec<u8>, GitError> {
-        let (_, content) = self.ask(WantedObject::Contents, id, deadline)?;
+        let (_, content) = self.request(BatchMode::Contents, id, deadline)?;
         Ok(content)
     }
 
-    fn ask(
+    fn request(
         &self,
-        wanted: WantedObject,
+        mode: BatchMode,
         name: &str,
         deadline: &Deadline,
     ) -> Result<(String, Vec<u8>), GitError> {
-        let place = match wanted {
-            WantedObject::Names => &self.names,
-            WantedObject::Contents => &self.contents,
+        let slot = match mode {
+            BatchMode::Names => &self.names,
+            BatchMode::Contents => &self.contents,
         };
-        let mut place = place.lock().expect("nothing panics while it holds the process");
-        let known = place.take();
-        let was_open = known.is_some();
-        let mut batch = known.map_or_else(|| Batch::open(&self.runner, wanted), Ok)?;
-        let reply = match batch.ask(name, deadline) {
-            // It may have died since it was last asked; a new one gets the question once.
+        let mut slot = slot.lock().expect("nothing panics while it holds the process");
+        let opened = slot.take();
+        let was_open = opened.is_some();
+        let mut batch = opened.map_or_else(|| Batch::open(&self.runner, mode), Ok)?;
+        let reply = match batch.request(name, deadline) {
+            // The process may have died since the last request. Try once with a new one.
             Err(GitError::Pipe(_)) if was_open => {
-                batch = Batch::open(&self.runner, wanted)?;
-                batch.ask(name, deadline)
+                batch = Batch::open(&self.runner, mode)?;
+                batch.request(name, deadline)
             }
             reply => reply,
         }?;
-        *place = Some(batch);
+        *slot = Some(batch);
         Ok(reply)
     }
 }
 
 impl Batch {
-    fn open(runner: &Runner, wanted: WantedObject) -> Result<Self, GitError> {
+    fn open(runner: &Runner, mode: BatchMode) -> Result<Self, GitError> {
         let mut command: Command = runner.command("cat-file");
         command
-            .arg(match wanted {
-                WantedObject::Names => "--batch-check",
-                WantedObject::Contents => "--batch",
+            .arg(match mode {
+                BatchMode::Names => "--batch-check",
+                BatchMode::Contents => "--batch",
             })
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        let mut child = Killed(spawn(&mut command)?);
+        let mut child = KilledOnDrop(spawn(&mut command)?);
         let stdin = child.0.stdin.take().expect("it was piped");
         let mut stdout = BufReader::new(child.0.stdout.take().expect("it was piped"));
         let (send, replies) = mpsc::channel();
-        // Ends with the process: the pipe closes when the child is killed.
+        // The thread ends with the child: its pipe closes.
         thread::spawn(move || {
             let mut header = String::new();
             while stdout.read_line(&mut header).is_ok_and(|read| read > 0) {
                 let mut content = Vec::new();
-                if wanted == WantedObject::Contents
-                    && let Some(found) = ResolvedObject::parse(header.trim_end())
+                if mode == BatchMode::Contents
+                    && let Some(object) = ResolvedObject::parse(header.trim_end())
                 {
-                    let with_line_end = found.size + 1;
+                    let with_line_end = object.size + 1;
                     let read = stdout.by_ref().take(with_line_end).read_to_end(&mut content);
                     if read.is_err() || content.pop().is_none() {
                         break;
@@ -137,14 +138,14 @@ impl Batch {
             stdin,
             replies,
         };
-        remember(&batch.child);
+        register(&batch.child);
         Ok(batch)
     }
 
-    fn ask(&mut self, name: &str, deadline: &Deadline) -> Result<(String, Vec<u8>), GitError> {
+    fn request(&mut self, name: &str, deadline: &Deadline) -> Result<(String, Vec<u8>), GitError> {
         writeln!(self.stdin, "{name}").map_err(GitError::Pipe)?;
         loop {
-            match self.replies.recv_timeout(TICK) {
+            match self.replies.recv_timeout(POLL_INTERVAL) {
                 Ok(reply) => return Ok(reply),
                 Err(RecvTimeoutError::Timeout) => deadline.check()?,
                 Err(RecvTimeoutError::Disconnected) => {
@@ -156,19 +157,19 @@ impl Batch {
 }
 
 impl ResolvedObject {
-    /// `ID KIND SIZE`; anything else says that there is no such object.
+    /// Parses `ID KIND SIZE`. Any other line means that there is no such object.
     fn parse(header: &str) -> Option<Self> {
         let mut words = header.split(' ');
-        let found = Self {
+        let object = Self {
             id: words.next()?.to_owned(),
             kind: words.next()?.to_owned(),
             size: words.next()?.parse().ok()?,
         };
-        (is_id(&found.id) && words.next().is_none()).then_some(found)
+        (is_id(&object.id) && words.next().is_none()).then_some(object)
     }
 }
 
-/// A whole object id, of either hash.
+/// Whether this is a full object id, SHA-1 or SHA-256.
 pub(super) fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

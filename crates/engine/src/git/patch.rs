@@ -1,38 +1,39 @@
-//! How a patch is read: numbers of lines, or the lines themselves, each matched to its file by name.
+//! The parser of git's patches and line counts. Each is matched to its file by name.
 //!
-//! Invariant: a line belongs to the file whose header came before it, and a header is only where no hunk goes on. What does
-//! not match is an error, never another file's.
+//! Invariant: a line belongs to the file whose header came before it, and inside a hunk no line is a header.
+//! A header that matches no file is an error, so that no content appears under another file's name.
 
 use std::borrow::Cow;
 use std::io::BufRead;
 
 use super::GitError;
-use super::diff::{Detail, Diff, MAX_CHANGED_LINES, Patched};
-use super::raw::{ChangeStatus, FieldEnd, field, peek, until};
+use super::diff::{Diff, DiffDetail, FileDiff, MAX_CHANGED_LINES};
+use super::raw::{ChangeStatus, FieldEnd, peek, read_field, read_until};
 
 /// Longer lines are cut.
 const MAX_LINE_BYTES: usize = 4_000;
 
-/// `INSERTED\tDELETED\tPATH\0` for each file, `-` for binary ones; renames have an empty path and two more fields.
+/// Reads `INSERTED\tDELETED\tPATH\0` for each file, with `-` for binary ones. Renames have an empty path and
+/// two more fields.
 pub(super) fn read_numbers(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
-    // git lists files in the same order both times; a file in conflict may be among them or not.
+    // Git lists files in the same order both times, with or without the files in conflict.
     let mut files = diff.files.iter_mut();
     while peek(out)?.is_some() {
-        let text = field(out)?;
+        let text = read_field(out)?;
         let mut parts = text.splitn(3, '\t');
         let (Some(inserted), Some(deleted), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
             continue;
         };
         let path = if path.is_empty() {
-            field(out)?;
-            field(out)?
+            read_field(out)?;
+            read_field(out)?
         } else {
             path.to_owned()
         };
         let Some(file) = files.find(|file| file.change.path == path) else {
-            return Err(GitError::BrokenOff);
+            return Err(GitError::Truncated);
         };
-        // A binary file that was only moved has not changed as one.
+        // A binary file that was only renamed has no binary change.
         file.binary = inserted == "-" && !file.change.same_content;
         file.insertions = inserted.parse().unwrap_or(0);
         file.deletions = deleted.parse().unwrap_or(0);
@@ -40,13 +41,13 @@ pub(super) fn read_numbers(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
     Ok(())
 }
 
-/// Patches, in the order of the files, each with a header that names its file. A file that changed its type has two:
-/// one that ends and one that begins.
+/// Reads patches in the order of the files, each behind a header that names its file. A file that changed its
+/// type has two: one deletes it, one adds it.
 pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
     let mut ahead = 0..diff.files.len();
     let mut at = None;
     let mut changed = 0;
-    // Lines left in the hunk, of the old and of the new side: inside, nothing is a header.
+    // Lines left in the hunk, of the old and of the new side. No line inside a hunk is a header.
     let mut left = (0_u64, 0_u64);
     let mut line = Vec::new();
     if peek(out)? == Some(0) {
@@ -62,7 +63,7 @@ pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
                 at = ahead.find(|at| names(*at));
             }
             if at.is_none() {
-                return Err(GitError::BrokenOff);
+                return Err(GitError::Truncated);
             }
             continue;
         }
@@ -70,7 +71,7 @@ pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
             continue;
         };
         if left == (0, 0) {
-            if let Some(counts) = hunk(&line) {
+            if let Some(counts) = parse_hunk_header(&line) {
                 left = counts;
             } else {
                 file.binary |= line.starts_with(b"Binary files ");
@@ -94,7 +95,7 @@ pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
                 _ => left = (left.0.saturating_sub(1), left.1.saturating_sub(1)),
             }
         }
-        if diff.detail == Detail::Patches && !file.withheld {
+        if diff.detail == DiffDetail::Patches && !file.withheld {
             file.patch.push_str(&String::from_utf8_lossy(&line));
             file.patch.push('\n');
             if changed > MAX_CHANGED_LINES {
@@ -105,8 +106,8 @@ pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
     Ok(())
 }
 
-/// A name as git writes it in headers: in quotes where it has characters that need them.
-pub(super) fn quoted(name: &str) -> Cow<'_, str> {
+/// Writes a name as git does in headers: in quotes if a character needs them.
+pub(super) fn quote_name(name: &str) -> Cow<'_, str> {
     let is_plain = |c: char| !(c.is_ascii_control() || matches!(c, '"' | '\\'));
     if name.chars().all(is_plain) {
         return name.into();
@@ -130,8 +131,8 @@ pub(super) fn quoted(name: &str) -> Cow<'_, str> {
     quoted.into()
 }
 
-/// How many lines of either side follow `@@ -1,2 +3,4 @@`.
-fn hunk(line: &[u8]) -> Option<(u64, u64)> {
+/// Parses `@@ -1,2 +3,4 @@` into the number of lines of both sides.
+fn parse_hunk_header(line: &[u8]) -> Option<(u64, u64)> {
     let text = str::from_utf8(line.strip_prefix(b"@@ -")?.split(|byte| *byte == b'@').next()?).ok()?;
     let mut sides = text
         .trim_end()
@@ -143,21 +144,21 @@ fn hunk(line: &[u8]) -> Option<(u64, u64)> {
     Some((sides.next()??, sides.next()??))
 }
 
-/// Reads a line without its end, cut where it is too long to be shown; false when there is none.
+/// Reads a line without its end, cut if it is too long to be shown. False at the end.
 pub(super) fn next_line(out: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool, GitError> {
-    let end = until(out, b'\n', MAX_LINE_BYTES, line)?;
+    let end = read_until(out, b'\n', MAX_LINE_BYTES, line)?;
     if end == FieldEnd::Cut {
         line.extend_from_slice(" … (line cut)".as_bytes());
     }
-    Ok(end != FieldEnd::Nothing || !line.is_empty())
+    Ok(end != FieldEnd::EndOfInput || !line.is_empty())
 }
 
-/// Whether a patch with that header is about this file.
-fn has_header(file: &Patched, line: &[u8]) -> bool {
+/// Whether this is the header of the file's patch.
+fn has_header(file: &FileDiff, line: &[u8]) -> bool {
     let new = &file.change.path;
     let old = file.change.from.as_ref().unwrap_or(new);
-    let header = format!("diff --git {} {}", quoted(old), quoted(new));
-    // Headers of very long names are cut, and then tell nothing.
+    let header = format!("diff --git {} {}", quote_name(old), quote_name(new));
+    // The header of a very long name is cut and cannot be compared.
     file.change.status != ChangeStatus::Unmerged
         && header.len() <= MAX_LINE_BYTES
         && String::from_utf8_lossy(line) == header
@@ -168,17 +169,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hunks_say_how_long_they_are() {
-        assert_eq!(hunk(b"@@ -10,7 +10,12 @@ fn x() {"), Some((7, 12)));
-        assert_eq!(hunk(b"@@ -0,0 +1 @@"), Some((0, 1)));
-        assert_eq!(hunk(b"@@ broken"), None);
-        assert_eq!(hunk(b"--- a/x"), None);
+    fn a_hunk_header_has_the_numbers_of_lines() {
+        assert_eq!(parse_hunk_header(b"@@ -10,7 +10,12 @@ fn x() {"), Some((7, 12)));
+        assert_eq!(parse_hunk_header(b"@@ -0,0 +1 @@"), Some((0, 1)));
+        assert_eq!(parse_hunk_header(b"@@ broken"), None);
+        assert_eq!(parse_hunk_header(b"--- a/x"), None);
     }
 
     #[test]
     fn names_are_quoted_as_git_does() {
-        assert_eq!(quoted("a b/größe"), "a b/größe");
-        assert_eq!(quoted("t\tab\"\\\u{1}"), r#""t\tab\"\\\001""#);
+        assert_eq!(quote_name("a b/größe"), "a b/größe");
+        assert_eq!(quote_name("t\tab\"\\\u{1}"), r#""t\tab\"\\\001""#);
     }
 
     #[test]

@@ -1,5 +1,9 @@
-//! What changed between two trees, as git's raw format has it: `:OLDMODE NEWMODE OLDID NEWID STATUS\0PATH\0`, for merges with
-//! one colon, mode, id and letter per parent.
+//! The parser of git's raw diff format: `:OLDMODE NEWMODE OLDID NEWID STATUS\0PATH\0`, in merges with one
+//! colon, mode, id and letter per parent.
+//!
+//! Patches are parsed in `patch.rs`.
+//!
+//! Invariant: memory is bounded per field and per list, whatever the repository contains.
 
 use std::io::BufRead;
 
@@ -11,19 +15,19 @@ use crate::files::lossy_text;
 pub struct ChangedFile {
     pub status: ChangeStatus,
     pub path: String,
-    /// What it was called before.
+    /// The old path of a renamed or copied file.
     pub from: Option<String>,
     pub old_mode: String,
     pub new_mode: String,
-    /// How many versions it is compared with; more than one in merges.
+    /// The number of versions it is compared with; more than one in merges.
     pub parents: usize,
-    /// True where only its name or mode changed.
+    /// Only its name or mode changed.
     pub same_content: bool,
-    /// What tells its content from another; 0 where it has none.
+    /// Fingerprint of its new content and mode. 0 if it was deleted.
     pub(super) content: u64,
 }
 
-/// What happened to it.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeStatus {
     Added,
@@ -33,12 +37,12 @@ pub enum ChangeStatus {
     Copied,
     /// A file became a link or a submodule, or the other way round.
     TypeChanged,
-    /// Both sides of a merge changed it and nobody has decided yet.
+    /// Both sides of a merge changed it, and the conflict is not resolved.
     Unmerged,
 }
 
 impl ChangedFile {
-    /// What it is called, and what it was called before.
+    /// The new path and the old one.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         [Some(self.path.as_str()), self.from.as_deref()]
             .into_iter()
@@ -60,12 +64,12 @@ impl ChangeStatus {
     }
 
     fn of(letters: &str) -> Self {
-        let all = |known: &[char]| letters.chars().all(|letter| known.contains(&letter));
+        let all = |allowed: &[char]| letters.chars().all(|letter| allowed.contains(&letter));
         match letters {
             "R" => Self::Renamed,
             "C" => Self::Copied,
             "U" => Self::Unmerged,
-            // Compared with each parent alone, what was renamed is new.
+            // In a merge, a rename against a single parent counts as an addition.
             _ if all(&['A', 'R', 'C']) => Self::Added,
             _ if all(&['D']) => Self::Deleted,
             _ if all(&['T']) => Self::TypeChanged,
@@ -73,7 +77,7 @@ impl ChangeStatus {
         }
     }
 
-    /// The letter git has for it.
+    /// Git's letter for it.
     pub(super) fn letter(self) -> char {
         match self {
             Self::Added => 'A',
@@ -90,15 +94,15 @@ impl ChangeStatus {
         Self::of(letter.encode_utf8(&mut [0; 4]))
     }
 
-    /// True where two names belong to the change.
+    /// True if the change has an old and a new path.
     pub(super) fn has_two_names(self) -> bool {
         matches!(self, Self::Renamed | Self::Copied)
     }
 }
 
-/// Reads one change; the reader stands at its first colon.
-pub(super) fn change(out: &mut dyn BufRead) -> Result<ChangedFile, GitError> {
-    let header = field(out)?;
+/// Reads one change. The reader is at its first colon.
+pub(super) fn read_change(out: &mut dyn BufRead) -> Result<ChangedFile, GitError> {
+    let header = read_field(out)?;
     let parents = header.bytes().take_while(|byte| *byte == b':').count();
     let mut words = header[parents..].split(' ');
     let old_mode = words.next().unwrap_or_default().to_owned();
@@ -115,11 +119,11 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<ChangedFile, GitError> {
         .chars()
         .filter(char::is_ascii_uppercase)
         .collect();
-    let content = content(&new_mode, new);
+    let content = fingerprint(&new_mode, new);
     let status = ChangeStatus::of(&letters);
-    let first = field(out)?;
+    let first = read_field(out)?;
     let (path, from) = if status.has_two_names() {
-        (field(out)?, Some(first))
+        (read_field(out)?, Some(first))
     } else {
         (first, None)
     };
@@ -135,8 +139,8 @@ pub(super) fn change(out: &mut dyn BufRead) -> Result<ChangedFile, GitError> {
     })
 }
 
-/// The first digits of an object id, which are enough to tell contents apart, mixed with the mode; 0 for no object.
-pub(super) fn content(mode: &str, id: &str) -> u64 {
+/// Fingerprint of a file's content: the first digits of its object id, mixed with the mode. 0 for no object.
+pub(super) fn fingerprint(mode: &str, id: &str) -> u64 {
     let digits = id
         .get(..16)
         .and_then(|digits| u64::from_str_radix(digits, 16).ok());
@@ -146,15 +150,15 @@ pub(super) fn content(mode: &str, id: &str) -> u64 {
         .map_or(0, |digits| digits ^ mode.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// Of more files than this only the number is kept.
+/// Further files of a commit are only counted.
 pub(super) const MAX_CHANGES: usize = 300_000;
 
-/// Reads changes for as long as there are any, and how many there are beyond those kept.
-pub(super) fn changes(out: &mut dyn BufRead) -> Result<(Vec<ChangedFile>, usize), GitError> {
+/// Reads all changes of a commit, and counts those beyond [`MAX_CHANGES`].
+pub(super) fn read_changes(out: &mut dyn BufRead) -> Result<(Vec<ChangedFile>, usize), GitError> {
     let mut changes = Vec::new();
     let mut unlisted = 0;
-    while skip_between(out)? && peek(out)? == Some(b':') {
-        let change = change(out)?;
+    while skip_separators(out)? && peek(out)? == Some(b':') {
+        let change = read_change(out)?;
         if changes.len() < MAX_CHANGES {
             changes.push(change);
         } else {
@@ -164,8 +168,8 @@ pub(super) fn changes(out: &mut dyn BufRead) -> Result<(Vec<ChangedFile>, usize)
     Ok((changes, unlisted))
 }
 
-/// Passes over what git puts between records; false at the end.
-pub(super) fn skip_between(out: &mut dyn BufRead) -> Result<bool, GitError> {
+/// Skips the bytes that git puts between records. False at the end.
+pub(super) fn skip_separators(out: &mut dyn BufRead) -> Result<bool, GitError> {
     loop {
         match peek(out)? {
             None => return Ok(false),
@@ -176,54 +180,54 @@ pub(super) fn skip_between(out: &mut dyn BufRead) -> Result<bool, GitError> {
 }
 
 /// Reads up to the next NUL.
-pub(super) fn field(out: &mut dyn BufRead) -> Result<String, GitError> {
+pub(super) fn read_field(out: &mut dyn BufRead) -> Result<String, GitError> {
     let mut bytes = Vec::new();
-    let end = until(out, 0, MAX_FIELD_BYTES, &mut bytes)?;
-    if end == FieldEnd::Nothing {
-        return Err(GitError::BrokenOff);
+    let end = read_until(out, 0, MAX_FIELD_BYTES, &mut bytes)?;
+    if end == FieldEnd::EndOfInput {
+        return Err(GitError::Truncated);
     }
     Ok(lossy_text(bytes))
 }
 
-/// How what was read ended: with the byte that ends it, after having been cut, or with the end of everything.
+/// How a field ended: whole, cut at the limit, or because the input ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldEnd {
     Whole,
     Cut,
-    Nothing,
+    EndOfInput,
 }
 
-/// Fields beyond this are cut: whoever wrote them did not mean them to be read.
+/// Longer fields are cut.
 const MAX_FIELD_BYTES: usize = 32 << 10;
 
-/// Reads up to the next `end`, which is passed over, and keeps at most `most` bytes of it.
-pub(super) fn until(
+/// Reads up to the byte `end`, which is skipped, and stores at most `limit` bytes in `field`.
+pub(super) fn read_until(
     out: &mut dyn BufRead,
     end: u8,
-    most: usize,
-    kept: &mut Vec<u8>,
+    limit: usize,
+    field: &mut Vec<u8>,
 ) -> Result<FieldEnd, GitError> {
-    kept.clear();
+    field.clear();
     let mut is_cut = false;
     loop {
         let part = out.fill_buf().map_err(GitError::Pipe)?;
         if part.is_empty() {
-            return Ok(FieldEnd::Nothing);
+            return Ok(FieldEnd::EndOfInput);
         }
-        let found = part.iter().position(|byte| *byte == end);
-        let text = &part[..found.unwrap_or(part.len())];
-        let room = most.saturating_sub(kept.len());
+        let end_at = part.iter().position(|byte| *byte == end);
+        let text = &part[..end_at.unwrap_or(part.len())];
+        let room = limit.saturating_sub(field.len());
         is_cut |= text.len() > room;
-        kept.extend_from_slice(&text[..text.len().min(room)]);
-        let used = text.len() + usize::from(found.is_some());
+        field.extend_from_slice(&text[..text.len().min(room)]);
+        let used = text.len() + usize::from(end_at.is_some());
         out.consume(used);
-        if found.is_some() {
+        if end_at.is_some() {
             return Ok(if is_cut { FieldEnd::Cut } else { FieldEnd::Whole });
         }
     }
 }
 
-/// The next byte, left where it is; nothing at the end.
+/// The next byte, without consuming it. `None` at the end.
 pub(super) fn peek(out: &mut dyn BufRead) -> Result<Option<u8>, GitError> {
     Ok(out.fill_buf().map_err(GitError::Pipe)?.first().copied())
 }
@@ -233,7 +237,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, status: ChangeStatus, path: &str, from: Option<&str>) {
-        let read = change(&mut text.as_bytes()).unwrap();
+        let read = read_change(&mut text.as_bytes()).unwrap();
         assert_eq!(
             (read.status, read.path.as_str(), read.from.as_deref()),
             (status, path, from)
@@ -241,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_has_its_meaning() {
+    fn every_letter_is_a_status() {
         check(
             ":000000 100644 0000000 0fdf397 A\0a b\0",
             ChangeStatus::Added,
@@ -299,16 +303,20 @@ mod tests {
     }
 
     #[test]
-    fn the_content_is_the_last_id() {
+    fn the_fingerprint_is_of_the_last_id() {
         let id = |digit: &str| digit.repeat(40);
         let check = |text: String, expected: u64| {
-            assert_eq!(change(&mut text.as_bytes()).unwrap().content, expected, "{text}");
+            assert_eq!(
+                read_change(&mut text.as_bytes()).unwrap().content,
+                expected,
+                "{text}"
+            );
         };
         check(
             format!(":100644 100644 {} {} M\0f\0", id("1"), id("2")),
-            content("100644", &id("2")),
+            fingerprint("100644", &id("2")),
         );
-        assert_ne!(content("100644", &id("2")), content("100755", &id("2")));
+        assert_ne!(fingerprint("100644", &id("2")), fingerprint("100755", &id("2")));
         check(format!(":100644 000000 {} {} D\0f\0", id("1"), id("0")), 0);
         let merged = format!(
             "::100644 100644 100644 {} {} {} MM\0f\0",
@@ -316,17 +324,17 @@ mod tests {
             id("2"),
             id("3")
         );
-        check(merged, content("100644", &id("3")));
+        check(merged, fingerprint("100644", &id("3")));
     }
 
     #[test]
     fn modes_are_the_first_and_the_last() {
-        let read = change(&mut ":100644 100755 0fdf397 0fdf397 M\0f\0".as_bytes()).unwrap();
+        let read = read_change(&mut ":100644 100755 0fdf397 0fdf397 M\0f\0".as_bytes()).unwrap();
         assert_eq!(
             (read.old_mode.as_str(), read.new_mode.as_str()),
             ("100644", "100755")
         );
-        let read = change(&mut "::100644 100645 100755 a b c MM\0f\0".as_bytes()).unwrap();
+        let read = read_change(&mut "::100644 100645 100755 a b c MM\0f\0".as_bytes()).unwrap();
         assert_eq!(
             (read.old_mode.as_str(), read.new_mode.as_str()),
             ("100644", "100755")

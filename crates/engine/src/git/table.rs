@@ -1,11 +1,13 @@
-//! The table of commits: who, when, why and which files, kept in the user's cache.
+//! The commit table: authors, dates, subjects and changed files of all commits, in the user's cache.
 //!
-//! It is derived: losing it loses nothing, and another version of it is made anew. Commits go in parents first, so that
-//! whatever a crash leaves is whole as far as it goes.
+//! It is derived from the repository. A damaged table, or one of another version, is deleted and filled
+//! again.
+//!
+//! Invariant: commits are written parents first, so a crash leaves a table that is complete as far as it
+//! goes.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,66 +16,72 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::graph::{Graph, number};
 use super::raw::{ChangeStatus, ChangedFile};
 use super::{Commit, GitError};
-use crate::sqlite::is_broken;
+use crate::sqlite::{self, DatabaseError, OnDamage, Schema};
 
-/// The table, open.
+/// An open table.
 #[derive(Debug)]
 pub(super) struct CommitTable {
     connection: Connection,
     identity: i64,
 }
 
-/// A commit as the table takes it.
+/// A commit with the fields that only the table needs.
 pub(super) struct CommitRow {
     pub(super) commit: Commit,
-    /// The author's own name and address, before any mailmap.
+    /// Name and address of the author before the mailmap.
     pub(super) name: String,
     pub(super) email: String,
-    /// When it was committed, in seconds since 1970.
+    /// Commit time in seconds since 1970.
     pub(super) time: i64,
-    /// What a merge changed as its first parent sees it.
+    /// The changes of a merge against its first parent.
     pub(super) from_first_parent: Option<Vec<ChangedFile>>,
 }
 
-/// The commits that changed a path, as their first parents see it.
-pub(super) struct Touched {
+/// The commits that changed a path against their first parent.
+pub(super) struct PathChanges {
     pub(super) by_number: Vec<bool>,
-    /// Of a single file, what each of them made of it.
+    /// For a single file, the fingerprint of its content after each commit.
     pub(super) contents: HashMap<u32, u64>,
 }
 
-/// Something is wrong with the table; git is asked instead.
+/// Why the table cannot answer. Git answers instead.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TableError {
     #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
+    Database(#[from] DatabaseError),
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("another process writes")]
     Busy,
-    #[error("it says what cannot be")]
-    Broken,
+    #[error("its rows contradict each other")]
+    Inconsistent,
     #[error("there are too many commits")]
-    TooMany,
+    TooManyCommits,
+}
+
+impl From<rusqlite::Error> for TableError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.into())
+    }
 }
 
 impl TableError {
-    /// True where only a new table helps.
+    /// True if only a new table helps.
     pub(super) fn is_damage(&self) -> bool {
         match self {
-            Self::Sqlite(error) => is_broken(error),
-            Self::Broken => true,
-            Self::Git(_) | Self::Io(_) | Self::Busy | Self::TooMany => false,
+            Self::Database(DatabaseError::Damaged(_)) | Self::Inconsistent => true,
+            Self::Database(_) | Self::Git(_) | Self::Io(_) | Self::Busy | Self::TooManyCommits => false,
         }
     }
 }
 
-/// Another number means another form: the table is made anew.
-const VERSION: i64 = 6;
-
-const SCHEMA: &str = "
+/// The table is derived from the repository, so a damaged one, or one of another version, is filled again.
+const SCHEMA: Schema = Schema {
+    version: 6,
+    pragmas: "PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 500000;",
+    tables: "
     CREATE TABLE identity (id INTEGER NOT NULL, in_commit_graph INTEGER NOT NULL);
     INSERT INTO identity VALUES (random(), 0);
     CREATE TABLE authors (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, UNIQUE (name, email));
@@ -83,40 +91,32 @@ const SCHEMA: &str = "
         date TEXT NOT NULL, subject TEXT NOT NULL, parents BLOB NOT NULL, files BLOB NOT NULL);
     CREATE TABLE touched (
         path INTEGER NOT NULL, commit_id INTEGER NOT NULL, content INTEGER NOT NULL,
-        PRIMARY KEY (path, commit_id)) WITHOUT ROWID;
-";
+        PRIMARY KEY (path, commit_id)) WITHOUT ROWID;",
+    on_damage: OnDamage::Rebuild,
+    after_damage: "",
+    busy_timeout: Duration::from_secs(5),
+};
 
-/// More paths than this below a directory, and git answers sooner.
-const MAX_PATHS: i64 = 2_000;
+const FILE: &str = "history.db";
+
+/// For a directory with more paths than this, git is faster.
+const MAX_PATHS_BELOW: i64 = 2_000;
 
 impl CommitTable {
-    /// Opens the table in `folder`, or makes it.
+    /// Opens the table in `folder`. Creates an empty one if there is none that can be used.
     pub(super) fn open(folder: &Path) -> Result<Self, TableError> {
-        let mut connection = connect(folder)?;
-        if version(&connection)? != VERSION {
-            // Whoever has the right to write makes it; the others come again.
-            let _lock = lock(folder)?.ok_or(TableError::Busy)?;
-            if !matches!(version(&connection)?, 0 | VERSION) {
-                drop(connection);
-                remove_files(folder)?;
-                connection = connect(folder)?;
-            }
-            if version(&connection)? != VERSION {
-                let make = format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;");
-                connection.execute_batch(&make)?;
-            }
-        }
+        let connection = sqlite::open(&folder.join(FILE), &SCHEMA)?;
         let identity = connection.query_row("SELECT id FROM identity", [], |row| row.get(0))?;
         Ok(Self { connection, identity })
     }
 
-    /// Throws a broken table away.
+    /// Deletes a damaged table.
     pub(super) fn remove(folder: &Path) -> Result<(), TableError> {
         let _lock = lock(folder)?.ok_or(TableError::Busy)?;
-        Ok(remove_files(folder)?)
+        Ok(sqlite::remove(&folder.join(FILE))?)
     }
 
-    /// How many commits there were when the commit graph was last written.
+    /// The number of commits when the commit graph was last written.
     pub(super) fn in_commit_graph(&self) -> Result<usize, TableError> {
         let mut statement = self
             .connection
@@ -133,12 +133,12 @@ impl CommitTable {
         Ok(())
     }
 
-    /// Tells this table from one that is made in its place.
+    /// A random number that differs in a table that replaces this one.
     pub(super) fn identity(&self) -> i64 {
         self.identity
     }
 
-    /// Reads into `graph` what the table has beyond it.
+    /// Adds the commits that `graph` does not have yet.
     pub(super) fn extend(&self, graph: &mut Graph) -> Result<(), TableError> {
         let mut statement = self
             .connection
@@ -150,25 +150,27 @@ impl CommitTable {
                 .as_blob()
                 .map_err(rusqlite::Error::from)?
                 .chunks_exact(4)
-                .map(to_number)
+                .map(u32_from_bytes)
                 .collect();
             let author: u32 = row.get(1)?;
-            let is_right = parents.iter().all(|parent| (*parent as usize) < graph.len());
+            let is_valid = parents.iter().all(|parent| (*parent as usize) < graph.len());
             let author = author
                 .checked_sub(1)
-                .filter(|_| is_right)
-                .ok_or(TableError::Broken)?;
+                .filter(|_| is_valid)
+                .ok_or(TableError::Inconsistent)?;
             graph.push(row.get(0)?, author, &parents);
         }
         Ok(())
     }
 
-    /// The number of a commit.
+    /// The number of a commit. `None` if the table does not have it.
     pub(super) fn number(&self, id: &str) -> Result<Option<u32>, TableError> {
         let mut statement = self
             .connection
             .prepare_cached("SELECT id FROM commits WHERE oid = ?1")?;
-        let id: Option<u32> = statement.query_row([bytes(id)], |row| row.get(0)).optional()?;
+        let id: Option<u32> = statement
+            .query_row([id_to_bytes(id)], |row| row.get(0))
+            .optional()?;
         Ok(id.map(|id| id - 1))
     }
 
@@ -178,24 +180,25 @@ impl CommitTable {
             .connection
             .prepare_cached("SELECT oid FROM commits WHERE id = ?1")?;
         let oid: Vec<u8> = statement.query_row([number + 1], |row| row.get(0))?;
-        Ok(hex(&oid))
+        Ok(id_from_bytes(&oid))
     }
 
-    /// Which of the first `commits` changed `path` or something below it; nothing where too much is below it.
-    pub(super) fn touched(&self, path: &str, commits: usize) -> Result<Option<Touched>, TableError> {
+    /// The commits among the first `commits` that changed `path` or a path below it. `None` if too many paths
+    /// are below it.
+    pub(super) fn changes_of(&self, path: &str, commits: usize) -> Result<Option<PathChanges>, TableError> {
         const BELOW: &str = "path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0')";
         let mut count = self.connection.prepare_cached(&format!(
-            "SELECT count(*) FROM (SELECT 1 FROM paths WHERE {BELOW} LIMIT {MAX_PATHS})"
+            "SELECT count(*) FROM (SELECT 1 FROM paths WHERE {BELOW} LIMIT {MAX_PATHS_BELOW})"
         ))?;
         let paths: i64 = count.query_row([path], |row| row.get(0))?;
-        if paths == MAX_PATHS {
+        if paths == MAX_PATHS_BELOW {
             return Ok(None);
         }
         let mut exact = self
             .connection
             .prepare_cached("SELECT 1 FROM paths WHERE path = ?1")?;
         let is_file = paths == 1 && exact.exists([path])?;
-        let mut touched = Touched {
+        let mut changes = PathChanges {
             by_number: vec![false; commits],
             contents: HashMap::new(),
         };
@@ -205,19 +208,19 @@ impl CommitTable {
         let mut rows = statement.query([path])?;
         while let Some(row) = rows.next()? {
             let id: u32 = row.get(0)?;
-            // Later ones came while this was asked.
-            if let Some(place) = touched.by_number.get_mut(id as usize - 1) {
-                *place = true;
+            // Commits beyond the vector were added by another process meanwhile.
+            if let Some(is_changed) = changes.by_number.get_mut(id as usize - 1) {
+                *is_changed = true;
                 if is_file {
                     let content: i64 = row.get(1)?;
-                    touched.contents.insert(id - 1, content.cast_unsigned());
+                    changes.contents.insert(id - 1, content.cast_unsigned());
                 }
             }
         }
-        Ok(Some(touched))
+        Ok(Some(changes))
     }
 
-    /// Everyone who committed, as they called themselves.
+    /// Names and addresses of all authors, before the mailmap.
     pub(super) fn authors(&self) -> Result<Vec<(String, String)>, TableError> {
         let mut statement = self
             .connection
@@ -226,7 +229,7 @@ impl CommitTable {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// A commit as it is shown, but for its author and its parents; and the author's number.
+    /// A commit without its author and its parents, and the number of its author.
     pub(super) fn commit(&self, number: u32) -> Result<(Commit, usize), TableError> {
         let mut statement = self
             .connection
@@ -234,21 +237,21 @@ impl CommitTable {
         Ok(statement.query_row([number + 1], |row| {
             let author: u32 = row.get(1)?;
             let commit = Commit {
-                id: hex(row.get_ref(0)?.as_blob()?),
+                id: id_from_bytes(row.get_ref(0)?.as_blob()?),
                 short: String::new(),
                 parents: Vec::new(),
                 author: String::new(),
                 email: String::new(),
                 date: row.get(2)?,
                 subject: row.get(3)?,
-                files: unpack(row.get_ref(4)?.as_blob()?),
+                files: decode_changes(row.get_ref(4)?.as_blob()?),
                 unlisted: 0,
             };
             Ok((commit, author as usize - 1))
         })?)
     }
 
-    /// Adds commits, parents first.
+    /// Adds commits, parents first, in one transaction.
     pub(super) fn write(&mut self, batch: &[CommitRow]) -> Result<(), TableError> {
         let transaction = self.connection.transaction()?;
         for row in batch {
@@ -262,7 +265,7 @@ impl CommitTable {
             let mut parents = Vec::new();
             for parent in &commit.parents {
                 let mut statement = transaction.prepare_cached("SELECT id FROM commits WHERE oid = ?1")?;
-                let id: u32 = statement.query_row([bytes(parent)], |row| row.get(0))?;
+                let id: u32 = statement.query_row([id_to_bytes(parent)], |row| row.get(0))?;
                 parents.extend((id - 1).to_le_bytes());
             }
             transaction
@@ -273,14 +276,14 @@ impl CommitTable {
                  VALUES (?1, ?2, (SELECT id FROM authors WHERE name = ?3 AND email = ?4), ?5, ?6, ?7, ?8)",
             )?;
             let new = statement.execute(params![
-                bytes(&commit.id),
+                id_to_bytes(&commit.id),
                 time,
                 name,
                 email,
                 commit.date,
                 commit.subject,
                 parents,
-                pack(&commit.files)
+                encode_changes(&commit.files)
             ])?;
             if new == 0 {
                 continue;
@@ -304,29 +307,6 @@ impl CommitTable {
     }
 }
 
-fn connect(folder: &Path) -> Result<Connection, TableError> {
-    let connection = Connection::open(folder.join("history.db"))?;
-    connection.busy_timeout(Duration::from_secs(5))?;
-    connection.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 500000;",
-    )?;
-    Ok(connection)
-}
-
-fn version(connection: &Connection) -> Result<i64, TableError> {
-    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
-}
-
-fn remove_files(folder: &Path) -> std::io::Result<()> {
-    for suffix in ["-wal", "-shm", ""] {
-        match fs::remove_file(folder.join(format!("history.db{suffix}"))) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 fn path_id(connection: &Connection, path: &str) -> Result<i64, TableError> {
     let mut find = connection.prepare_cached("SELECT id FROM paths WHERE path = ?1")?;
     if let Some(id) = find.query_row([path], |row| row.get(0)).optional()? {
@@ -338,8 +318,8 @@ fn path_id(connection: &Connection, path: &str) -> Result<i64, TableError> {
     Ok(connection.last_insert_rowid())
 }
 
-/// Changes as the table keeps them: the letter and the path, for renames the old one too, each with a NUL.
-fn pack(changes: &[ChangedFile]) -> Vec<u8> {
+/// Encodes changes: the letter and the path, for renames the old path too, with a NUL behind each path.
+fn encode_changes(changes: &[ChangedFile]) -> Vec<u8> {
     let mut packed = Vec::new();
     for change in changes {
         packed.push(change.status.letter() as u8);
@@ -351,7 +331,8 @@ fn pack(changes: &[ChangedFile]) -> Vec<u8> {
     packed
 }
 
-fn unpack(mut packed: &[u8]) -> Vec<ChangedFile> {
+/// Decodes the changes that [`encode_changes`] wrote.
+fn decode_changes(mut packed: &[u8]) -> Vec<ChangedFile> {
     let mut changes = Vec::new();
     while let Some((letter, rest)) = packed.split_first() {
         let status = ChangeStatus::from_letter((*letter).into());
@@ -374,7 +355,8 @@ fn unpack(mut packed: &[u8]) -> Vec<ChangedFile> {
     changes
 }
 
-/// The right to write; nothing while another process has it. It ends with the process.
+/// Takes the lock of the one process that fills the table. `None` while another process has it. The operating
+/// system releases it when the process ends.
 pub(super) fn lock(folder: &Path) -> Result<Option<File>, TableError> {
     let file = File::options()
         .create(true)
@@ -388,14 +370,14 @@ pub(super) fn lock(folder: &Path) -> Result<Option<File>, TableError> {
     }
 }
 
-fn bytes(hex: &str) -> Vec<u8> {
+fn id_to_bytes(hex: &str) -> Vec<u8> {
     hex.as_bytes()
         .chunks_exact(2)
         .filter_map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok())
         .collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn id_from_bytes(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
     bytes
         .iter()
@@ -403,7 +385,7 @@ fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-fn to_number(bytes: &[u8]) -> u32 {
+fn u32_from_bytes(bytes: &[u8]) -> u32 {
     bytes
         .iter()
         .rev()
@@ -415,7 +397,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_survive_being_kept() {
+    fn changes_are_decoded_as_they_were_encoded() {
         let change = |status, path: &str, from: Option<&str>| ChangedFile {
             status,
             path: path.into(),
@@ -431,14 +413,14 @@ mod tests {
             change(ChangeStatus::Renamed, "größe", Some("old")),
             change(ChangeStatus::Deleted, "x", None),
         ];
-        assert_eq!(unpack(&pack(&changes)), changes);
-        assert_eq!(unpack(&[]), []);
+        assert_eq!(decode_changes(&encode_changes(&changes)), changes);
+        assert_eq!(decode_changes(&[]), []);
     }
 
     #[test]
-    fn ids_are_bytes_and_back() {
+    fn ids_are_converted_to_bytes_and_back() {
         let id = "00ff10".repeat(7);
-        assert_eq!(hex(&bytes(&id)), id);
-        assert_eq!(to_number(&7_000_000_u32.to_le_bytes()), 7_000_000);
+        assert_eq!(id_from_bytes(&id_to_bytes(&id)), id);
+        assert_eq!(u32_from_bytes(&7_000_000_u32.to_le_bytes()), 7_000_000);
     }
 }

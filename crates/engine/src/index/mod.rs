@@ -45,7 +45,7 @@ use worker::VectorFiller;
 
 use crate::accesses::Accesses;
 use crate::deadline::Deadline;
-use crate::embed::{Embedder, Trouble};
+use crate::embed::{Embedder, EmbeddingError};
 use crate::files::Root;
 use crate::overview::Overview;
 use crate::store::{ChunkHit, ChunkQuery, DiscoveryQuery, Look, StoreError, StoredDiscovery};
@@ -299,7 +299,7 @@ impl Index {
     }
 
     /// How many indexed files have all their vectors from the embedding server. `None` without a server.
-    pub fn filled(&self) -> Option<Result<Filled, Trouble>> {
+    pub fn filled(&self) -> Option<Result<Filled, EmbeddingError>> {
         let shared = &self.shared;
         let remote = shared.options.remote.as_ref()?;
         if shared.visible().is_none()
@@ -313,7 +313,7 @@ impl Index {
     }
 
     /// Fetches all missing vectors from the embedding server, and waits for them.
-    pub fn fill(&self, report: &dyn Fn(Filled)) -> Result<(), Trouble> {
+    pub fn fill(&self, report: &dyn Fn(Filled)) -> Result<(), EmbeddingError> {
         let shared = &self.shared;
         match &shared.options.remote {
             Some(remote) => VectorFiller { shared, remote }.fill(report),

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::deadline::Deadline;
-use crate::embed::{Remote, Trouble};
+use crate::embed::{EmbeddingError, Remote};
 
 /// Why an embedding server took no part in ranking.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RerankSkipped {
     #[error("The embedding server {host} {trouble}; results are ordered without it")]
-    Trouble { host: String, trouble: Trouble },
+    Trouble { host: String, trouble: EmbeddingError },
     #[error("{model} does not know enough of the results yet; they are ordered without it")]
     Unknown { model: String },
 }

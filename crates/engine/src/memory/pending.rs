@@ -1,4 +1,9 @@
-//! Entries that wait for the user: one file each, called by what it holds, so that the same entry waits once.
+//! Pending entries: the queue of entries that the user has to approve, one file each.
+//!
+//! Asking the user is done in the app.
+//!
+//! Invariant: the file name is a hash of the entry, so the same entry is pending once, and a lock makes sure
+//! that an approved entry is appended once.
 
 use std::fs::{self, TryLockError};
 use std::io;
@@ -15,7 +20,7 @@ use crate::clock::rfc3339;
 use crate::deadline::Deadline;
 use crate::files::{make_private, replace};
 
-/// An entry that waits.
+/// An entry that waits for approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
     #[serde(skip)]
@@ -24,15 +29,15 @@ pub struct Pending {
     pub entry: String,
     #[serde(flatten)]
     pub author: Author,
-    /// Since when.
+    /// Time at which it was queued.
     pub date: String,
 }
 
-/// Why an entry does not wait, or cannot be decided on.
+/// Why an entry cannot be queued, approved or rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum PendingError {
     #[error("there is no place to keep it: neither XDG_STATE_HOME nor HOME is set")]
-    Nowhere,
+    NoStateFolder,
     #[error("{0} entries wait already; approve or reject some first")]
     TooMany(usize),
     #[error("no entry {0} waits for approval")]
@@ -47,17 +52,20 @@ pub enum PendingError {
     Io(#[from] io::Error),
 }
 
-/// More than anybody would read through.
+/// More entries than anybody would review.
 const MAX_PENDING: usize = 1_000;
 
 impl Memory {
-    /// Has an entry wait for the user, and says what it is called there.
+    /// Queues an entry for approval, and returns its id.
     pub fn queue(&self, entry: &MemoryEntry, author: &Author) -> Result<String, PendingError> {
-        let folder = self.waiting()?;
+        let folder = self.pending_folder()?;
         make_private(folder)?;
-        let mut id = id(entry, SHORT);
-        if self.waits(&id).is_ok_and(|other| other.entry != entry.text()) {
-            id = self::id(entry, usize::MAX);
+        let mut id = pending_id(entry, SHORT_ID_DIGITS);
+        if self
+            .read_pending(&id)
+            .is_ok_and(|other| other.entry != entry.text())
+        {
+            id = pending_id(entry, usize::MAX);
         }
         let file = folder.join(file_name(&id));
         if !file.exists() {
@@ -78,13 +86,13 @@ impl Memory {
         Ok(id)
     }
 
-    /// What waits, the oldest first.
+    /// All pending entries, the oldest first.
     pub fn pending(&self) -> Result<Vec<Pending>, PendingError> {
         #[expect(
             clippy::disallowed_methods,
             reason = "a folder of the user's state, not of a project"
         )]
-        let entries = match fs::read_dir(self.waiting()?) {
+        let entries = match fs::read_dir(self.pending_folder()?) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
@@ -92,22 +100,23 @@ impl Memory {
         let mut pending: Vec<Pending> = entries
             .flatten()
             .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter_map(|name| self.waits(name.strip_suffix(SUFFIX)?).ok())
+            .filter_map(|name| self.read_pending(name.strip_suffix(PENDING_SUFFIX)?).ok())
             .collect();
         pending.sort_by(|a, b| a.date.cmp(&b.date).then_with(|| a.id.cmp(&b.id)));
         Ok(pending)
     }
 
-    /// Appends an entry that waits, as its author's.
+    /// Appends a pending entry in its author's name.
     pub fn approve(&self, id: &str) -> Result<(Pending, Appended), PendingError> {
-        let _alone = self.alone()?;
-        let pending = self.waits(id)?;
+        let _lock = self.lock()?;
+        let pending = self.read_pending(id)?;
         let entry = MemoryEntry::new(pending.file, &pending.entry)?;
         let (file, taken) = (
-            self.waiting()?.join(file_name(id)),
-            self.waiting()?.join(format!("{id}{TAKEN}")),
+            self.pending_folder()?.join(file_name(id)),
+            self.pending_folder()?.join(format!("{id}{TAKEN_SUFFIX}")),
         );
-        // A process that is killed now leaves what it was at, and the next one looks whether it is written.
+        // If this process is killed now, the next one finds the taken file and checks whether the entry was
+        // written.
         fs::rename(&file, &taken)?;
         let appended = self.append(&entry, &pending.author, &Deadline::default());
         let appended = appended.inspect_err(|_| drop(fs::rename(&taken, &file)))?;
@@ -115,31 +124,32 @@ impl Memory {
         Ok((pending, appended))
     }
 
-    /// It is decided otherwise: an entry does not wait any more, if it did.
+    /// Removes an entry from the queue, if it is there, because it was decided in another way.
     pub fn settle(&self, entry: &MemoryEntry) {
-        for digits in [SHORT, usize::MAX] {
-            let id = id(entry, digits);
-            if self.waits(&id).is_ok_and(|one| one.entry == entry.text()) {
+        for digits in [SHORT_ID_DIGITS, usize::MAX] {
+            let id = pending_id(entry, digits);
+            if self.read_pending(&id).is_ok_and(|one| one.entry == entry.text()) {
                 let _ = self.reject(&id);
             }
         }
     }
 
-    /// Throws an entry that waits away.
+    /// Deletes a pending entry.
     pub fn reject(&self, id: &str) -> Result<Pending, PendingError> {
-        let _alone = self.alone()?;
-        let pending = self.waits(id)?;
-        fs::remove_file(self.waiting()?.join(file_name(id)))?;
+        let _lock = self.lock()?;
+        let pending = self.read_pending(id)?;
+        fs::remove_file(self.pending_folder()?.join(file_name(id)))?;
         Ok(pending)
     }
 
-    fn waiting(&self) -> Result<&Path, PendingError> {
-        self.waiting.as_deref().ok_or(PendingError::Nowhere)
+    fn pending_folder(&self) -> Result<&Path, PendingError> {
+        self.pending_folder.as_deref().ok_or(PendingError::NoStateFolder)
     }
 
-    /// Whoever decides does so alone, so that an entry approved twice is written once.
-    fn alone(&self) -> Result<fs::File, PendingError> {
-        let folder = self.waiting()?;
+    /// Takes the lock of the one process that decides, so that an entry that is approved twice is written
+    /// once.
+    fn lock(&self) -> Result<fs::File, PendingError> {
+        let folder = self.pending_folder()?;
         make_private(folder)?;
         let lock = fs::File::create(folder.join("lock"))?;
         let until = Instant::now() + LOCK_TIMEOUT;
@@ -154,7 +164,7 @@ impl Memory {
         Ok(lock)
     }
 
-    /// What a process that was killed had begun to write: it is written, or waits again.
+    /// Finishes what a killed process had begun: the entry was written, or is pending again.
     fn finish_taken(&self, folder: &Path) -> io::Result<()> {
         #[expect(
             clippy::disallowed_methods,
@@ -164,12 +174,12 @@ impl Memory {
             .flatten()
             .filter_map(|entry| entry.file_name().into_string().ok());
         for name in names {
-            let Some(id) = name.strip_suffix(TAKEN) else {
+            let Some(id) = name.strip_suffix(TAKEN_SUFFIX) else {
                 continue;
             };
             let (taken, file) = (folder.join(&name), folder.join(file_name(id)));
             fs::rename(&taken, &file)?;
-            if let Ok(pending) = self.waits(id)
+            if let Ok(pending) = self.read_pending(id)
                 && self
                     .read(pending.file)
                     .is_ok_and(|text| text.contains(&format!("{}\n", pending.entry)))
@@ -180,7 +190,7 @@ impl Memory {
         Ok(())
     }
 
-    fn waits(&self, id: &str) -> Result<Pending, PendingError> {
+    fn read_pending(&self, id: &str) -> Result<Pending, PendingError> {
         let unknown = || PendingError::Unknown(id.to_owned());
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(unknown());
@@ -189,7 +199,7 @@ impl Memory {
             clippy::disallowed_methods,
             reason = "a file of the user's state, not of a project"
         )]
-        let text = fs::read_to_string(self.waiting()?.join(file_name(id))).map_err(|_| unknown())?;
+        let text = fs::read_to_string(self.pending_folder()?.join(file_name(id))).map_err(|_| unknown())?;
         let pending: Pending = serde_json::from_str(&text).map_err(|_| unknown())?;
         Ok(Pending {
             id: id.to_owned(),
@@ -198,24 +208,24 @@ impl Memory {
     }
 }
 
-const SUFFIX: &str = ".json";
+const PENDING_SUFFIX: &str = ".json";
 
 fn file_name(id: &str) -> String {
-    format!("{id}{SUFFIX}")
+    format!("{id}{PENDING_SUFFIX}")
 }
 
-/// What an entry that is being written is called meanwhile.
-const TAKEN: &str = ".taken";
+/// Suffix of the file while its entry is being written.
+const TAKEN_SUFFIX: &str = ".taken";
 
-/// Digits that people have to type; all of them where two entries share these.
-const SHORT: usize = 10;
+/// Digits of an id, which people have to type. If two entries share them, the second one gets all digits.
+const SHORT_ID_DIGITS: usize = 10;
 
-/// How long it is waited for somebody else who decides, and how long between two looks.
+/// How long a process waits for the lock, and how often it tries.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What an entry is called while it waits.
-fn id(entry: &MemoryEntry, digits: usize) -> String {
+/// The id of a pending entry: the first digits of its hash.
+fn pending_id(entry: &MemoryEntry, digits: usize) -> String {
     let whole = format!("{}\n{}", entry.file.name(), entry.text());
     let mut id = format!("{:016x}", xxh3_64(whole.as_bytes()));
     id.truncate(digits);
@@ -230,7 +240,7 @@ mod tests {
     use docent_core::access::Access;
 
     #[test]
-    fn an_entry_waits_once_and_is_decided_on_once() {
+    fn an_entry_is_pending_once_and_decided_once() {
         let directory = tempfile::tempdir().unwrap();
         let root = Root::open(directory.path(), Access::new([]).unwrap()).unwrap();
         let memory = Memory::new(root, Clock::System, Some(directory.path().join("state/waiting")));

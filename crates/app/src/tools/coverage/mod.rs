@@ -8,7 +8,7 @@ pub(super) mod overall;
 pub(super) mod start;
 
 use docent_core::coverage::{LineHits, Percent, USUAL_REPORT_PATHS};
-use docent_engine::coverage::{CoverageError, Loaded};
+use docent_engine::coverage::{CoverageError, LoadedReport};
 use docent_engine::files::FileError;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -78,7 +78,7 @@ fn fill_report(project: &Project, arguments: &mut Object) -> Result<Option<Strin
     if arguments.contains_key("lcovPath") {
         return Ok(None);
     }
-    let Some(path) = project.coverage.usual() else {
+    let Some(path) = project.coverage.newest_usual() else {
         return Err(Failure::new(
             FailureKind::Missing,
             "There is no LCOV report in the usual places",
@@ -91,7 +91,7 @@ fn fill_report(project: &Project, arguments: &mut Object) -> Result<Option<Strin
 }
 
 /// Loads the report that a caller names.
-fn load(call: &Call<'_>, path: &str) -> Result<Loaded, Failure> {
+fn load(call: &Call<'_>, path: &str) -> Result<LoadedReport, Failure> {
     call.project
         .coverage
         .load(path, call.deadline)

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use docent_core::text::reveal::reveal_part;
-use docent_engine::docs::{Doc, ReadError, Shown, read};
+use docent_engine::docs::{Doc, DocSection, ReadError, read};
 use docent_engine::store::StoreError;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -96,18 +96,22 @@ fn refuse_read(error: &ReadError, id: &str) -> Failure {
 /// ones.
 fn render(doc: &Doc, budget: usize) -> String {
     let target = doc
-        .shown
+        .sections
         .iter()
         .position(|shown| shown.offset == 0)
         .unwrap_or_default();
-    let mut order: Vec<usize> = (0..doc.shown.len()).collect();
-    order.sort_by_key(|at| (doc.shown[*at].offset.unsigned_abs(), *at));
-    let mut parts: Vec<Option<String>> = vec![None; doc.shown.len()];
+    let mut order: Vec<usize> = (0..doc.sections.len()).collect();
+    order.sort_by_key(|at| (doc.sections[*at].offset.unsigned_abs(), *at));
+    let mut parts: Vec<Option<String>> = vec![None; doc.sections.len()];
     let mut left = budget.saturating_sub(NOTE_CHARS);
     let mut left_out: Vec<&str> = Vec::new();
     for at in order {
-        let shown = &doc.shown[at];
-        let mut part = format!("{}\n{}", delimiter(shown, doc.of), escape_delimiters(&shown.text));
+        let shown = &doc.sections[at];
+        let mut part = format!(
+            "{}\n{}",
+            delimiter(shown, doc.total),
+            escape_delimiters(&shown.text)
+        );
         // Once a section is left out, those further away are left out as well, so that the text has no gaps.
         let fits = part.chars().count() + 2 <= left && left_out.is_empty();
         if !fits && at == target {
@@ -143,7 +147,7 @@ fn render(doc: &Doc, budget: usize) -> String {
 const NOTE_CHARS: usize = 600;
 
 /// The line that begins a section.
-fn delimiter(shown: &Shown, of: usize) -> String {
+fn delimiter(shown: &DocSection, of: usize) -> String {
     let role = match shown.offset {
         0 => "Target".to_owned(),
         offset => format!("Context: {offset:+}"),
@@ -173,7 +177,7 @@ fn escape_delimiters(text: &str) -> Cow<'_, str> {
 }
 
 /// The beginning of a section that is longer than the budget, and how to read on.
-fn cut_section(part: &str, budget: usize, shown: &Shown) -> String {
+fn cut_section(part: &str, budget: usize, shown: &DocSection) -> String {
     let end = part.char_indices().nth(budget).map_or(part.len(), |(end, _)| end);
     // The first line is the delimiter.
     let delimiter = part.find('\n').map_or(0, |line| line + 1);
@@ -198,8 +202,8 @@ fn cut_section(part: &str, budget: usize, shown: &Shown) -> String {
 mod tests {
     use super::*;
 
-    fn shown(id: &str, at: usize, offset: isize, text: &str) -> Shown {
-        Shown {
+    fn shown(id: &str, at: usize, offset: isize, text: &str) -> DocSection {
+        DocSection {
             id: id.into(),
             at,
             offset,
@@ -222,12 +226,12 @@ mod tests {
     fn sections_that_do_not_fit_are_named_and_the_target_comes_first() {
         let long = "line\n".repeat(200);
         let doc = Doc {
-            shown: vec![
+            sections: vec![
                 shown("a.md#_preamble", 1, -1, &long),
                 shown("a.md#b", 2, 0, "## B\ntext\n"),
                 shown("a.md#c", 3, 1, "## C\nmore\n"),
             ],
-            of: 3,
+            total: 3,
         };
         let text = render(&doc, 1_000);
         assert!(text.contains("(Target) ---\n## B\ntext\n"), "{text}");
@@ -240,8 +244,8 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_shown_as_far_as_it_goes() {
         let doc = Doc {
-            shown: vec![shown("a.md#b", 1, 0, &"x".repeat(900))],
-            of: 1,
+            sections: vec![shown("a.md#b", 1, 0, &"x".repeat(900))],
+            total: 1,
         };
         let text = render(&doc, 700);
         assert!(
@@ -253,8 +257,8 @@ mod tests {
     #[test]
     fn a_target_that_is_too_long_says_where_to_read_on() {
         let doc = Doc {
-            shown: vec![shown("a.md#b", 1, 0, &"line\n".repeat(21))],
-            of: 1,
+            sections: vec![shown("a.md#b", 1, 0, &"line\n".repeat(21))],
+            total: 1,
         };
         let text = render(&doc, 700);
         assert!(text.len() < 700);

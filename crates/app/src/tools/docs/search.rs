@@ -15,7 +15,7 @@ use docent_core::docs::cursor;
 use docent_core::docs::manifest::Labels;
 use docent_core::docs::taxonomy::LabelKey;
 use docent_core::text::reveal::reveal_part;
-use docent_engine::docs::{Advice, SectionHit, SectionRequest, Ways, advice, search};
+use docent_engine::docs::{Advice, RetrievalMode, SectionHit, SectionRequest, advice, search};
 use docent_engine::index::{Freshness, View};
 use docent_engine::store::StoreError;
 use schemars::JsonSchema;
@@ -186,7 +186,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         view: &view,
         after,
         limit: args.limit,
-        ways: Ways::All,
+        mode: RetrievalMode::All,
     };
     let run_search = || search(&call.project.root, &call.project.index, &request, call.deadline);
     let results = match run_search() {

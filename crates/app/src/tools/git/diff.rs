@@ -8,7 +8,7 @@ use std::time::Duration;
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::text::reveal::reveal_part;
-use docent_engine::git::{ChangeStatus, Detail, Diff, MAX_CHANGED_LINES, Patched, Sides};
+use docent_engine::git::{ChangeStatus, Diff, DiffDetail, DiffSides, FileDiff, MAX_CHANGED_LINES};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -58,7 +58,7 @@ const FRAME_CHARS: usize = 600;
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let path = parse_path(args.file_path.as_deref())?;
     let (from, to) = (non_empty(args.ref1.as_deref()), non_empty(args.ref2.as_deref()));
-    let sides = Sides {
+    let sides = DiffSides {
         from,
         to,
         path: path.as_ref(),
@@ -77,7 +77,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             call.budget,
         )));
     }
-    let is_long = diff.files.len() > MAX_LISTED_FILES || diff.detail != Detail::Patches;
+    let is_long = diff.files.len() > MAX_LISTED_FILES || diff.detail != DiffDetail::Patches;
     let text = if args.summary || is_long {
         let mut text = summary(&title, &diff, call.budget);
         if !args.summary {
@@ -91,7 +91,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 }
 
 /// Explains an empty diff, which may come from a path that neither side has.
-fn explain_no_differences(call: &Call<'_>, sides: Sides<'_>) -> Result<String, Failure> {
+fn explain_no_differences(call: &Call<'_>, sides: DiffSides<'_>) -> Result<String, Failure> {
     let Some(path) = sides.path else {
         return Ok("No differences.".into());
     };
@@ -124,7 +124,7 @@ fn title(from: Option<&str>, to: Option<&str>) -> String {
 /// Explains a summary that was not requested.
 fn explain_summary(diff: &Diff, path: Option<&RepoPath>) -> String {
     let reason = match diff.detail {
-        Detail::OddNames => "A file's name has a line end in it".to_owned(),
+        DiffDetail::LineEndInName => "A file's name has a line end in it".to_owned(),
         _ if diff.files.len() > MAX_LISTED_FILES => {
             format!("{} files changed", count(diff.files.len() as u64))
         }
@@ -221,7 +221,7 @@ fn cut_notice(diff: &Diff, at: usize, next: usize) -> String {
     )
 }
 
-fn heading(file: &Patched) -> String {
+fn heading(file: &FileDiff) -> String {
     let mut text = format!("## File: {}\n", describe_change(&file.change));
     if !file.binary {
         text += &format!(
@@ -239,7 +239,7 @@ fn heading(file: &Patched) -> String {
 }
 
 /// As many of a file's lines as fit, and their number.
-fn body(file: &Patched, lines: &[&str], budget: usize) -> (String, usize) {
+fn body(file: &FileDiff, lines: &[&str], budget: usize) -> (String, usize) {
     if file.withheld {
         return (
             "\nContent not shown: the path is blocked because it may hold secrets.\n".into(),
@@ -286,7 +286,7 @@ fn body(file: &Patched, lines: &[&str], budget: usize) -> (String, usize) {
     (format!("\n{fence}{language}\n{kept}{fence}\n"), shown)
 }
 
-fn language(file: &Patched, text: &str) -> &'static str {
+fn language(file: &FileDiff, text: &str) -> &'static str {
     let first = text.lines().next().unwrap_or_default();
     RepoPath::parse(&file.change.path).map_or("", |path| Language::of_path(&path, first).name())
 }
@@ -312,7 +312,7 @@ fn summary(title: &str, diff: &Diff, budget: usize) -> String {
         ("Renamed", &[ChangeStatus::Renamed]),
         ("Conflicted", &[ChangeStatus::Unmerged]),
     ] {
-        let files: Vec<&Patched> = diff
+        let files: Vec<&FileDiff> = diff
             .files
             .iter()
             .filter(|file| statuses.contains(&file.change.status))
@@ -333,7 +333,7 @@ fn summary(title: &str, diff: &Diff, budget: usize) -> String {
             listed += 1;
         }
     }
-    let binary: Vec<&Patched> = diff.files.iter().filter(|file| file.binary).collect();
+    let binary: Vec<&FileDiff> = diff.files.iter().filter(|file| file.binary).collect();
     if !binary.is_empty() {
         let files = if binary.len() == 1 {
             "binary file"
@@ -350,7 +350,7 @@ fn summary(title: &str, diff: &Diff, budget: usize) -> String {
 }
 
 /// `src/auth/jwt.ts (+25 -5)`
-fn row(file: &Patched) -> String {
+fn row(file: &FileDiff) -> String {
     let (inserted, deleted) = (count(file.insertions), count(file.deletions));
     let numbers = match file.change.status {
         _ if file.binary => "binary".to_owned(),
@@ -365,7 +365,7 @@ fn row(file: &Patched) -> String {
 }
 
 /// The kinds of binary files: `images, fonts`.
-fn kinds(files: &[&Patched]) -> String {
+fn kinds(files: &[&FileDiff]) -> String {
     let kind = |path: &str| match path
         .rsplit('.')
         .next()

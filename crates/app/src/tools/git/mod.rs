@@ -66,7 +66,7 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::UnknownReference(name) => Failure::new(FailureKind::Missing, invalid(&name)).hint(
             "Name a commit, branch or tag that exists here, such as HEAD~2 or main; of a range, give the ends as ref1 and ref2",
         ),
-        GitError::UnknownMoment(name) => Failure::new(FailureKind::Missing, invalid(&name)).hint(
+        GitError::UnknownDateOrReference(name) => Failure::new(FailureKind::Missing, invalid(&name)).hint(
             "Give a date (2025-01-31, 30 days ago, yesterday), or a tag, branch or commit that exists here",
         ),
         GitError::MalformedReference(name) => Failure::new(FailureKind::Invalid, invalid(&name))
@@ -96,7 +96,7 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
             Failure::new(FailureKind::Internal, format!("git cannot answer from this repository: {reason}"))
                 .hint("Try the same with git on the command line; git fsck finds broken objects")
         }
-        GitError::BrokenOff => Failure::new(FailureKind::Internal, "git stopped in the middle of its answer")
+        GitError::Truncated => Failure::new(FailureKind::Internal, "git stopped in the middle of its answer")
             .hint("Try again; git fsck finds broken objects"),
         GitError::Pipe(error) => Failure::new(FailureKind::Internal, format!("git cannot be run: {error}"))
             .hint("Try again; if it stays, run git on the command line"),

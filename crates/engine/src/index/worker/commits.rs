@@ -237,7 +237,7 @@ fn wait_for<T>(answer: &Answer<T>, shared: &Shared) -> Option<Result<T, GitError
         let answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
         match answer.recv_timeout(POLL_INTERVAL) {
             Ok(answer) => return Some(answer),
-            Err(RecvTimeoutError::Disconnected) => return Some(Err(GitError::BrokenOff)),
+            Err(RecvTimeoutError::Disconnected) => return Some(Err(GitError::Truncated)),
             Err(RecvTimeoutError::Timeout) if shared.is_interrupted() => return None,
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -249,7 +249,7 @@ fn read_messages(git: &Git, ids: &[&str], deadline: &Deadline) -> Result<Vec<Com
     let may_be_one_commit = |error: &GitError| {
         matches!(
             error,
-            GitError::Failed(_) | GitError::Incomplete | GitError::BrokenOff
+            GitError::Failed(_) | GitError::Incomplete | GitError::Truncated
         )
     };
     let failed = match git.messages(ids, deadline) {

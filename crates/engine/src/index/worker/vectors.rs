@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use docent_core::path::RepoPath;
 
-use crate::embed::{Remote, Text, Trouble};
+use crate::embed::{EmbeddingError, Remote, Text};
 use crate::index::content_hash::hash;
 use crate::index::disk::{FORMAT_VERSION, IndexedFile, table_error};
 use crate::index::extract::{Extracted, FileJob, chunk_texts, section_texts};
@@ -48,7 +48,7 @@ pub(in crate::index) fn fill_in_background(shared: &Arc<Shared>, remote: &Remote
             if state.is_ending {
                 return;
             }
-            let pause = remote.trouble().map(|(_, left)| left);
+            let pause = remote.pause_reason().map(|(_, left)| left);
             let pause = pause.or(std::mem::take(&mut must_pause).then_some(MIN_PAUSE));
             if pause.is_none() && (state.index_changes, epoch) != filled {
                 break;
@@ -74,7 +74,7 @@ pub(in crate::index) fn fill_in_background(shared: &Arc<Shared>, remote: &Remote
 
 impl VectorFiller<'_> {
     /// Fetches all missing vectors, with several tries if the server fails now and then.
-    pub(in crate::index) fn fill(&self, report: &dyn Fn(Filled)) -> Result<(), Trouble> {
+    pub(in crate::index) fn fill(&self, report: &dyn Fn(Filled)) -> Result<(), EmbeddingError> {
         let (mut tries, mut count) = (0, self.remote.count()?);
         loop {
             let outcome = self.fill_once(report);
@@ -84,10 +84,10 @@ impl VectorFiller<'_> {
                 // The cache may have been started over in the meantime, so look whether something is missing again.
                 Ok(()) if count == before || self.unfilled()?.0.is_empty() => return Ok(()),
                 Ok(()) => {}
-                Err(trouble) if !trouble.is_passing() || tries >= MAX_TRIES => return Err(trouble),
+                Err(trouble) if !trouble.is_temporary() || tries >= MAX_TRIES => return Err(trouble),
                 Err(_) => {
                     // A thread may wake up early.
-                    while let Some((_, left)) = self.remote.trouble() {
+                    while let Some((_, left)) = self.remote.pause_reason() {
                         thread::park_timeout(left);
                     }
                 }
@@ -96,7 +96,7 @@ impl VectorFiller<'_> {
     }
 
     /// How many files have all their vectors.
-    pub(in crate::index) fn count(&self) -> Result<Filled, Trouble> {
+    pub(in crate::index) fn count(&self) -> Result<Filled, EmbeddingError> {
         let (missing, files) = self.unfilled()?;
         Ok(Filled {
             files,
@@ -105,7 +105,7 @@ impl VectorFiller<'_> {
     }
 
     /// Files of which a vector is missing, pages first, and the number of all files.
-    fn unfilled(&self) -> Result<(Vec<UnfilledFile>, usize), Trouble> {
+    fn unfilled(&self) -> Result<(Vec<UnfilledFile>, usize), EmbeddingError> {
         let Some(visible) = self.shared.visible() else {
             return Ok((Vec::new(), 0));
         };
@@ -114,7 +114,7 @@ impl VectorFiller<'_> {
         let mut files = 0;
         for corpus in Corpus::OF_FILES {
             let rows = visible.opened.table().files(corpus);
-            let rows = rows.map_err(|error| Trouble::Unkept(table_error(error).to_string()))?;
+            let rows = rows.map_err(|error| EmbeddingError::CannotStore(table_error(error).to_string()))?;
             for (path, row) in rows.into_iter().filter(|(_, row)| row.chunks > 0) {
                 files += 1;
                 if !filled.contains(&file_key(corpus, &path, &row)) {
@@ -126,7 +126,7 @@ impl VectorFiller<'_> {
     }
 
     /// Fetches missing vectors until all are there or the server fails.
-    fn fill_once(&self, report: &dyn Fn(Filled)) -> Result<(), Trouble> {
+    fn fill_once(&self, report: &dyn Fn(Filled)) -> Result<(), EmbeddingError> {
         let remote = self.remote;
         let epoch = remote.epoch()?;
         let (missing, files) = self.unfilled()?;

@@ -1,47 +1,47 @@
-//! Where a project's repository is, and whether it may be believed.
+//! The location of a project's repository, and the checks that it belongs to the project.
 //!
-//! A clone can bring a `.git` of any form along. One that leads git to a directory which does not know this project
-//! would show another repository's history under this project's name, so it is refused.
+//! An archive can contain a `.git` of any form. One that leads git to a directory which does not name this
+//! project would show another repository's history under this project's name, so it is refused.
 //!
-//! Invariant: the directory of a [`RepoLocation`] lies in the project (or in a directory above it that has the same owner), or it
-//! names the project back: as a linked worktree or as a submodule.
+//! Invariant: the directory of a [`RepoLocation`] lies in the project (or in a directory above it that has
+//! the same owner), or it names the project back: as a linked worktree or as a submodule.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{GitError, Surroundings};
+use super::{GitEnvironment, GitError};
 
 /// A repository and the project in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RepoLocation {
-    /// What git calls `GIT_DIR`.
+    /// The value of `GIT_DIR`.
     pub(super) git_dir: PathBuf,
-    /// Where configuration and objects are; differs in linked worktrees.
+    /// Directory of configuration and objects. Differs from `git_dir` in linked worktrees.
     pub(super) common: PathBuf,
-    /// Nothing in bare repositories.
+    /// `None` in bare repositories.
     pub(super) work_tree: Option<PathBuf>,
     /// The project within the work tree: empty, or a path that ends with `/`.
     pub(super) prefix: String,
-    /// True where only `core.worktree` can say that the directory belongs to this work tree.
+    /// True if only `core.worktree` can prove that the directory belongs to this work tree.
     pub(super) needs_worktree: bool,
-    /// Changes when another repository is put in the same place.
+    /// Differs if another repository was put at the same path.
     identity: GitFileStamp,
 }
 
-/// What tells one state of a file from another without reading it.
+/// Size, times and inode of one or several files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct GitFileStamp(Vec<u64>);
 
-/// What is said of a `.git` file whose other side does not know it.
-pub(super) const STRANGER: GitError =
+/// The error for a `.git` file whose target does not name it back.
+pub(super) const NOT_LINKED_BACK: GitError =
     GitError::Refused("its .git file leads to a directory that does not belong to it");
 
-/// References and logs that are looked at.
+/// References and reflogs that are checked for links.
 const MAX_REF_ENTRIES: u32 = 200_000;
 
-/// Files that name a directory are short; anything longer is not one.
+/// Files that name a directory are short. Longer ones are cut.
 const MAX_POINTER_BYTES: u64 = 8_192;
 
 impl RepoLocation {
@@ -49,18 +49,18 @@ impl RepoLocation {
     pub(super) fn find(root: &Path) -> Result<Self, GitError> {
         for directory in root.ancestors() {
             let dot_git = directory.join(".git");
-            let found = match fs::symlink_metadata(&dot_git) {
+            let location = match fs::symlink_metadata(&dot_git) {
                 Ok(metadata) => Self::at(directory, &dot_git, &metadata)?,
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(GitError::Denied),
                 Err(_) if directory == root && is_repository(root) => {
-                    no_common_directory(root)?;
+                    check_no_common_directory(root)?;
                     Some(Self::new(root, root, None))
                 }
                 Err(_) => None,
             };
-            let Some(mut place) = found else { continue };
+            let Some(mut location) = location else { continue };
             if directory != root {
-                same_owner(directory, root)?;
+                check_same_owner(directory, root)?;
                 let below = root.strip_prefix(directory).expect("an ancestor is a prefix");
                 let below = below.to_str().ok_or(GitError::Refused(
                     "the way from the repository to the project is not UTF-8",
@@ -75,19 +75,20 @@ impl RepoLocation {
                 } else {
                     below.to_owned()
                 };
-                place.prefix = format!("{below}/");
+                location.prefix = format!("{below}/");
             }
-            return Ok(place);
+            return Ok(location);
         }
         Err(GitError::NotARepository)
     }
 
+    /// Reads the `.git` of a directory. `None` if it is a directory and no repository.
     fn at(directory: &Path, dot_git: &Path, metadata: &Metadata) -> Result<Option<Self>, GitError> {
         if metadata.is_symlink() {
             return Err(GitError::Refused("its .git is a link to another place"));
         }
         if metadata.is_dir() {
-            no_common_directory(dot_git)?;
+            check_no_common_directory(dot_git)?;
             fs::metadata(dot_git.join("HEAD"))
                 .map(drop)
                 .or_else(|error| match error.kind() {
@@ -102,9 +103,9 @@ impl RepoLocation {
         Self::follow(directory, dot_git).map(Some)
     }
 
-    /// A `.git` file: a linked worktree or a submodule, where the other side says so too.
+    /// Follows a `.git` file to a linked worktree or a submodule, if the target names this directory back.
     fn follow(directory: &Path, dot_git: &Path) -> Result<Self, GitError> {
-        let text = pointer(dot_git)?;
+        let text = read_pointer(dot_git)?;
         let target = text
             .strip_prefix("gitdir: ")
             .ok_or(GitError::Refused("its .git file does not name a directory"))?;
@@ -113,22 +114,27 @@ impl RepoLocation {
             .canonicalize()
             .map_err(|_| GitError::Refused("its .git file names a directory that is not there"))?;
         if !target.join("commondir").exists() {
-            let mut place = Self::new(&target, &target, Some(directory));
-            place.needs_worktree = true;
+            let mut location = Self::new(&target, &target, Some(directory));
+            location.needs_worktree = true;
             return if is_repository(&target) {
-                Ok(place)
+                Ok(location)
             } else {
-                Err(STRANGER)
+                Err(NOT_LINKED_BACK)
             };
         }
-        let resolve = |name: &str| target.join(pointer(&target.join(name)).ok()?).canonicalize().ok();
-        let common = resolve("commondir").ok_or(STRANGER)?;
+        let resolve = |name: &str| {
+            target
+                .join(read_pointer(&target.join(name)).ok()?)
+                .canonicalize()
+                .ok()
+        };
+        let common = resolve("commondir").ok_or(NOT_LINKED_BACK)?;
         let names_us_back = resolve("gitdir").is_some_and(|back| back == dot_git);
         let is_listed = target
             .parent()
             .is_some_and(|parent| parent == common.join("worktrees"));
         if !(names_us_back && is_listed && is_repository(&common)) {
-            return Err(STRANGER);
+            return Err(NOT_LINKED_BACK);
         }
         Ok(Self::new(&target, &common, Some(directory)))
     }
@@ -144,13 +150,13 @@ impl RepoLocation {
         }
     }
 
-    /// Parts of the repository that are links to other places show another repository just as well.
-    pub(super) fn has_no_links_out(&self) -> Result<(), GitError> {
-        let mut left = MAX_REF_ENTRIES;
+    /// Refuses a repository with links to other places: they could show another repository's history.
+    pub(super) fn check_links(&self) -> Result<(), GitError> {
+        let mut budget = MAX_REF_ENTRIES;
         for directory in [&self.git_dir, &self.common] {
-            self.no_links_in(directory, 1, &mut left)?;
+            self.check_links_in(directory, 1, &mut budget)?;
         }
-        // References and what they were; a link anywhere in them names commits of another repository.
+        // A link anywhere below references or reflogs could name commits of another repository.
         for (directory, name) in [
             (&self.common, "refs"),
             (&self.common, "logs"),
@@ -158,32 +164,37 @@ impl RepoLocation {
             (&self.git_dir, "refs"),
             (&self.git_dir, "logs"),
         ] {
-            self.no_links_in(&directory.join(name), 20, &mut left)?;
+            self.check_links_in(&directory.join(name), 20, &mut budget)?;
         }
-        self.no_links_in(&self.common.join("objects"), 1, &mut left)?;
-        self.no_links_in(&self.common.join("objects/info"), 1, &mut left)
+        self.check_links_in(&self.common.join("objects"), 1, &mut budget)?;
+        self.check_links_in(&self.common.join("objects/info"), 1, &mut budget)
     }
 
-    fn no_links_in(&self, directory: &Path, depth: u32, left: &mut u32) -> Result<(), GitError> {
-        const OUT: GitError = GitError::Refused("parts of its .git directory are links to other places");
-        for entry in list(directory) {
-            *left = left
+    fn check_links_in(&self, directory: &Path, depth: u32, budget: &mut u32) -> Result<(), GitError> {
+        const LEADS_OUT: GitError =
+            GitError::Refused("parts of its .git directory are links to other places");
+        for entry in list_entries(directory) {
+            *budget = budget
                 .checked_sub(1)
                 .ok_or(GitError::Refused("it has more references than can be checked"))?;
             let (Ok(kind), path) = (entry.file_type(), entry.path()) else {
-                return Err(OUT);
+                return Err(LEADS_OUT);
             };
-            if kind.is_symlink() && !path.canonicalize().is_ok_and(|end| end.starts_with(&self.common)) {
-                return Err(OUT);
+            if kind.is_symlink()
+                && !path
+                    .canonicalize()
+                    .is_ok_and(|target| target.starts_with(&self.common))
+            {
+                return Err(LEADS_OUT);
             }
             if kind.is_dir() && depth > 1 {
-                self.no_links_in(&path, depth - 1, left)?;
+                self.check_links_in(&path, depth - 1, budget)?;
             }
         }
         Ok(())
     }
 
-    /// The configuration files git reads here, as they are now.
+    /// Stamp of the configuration files that git reads here.
     pub(super) fn configuration(&self) -> GitFileStamp {
         let mut stamp = GitFileStamp::default();
         for file in [self.common.join("config"), self.git_dir.join("config.worktree")] {
@@ -192,10 +203,11 @@ impl RepoLocation {
         stamp
     }
 
-    /// What says which commit is checked out, as it is now: the head, what it names, and the list of what it did.
+    /// Stamp of the files that say which commit is checked out: `HEAD`, the reference it names, and its
+    /// reflog.
     pub(super) fn heads(&self) -> GitFileStamp {
         let head = self.git_dir.join("HEAD");
-        let named = pointer(&head).ok().and_then(|text| {
+        let named = read_pointer(&head).ok().and_then(|text| {
             let name = text.strip_prefix("ref: ")?.trim_end().to_owned();
             (!name.contains("..") && !name.starts_with('/')).then_some(name)
         });
@@ -204,7 +216,7 @@ impl RepoLocation {
             self.git_dir.join("logs/HEAD"),
             self.common.join("packed-refs"),
             self.common.join("reftable/tables.list"),
-            // Where history ends, it may be fetched later.
+            // The rest of a shallow history may be fetched later.
             self.common.join("shallow"),
         ];
         files.extend(named.map(|name| self.common.join(name)));
@@ -215,12 +227,12 @@ impl RepoLocation {
         stamp
     }
 
-    /// A file's name as git has it, for one as the project has it.
+    /// The path in the repository of a path in the project.
     pub(super) fn in_repository(&self, path: &str) -> String {
         format!("{}{path}", self.prefix)
     }
 
-    /// The other way round; nothing for what is outside the project.
+    /// The path in the project of a path in the repository. `None` outside the project.
     pub(super) fn in_project<'a>(&self, path: &'a str) -> Option<&'a str> {
         path.strip_prefix(&self.prefix)
     }
@@ -229,7 +241,8 @@ impl RepoLocation {
         self.common.join("objects")
     }
 
-    /// False where the objects' directory cannot stand in a list of directories, because its name has a separator in it.
+    /// False if the path of the object directory contains the separator of path lists, so that it cannot be
+    /// passed in `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
     pub(super) fn is_listable(&self) -> bool {
         let separators: &[char] = if cfg!(windows) {
             &[';', '"']
@@ -239,7 +252,8 @@ impl RepoLocation {
         !self.objects().to_string_lossy().contains(separators)
     }
 
-    /// What beside commits has a say in an answer, as it is now: names, attributes, settings, where history ends.
+    /// Stamp of everything but commits that an answer depends on: mailmap, attributes, configuration, shallow
+    /// file.
     pub(super) fn circumstances(&self) -> GitFileStamp {
         let mut stamp = self.configuration();
         for file in [
@@ -253,7 +267,7 @@ impl RepoLocation {
         stamp
     }
 
-    /// The file that says who is who, as it is now.
+    /// Stamp of the mailmap.
     pub(super) fn mailmap(&self) -> GitFileStamp {
         let mut stamp = GitFileStamp::default();
         let path = self.directory().join(".mailmap");
@@ -261,7 +275,8 @@ impl RepoLocation {
         stamp
     }
 
-    /// True where history is not what the commits say, or where the mailmap is in a commit: git alone knows then.
+    /// True if only git knows the history: grafts or a shallow clone change it, or a bare repository has its
+    /// mailmap in a commit.
     pub(super) fn rewrites_history(&self) -> bool {
         self.work_tree.is_none() || self.common.join("info/grafts").exists() || self.is_shallow()
     }
@@ -277,12 +292,12 @@ impl RepoLocation {
 }
 
 impl GitFileStamp {
-    /// False for a file that is not there.
+    /// False for a stamp of one file that does not exist.
     pub(super) fn exists(&self) -> bool {
         self.0 != [0]
     }
 
-    /// Of a directory only which one it is, not what is in it.
+    /// Device and inode of a directory, without its content.
     fn of_directory(path: &Path) -> Self {
         let mut stamp = Self::default();
         #[cfg(unix)]
@@ -313,8 +328,9 @@ impl GitFileStamp {
     }
 }
 
-/// Only a linked worktree has its objects somewhere else.
-fn no_common_directory(git_dir: &Path) -> Result<(), GitError> {
+/// Refuses a `.git` directory with a `commondir`: only a linked worktree has its objects in another
+/// directory.
+fn check_no_common_directory(git_dir: &Path) -> Result<(), GitError> {
     match fs::symlink_metadata(git_dir.join("commondir")) {
         Ok(_) => Err(GitError::Refused(
             "its .git directory leads to another repository",
@@ -323,7 +339,7 @@ fn no_common_directory(git_dir: &Path) -> Result<(), GitError> {
     }
 }
 
-/// What git itself takes for a repository.
+/// Git's own test for a repository.
 fn is_repository(directory: &Path) -> bool {
     directory.join("objects").is_dir()
         && directory.join("refs").exists()
@@ -334,13 +350,13 @@ fn is_repository(directory: &Path) -> bool {
     clippy::disallowed_methods,
     reason = "git's own directories, which are never shown"
 )]
-fn list(directory: &Path) -> impl Iterator<Item = fs::DirEntry> {
+fn list_entries(directory: &Path) -> impl Iterator<Item = fs::DirEntry> {
     fs::read_dir(directory).into_iter().flatten().flatten()
 }
 
 /// The directory that a `.git` file names.
-pub(super) fn target(dot_git: &Path) -> Option<PathBuf> {
-    let text = pointer(dot_git).ok()?;
+pub(super) fn read_target(dot_git: &Path) -> Option<PathBuf> {
+    let text = read_pointer(dot_git).ok()?;
     dot_git
         .parent()?
         .join(text.strip_prefix("gitdir: ")?)
@@ -348,8 +364,8 @@ pub(super) fn target(dot_git: &Path) -> Option<PathBuf> {
         .ok()
 }
 
-/// The first line of a file that names a directory.
-fn pointer(path: &Path) -> Result<String, GitError> {
+/// Reads a file that names a directory or a reference.
+fn read_pointer(path: &Path) -> Result<String, GitError> {
     const UNREADABLE: GitError = GitError::Refused("its .git file cannot be read");
     let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
     if !is_file {
@@ -370,9 +386,9 @@ fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// A repository further up is used only where it is not somebody else's: anyone can make a `.git` in a shared directory.
+/// Refuses a repository above the project that belongs to another user: anyone can create a `.git` in `/tmp`.
 #[cfg(unix)]
-fn same_owner(directory: &Path, root: &Path) -> Result<(), GitError> {
+fn check_same_owner(directory: &Path, root: &Path) -> Result<(), GitError> {
     use std::os::unix::fs::MetadataExt;
     let owner = |path: &Path| fs::metadata(path).map(|metadata| metadata.uid()).ok();
     if owner(&directory.join(".git")) == owner(root) {
@@ -385,14 +401,14 @@ fn same_owner(directory: &Path, root: &Path) -> Result<(), GitError> {
 }
 
 #[cfg(not(unix))]
-fn same_owner(_: &Path, _: &Path) -> Result<(), GitError> {
+fn check_same_owner(_: &Path, _: &Path) -> Result<(), GitError> {
     Ok(())
 }
 
-impl Surroundings {
-    /// Finds a program on the `PATH`. Relative directories are skipped, and so are those inside the project: a clone must not
-    /// bring along what is run.
-    pub fn program(&self, name: &str, root: &Path) -> Option<PathBuf> {
+impl GitEnvironment {
+    /// Finds a program on the `PATH`. Relative directories are skipped, and so are those inside the project:
+    /// a clone must not bring the program that is run.
+    pub fn find_program(&self, name: &str, root: &Path) -> Option<PathBuf> {
         let name = format!("{name}{}", if cfg!(windows) { ".exe" } else { "" });
         self.search
             .iter()
