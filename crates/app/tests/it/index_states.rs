@@ -354,7 +354,7 @@ fn a_replaced_project_directory_does_not_empty_the_index() {
     sandbox.write("src/new.py", python_function("walrus"));
     assert_eq!(first_path(&sandbox.search("walrus")), "src/new.py");
     let answer = ask();
-    assert!(notice(&answer).contains("was moved or made anew"), "{answer}");
+    assert!(notice(&answer).contains("was moved or replaced"), "{answer}");
     assert_eq!(first_path(&sandbox.search("walrus")), "src/new.py");
 }
 

@@ -97,7 +97,7 @@ fn refuse_ambiguous(path: &str, AmbiguousPath { candidates }: &AmbiguousPath) ->
     let (path, names) = (shorten(path), names.join(", "));
     Failure::new(
         FailureKind::Invalid,
-        format!("AmbiguousPath file path {path}: the report has {names}{more}"),
+        format!("Ambiguous file path {path}: the report has {names}{more}"),
     )
 }
 
