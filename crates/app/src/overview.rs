@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use docent_core::boost::WEEK;
 use docent_core::discovery::DiscoveryKind;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
+use docent_core::rank::boosts::WEEK;
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Deadline;
 use docent_engine::discoveries::known_of;

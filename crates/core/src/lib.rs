@@ -5,7 +5,6 @@
 
 pub mod access;
 pub mod agent_instructions;
-pub mod boost;
 pub mod chunk;
 pub mod client_config;
 pub mod coverage;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_core::access::Access;
-use docent_core::boost::BoostRules;
 use docent_core::rank::Weights;
+use docent_core::rank::boosts::BoostRules;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
@@ -112,27 +112,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn set(weights: &mut Weights, setting: &str) -> Result<(), Box<dyn Error>> {
     let (name, value) = setting.split_once('=').ok_or("weight=value")?;
-    let value = value.parse()?;
-    *match name {
-        "words" => &mut weights.words,
-        "meaning" => &mut weights.meaning,
-        "named" => &mut weights.named,
-        "near" => &mut weights.near,
-        "file" => &mut weights.file,
-        "outline" => &mut weights.outline,
-        "again" => &mut weights.again,
-        "history" => &mut weights.history,
-        "stem" => &mut weights.stem,
-        "directory" => &mut weights.directory,
-        "name" => &mut weights.name,
-        "defines" => &mut weights.defines,
-        "mentions" => &mut weights.mentions,
-        "called" => &mut weights.called,
-        "test" => &mut weights.test,
-        "generated" => &mut weights.generated,
-        "prose" => &mut weights.prose,
-        "example" => &mut weights.example,
-        _ => return Err(format!("no weight {name}").into()),
-    } = value;
-    Ok(())
+    if weights.set(name, value.parse()?) {
+        Ok(())
+    } else {
+        Err(format!("no weight {name}").into())
+    }
 }

@@ -1,9 +1,11 @@
 //! What the project knows about itself, found by a question: the discoveries that match, in the order that helps, each said
 //! once.
 
-use docent_core::boost::{Boosts, Usage};
-use docent_core::discovery::{Discovery, DiscoveryKind, DiscoverySource, DiscoveryWords};
-use docent_core::text::tokens::{ParsedQuery, words};
+use docent_core::discovery::{Discovery, DiscoveryKind};
+use docent_core::rank::boosts::{Boosts, Usage};
+use docent_core::rank::discoveries::{compare_dates, compare_discoveries, find_repeats, rank_discoveries};
+use docent_core::rank::fusion::compare_scores;
+use docent_core::text::tokens::ParsedQuery;
 
 use crate::index::Index;
 use crate::search::SearchedProject;
@@ -58,37 +60,36 @@ pub fn discoveries(
         let notes = place.index.find_discoveries(&sought)?;
         found.extend(notes.into_iter().map(|(note, score)| (at, note, score)));
     }
-    // Where words match equally well, the order in which they were indexed must not show.
     found.sort_by(|(_, a, one), (_, b, other)| {
-        other
-            .total_cmp(one)
-            .then_with(|| b.discovery.date.cmp(&a.discovery.date))
-            .then_with(|| a.id.cmp(&b.id))
+        compare_discoveries(
+            (*one, a.discovery.date.as_deref(), a.id),
+            (*other, b.discovery.date.as_deref(), b.id),
+        )
     });
-    let best = found
-        .first()
-        .map_or(1.0, |(_, _, score)| *score)
-        .max(f32::MIN_POSITIVE);
-    let asked = asked(&query, request.query);
+    let inputs: Vec<(&Discovery, f32)> = found
+        .iter()
+        .map(|(_, note, score)| (&note.discovery, *score))
+        .collect();
+    let relevance = rank_discoveries(&query, request.query, &inputs);
     let mut discoveries: Vec<DiscoveryCandidate> = found
         .into_iter()
-        .map(|(at, note, score)| {
+        .zip(relevance)
+        .map(|((at, note, _), relevance)| {
             let place = &places[at];
             let usage = place.usage.get(&note.place).copied();
             let same_module = place.module.is_some_and(|module| note.discovery.module == module);
-            let strength = f64::from(asked * strength(&query, &note.discovery, score / best));
             DiscoveryCandidate {
                 place: at,
                 boosts: place.rules.boosts(usage, same_module),
                 usage,
-                relevance: strength / (strength + 1.0),
+                relevance,
                 note,
                 also: Vec::new(),
             }
         })
         .collect();
-    discoveries.sort_by(|a, b| b.score().total_cmp(&a.score()));
-    Ok(merged(discoveries))
+    discoveries.sort_by(|a, b| compare_scores(a.score(), b.score()));
+    Ok(merge_repeats(discoveries))
 }
 
 /// What is known of a module, the newest of each kind first; at most `most` of each.
@@ -107,68 +108,28 @@ pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<StoredDi
             .map(|(note, _)| note)
             .collect();
         notes.sort_by(|a, b| {
-            b.discovery
-                .date
-                .cmp(&a.discovery.date)
-                .then_with(|| a.id.cmp(&b.id))
+            compare_dates(
+                (a.discovery.date.as_deref(), a.id),
+                (b.discovery.date.as_deref(), b.id),
+            )
         });
         known.append(&mut notes);
     }
     Ok(known)
 }
 
-/// How much more discoveries count where the question is what they answer, or may be.
-fn asked(query: &ParsedQuery, text: &str) -> f32 {
-    const SURELY: [&str; 8] = [
-        "decis", "decid", "rational", "adr", "convent", "guidelin", "polici", "practic",
-    ];
-    const MAYBE: [&str; 9] = [
-        "reason", "rule", "issu", "bug", "problem", "pattern", "learn", "alway", "never",
-    ];
-    let says = |words: &[&str]| words.iter().any(|word| query.has_word(word));
-    // No word to look for, and the clearest of all signs.
-    let asks_why = text
-        .split_whitespace()
-        .any(|word| word.eq_ignore_ascii_case("why"));
-    match () {
-        () if asks_why || says(&SURELY) => 4.0,
-        () if says(&MAYBE) => 1.5,
-        () => 1.0,
-    }
-}
-
-/// How relevant a discovery is, where the best match of code counts about 2: how well words match beside the others, how much
-/// of the question it covers, and how much was meant to be said.
-fn strength(query: &ParsedQuery, discovery: &Discovery, share_of_best: f32) -> f32 {
-    let said: Vec<String> = words(&format!("{} {}", discovery.title, discovery.content));
-    let covered = query.words.iter().filter(|word| said.contains(word)).count();
-    let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
-    let coverage = number(covered) / number(query.words.len().max(1));
-    let meant = match discovery.source {
-        DiscoverySource::Memory => 1.8,
-        DiscoverySource::Record => 1.3,
-        DiscoverySource::Guide => 1.0,
-        DiscoverySource::Commit => 0.8,
-        // The code it stands in is found as well.
-        DiscoverySource::Comment => 0.6,
-    };
-    // Who names something wants to see it.
-    let named = if query.is_name { 0.3 } else { 1.0 };
-    meant * named * coverage * (0.4 + 0.6 * share_of_best)
-}
-
-/// Almost the same is said once, by the first, which names the others.
-fn merged(discoveries: Vec<DiscoveryCandidate>) -> Vec<DiscoveryCandidate> {
-    let mut kept: Vec<(DiscoveryWords, DiscoveryCandidate)> = Vec::new();
-    for one in discoveries {
-        let words = DiscoveryWords::of(&one.note.discovery);
-        match kept
-            .iter_mut()
-            .find(|(other, _)| words.is_near_duplicate_of(other))
-        {
-            Some((_, first)) => first.also.push(one.note.place),
-            None => kept.push((words, one)),
+/// Keeps the first of discoveries that say almost the same, which names the others.
+fn merge_repeats(discoveries: Vec<DiscoveryCandidate>) -> Vec<DiscoveryCandidate> {
+    let repeats = find_repeats(discoveries.iter().map(|one| &one.note.discovery));
+    let mut kept: Vec<Option<DiscoveryCandidate>> = Vec::new();
+    for (one, repeat) in discoveries.into_iter().zip(repeats) {
+        match repeat.and_then(|first| kept[first].as_mut()) {
+            Some(first) => {
+                first.also.push(one.note.place);
+                kept.push(None);
+            }
+            None => kept.push(Some(one)),
         }
     }
-    kept.into_iter().map(|(_, one)| one).collect()
+    kept.into_iter().flatten().collect()
 }

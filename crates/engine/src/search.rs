@@ -6,13 +6,15 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use docent_core::boost::{BoostRules, Boosts, Usage};
 use docent_core::chunk::{ChunkKind, Rows, chunk};
 use docent_core::discovery::{Discovery, Origins, extract_from_file};
 use docent_core::language::Language;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
-use docent_core::rank::{RankInput, Weights, relevance, spread};
+use docent_core::rank::boosts::{BoostRules, Boosts, Usage};
+use docent_core::rank::fusion::{compare_chunks, compare_scores};
+use docent_core::rank::signals::score_by_commits;
+use docent_core::rank::{RankInput, Weights, rank_chunks};
 use docent_core::text::tokens::ParsedQuery;
 use jiff::Timestamp;
 
@@ -104,12 +106,12 @@ pub fn search(
         }
         hits.extend(found.into_iter().map(|hit| (at, hit)));
     }
-    let mut spoken: Vec<HashMap<String, f32>> = Vec::new();
+    let mut scores: Vec<HashMap<String, f32>> = Vec::new();
     for place in places {
-        spoken.push(spoken_of(&query, place.index)?);
+        scores.push(commit_scores(&query, place.index)?);
     }
     Ok(SearchResult {
-        matches: ranked(&query, places, hits, &spoken, request.weights),
+        matches: ranked(&query, places, hits, &scores, request.weights),
         unordered,
     })
 }
@@ -136,62 +138,49 @@ fn ask_server(
     Ok(())
 }
 
-/// Messages that are looked at for what they were about.
-const MESSAGES: usize = 50;
+/// Commit messages that are searched for the files that they changed.
+const MAX_COMMITS: usize = 50;
 
-/// How much commits with the query's words spoke of each file, where the one they spoke of most has 1.
-fn spoken_of(query: &ParsedQuery, index: &Index) -> Result<HashMap<String, f32>, StoreError> {
-    let mut spoken: HashMap<String, f32> = HashMap::new();
-    // Who names something is shown what is called so.
+/// The commit score of each file; none if the query is a name, which asks for its definition.
+fn commit_scores(query: &ParsedQuery, index: &Index) -> Result<HashMap<String, f32>, StoreError> {
     if query.is_name {
-        return Ok(spoken);
+        return Ok(HashMap::new());
     }
-    for (paths, score) in index.changed(&query.words, MESSAGES)? {
-        let files = f32::from(u16::try_from(paths.len()).unwrap_or(u16::MAX));
-        for path in paths {
-            // The better a message fits, and the fewer files it was about, the more it says of one.
-            *spoken.entry(path).or_default() += score * score / files;
-        }
-    }
-    let most = spoken.values().copied().fold(f32::MIN_POSITIVE, f32::max);
-    for much in spoken.values_mut() {
-        *much /= most;
-    }
-    Ok(spoken)
+    Ok(score_by_commits(index.changed(&query.words, MAX_COMMITS)?))
 }
 
 fn ranked(
     query: &ParsedQuery,
     places: &[SearchedProject<'_>],
     mut hits: Vec<(usize, ChunkHit)>,
-    spoken: &[HashMap<String, f32>],
+    commit_scores: &[HashMap<String, f32>],
     weights: &Weights,
 ) -> Vec<FoundChunk> {
-    // Where words match equally well, the order in which files were indexed must not show.
     hits.sort_by(|(_, a), (_, b)| {
-        b.score
-            .total_cmp(&a.score)
-            .then_with(|| a.chunk.path.cmp(&b.chunk.path))
-            .then_with(|| a.chunk.first_line.cmp(&b.chunk.first_line))
+        compare_chunks(
+            (a.score, &a.chunk.path, a.chunk.first_line),
+            (b.score, &b.chunk.path, b.chunk.first_line),
+        )
     });
-    let candidates: Vec<RankInput<'_>> = hits
+    let inputs: Vec<RankInput<'_>> = hits
         .iter()
         .map(|(project, hit)| RankInput {
             project: *project,
             path: &hit.chunk.path,
             kind: hit.chunk.kind,
             name: hit.chunk.name(),
-            outside: hit.chunk.outside(),
+            enclosing: hit.chunk.outside(),
             generated: hit.chunk.generated,
-            score: hit.score,
+            bm25: hit.score,
             similarity: hit.similarity,
-            spoken: spoken[*project].get(&hit.chunk.path).copied().unwrap_or_default(),
+            commit_score: commit_scores[*project]
+                .get(&hit.chunk.path)
+                .copied()
+                .unwrap_or_default(),
         })
         .collect();
-    let mut relevance = relevance(query, &candidates, weights);
-    let files: Vec<(usize, &str)> = candidates.iter().map(|one| (one.project, one.path)).collect();
-    spread(&files, &mut relevance, weights.again);
-    drop(candidates);
+    let relevance = rank_chunks(query, &inputs, weights);
+    drop(inputs);
     let mut matches: Vec<FoundChunk> = hits
         .into_iter()
         .zip(relevance)
@@ -199,17 +188,16 @@ fn ranked(
             let place = &places[at];
             let usage = place.usage.get(&hit.chunk.path).copied();
             let module = place.module.is_some_and(|module| is_in(&hit.chunk.path, module));
-            let relevance = f64::from(relevance);
             FoundChunk {
                 place: at,
                 boosts: place.rules.boosts(usage, module),
                 usage,
-                relevance: relevance / (relevance + 1.0),
+                relevance,
                 chunk: hit.chunk,
             }
         })
         .collect();
-    matches.sort_by(|a, b| b.score().total_cmp(&a.score()));
+    matches.sort_by(|a, b| compare_scores(a.score(), b.score()));
     matches
 }
 

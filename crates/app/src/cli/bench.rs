@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::{Arg, ArgMatches, Command, value_parser};
-use docent_core::boost::BoostRules;
 use docent_core::rank::Weights;
+use docent_core::rank::boosts::BoostRules;
 use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
 use docent_engine::grep::{Case, GrepQuery, grep};

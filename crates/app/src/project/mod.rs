@@ -10,7 +10,7 @@ mod linked;
 use std::path::Path;
 use std::sync::Arc;
 
-use docent_core::boost::BoostRules;
+use docent_core::rank::boosts::BoostRules;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::coverage::{Coverage, ReportScope};

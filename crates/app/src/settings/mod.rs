@@ -21,8 +21,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use docent_core::access::Access;
-use docent_core::boost::BoostRules;
 use docent_core::path::RepoPath;
+use docent_core::rank::boosts::BoostRules;
 use docent_engine::clock::Clock;
 use docent_engine::files::Root;
 use docent_engine::git::GitEnvironment;
@@ -310,8 +310,8 @@ impl<'a> Values<'a> {
 
     fn boosts(self) -> BoostRules {
         BoostRules {
-            day: self.factor("rank.recency_day"),
-            week: self.factor("rank.recency_week"),
+            recency_day: self.factor("rank.recency_day"),
+            recency_week: self.factor("rank.recency_week"),
             module: self.factor("rank.module"),
             frequency: self.factor("rank.frequency"),
         }

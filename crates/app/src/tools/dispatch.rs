@@ -379,7 +379,7 @@ fn redact_value(value: &Value) -> Value {
 mod tests {
     use super::*;
     use docent_core::access::Access;
-    use docent_core::boost::BoostRules;
+    use docent_core::rank::boosts::BoostRules;
     use docent_engine::accesses::Accesses;
     use docent_engine::clock::Clock;
     use docent_engine::coverage::{Coverage, ReportScope};

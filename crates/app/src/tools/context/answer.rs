@@ -87,7 +87,7 @@ fn head(number: usize, found: &SearchEntry) -> String {
 fn tail(found: &SearchEntry) -> String {
     let ranking = &found.ranking;
     let recency = match found.age {
-        Some(age) if age <= docent_core::boost::DAY => "accessed <24h ago",
+        Some(age) if age <= docent_core::rank::boosts::DAY => "accessed <24h ago",
         Some(_) => "accessed in the last 7 days",
         None => "not accessed in the last 7 days",
     };

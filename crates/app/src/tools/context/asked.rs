@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
 
-use docent_core::boost::{DAY, Usage, WEEK};
 use docent_core::chunk::ChunkKind;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::rank::Weights;
+use docent_core::rank::boosts::{DAY, Usage, WEEK};
 use docent_engine::accesses::Accesses;
 use docent_engine::discoveries::{DiscoveryCandidate, DiscoveryRequest, discoveries};
 use docent_engine::index::{Corpus, Freshness, Index, Patience, RerankSkipped};

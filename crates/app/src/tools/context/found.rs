@@ -1,8 +1,8 @@
 //! A result of `context_search`: a chunk of a file or a discovery, with its text as it is now.
 
-use docent_core::boost::{Boosts, Usage};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
+use docent_core::rank::boosts::{Boosts, Usage};
 use docent_core::text::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
 use docent_engine::discoveries::DiscoveryCandidate;

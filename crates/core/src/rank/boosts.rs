@@ -1,39 +1,42 @@
-//! What somebody works on comes first: how much more a result counts for when, where and how often its file was read.
+//! Boosts: factors on a result's relevance that depend on the user, not on the query.
+//!
+//! A file that was shown recently, is in the module being worked in, or was shown often, comes first. How its
+//! accesses are counted is left to the caller.
 
-/// How much each boost may give. 1 turns it off.
+/// How large each boost is. 1 turns it off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoostRules {
-    /// Read in the last 24 hours.
-    pub day: f64,
-    /// Read in the last 7 days.
-    pub week: f64,
-    /// In the module being worked in.
+    /// Multiplies results of files accessed in the last 24 hours: the current task goes on there.
+    pub recency_day: f64,
+    /// Multiplies results of files accessed in the last 7 days.
+    pub recency_week: f64,
+    /// Multiplies results in the module being worked in.
     pub module: f64,
-    /// The most that frequent reading can give.
+    /// Upper bound of the frequency boost, so that a file that is read all the time does not win every search.
     pub frequency: f64,
 }
 
 impl Default for BoostRules {
     fn default() -> Self {
         Self {
-            day: 1.5,
-            week: 1.2,
+            recency_day: 1.5,
+            recency_week: 1.2,
             module: 1.3,
             frequency: 1.5,
         }
     }
 }
 
-/// How a file was read.
+/// The accesses of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Seconds since the last time.
+    /// Seconds since the last access.
     pub age: i64,
-    /// In the last 7 days.
+    /// Accesses in the last 7 days.
     pub times: u64,
 }
 
-/// The factors of one result.
+/// The boosts of one result, each a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Boosts {
     pub recency: f64,
@@ -41,17 +44,19 @@ pub struct Boosts {
     pub frequency: f64,
 }
 
+/// In seconds.
 pub const DAY: i64 = 24 * 60 * 60;
 pub const WEEK: i64 = 7 * DAY;
 
-/// Reads that would double a result, if frequency could.
-const DOUBLING: f64 = 100.0;
+/// Accesses at which the frequency boost would be 2, without its upper bound.
+const DOUBLING_ACCESSES: f64 = 100.0;
 
 impl BoostRules {
+    /// The boosts of a result in a file with these accesses.
     pub fn boosts(&self, usage: Option<Usage>, same_module: bool) -> Boosts {
         let recency = match usage {
-            Some(Usage { age, .. }) if age <= DAY => self.day,
-            Some(Usage { age, .. }) if age <= WEEK => self.week,
+            Some(Usage { age, .. }) if age <= DAY => self.recency_day,
+            Some(Usage { age, .. }) if age <= WEEK => self.recency_week,
             _ => 1.0,
         };
         let times = usage.map_or(0, |usage| usage.times);
@@ -59,12 +64,13 @@ impl BoostRules {
         Boosts {
             recency,
             module: if same_module { self.module } else { 1.0 },
-            frequency: (1.0 + times / DOUBLING).min(self.frequency.max(1.0)),
+            frequency: (1.0 + times / DOUBLING_ACCESSES).min(self.frequency.max(1.0)),
         }
     }
 }
 
 impl Boosts {
+    /// The factor by which they multiply a result's relevance.
     pub fn product(&self) -> f64 {
         self.recency * self.module * self.frequency
     }
@@ -95,8 +101,8 @@ mod tests {
     #[test]
     fn a_weight_of_one_turns_a_boost_off() {
         let off = BoostRules {
-            day: 1.0,
-            week: 1.0,
+            recency_day: 1.0,
+            recency_week: 1.0,
             module: 1.0,
             frequency: 1.0,
         };

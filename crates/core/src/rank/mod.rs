@@ -1,0 +1,200 @@
+//! Ranking: every weight and every order of a search, as pure functions.
+//!
+//! The store finds candidates by their words and scores them by BM25. BM25 alone prefers short texts and uses
+//! over definitions, and it knows no synonyms. Here a chunk gains by structural signals: it defines the name in
+//! the query, its file is named after the query, more of its file matches, commits with the query's words
+//! changed it. Tests, generated code, prose and examples lose, unless the query asks for them.
+//!
+//! The steps, in the order in which a search takes them:
+//!
+//! 1. [`fusion`]: BM25 and similarity become one text score, functions come before the classes that list them.
+//! 2. [`signals`]: structural signals are added to it, and factors for the role of the file are applied.
+//! 3. [`fusion`]: repeats of one file are lowered, and the score becomes a relevance from 0 to 1.
+//! 4. [`discoveries`]: the same for decisions, rules, patterns and issues, by signals of their own.
+//! 5. [`boosts`]: the relevance is multiplied by how the user works: recency, module, frequency.
+//!
+//! To add a ranking signal:
+//!
+//! 1. If it needs something that a candidate does not carry yet, add a field to [`RankInput`], and fill it in
+//!    `engine/search/chunks.rs`.
+//! 2. Write the signal as a function in `signals.rs` that returns 0 to 1, with a test.
+//! 3. Add a line to `weights!` below: its name, its default, and what it multiplies and why.
+//! 4. Add the product of both in `score_chunks`.
+//! 5. Add the weight's steps to `eval/search/tune.py`, measure, and commit the result before and after.
+//!
+//! Documentation search has its own fusion of ranked lists in `engine/docs`, which shares no weight with this.
+//!
+//! Invariant: a rank depends on the query and the candidates alone, and equal candidates keep their order.
+
+pub mod boosts;
+pub mod discoveries;
+pub mod fusion;
+pub mod signals;
+
+use std::collections::HashMap;
+
+use crate::chunk::ChunkKind;
+use crate::text::tokens::ParsedQuery;
+
+/// A chunk as ranking sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct RankInput<'a> {
+    /// Number of its project, if several are searched.
+    pub project: usize,
+    pub path: &'a str,
+    pub kind: ChunkKind,
+    pub name: &'a str,
+    /// Name of the enclosing class or module, empty at the top level.
+    pub enclosing: &'a str,
+    pub generated: bool,
+    /// The BM25 score of the store. It has no scale, so it is only compared with that of other candidates.
+    pub bm25: f32,
+    /// Similarity to the query, at most 1, compared with that of other candidates too. 0 if unknown.
+    pub similarity: f32,
+    /// How much commits with the query's words changed its file, from 0 to 1 ([`signals::score_by_commits`]).
+    pub commit_score: f32,
+}
+
+/// Declares each weight once: its field, its default, and its name for programs that tune it.
+macro_rules! weights {
+    ($($(#[$comment:meta])* $name:ident = $default:literal,)*) => {
+        /// How much each signal of a chunk counts. Scores are relative to the best text match, which has 1.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Weights {
+            $($(#[$comment])* pub $name: f32,)*
+        }
+
+        impl Default for Weights {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl Weights {
+            /// Sets a weight by its name. Returns false if there is none of that name.
+            pub fn set(&mut self, name: &str, value: f32) -> bool {
+                match name {
+                    $(stringify!($name) => self.$name = value,)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+
+weights! {
+    /// Multiplies the BM25 score relative to the best: words are the base of every rank.
+    words = 1.0,
+    /// Multiplies the similarity relative to the best, so that synonyms count.
+    similarity = 1.0,
+    /// Multiplies `similarity` if the query is a name: it asks for that symbol, not for similar ones.
+    similarity_of_names = 0.3,
+    /// Candidates whose similarity is below this fraction of the best one get no similarity score.
+    min_similarity_ratio = 0.5,
+    /// Multiplies the share of all matches that are in the file, for its best chunk: a file about the topic.
+    file_matches = 0.6,
+    /// Multiplies chunks that are not functions within their file: a class has the words of all its methods.
+    non_function = 0.85,
+    /// Multiplies each further chunk of a file, once per chunk before it, so that several files are shown.
+    same_file_penalty = 0.5,
+    /// Multiplies the commit score of the file: messages describe in prose what code does.
+    history = 0.6,
+    /// Multiplies the share of the query's words in the file's stem: names of files are chosen with care.
+    stem_match = 0.7,
+    /// Multiplies the share of the query's words in the two nearest directories, which name topics more loosely.
+    directory_match = 0.2,
+    /// Multiplies the overlap of the query's words and those of the chunk's name.
+    name_match = 0.15,
+    /// Multiplies how well the chunk defines the name that is the whole query: definitions come before uses.
+    definition = 2.0,
+    /// The same for a name among other words of the query, which may ask for something about it instead.
+    definition_in_sentence = 0.8,
+    /// Added if the file's stem is a name in the query: `retry.rs` for `Retry`.
+    stem_is_name = 0.6,
+    /// Multiplies chunks of tests, which repeat the words of the code that they test.
+    test = 0.4,
+    /// Multiplies generated chunks, which nobody edits.
+    generated = 0.5,
+    /// Multiplies chunks of documents and configuration, which have more of the query's words than code has.
+    prose = 0.45,
+    /// Multiplies chunks of examples and of vendored or legacy code, which resemble the project's own code.
+    example = 0.5,
+}
+
+/// The relevance of each chunk, from 0 to 1, in the order of `candidates`.
+///
+/// `candidates` must be sorted by [`fusion::compare_chunks`]: sums of floats and ties depend on their order.
+pub fn rank_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) -> Vec<f64> {
+    let mut scores = score_chunks(query, candidates, weights);
+    let files: Vec<(usize, &str)> = candidates.iter().map(|one| (one.project, one.path)).collect();
+    fusion::penalise_same_file(&files, &mut scores, weights.same_file_penalty);
+    scores.into_iter().map(fusion::saturate).collect()
+}
+
+/// The score of each chunk by itself, from 0 up: the text score, the signals, and the factors of its file.
+fn score_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) -> Vec<f32> {
+    let mut text_scores = fusion::fuse_text_scores(query, candidates, weights);
+    fusion::prefer_functions(query, candidates, weights, &mut text_scores);
+    let mut files: HashMap<(usize, &str), FileSignals> = HashMap::new();
+    for (candidate, text_score) in candidates.iter().zip(&text_scores) {
+        let file = files
+            .entry((candidate.project, candidate.path))
+            .or_insert_with(|| FileSignals::new(query, candidate.path, weights));
+        // Squares, because many chunks that hardly match are not worth one that does.
+        file.sum_of_squares += text_score * text_score;
+        file.best = file.best.max(*text_score);
+    }
+    let max_sum = files
+        .values()
+        .map(|file| file.sum_of_squares)
+        .fold(f32::MIN_POSITIVE, f32::max);
+    candidates
+        .iter()
+        .zip(&text_scores)
+        .map(|(candidate, text_score)| {
+            let file = &files[&(candidate.project, candidate.path)];
+            let mut score = *text_score;
+            if *text_score >= file.best {
+                score += weights.file_matches * file.sum_of_squares / max_sum;
+            }
+            score += file.path_match + weights.history * candidate.commit_score;
+            score += weights.name_match * signals::name_match(query, candidate.name);
+            score += signals::definition(query, candidate, weights);
+            if candidate.generated && !query.has_word("generat") {
+                score *= weights.generated;
+            }
+            score * file.role_factor
+        })
+        .collect()
+}
+
+/// The signals that all chunks of a file share.
+struct FileSignals {
+    /// Of the text scores of its candidates.
+    sum_of_squares: f32,
+    /// The best text score of its candidates.
+    best: f32,
+    path_match: f32,
+    role_factor: f32,
+}
+
+impl FileSignals {
+    fn new(query: &ParsedQuery, path: &str, weights: &Weights) -> Self {
+        Self {
+            sum_of_squares: 0.0,
+            best: 0.0,
+            path_match: signals::path_match(query, path, weights),
+            role_factor: signals::role_factor(query, path, weights),
+        }
+    }
+}
+
+/// `part / whole` of two small counts.
+fn ratio(part: usize, whole: usize) -> f32 {
+    let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
+    number(part) / number(whole)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! The structural signals of a chunk: its definition, its name, its path, its role, and the commits of its file.
+//!
+//! Each is a function of the query and one candidate. How much a signal counts is in [`Weights`].
+
+use std::collections::HashMap;
+
+use super::{RankInput, Weights, ratio};
+use crate::chunk::ChunkKind;
+use crate::path::RepoPath;
+use crate::role::FileRole;
+use crate::text::tokens::{ParsedQuery, fold_name, words};
+
+/// How much commits with the query's words changed each file, where the file they changed most has 1. Each commit
+/// is given by the paths that it changed and the BM25 score of its message.
+pub fn score_by_commits(commits: Vec<(Vec<String>, f32)>) -> HashMap<String, f32> {
+    let mut scores: HashMap<String, f32> = HashMap::new();
+    for (paths, bm25) in commits {
+        let files = f32::from(u16::try_from(paths.len()).unwrap_or(u16::MAX));
+        for path in paths {
+            // A message says the more about a file, the better it matches and the fewer files it is about.
+            *scores.entry(path).or_default() += bm25 * bm25 / files;
+        }
+    }
+    let best = scores.values().copied().fold(f32::MIN_POSITIVE, f32::max);
+    for score in scores.values_mut() {
+        *score /= best;
+    }
+    scores
+}
+
+/// The weighted matches of the query with a file's stem and its two nearest directories.
+pub(super) fn path_match(query: &ParsedQuery, path: &str, weights: &Weights) -> f32 {
+    let (directories, file_name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = file_name.split_once('.').map_or(file_name, |(stem, _)| stem);
+    let stem = if stem.is_empty() { file_name } else { stem };
+    let parents: Vec<&str> = directories.rsplit('/').take(2).collect();
+    let shares = weights.stem_match * share_of_query(query, &words(stem))
+        + weights.directory_match * share_of_query(query, &words(&parents.join(" ")));
+    let folded_stem = fold_name(stem);
+    let is_name = query
+        .names
+        .iter()
+        .any(|name| name.folded == folded_stem || name.scope.as_ref() == Some(&folded_stem));
+    shares + if is_name { weights.stem_is_name } else { 0.0 }
+}
+
+/// The share of the query's words that are among `words`. A word counts for a longer one that begins with it:
+/// `auth` for `authentication`.
+fn share_of_query(query: &ParsedQuery, words: &[String]) -> f32 {
+    /// Shorter words begin too many others.
+    const MIN_PREFIX_BYTES: usize = 4;
+    if query.words.is_empty() || words.is_empty() {
+        return 0.0;
+    }
+    let count = query
+        .words
+        .iter()
+        .filter(|query_word| {
+            words.iter().any(|word| {
+                let (short, long) = if word.len() < query_word.len() {
+                    (word, *query_word)
+                } else {
+                    (*query_word, word)
+                };
+                short == long || (short.len() >= MIN_PREFIX_BYTES && long.starts_with(short.as_str()))
+            })
+        })
+        .count();
+    ratio(count, query.words.len())
+}
+
+/// The overlap of a name's words and the query's words (Dice coefficient).
+pub(super) fn name_match(query: &ParsedQuery, name: &str) -> f32 {
+    if name.is_empty() {
+        return 0.0;
+    }
+    let name_words = words(name);
+    let common = name_words
+        .iter()
+        .filter(|word| query.words.contains(word))
+        .count();
+    if common == 0 {
+        return 0.0;
+    }
+    2.0 * ratio(common, name_words.len() + query.words.len())
+}
+
+/// Factors of a definition whose enclosing class is the one in the query, and of one in another class:
+/// `Client.send` names `send` of `Client`.
+const SAME_SCOPE: f32 = 1.25;
+const OTHER_SCOPE: f32 = 0.75;
+
+/// Factor of a definition whose name differs in case or separators: `Timeout` is not `timeout`.
+const OTHER_SPELLING: f32 = 0.6;
+
+/// The weighted signal that a chunk defines a name in the query.
+pub(super) fn definition(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) -> f32 {
+    if query.names.is_empty() || candidate.name.is_empty() {
+        return 0.0;
+    }
+    let name = fold_name(candidate.name);
+    let enclosing = fold_name(candidate.enclosing.rsplit('.').next().unwrap_or_default());
+    let weight = if query.is_name {
+        weights.definition
+    } else {
+        weights.definition_in_sentence
+    };
+    let kind_factor = match candidate.kind {
+        // A constructor has the name of its class, which is the definition.
+        ChunkKind::Method | ChunkKind::Function if name == enclosing => 0.3,
+        ChunkKind::Class | ChunkKind::Interface | ChunkKind::Type | ChunkKind::Function => 1.0,
+        ChunkKind::Method => 0.9,
+        ChunkKind::Module => 0.7,
+        ChunkKind::Block => 0.4,
+    };
+    let matches = query
+        .names
+        .iter()
+        .filter(|query_name| query_name.folded == name)
+        .map(|query_name| {
+            let scope_factor = match &query_name.scope {
+                None => 1.0,
+                Some(scope) if *scope == enclosing => SAME_SCOPE,
+                Some(_) => OTHER_SCOPE,
+            };
+            scope_factor
+                * if query_name.written == candidate.name {
+                    1.0
+                } else {
+                    OTHER_SPELLING
+                }
+        });
+    weight * kind_factor * matches.fold(0.0, f32::max)
+}
+
+/// Directories of code that shows how the project is used.
+const EXAMPLE_DIRECTORIES: [&str; 9] = [
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "demo",
+    "demos",
+    "benches",
+    "bench",
+    "benchmarks",
+];
+
+/// Directories of other projects' code, and of code that is no longer worked on.
+const FOREIGN_DIRECTORIES: [&str; 6] = [
+    "vendor",
+    "third_party",
+    "thirdparty",
+    "legacy",
+    "compat",
+    "deprecated",
+];
+
+/// The factor of all chunks of a file for its role: test, prose, example. 1 for the project's own code, and for a
+/// role that the query asks for.
+pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) -> f32 {
+    let Ok(parsed) = RepoPath::parse(path) else {
+        return 1.0;
+    };
+    let is_below = |names: &[&str]| {
+        parsed
+            .components()
+            .rev()
+            .skip(1)
+            .any(|part| names.contains(&part.to_ascii_lowercase().as_str()))
+    };
+    let mut factor = match FileRole::of(&parsed) {
+        FileRole::Test if !asks_for_tests(query) => weights.test,
+        FileRole::Docs | FileRole::Config if !asks_for_prose(query) => weights.prose,
+        _ => 1.0,
+    };
+    if is_below(&EXAMPLE_DIRECTORIES) && !query.has_word("exampl") && !query.has_word("bench") {
+        factor *= weights.example;
+    }
+    if is_below(&FOREIGN_DIRECTORIES) && !query.has_word("legacy") {
+        factor *= weights.example;
+    }
+    factor
+}
+
+fn asks_for_tests(query: &ParsedQuery) -> bool {
+    ["test", "spec", "fixtur", "mock", "assert"]
+        .iter()
+        .any(|stem| query.has_word(stem))
+}
+
+fn asks_for_prose(query: &ParsedQuery) -> bool {
+    [
+        "doc",
+        "document",
+        "readm",
+        "guid",
+        "config",
+        "configurat",
+        "sett",
+        "changelog",
+        "licens",
+    ]
+    .iter()
+    .any(|stem| query.has_word(stem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_about_one_file_says_more_of_it_than_one_about_many() {
+        let paths = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+        let scores = score_by_commits(vec![(paths(&["a", "b"]), 2.0), (paths(&["c"]), 2.0)]);
+        let mut shown: Vec<String> = scores
+            .iter()
+            .map(|(path, score)| format!("{path} {score}"))
+            .collect();
+        shown.sort();
+        assert_eq!(shown, ["a 0.5", "b 0.5", "c 1"]);
+    }
+}
