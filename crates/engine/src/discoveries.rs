@@ -53,7 +53,7 @@ pub fn discoveries(
         words: &query.words,
         kinds: request.kinds,
         module: request.module,
-        most: CANDIDATES,
+        limit: CANDIDATES,
     };
     let mut found: Vec<(usize, StoredDiscovery, f32)> = Vec::new();
     for (at, place) in places.iter().enumerate() {
@@ -76,7 +76,7 @@ pub fn discoveries(
         .zip(relevance)
         .map(|((at, note, _), relevance)| {
             let place = &places[at];
-            let usage = place.usage.get(&note.place).copied();
+            let usage = place.usage.get(&note.path_or_commit).copied();
             let same_module = place.module.is_some_and(|module| note.discovery.module == module);
             DiscoveryCandidate {
                 place: at,
@@ -100,7 +100,7 @@ pub fn known_of(index: &Index, module: &str, most: usize) -> Result<Vec<StoredDi
             words: &[],
             kinds: &[kind],
             module: Some(module),
-            most,
+            limit: most,
         };
         let mut notes: Vec<StoredDiscovery> = index
             .find_discoveries(&sought)?
@@ -125,7 +125,7 @@ fn merge_repeats(discoveries: Vec<DiscoveryCandidate>) -> Vec<DiscoveryCandidate
     for (one, repeat) in discoveries.into_iter().zip(repeats) {
         match repeat.and_then(|first| kept[first].as_mut()) {
             Some(first) => {
-                first.also.push(one.note.place);
+                first.also.push(one.note.path_or_commit);
                 kept.push(None);
             }
             None => kept.push(Some(one)),

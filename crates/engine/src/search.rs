@@ -90,7 +90,7 @@ pub fn search(
         kinds: &kinds,
         module: request.module,
         vector: None,
-        most: CANDIDATES,
+        limit: CANDIDATES,
     };
     let mut hits: Vec<(usize, ChunkHit)> = Vec::new();
     let mut unordered = None;
@@ -128,7 +128,7 @@ fn ask_server(
     let mut written: Vec<&mut ChunkHit> = hits.iter_mut().filter(|hit| !hit.chunk.generated).collect();
     let keys: Vec<u64> = written
         .iter()
-        .map(|hit| StoredChunk::meaning(&hit.chunk.path, &hit.chunk.scope, hit.chunk.hash))
+        .map(|hit| StoredChunk::vector_key(&hit.chunk.path, &hit.chunk.scope, hit.chunk.hash))
         .collect();
     if let Some(near) = index.similarity(request.query, &keys, request.deadline)? {
         for (hit, near) in written.iter_mut().zip(near) {
@@ -169,7 +169,7 @@ fn ranked(
             path: &hit.chunk.path,
             kind: hit.chunk.kind,
             name: hit.chunk.name(),
-            enclosing: hit.chunk.outside(),
+            enclosing: hit.chunk.enclosing(),
             generated: hit.chunk.generated,
             bm25: hit.score,
             similarity: hit.similarity,
@@ -256,15 +256,18 @@ impl<'a> ChunkReader<'a> {
         let Some(lines) = &note.discovery.lines else {
             return Some(note.clone());
         };
-        let path = RepoPath::parse(&note.place).ok()?;
+        let path = RepoPath::parse(&note.path_or_commit).ok()?;
         let text = self.text(&path)?;
         if hash(Rows::of(text).lines(*lines.start(), *lines.end())) == note.hash {
             return Some(note.clone());
         }
         let text = text.to_owned();
-        let found = self.discoveries.entry(note.place.clone()).or_insert_with(|| {
-            extract_from_file(&path, Language::of_file(&path, &text), &text, &Origins::default())
-        });
+        let found = self
+            .discoveries
+            .entry(note.path_or_commit.clone())
+            .or_insert_with(|| {
+                extract_from_file(&path, Language::of_file(&path, &text), &text, &Origins::default())
+            });
         let moved = found.iter().find(|one| one.content == note.discovery.content)?;
         let mut note = note.clone();
         note.discovery.lines.clone_from(&moved.lines);

@@ -20,7 +20,7 @@ use crate::deadline::Deadline;
 use crate::files::Root;
 use crate::index::{Index, RerankSkipped, View, hash};
 use crate::store::{
-    Label, Look, Ranked, SectionAddress, SectionHits, SectionQuery, StoreError, StoredSection,
+    Label, Ranked, SectionAddress, SectionHits, SectionQuery, SectionSnapshot, StoreError, StoredSection,
 };
 
 /// A query with its filters and the requested page of results.
@@ -121,7 +121,7 @@ pub fn search(
         phrase,
         vector,
         filters: &filters,
-        most: MAX_CANDIDATES,
+        limit: MAX_CANDIDATES,
     }))?;
     if request.mode == RetrievalMode::Meaning {
         candidates.by_words.clear();
@@ -177,12 +177,12 @@ pub fn search(
 
 /// Reads the sections of the requested page, and says whether there are further ones.
 fn select_page(
-    sections: &dyn Look,
+    sections: &dyn SectionSnapshot,
     order: Vec<(SectionAddress, f64)>,
     request: &SectionRequest<'_>,
 ) -> Result<(Vec<(StoredSection, f64)>, bool), StoreError> {
     let end = request.after + request.limit;
-    let read = |(place, score): (SectionAddress, f64)| Ok((sections.section(place)?, score));
+    let read = |(address, score): (SectionAddress, f64)| Ok((sections.section(address)?, score));
     let keys: Vec<&str> = request.view.taxonomy.collapsing_keys(request.filters).collect();
     if keys.is_empty() {
         let more = order.len() > end;
@@ -204,7 +204,7 @@ fn select_page(
 /// reason.
 fn rank_by_server(
     index: &Index,
-    sections: &dyn Look,
+    sections: &dyn SectionSnapshot,
     request: &SectionRequest<'_>,
     deadline: &Deadline,
     candidates: &SectionHits,
@@ -225,7 +225,7 @@ fn rank_by_server(
     all.dedup_by_key(|ranked| ranked.key);
     let keys: Vec<u64> = all
         .iter()
-        .map(|ranked| Ok(sections.section(ranked.place)?.meaning()))
+        .map(|ranked| Ok(sections.section(ranked.address)?.vector_key()))
         .collect::<Result<_, StoreError>>()?;
     match index.similarity(request.query, &keys, deadline) {
         Err(unordered) => Ok((Vec::new(), Some(unordered))),
@@ -255,16 +255,16 @@ fn fuse(candidates: SectionHits, by_server: Vec<Ranked>) -> Vec<(SectionAddress,
     let mut scores: HashMap<SectionAddress, (f64, u64)> = HashMap::new();
     for (list, weight) in lists {
         let mut rank = 0.0;
-        for Ranked { place, key, .. } in list {
+        for Ranked { address, key, .. } in list {
             rank += 1.0;
-            scores.entry(place).or_insert((0.0, key)).0 += weight / (FUSION_K + rank) / max_score;
+            scores.entry(address).or_insert((0.0, key)).0 += weight / (FUSION_K + rank) / max_score;
         }
     }
     let mut order: Vec<(SectionAddress, (f64, u64))> = scores.into_iter().collect();
     order.sort_unstable_by(|(_, (a, first)), (_, (b, second))| b.total_cmp(a).then(first.cmp(second)));
     order
         .into_iter()
-        .map(|(place, (score, _))| (place, score))
+        .map(|(address, (score, _))| (address, score))
         .collect()
 }
 
@@ -282,13 +282,13 @@ pub(super) fn find_by_words(
         phrase: &[],
         vector: None,
         filters,
-        most: MAX_CANDIDATES,
+        limit: MAX_CANDIDATES,
     };
     let candidates = index.report_damage(sections.find(&query))?;
     let read = candidates
         .by_words
         .iter()
-        .map(|ranked| sections.section(ranked.place));
+        .map(|ranked| sections.section(ranked.address));
     index.report_damage(read.collect())
 }
 

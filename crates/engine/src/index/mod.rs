@@ -48,7 +48,7 @@ use crate::deadline::Deadline;
 use crate::embed::{Embedder, EmbeddingError};
 use crate::files::Root;
 use crate::overview::Overview;
-use crate::store::{ChunkHit, ChunkQuery, DiscoveryQuery, Look, StoreError, StoredDiscovery};
+use crate::store::{ChunkHit, ChunkQuery, DiscoveryQuery, SectionSnapshot, StoreError, StoredDiscovery};
 
 /// The index of one project, as this process sees it.
 pub struct Index {
@@ -190,12 +190,12 @@ impl Index {
 
     /// The chunks that match a query best.
     pub fn find_chunks(&self, query: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
-        self.read(|opened| opened.chunks.search(query))
+        self.read(|opened| opened.chunks.find_chunks(query))
     }
 
     /// The files that commits changed whose messages match best, with a score each.
     pub fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
-        self.read(|opened| opened.chunks.changed(words, most))
+        self.read(|opened| opened.chunks.find_commits(words, most))
     }
 
     /// The discoveries that match a query best.
@@ -203,7 +203,7 @@ impl Index {
         &self,
         query: &DiscoveryQuery<'_>,
     ) -> Result<Vec<(StoredDiscovery, f32)>, StoreError> {
-        self.read(|opened| opened.chunks.discoveries(query))
+        self.read(|opened| opened.chunks.find_discoveries(query))
     }
 
     /// What the project consists of, as it was indexed last.
@@ -226,8 +226,8 @@ impl Index {
     }
 
     /// A snapshot of the sections of the documentation. `None` before there is an index.
-    pub(crate) fn sections(&self) -> Option<Box<dyn Look>> {
-        Some(self.visible()?.opened.sections.look())
+    pub(crate) fn sections(&self) -> Option<Box<dyn SectionSnapshot>> {
+        Some(self.visible()?.opened.sections.snapshot())
     }
 
     /// Whether a file is a page of the documentation that is indexed.

@@ -97,7 +97,7 @@ fn scan_all(shared: &Shared) -> Scan {
 }
 
 fn measure_store(opened: &OpenIndex, status: &mut IndexStatus) {
-    status.chunks = opened.chunks.chunks().unwrap_or_default();
+    status.chunks = opened.chunks.count_chunks().unwrap_or_default();
     status.sections = opened.sections.count();
     status.bytes_on_disk = opened.size();
     status.folder = opened.directory().map(Path::to_owned);

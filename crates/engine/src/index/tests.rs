@@ -50,7 +50,7 @@ fn an_index_of_one_table_is_not_searched_with_vectors_of_another() {
             kinds: &[],
             module: None,
             vector: index.embedder().embed("walrus"),
-            most: 5,
+            limit: 5,
         };
         let found = index.find_chunks(&wanted).unwrap();
         // Vectors of two tables would be at right angles.

@@ -1,26 +1,28 @@
-//! A chunk as the store keeps it: what must be known of it to rank it and to find its text in its file again.
+//! A chunk as stored: the fields that ranking needs, and those that find its text in its file again.
+//!
+//! The text itself is not stored. Invariant: bytes that were not written by `to_bytes` are not read as a chunk.
 
 use docent_core::chunk::ChunkKind;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A part of a file that can be found.
+/// A stored chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredChunk {
     pub path: String,
     pub language: String,
     pub kind: ChunkKind,
-    /// The name with those it stands inside of, `""` for what has none.
+    /// The name behind those of its enclosing definitions, `Library.lend`. Empty without a name.
     pub scope: String,
     /// How many bytes at the end of `scope` are the name.
     pub name_length: usize,
     pub first_line: u32,
     pub last_line: u32,
     pub part: u32,
-    /// Not written by people.
+    /// Generated code, not written by people.
     pub generated: bool,
-    /// The same as long as the chunk is called and written the same way.
+    /// Stays the same as long as the chunk's name and text do.
     pub id: u64,
-    /// Of the text of its lines.
+    /// Hash of its lines.
     pub hash: u64,
 }
 
@@ -47,13 +49,13 @@ impl StoredChunk {
         &self.scope[self.scope.len() - self.name_length..]
     }
 
-    /// What the chunk stands inside of.
-    pub fn outside(&self) -> &str {
+    /// Name of the enclosing class or module, empty at the top level.
+    pub fn enclosing(&self) -> &str {
         self.scope[..self.scope.len() - self.name_length].trim_end_matches('.')
     }
 
-    /// What its vector is known by, beyond one index: the same wherever it is called and written the same way.
-    pub(crate) fn meaning(path: &str, scope: &str, hash: u64) -> u64 {
+    /// Cache key of its vector, the same in every index that has this chunk with the same name and text.
+    pub(crate) fn vector_key(path: &str, scope: &str, hash: u64) -> u64 {
         xxh3_64(format!("piece\0{path}\0{scope}\0{hash:x}").as_bytes())
     }
 
@@ -84,7 +86,7 @@ impl StoredChunk {
         bytes
     }
 
-    /// Nothing where the bytes are not those of a chunk.
+    /// `None` if the bytes are not those of a chunk.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let [kind, generated] = take::<2>(&mut bytes)?;
         let mut number = || take::<4>(&mut bytes).map(u32::from_le_bytes);
@@ -149,7 +151,7 @@ mod tests {
         };
         let bytes = chunk.to_bytes();
         assert_eq!(StoredChunk::from_bytes(&bytes), Some(chunk.clone()));
-        assert_eq!((chunk.name(), chunk.outside()), ("lend", "Library"));
+        assert_eq!((chunk.name(), chunk.enclosing()), ("lend", "Library"));
         for end in 0..bytes.len() {
             assert_eq!(StoredChunk::from_bytes(&bytes[..end]), None, "{end}");
         }

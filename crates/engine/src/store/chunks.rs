@@ -1,7 +1,10 @@
-//! Chunks of files and discoveries, found by their words.
+//! The embedded store of chunks, discoveries and commit messages.
 //!
-//! Both lie in one index, so that a file and what it says come and go together. Their words are in different fields: neither
-//! stands in the other's way, nor counts for how rare a word is there.
+//! All three are in one tantivy index, so that a file's chunks and discoveries come and go in one store commit. Their
+//! words are in different fields and are counted apart ([`KindStatistics`]), so that ten thousand commit messages do
+//! not change which words are rare in code.
+//!
+//! Names of tantivy fields are part of the stored format.
 
 use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
@@ -10,38 +13,41 @@ use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, Occu
 use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema};
 use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
 
-use super::embedded::{EmbeddedStore, EntrySchema, Stored, exactly, guarded, whole, words};
+use super::embedded::{
+    EmbeddedStore, EntrySchema, StoredBytes, catch_panics, exact_query, raw_field, word_field,
+};
 use super::{
     ChunkEntry, ChunkHit, ChunkQuery, ChunkStore, CommitEntry, DiscoveryEntry, DiscoveryQuery, StoreEntry,
     StoreError, StoredChunk, StoredDiscovery,
 };
 use crate::embed::{DIMENSIONS, Vector};
 
-/// Chunks in an inverted index.
+/// The store of chunks.
 pub(crate) type EmbeddedChunks = EmbeddedStore<ChunkFields>;
 
-const WHEN: &str = "when";
+/// The fast field by which discoveries are ordered.
+const TIMESTAMP: &str = "when";
 
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkFields {
-    /// The file, as a whole; what its chunks are removed by.
+    /// The path of the file, or the key of another entry: entries are removed by it.
     path: Field,
     kind: Field,
     module: Field,
     text: Field,
     name: Field,
-    place: Field,
-    /// The chunk itself.
+    path_words: Field,
+    /// The stored chunk.
     chunk: Field,
-    /// What a discovery is, what it says, and the discovery itself.
-    r#type: Field,
-    said: Field,
-    note: Field,
-    /// When a discovery was made, in seconds; 0 where nobody says.
-    when: Field,
-    /// What a commit said, and the files it changed, one a line.
+    /// The kind of a discovery, its words, and the stored discovery.
+    discovery_kind: Field,
+    discovery_words: Field,
+    discovery: Field,
+    /// The date of a discovery, in seconds, 0 without a date.
+    timestamp: Field,
+    /// The words of a commit's message, and the paths it changed, one a line.
     message: Field,
-    changed: Field,
+    changed_paths: Field,
 }
 
 impl EntrySchema for ChunkFields {
@@ -51,21 +57,21 @@ impl EntrySchema for ChunkFields {
 
     fn schema() -> (Schema, Self) {
         let mut schema = Schema::builder();
-        let counted = words(IndexRecordOption::WithFreqs);
+        let counted = word_field(IndexRecordOption::WithFreqs);
         let fields = Self {
-            path: schema.add_text_field("path", whole()),
-            kind: schema.add_text_field("kind", whole()),
-            module: schema.add_text_field("module", whole()),
+            path: schema.add_text_field("path", raw_field()),
+            kind: schema.add_text_field("kind", raw_field()),
+            module: schema.add_text_field("module", raw_field()),
             text: schema.add_text_field("text", counted.clone()),
             name: schema.add_text_field("name", counted.clone()),
-            place: schema.add_text_field("place", counted.clone()),
+            path_words: schema.add_text_field("place", counted.clone()),
             chunk: schema.add_bytes_field("chunk", BytesOptions::default().set_stored()),
-            r#type: schema.add_text_field("type", whole()),
-            said: schema.add_text_field("said", counted.clone()),
-            note: schema.add_bytes_field("note", BytesOptions::default().set_stored()),
-            when: schema.add_u64_field(WHEN, FAST),
+            discovery_kind: schema.add_text_field("type", raw_field()),
+            discovery_words: schema.add_text_field("said", counted.clone()),
+            discovery: schema.add_bytes_field("note", BytesOptions::default().set_stored()),
+            timestamp: schema.add_u64_field(TIMESTAMP, FAST),
             message: schema.add_text_field("message", counted),
-            changed: schema.add_bytes_field("changed", BytesOptions::default().set_stored()),
+            changed_paths: schema.add_bytes_field("changed", BytesOptions::default().set_stored()),
         };
         (schema.build(), fields)
     }
@@ -78,19 +84,23 @@ impl EntrySchema for ChunkFields {
         let mut document = TantivyDocument::default();
         let entry = match entry {
             StoreEntry::Chunk(entry) => entry,
-            StoreEntry::Discovery(DiscoveryEntry { key, note, text }) => {
+            StoreEntry::Discovery(DiscoveryEntry {
+                key,
+                discovery: stored,
+                text,
+            }) => {
                 document.add_text(self.path, key);
-                document.add_text(self.module, &note.discovery.module);
-                document.add_text(self.r#type, note.discovery.kind.name());
-                document.add_text(self.said, text);
-                document.add_bytes(self.note, &note.to_bytes());
-                document.add_u64(self.when, note.when());
+                document.add_text(self.module, &stored.discovery.module);
+                document.add_text(self.discovery_kind, stored.discovery.kind.name());
+                document.add_text(self.discovery_words, text);
+                document.add_bytes(self.discovery, &stored.to_bytes());
+                document.add_u64(self.timestamp, stored.timestamp());
                 return document;
             }
             StoreEntry::Commit(CommitEntry { key, paths, text }) => {
                 document.add_text(self.path, key);
                 document.add_text(self.message, text);
-                document.add_bytes(self.changed, paths.join("\n").as_bytes());
+                document.add_bytes(self.changed_paths, paths.join("\n").as_bytes());
                 return document;
             }
         };
@@ -99,89 +109,89 @@ impl EntrySchema for ChunkFields {
         document.add_text(self.module, &entry.module);
         document.add_text(self.text, &entry.text);
         document.add_text(self.name, &entry.name);
-        document.add_text(self.place, &entry.place);
-        document.add_bytes(self.chunk, &stored(entry));
+        document.add_text(self.path_words, &entry.path_words);
+        document.add_bytes(self.chunk, &encode_chunk(entry));
         document
     }
 }
 
 impl EmbeddedChunks {
-    fn query(&self, wanted: &ChunkQuery<'_>) -> BooleanQuery {
-        let fields = self.form;
+    fn chunk_query(&self, query: &ChunkQuery<'_>) -> BooleanQuery {
+        let fields = self.schema;
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut should = |field: Field, word: &str| clauses.push((Occur::Should, counted(field, word)));
-        for word in wanted.words {
+        let mut should = |field: Field, word: &str| clauses.push((Occur::Should, word_query(field, word)));
+        for word in query.words {
             should(fields.text, word);
             should(fields.name, word);
-            should(fields.place, word);
+            should(fields.path_words, word);
         }
-        for name in wanted.names {
+        for name in query.names {
             should(fields.name, name);
-            should(fields.place, name);
+            should(fields.path_words, name);
         }
         let any = BooleanQuery::new(clauses);
         let mut filters: Vec<Box<dyn Query>> = Vec::new();
-        if !wanted.kinds.is_empty() {
-            let kinds = wanted.kinds.iter().map(|kind| exactly(fields.kind, kind));
+        if !query.kinds.is_empty() {
+            let kinds = query.kinds.iter().map(|kind| exact_query(fields.kind, kind));
             filters.push(Box::new(BooleanQuery::union(kinds.collect())));
         }
-        if let Some(module) = wanted.module {
-            filters.push(exactly(fields.module, module));
+        if let Some(module) = query.module {
+            filters.push(exact_query(fields.module, module));
         }
-        filtered(any, filters)
+        add_filters(any, filters)
     }
 }
 
-/// A chunk with its vector before it; zeros where it has none.
-fn stored(entry: &ChunkEntry) -> Vec<u8> {
+/// The stored bytes of a chunk: its vector, all zeros if it has none, and then the chunk.
+fn encode_chunk(entry: &ChunkEntry) -> Vec<u8> {
     let vector = entry.vector.map_or([0; DIMENSIONS], |vector| vector.0);
     let mut bytes: Vec<u8> = vector.iter().map(|number| number.cast_unsigned()).collect();
     bytes.extend(entry.chunk.to_bytes());
     bytes
 }
 
-/// Nothing where the bytes are not what was stored.
-fn read(bytes: &[u8]) -> Option<(StoredChunk, Option<Vector>)> {
+/// `None` if the bytes are not those of a chunk.
+fn decode_chunk(bytes: &[u8]) -> Option<(StoredChunk, Option<Vector>)> {
     let (numbers, chunk) = bytes.split_first_chunk::<DIMENSIONS>()?;
     let vector = Vector(numbers.map(u8::cast_signed));
     let vector = vector.0.iter().any(|number| *number != 0).then_some(vector);
     Some((StoredChunk::from_bytes(chunk)?, vector))
 }
 
-/// What is counted for how rare a word is and how long a text: only documents of the same kind.
-struct Among<'a> {
+/// BM25 statistics of the documents of one kind: chunks, discoveries or commits.
+struct KindStatistics<'a> {
     searcher: &'a Searcher,
     documents: u64,
 }
 
-impl<'a> Among<'a> {
-    /// Those that have something stored in a field.
-    fn new(searcher: &'a Searcher, form: ChunkFields, stored: Field) -> Self {
+impl<'a> KindStatistics<'a> {
+    /// Of the documents whose stored field is `stored`.
+    fn new(searcher: &'a Searcher, schema: ChunkFields, stored: Field) -> Self {
         let count = |field: Field, values: &mut dyn Iterator<Item = &'static str>| -> u64 {
             let terms = values.map(|value| Term::from_field_text(field, value));
             terms
                 .map(|term| searcher.doc_freq(&term).unwrap_or_default())
                 .sum()
         };
-        let chunks = count(form.kind, &mut ChunkKind::ALL.iter().map(|kind| kind.name()));
-        let notes = count(
-            form.r#type,
+        let chunks = count(schema.kind, &mut ChunkKind::ALL.iter().map(|kind| kind.name()));
+        let discoveries = count(
+            schema.discovery_kind,
             &mut DiscoveryKind::ALL.iter().map(|kind| kind.name()),
         );
         let documents = match stored {
-            stored if stored == form.chunk => chunks,
-            stored if stored == form.note => notes,
-            _ => searcher.num_docs().saturating_sub(chunks + notes),
+            stored if stored == schema.chunk => chunks,
+            stored if stored == schema.discovery => discoveries,
+            _ => searcher.num_docs().saturating_sub(chunks + discoveries),
         };
         Self {
             searcher,
-            // There is one wherever something is found.
+            // A query that finds something finds one at least, and BM25 divides by this.
             documents: documents.max(1),
         }
     }
 }
 
-impl Bm25StatisticsProvider for Among<'_> {
+impl Bm25StatisticsProvider for KindStatistics<'_> {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
         self.searcher.total_num_tokens(field)
     }
@@ -191,26 +201,26 @@ impl Bm25StatisticsProvider for Among<'_> {
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        // What is gone counts for a word until it is merged away, and a word must not be in more than there are.
+        // Removed documents count until their segment is merged, so a word may seem to be in more than there are.
         Ok(self.searcher.doc_freq(term)?.min(self.documents))
     }
 }
 
-/// What comes first.
+/// The order of hits.
 #[derive(Clone, Copy)]
 enum HitOrder {
     Best,
     Newest,
 }
 
-/// A word of a field, which counts the more the more often it is there.
-fn counted(field: Field, word: &str) -> Box<dyn Query> {
+/// A query for a word of a field, scored by its frequency.
+fn word_query(field: Field, word: &str) -> Box<dyn Query> {
     let term = Term::from_field_text(field, word);
     Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
 }
 
-/// A query, of which only what passes every filter is found.
-fn filtered(query: BooleanQuery, filters: Vec<Box<dyn Query>>) -> BooleanQuery {
+/// Restricts a query to documents that pass every filter. Filters do not change scores.
+fn add_filters(query: BooleanQuery, filters: Vec<Box<dyn Query>>) -> BooleanQuery {
     if filters.is_empty() {
         return query;
     }
@@ -222,34 +232,34 @@ fn filtered(query: BooleanQuery, filters: Vec<Box<dyn Query>>) -> BooleanQuery {
 }
 
 impl EmbeddedChunks {
-    /// What matches best, each read from what is stored in a field.
-    fn top<T>(
+    /// The documents that match best, each decoded from its stored `field`.
+    fn find_top<T>(
         &self,
         query: &BooleanQuery,
-        most: usize,
+        limit: usize,
         order: HitOrder,
         field: Field,
-        read: impl Fn(&[u8]) -> Option<T>,
+        decode: impl Fn(&[u8]) -> Option<T>,
     ) -> Result<Vec<(T, f32)>, StoreError> {
-        guarded(|| {
+        catch_panics(|| {
             let searcher = self.reader.searcher();
-            let top = TopDocs::with_limit(most);
+            let top = TopDocs::with_limit(limit);
             let found: Vec<(f32, DocAddress)> = match order {
                 HitOrder::Best => {
-                    let among = Among::new(&searcher, self.form, field);
-                    searcher.search_with_statistics_provider(query, &top.order_by_score(), &among)?
+                    let statistics = KindStatistics::new(&searcher, self.schema, field);
+                    searcher.search_with_statistics_provider(query, &top.order_by_score(), &statistics)?
                 }
                 HitOrder::Newest => {
-                    let newest = top.order_by_fast_field::<u64>(WHEN, tantivy::Order::Desc);
+                    let newest = top.order_by_fast_field::<u64>(TIMESTAMP, tantivy::Order::Desc);
                     let found = searcher.search(query, &newest)?;
                     found.into_iter().map(|(_, address)| (0.0, address)).collect()
                 }
             };
             let hits = found.into_iter().map(|(score, address)| {
-                let Stored(bytes) = searcher.doc(address)?;
-                let read = read(&bytes)
+                let StoredBytes(bytes) = searcher.doc(address)?;
+                let entry = decode(&bytes)
                     .ok_or_else(|| TantivyError::InternalError("an entry is not as it was written".into()))?;
-                Ok((read, score))
+                Ok((entry, score))
             });
             hits.collect()
         })
@@ -257,16 +267,21 @@ impl EmbeddedChunks {
 }
 
 impl ChunkStore for EmbeddedChunks {
-    fn search(&self, wanted: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
-        if wanted.words.is_empty() && wanted.names.is_empty() {
+    fn find_chunks(&self, query: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
+        if query.words.is_empty() && query.names.is_empty() {
             return Ok(Vec::new());
         }
-        let query = self.query(wanted);
-        let found = self.top(&query, wanted.most, HitOrder::Best, self.form.chunk, read)?;
+        let found = self.find_top(
+            &self.chunk_query(query),
+            query.limit,
+            HitOrder::Best,
+            self.schema.chunk,
+            decode_chunk,
+        )?;
         let hit = |((chunk, vector), score): ((StoredChunk, Option<Vector>), f32)| {
             let similarity = vector
-                .zip(wanted.vector)
-                .map(|(vector, asked)| vector.similarity(&asked));
+                .zip(query.vector)
+                .map(|(vector, of_query)| vector.similarity(&of_query));
             ChunkHit {
                 chunk,
                 score,
@@ -276,62 +291,70 @@ impl ChunkStore for EmbeddedChunks {
         Ok(found.into_iter().map(hit).collect())
     }
 
-    fn chunks(&self) -> Result<u64, StoreError> {
+    fn count_chunks(&self) -> Result<u64, StoreError> {
         let kinds = ChunkKind::ALL
             .iter()
-            .map(|kind| exactly(self.form.kind, kind.name()));
+            .map(|kind| exact_query(self.schema.kind, kind.name()));
         let any = BooleanQuery::union(kinds.collect());
-        guarded(|| Ok(self.reader.searcher().search(&any, &Count)? as u64))
+        catch_panics(|| Ok(self.reader.searcher().search(&any, &Count)? as u64))
     }
 
-    fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
-        let message = self.form.message;
-        let words: Vec<Box<dyn Query>> = words.iter().map(|word| counted(message, word)).collect();
+    fn find_commits(&self, words: &[String], limit: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
+        let message = self.schema.message;
+        let words: Vec<Box<dyn Query>> = words.iter().map(|word| word_query(message, word)).collect();
         if words.is_empty() {
             return Ok(Vec::new());
         }
-        let read = |bytes: &[u8]| Some(str::from_utf8(bytes).ok()?.lines().map(str::to_owned).collect());
-        self.top(
+        let decode = |bytes: &[u8]| Some(str::from_utf8(bytes).ok()?.lines().map(str::to_owned).collect());
+        self.find_top(
             &BooleanQuery::union(words),
-            most,
+            limit,
             HitOrder::Best,
-            self.form.changed,
-            read,
+            self.schema.changed_paths,
+            decode,
         )
     }
 
-    fn discoveries(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(StoredDiscovery, f32)>, StoreError> {
-        if sought.words.is_empty() && sought.module.is_none() {
+    fn find_discoveries(
+        &self,
+        query: &DiscoveryQuery<'_>,
+    ) -> Result<Vec<(StoredDiscovery, f32)>, StoreError> {
+        if query.words.is_empty() && query.module.is_none() {
             return Ok(Vec::new());
         }
-        let fields = self.form;
-        let words = sought.words.iter().map(|word| counted(fields.said, word));
+        let fields = self.schema;
+        let words = query
+            .words
+            .iter()
+            .map(|word| word_query(fields.discovery_words, word));
         let mut filters: Vec<Box<dyn Query>> = Vec::new();
-        // Without words, everything of the module that is a discovery.
-        let kinds = match sought.kinds {
-            [] if sought.words.is_empty() => &DiscoveryKind::ALL,
+        // Without words, only the kind tells discoveries of the module from its chunks.
+        let kinds = match query.kinds {
+            [] if query.words.is_empty() => &DiscoveryKind::ALL,
             kinds => kinds,
         };
         if !kinds.is_empty() {
-            let kinds = kinds.iter().map(|kind| exactly(fields.r#type, kind.name()));
+            let kinds = kinds
+                .iter()
+                .map(|kind| exact_query(fields.discovery_kind, kind.name()));
             filters.push(Box::new(BooleanQuery::union(kinds.collect())));
         }
-        if let Some(module) = sought.module {
-            filters.push(exactly(fields.module, module));
+        if let Some(module) = query.module {
+            filters.push(exact_query(fields.module, module));
         }
-        let (query, order) = if sought.words.is_empty() {
+        let (tantivy_query, order) = if query.words.is_empty() {
             (BooleanQuery::intersection(filters), HitOrder::Newest)
         } else {
             (
-                filtered(BooleanQuery::union(words.collect()), filters),
+                add_filters(BooleanQuery::union(words.collect()), filters),
                 HitOrder::Best,
             )
         };
-        self.top(
-            &query,
-            sought.most,
+        self.find_top(
+            &tantivy_query,
+            query.limit,
             order,
-            fields.note,
+            fields.discovery,
             StoredDiscovery::from_bytes,
         )
     }
@@ -350,11 +373,17 @@ mod tests {
             },
             ..ChunkEntry::default()
         };
-        assert_eq!(read(&stored(&entry)), Some((entry.chunk.clone(), None)));
+        assert_eq!(
+            decode_chunk(&encode_chunk(&entry)),
+            Some((entry.chunk.clone(), None))
+        );
         let mut numbers = [0; DIMENSIONS];
         (numbers[0], numbers[127]) = (-128, 127);
         entry.vector = Some(Vector(numbers));
-        assert_eq!(read(&stored(&entry)), Some((entry.chunk.clone(), entry.vector)));
-        assert_eq!(read(&[0; 20]), None);
+        assert_eq!(
+            decode_chunk(&encode_chunk(&entry)),
+            Some((entry.chunk.clone(), entry.vector))
+        );
+        assert_eq!(decode_chunk(&[0; 20]), None);
     }
 }

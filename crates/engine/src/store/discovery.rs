@@ -1,25 +1,26 @@
-//! A discovery as the store keeps it: what it says, and what must be known to see that its file still says it.
+//! A discovery as stored: its text, and the hash that tells whether its file still has it.
 
 use docent_core::discovery::Discovery;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 use serde::{Deserialize, Serialize};
 
-/// A discovery that can be found.
+/// A stored discovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredDiscovery {
-    /// The file it is in, or the id of the commit.
-    pub place: String,
+    /// The path of its file, or the id of its commit.
+    #[serde(rename = "place")]
+    pub path_or_commit: String,
     pub discovery: Discovery,
-    /// The same as long as it says the same at the same place.
+    /// Stays the same as long as its text and its file or commit do.
     pub id: u64,
-    /// Of the text of its lines; of what is in no file, 0.
+    /// Hash of its lines, 0 for a commit.
     pub hash: u64,
 }
 
 impl StoredDiscovery {
-    /// When it was made, in seconds since 1970; 0 where nobody says.
-    pub(super) fn when(&self) -> u64 {
+    /// Its date in seconds since 1970, 0 without a date.
+    pub(super) fn timestamp(&self) -> u64 {
         let date = self.discovery.date.as_deref().unwrap_or_default();
         let moment = date.parse::<Timestamp>().ok().or_else(|| {
             let day: civil::Date = date.get(..10)?.parse().ok()?;
@@ -32,7 +33,7 @@ impl StoredDiscovery {
         serde_json::to_vec(self).expect("plain data with string keys")
     }
 
-    /// Nothing where the bytes are not those of a note.
+    /// `None` if the bytes are not those of a discovery.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }

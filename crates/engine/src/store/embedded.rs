@@ -1,10 +1,10 @@
-//! The stores that come with docent: inverted indexes in files, or in memory where no file can be written.
+//! The embedded store: a tantivy index in files, or in memory if no file can be written.
 //!
-//! Words arrive already cut; the index splits them at spaces and counts them. Nothing of a file's text is kept: what is shown
-//! is read from the file itself. What is stored of an entry, and how it is asked for, is said by its [`EntrySchema`].
+//! Words arrive as tokens; the index splits them at spaces and counts them. No text of a file is stored: results are
+//! read from the file itself. An [`EntrySchema`] says which fields an entry has.
 //!
-//! Invariant: any number of processes may search while one changes. A commit is one renamed file, so a process killed at
-//! any moment leaves what was committed last.
+//! Invariant: any number of processes may search while one writes. A store commit is one renamed file, so a process
+//! killed at any moment leaves the last store commit.
 
 use std::any::Any;
 use std::io;
@@ -28,83 +28,83 @@ use tantivy::{
 use super::folder::IndexFolder;
 use super::{Store, StoreChange, StoreError};
 
-/// Entries of one form in an inverted index.
+/// A tantivy index of entries with one schema.
 pub(crate) struct EmbeddedStore<F> {
-    /// Where it lies; nowhere for one in memory.
+    /// `None` in memory.
     directory: Option<PathBuf>,
     index: Index,
     pub(super) reader: IndexReader,
-    pub(super) form: F,
+    pub(super) schema: F,
 }
 
-/// How entries are stored: which fields there are, and what goes into them.
+/// The fields of an entry, and the values that go into them.
 pub(crate) trait EntrySchema: Clone + Send + Sync + 'static {
     type Entry;
 
-    /// Threads that write a large change: where cutting takes less time than writing, more than one.
+    /// Threads that write a large change. More than one is worth it if chunking takes less time than writing.
     const WRITERS: usize;
 
     fn schema() -> (Schema, Self);
 
-    /// The field that holds the file an entry is of, as a whole.
+    /// The field with the path of an entry's file, or its key.
     fn path(&self) -> Field;
 
     fn document(&self, entry: &Self::Entry) -> TantivyDocument;
 }
 
-/// Memory for words that are not yet on disk: what the library needs, and what a large project can use.
+/// Memory for words that are not on disk yet: the least that tantivy takes, and the most that helps.
 const MIN_BUFFER_BYTES: usize = 15_000_000;
 const MAX_BUFFER_BYTES: usize = 96 << 20;
 
-/// A change of more bytes is worth more than one writer.
+/// Smaller changes are written by one thread.
 const MIN_PARALLEL_BYTES: usize = 4 << 20;
 
-/// Segments of more chunks are left as they are: merging them would hold up the next change.
+/// Segments with more chunks are not merged, because that would hold up the next change.
 const MAX_MERGED_CHUNKS: usize = 40_000;
 
 impl<F: EntrySchema> EmbeddedStore<F> {
     /// Opens the index in a directory.
     pub(crate) fn open(directory: &Path) -> Result<Self, StoreError> {
-        let (schema, form) = F::schema();
-        let opened = guarded(|| {
+        let (tantivy_schema, schema) = F::schema();
+        let opened = catch_panics(|| {
             let index = Index::open(IndexFolder::open(directory)?)?;
-            if index.schema() == schema {
+            if index.schema() == tantivy_schema {
                 Ok(index)
             } else {
                 Err(TantivyError::SchemaError("it has other fields".into()))
             }
         })?;
-        Self::new(Some(directory.to_owned()), opened, form)
+        Self::new(Some(directory.to_owned()), opened, schema)
     }
 
-    /// Begins one in a directory.
+    /// Creates an index in a directory.
     pub(crate) fn create(directory: &Path) -> Result<Self, StoreError> {
-        let (schema, form) = F::schema();
-        let index = guarded(|| {
+        let (tantivy_schema, schema) = F::schema();
+        let index = catch_panics(|| {
             let directory = IndexFolder::open(directory)?;
             Index::builder()
-                .schema(schema)
+                .schema(tantivy_schema)
                 .settings(settings())
                 .open_or_create(directory)
         })?;
-        Self::new(Some(directory.to_owned()), index, form)
+        Self::new(Some(directory.to_owned()), index, schema)
     }
 
-    /// One that is gone with the process.
+    /// Creates an index that ends with the process.
     pub(crate) fn in_memory() -> Result<Self, StoreError> {
-        let (schema, form) = F::schema();
-        let index = guarded(|| {
+        let (tantivy_schema, schema) = F::schema();
+        let index = catch_panics(|| {
             Index::builder()
-                .schema(schema)
+                .schema(tantivy_schema)
                 .settings(settings())
                 .create_in_ram()
         })?;
-        Self::new(None, index, form)
+        Self::new(None, index, schema)
     }
 
-    fn new(directory: Option<PathBuf>, index: Index, form: F) -> Result<Self, StoreError> {
-        index.tokenizers().register(SPACES, Spaces);
-        let reader = guarded(|| {
+    fn new(directory: Option<PathBuf>, index: Index, schema: F) -> Result<Self, StoreError> {
+        index.tokenizers().register(SPACES, SpaceTokenizer);
+        let reader = catch_panics(|| {
             index
                 .reader_builder()
                 .reload_policy(ReloadPolicy::Manual)
@@ -114,19 +114,19 @@ impl<F: EntrySchema> EmbeddedStore<F> {
             directory,
             index,
             reader,
-            form,
+            schema,
         })
     }
 }
 
-/// The stored bytes of an entry. Every entry stores one field, and it is of bytes.
+/// The stored bytes of an entry. Every entry stores one field of bytes.
 ///
-/// [`TantivyDocument`] would build a value of any type for each of the 200 candidates of a query.
-pub(super) struct Stored(pub(super) Vec<u8>);
+/// [`TantivyDocument`] would allocate a map of values for each of the 200 candidates of a query.
+pub(super) struct StoredBytes(pub(super) Vec<u8>);
 
 struct StoredValue(Vec<u8>);
 
-impl DocumentDeserialize for Stored {
+impl DocumentDeserialize for StoredBytes {
     fn deserialize<'de, D: DocumentDeserializer<'de>>(mut document: D) -> Result<Self, DeserializeError> {
         let field = document.next_field::<StoredValue>()?;
         Ok(Self(field.map_or_else(Vec::new, |(_, StoredValue(bytes))| bytes)))
@@ -139,45 +139,47 @@ impl ValueDeserialize for StoredValue {
     }
 }
 
-pub(super) fn exactly(field: Field, value: &str) -> Box<dyn Query> {
+/// A query for the whole value of a field.
+pub(super) fn exact_query(field: Field, value: &str) -> Box<dyn Query> {
     let term = Term::from_field_text(field, value);
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
 impl<F: EntrySchema> Store<F::Entry> for EmbeddedStore<F> {
     fn change(&self, bytes: u64) -> Result<Box<dyn StoreChange<F::Entry> + '_>, StoreError> {
-        // Words take about as much memory as the text they were in; a buffer that is too large is not free.
+        // Words take about as much memory as their text. A larger buffer costs time to allocate.
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let writers = if bytes > MIN_PARALLEL_BYTES { F::WRITERS } else { 1 };
         let buffer = bytes
             .saturating_mul(2)
             .clamp(MIN_BUFFER_BYTES * writers, MAX_BUFFER_BYTES);
-        let writer = guarded(|| {
-            // Opened for the change: the library keeps a list of the files it may remove, and another process may have added some.
+        let writer = catch_panics(|| {
+            // Opened again for each change: tantivy keeps a list of the files it may remove, and another process may
+            // have added some.
             let index = match &self.directory {
                 Some(directory) => Index::open(IndexFolder::open(directory)?)?,
                 None => self.index.clone(),
             };
-            index.tokenizers().register(SPACES, Spaces);
+            index.tokenizers().register(SPACES, SpaceTokenizer);
             let writer: IndexWriter = index.writer_with_num_threads(writers, buffer)?;
-            // What is being written is not merged meanwhile.
+            // Segments are merged at the end of the change, not while it is written.
             writer.set_merge_policy(Box::new(NoMergePolicy));
-            // A process killed inside a commit leaves files whose names this change would take again.
+            // A process killed inside a store commit leaves files whose names this change would use again.
             writer.garbage_collect_files().wait()?;
             Ok(writer)
         })?;
-        Ok(Box::new(Changing {
-            form: self.form.clone(),
+        Ok(Box::new(EmbeddedChange {
+            schema: self.schema.clone(),
             writer,
         }))
     }
 
     fn reload(&self) -> Result<(), StoreError> {
-        guarded(|| self.reader.reload())
+        catch_panics(|| self.reader.reload())
     }
 
-    fn committed(&self) -> Result<u64, StoreError> {
-        let payload = guarded(|| self.index.load_metas())?.payload;
+    fn last_commit(&self) -> Result<u64, StoreError> {
+        let payload = catch_panics(|| self.index.load_metas())?.payload;
         match payload {
             None => Ok(0),
             Some(number) => number
@@ -191,7 +193,7 @@ impl<F: EntrySchema> Store<F::Entry> for EmbeddedStore<F> {
     }
 
     fn verify(&self) -> Result<(), StoreError> {
-        let damaged = guarded(|| self.index.validate_checksum())?;
+        let damaged = catch_panics(|| self.index.validate_checksum())?;
         match damaged.into_iter().min() {
             None => Ok(()),
             Some(file) => Err(StoreError::Damaged(file.display().to_string())),
@@ -199,40 +201,40 @@ impl<F: EntrySchema> Store<F::Entry> for EmbeddedStore<F> {
     }
 }
 
-struct Changing<F> {
-    form: F,
+struct EmbeddedChange<F> {
+    schema: F,
     writer: IndexWriter,
 }
 
-impl<F: EntrySchema> StoreChange<F::Entry> for Changing<F> {
+impl<F: EntrySchema> StoreChange<F::Entry> for EmbeddedChange<F> {
     fn remove(&mut self, path: &str) {
         self.writer
-            .delete_term(Term::from_field_text(self.form.path(), path));
+            .delete_term(Term::from_field_text(self.schema.path(), path));
     }
 
     fn add(&mut self, entry: F::Entry) -> Result<(), StoreError> {
-        let document = self.form.document(&entry);
-        guarded(|| self.writer.add_document(document)).map(drop)
+        let document = self.schema.document(&entry);
+        catch_panics(|| self.writer.add_document(document)).map(drop)
     }
 
     fn commit(&mut self, number: u64) -> Result<(), StoreError> {
-        guarded(|| commit(&mut self.writer, &number.to_string()))
+        catch_panics(|| commit(&mut self.writer, &number.to_string()))
     }
 
     fn finish(self: Box<Self>) -> Result<(), StoreError> {
-        guarded(|| {
+        catch_panics(|| {
             let mut writer = self.writer;
             let mut policy = LogMergePolicy::default();
             policy.set_max_docs_before_merge(MAX_MERGED_CHUNKS);
             policy.set_del_docs_ratio_before_merge(MAX_DELETED_RATIO);
             writer.set_merge_policy(Box::new(policy));
             let segments = writer.index().searchable_segment_metas()?;
-            let hollow = |segment: &SegmentMeta| {
+            let is_mostly_deleted = |segment: &SegmentMeta| {
                 f64::from(segment.num_deleted_docs())
                     > f64::from(MAX_DELETED_RATIO) * f64::from(segment.max_doc())
             };
-            if segments.len() >= MIN_MERGE_SEGMENTS || segments.iter().any(hollow) {
-                // A commit is what makes the library look for merges.
+            if segments.len() >= MIN_MERGE_SEGMENTS || segments.iter().any(is_mostly_deleted) {
+                // Only a commit makes tantivy look for merges.
                 let number = writer.index().load_metas()?.payload.unwrap_or_default();
                 commit(&mut writer, &number)?;
             }
@@ -247,14 +249,14 @@ fn commit(writer: &mut IndexWriter, number: &str) -> tantivy::Result<()> {
     prepared.commit().map(drop)
 }
 
-/// A segment of which more is gone is written anew: what is gone still counts for how rare a word is.
+/// Segments with a larger share of deleted documents are rewritten, because those still count for how rare a word is.
 const MAX_DELETED_RATIO: f32 = 0.3;
 
-/// As many segments as make a merge worth looking for.
+/// Merges are looked for from this many segments on.
 const MIN_MERGE_SEGMENTS: usize = 8;
 
-/// For what is looked for as a whole.
-pub(super) fn whole() -> TextOptions {
+/// Options of a field that is matched as a whole.
+pub(super) fn raw_field() -> TextOptions {
     TextOptions::default().set_indexing_options(
         TextFieldIndexing::default()
             .set_tokenizer("raw")
@@ -263,8 +265,8 @@ pub(super) fn whole() -> TextOptions {
     )
 }
 
-/// For words, each with a space behind it.
-pub(super) fn words(record: IndexRecordOption) -> TextOptions {
+/// Options of a field of words, each followed by a space.
+pub(super) fn word_field(record: IndexRecordOption) -> TextOptions {
     TextOptions::default().set_indexing_options(
         TextFieldIndexing::default()
             .set_tokenizer(SPACES)
@@ -282,27 +284,27 @@ fn settings() -> IndexSettings {
 
 const SPACES: &str = "spaces";
 
-/// Splits at spaces and nothing else.
+/// A tokenizer that splits at spaces alone.
 #[derive(Clone)]
-struct Spaces;
+struct SpaceTokenizer;
 
-struct Split<'a> {
+struct SpaceTokens<'a> {
     rest: &'a str,
     token: Token,
 }
 
-impl Tokenizer for Spaces {
-    type TokenStream<'a> = Split<'a>;
+impl Tokenizer for SpaceTokenizer {
+    type TokenStream<'a> = SpaceTokens<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Split<'a> {
-        Split {
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> SpaceTokens<'a> {
+        SpaceTokens {
             rest: text,
             token: Token::default(),
         }
     }
 }
 
-impl TokenStream for Split<'_> {
+impl TokenStream for SpaceTokens<'_> {
     fn advance(&mut self) -> bool {
         let Some((word, rest)) = self.rest.split_once(' ') else {
             return false;
@@ -323,8 +325,8 @@ impl TokenStream for Split<'_> {
     }
 }
 
-/// Runs something of the library's. Where files are damaged it may panic as well as fail.
-pub(super) fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, StoreError> {
+/// Runs a call of tantivy, which may panic on damaged files as well as fail.
+pub(super) fn catch_panics<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(work))
         .map_err(|panic| StoreError::Damaged(message(panic.as_ref())))?
         .map_err(StoreError::from)
@@ -340,8 +342,8 @@ fn message(panic: &(dyn Any + Send)) -> String {
 
 impl From<TantivyError> for StoreError {
     fn from(error: TantivyError) -> Self {
-        // What the system says is about the file system, unless a file that should be there is not. What the library makes up is
-        // about what it found in a file.
+        // Errors with an OS code are about the file system, except for a missing file, which is damage. tantivy makes
+        // up the others from the content of a file.
         let io = |error: &io::Error| match error.raw_os_error() {
             Some(_) if error.kind() != io::ErrorKind::NotFound => {
                 Self::Io(io::Error::new(error.kind(), error.to_string()))

@@ -1,8 +1,8 @@
-//! The folder an index lies in: the library's own, but for the waiting until everything is on the disk.
+//! The directory of an index: tantivy's own, without fsync.
 //!
-//! That waiting is what keeps an index whole when the power fails. Ours can be built again and is checked when it is opened,
-//! so it need not be: a change is visible in a tenth of the time, and a lost one costs a rebuild, not a wrong answer. Against
-//! a process that is killed it makes no difference.
+//! fsync keeps an index whole when the power fails. Ours is derived and is verified when it is opened, so it does without:
+//! a change is visible in a tenth of the time, and a lost one costs a rebuild, not a wrong answer. For a process that is
+//! killed it makes no difference.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -21,22 +21,22 @@ use crate::files::replace;
 #[derive(Clone, Debug)]
 pub(super) struct IndexFolder {
     path: PathBuf,
-    library: MmapDirectory,
+    mmap: MmapDirectory,
 }
 
 impl IndexFolder {
     pub(super) fn open(path: &Path) -> tantivy::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            library: MmapDirectory::open(path)?,
+            mmap: MmapDirectory::open(path)?,
         })
     }
 }
 
-/// A file that is written once, and left to the system to put on the disk.
-struct Unhurried(File);
+/// A file that is written once and not synced; the operating system writes it to disk.
+struct UnsyncedFile(File);
 
-impl Write for Unhurried {
+impl Write for UnsyncedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -46,7 +46,7 @@ impl Write for Unhurried {
     }
 }
 
-impl TerminatingWrite for Unhurried {
+impl TerminatingWrite for UnsyncedFile {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
         self.0.flush()
     }
@@ -54,15 +54,15 @@ impl TerminatingWrite for Unhurried {
 
 impl Directory for IndexFolder {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.library.get_file_handle(path)
+        self.mmap.get_file_handle(path)
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        self.library.delete(path)
+        self.mmap.delete(path)
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        self.library.exists(path)
+        self.mmap.exists(path)
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
@@ -74,11 +74,11 @@ impl Directory for IndexFolder {
                 io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
                 _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
             })?;
-        Ok(BufWriter::new(Box::new(Unhurried(file))))
+        Ok(BufWriter::new(Box::new(UnsyncedFile(file))))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.library.atomic_read(path)
+        self.mmap.atomic_read(path)
     }
 
     fn atomic_write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
@@ -90,10 +90,10 @@ impl Directory for IndexFolder {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        self.library.acquire_lock(lock)
+        self.mmap.acquire_lock(lock)
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
-        self.library.watch(callback)
+        self.mmap.watch(callback)
     }
 }

@@ -1,7 +1,8 @@
-//! Where the parts of a project are kept so that they can be found: the seam between what is indexed and how.
+//! The store: where chunks, discoveries, commits and sections of pages are found by their words.
 //!
-//! A store knows words and what they were found in. It knows no files, no grammar and no ranking beyond how well words match.
-//! There is one for chunks of files and one for sections of pages; both change in the same way.
+//! This file is the seam, traits and values; `embedded.rs` is the implementation. A store knows words and entries.
+//! It knows no files, no grammar, and no ranking beyond BM25 and the similarity of vectors. There is one store for
+//! chunks of files and one for sections of pages, and both change in the same way.
 
 mod chunk;
 mod chunks;
@@ -23,54 +24,55 @@ use docent_core::discovery::DiscoveryKind;
 
 use crate::embed::Vector;
 
-/// Keeps entries of one kind, and lets one writer at a time change them.
+/// A store of entries of one kind, which one writer at a time may change.
 pub trait Store<E>: Send + Sync {
-    /// Begins a change of about so many bytes of text. Nothing of it is found before it is committed.
+    /// Begins a change of about `bytes` bytes of text. Searches do not see it before it is committed.
     fn change(&self, bytes: u64) -> Result<Box<dyn StoreChange<E> + '_>, StoreError>;
 
-    /// Makes what was committed since, here or in another process, visible to searches.
+    /// Makes store commits since the last reload, of this or another process, visible to searches.
     fn reload(&self) -> Result<(), StoreError>;
 
-    /// The number of the newest commit; 0 before the first.
-    fn committed(&self) -> Result<u64, StoreError>;
+    /// The number of the newest store commit, 0 before the first.
+    fn last_commit(&self) -> Result<u64, StoreError>;
 
     /// How many entries can be found.
     fn count(&self) -> u64;
 
-    /// Reads everything that is stored, and names the first thing that is not as it was written.
+    /// Verifies the checksums of all that is stored. The error names the first damaged file.
     fn verify(&self) -> Result<(), StoreError>;
 }
 
-/// A change of the store.
+/// A transaction of the store.
 pub trait StoreChange<E> {
-    /// Takes away every entry of a file.
+    /// Removes every entry of a file, or of a commit, by its key.
     fn remove(&mut self, path: &str);
 
     fn add(&mut self, entry: E) -> Result<(), StoreError>;
 
-    /// Makes all of it visible and lasting at once, under a number. The change goes on.
+    /// Makes the change so far visible and lasting at once, as the store commit `number`. The change continues.
     fn commit(&mut self, number: u64) -> Result<(), StoreError>;
 
-    /// Tidies up behind the change, which may take a while, and ends it.
+    /// Ends the change and merges segments, which may take a while.
     fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }
 
 /// Finds chunks of files, and discoveries.
 pub trait ChunkStore: Store<StoreEntry> {
     /// The chunks that match best, the best first.
-    fn search(&self, wanted: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError>;
+    fn find_chunks(&self, query: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError>;
 
-    /// The discoveries that match best, the best first.
-    fn discoveries(&self, sought: &DiscoveryQuery<'_>) -> Result<Vec<(StoredDiscovery, f32)>, StoreError>;
+    /// The discoveries that match best, the best first, each with its BM25 score.
+    fn find_discoveries(&self, query: &DiscoveryQuery<'_>)
+    -> Result<Vec<(StoredDiscovery, f32)>, StoreError>;
 
     /// How many of the entries are chunks of files.
-    fn chunks(&self) -> Result<u64, StoreError>;
+    fn count_chunks(&self) -> Result<u64, StoreError>;
 
-    /// The files that commits changed whose messages match best, the best first.
-    fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError>;
+    /// The commits whose messages match best, the best first: the files that each changed, and its BM25 score.
+    fn find_commits(&self, words: &[String], limit: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError>;
 }
 
-/// What is kept of a file, or of a commit.
+/// An entry of a file, or of a commit.
 #[derive(Clone, Debug)]
 pub enum StoreEntry {
     Chunk(ChunkEntry),
@@ -78,23 +80,23 @@ pub enum StoreEntry {
     Commit(CommitEntry),
 }
 
-/// What a commit said, and of which files.
+/// The message of a commit, and the files it changed.
 #[derive(Clone, Debug, Default)]
 pub struct CommitEntry {
-    /// What it is removed by.
+    /// Removes it ([`StoreChange::remove`]).
     pub key: String,
     pub paths: Vec<String>,
-    /// Words, each with a space behind it.
+    /// Words, each followed by a space.
     pub text: String,
 }
 
 /// A discovery with the words it is found by.
 #[derive(Clone, Debug, Default)]
 pub struct DiscoveryEntry {
-    /// What it is removed by.
+    /// Removes it ([`StoreChange::remove`]).
     pub key: String,
-    pub note: StoredDiscovery,
-    /// Words, each with a space behind it.
+    pub discovery: StoredDiscovery,
+    /// Words, each followed by a space.
     pub text: String,
 }
 
@@ -102,89 +104,89 @@ pub struct DiscoveryEntry {
 #[derive(Clone, Debug, Default)]
 pub struct ChunkEntry {
     pub chunk: StoredChunk,
-    /// What it is about.
+    /// `None` for a text that the embedder does not know, and for generated code.
     pub vector: Option<Vector>,
     pub module: String,
-    /// Words, each with a space behind it: of the text, of what it is called, and of where it is.
+    /// Words of its text, of its name and of its path, each followed by a space.
     pub text: String,
     pub name: String,
-    pub place: String,
+    pub path_words: String,
 }
 
-/// What to look for.
+/// A query for chunks.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkQuery<'a> {
     pub words: &'a [String],
-    /// Names that a chunk may be called, as a whole.
+    /// Names that a chunk may have, as a whole.
     pub names: &'a [String],
-    /// Only chunks of these kinds; any, where there is none.
+    /// Only chunks of these kinds. Empty for any.
     pub kinds: &'a [&'static str],
     /// Only chunks of this module.
     pub module: Option<&'a str>,
-    /// What chunks should be about. It finds none, and says how near those are that words have found.
+    /// Vector of the query. It finds no chunks itself; chunks found by words get their similarity to it.
     pub vector: Option<Vector>,
-    pub most: usize,
+    pub limit: usize,
 }
 
-/// Which discoveries to look for.
+/// A query for discoveries.
 #[derive(Clone, Copy, Debug)]
 pub struct DiscoveryQuery<'a> {
-    /// Where there are none, every discovery of the module is found.
+    /// Empty to find every discovery of the module, the newest first.
     pub words: &'a [String],
-    /// Only of these kinds; any, where there is none.
+    /// Only of these kinds. Empty for any.
     pub kinds: &'a [DiscoveryKind],
     /// Only of this module.
     pub module: Option<&'a str>,
-    pub most: usize,
+    pub limit: usize,
 }
 
-/// A chunk that was found.
+/// A chunk that a query found.
 #[derive(Clone, Debug)]
 pub struct ChunkHit {
     pub chunk: StoredChunk,
-    /// How well its words match.
+    /// Its BM25 score.
     pub score: f32,
-    /// How near it is to what was asked for; 0 where that is not known.
+    /// Similarity to the query's vector, 0 if one of both has none.
     pub similarity: f32,
 }
 
 /// Finds sections of pages.
-pub trait Sections: Store<SectionEntry> {
-    /// The sections as they are now, whatever is committed meanwhile.
-    fn look(&self) -> Box<dyn Look>;
+pub trait SectionStore: Store<SectionEntry> {
+    /// The sections as of now. Later store commits do not change a snapshot.
+    fn snapshot(&self) -> Box<dyn SectionSnapshot>;
 
-    /// Whether there are sections of a page.
+    /// Whether the page has sections here.
     fn has_page(&self, path: &str) -> Result<bool, StoreError>;
 
-    /// Words that sections hold and that are written almost like this one, the commonest first.
-    fn similar(&self, word: &str, most: usize) -> Result<Vec<String>, StoreError>;
+    /// Words of the sections within a small edit distance of `word`, the most frequent first.
+    fn similar(&self, word: &str, limit: usize) -> Result<Vec<String>, StoreError>;
 }
 
-/// Sections at one moment.
-pub trait Look {
-    /// Looks for sections in several ways at once.
-    fn find(&self, asked: &SectionQuery<'_>) -> Result<SectionHits, StoreError>;
+/// The sections at one moment.
+pub trait SectionSnapshot {
+    /// Finds sections by words, by phrase and by similarity.
+    fn find(&self, query: &SectionQuery<'_>) -> Result<SectionHits, StoreError>;
 
-    fn section(&self, place: SectionAddress) -> Result<StoredSection, StoreError>;
+    fn section(&self, address: SectionAddress) -> Result<StoredSection, StoreError>;
 }
 
-/// Where a section is, at one moment.
+/// The address of a section within one snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SectionAddress(u64);
 
-/// A section with what it is found by.
+/// A section with the words and labels it is found by.
 #[derive(Clone, Debug, Default)]
 pub struct SectionEntry {
     pub section: StoredSection,
-    /// Words, each with a space behind it. What counts more is there more often.
+    /// Words, each followed by a space. A word that counts more is repeated.
     pub text: String,
-    /// What it is about.
+    /// `None` for a text that the embedder does not know.
     pub vector: Option<Vector>,
-    /// What it can be filtered by.
+    /// Filters that it passes.
     pub labels: Arc<[Label]>,
 }
 
-/// Something a section can be filtered by: a label of its page, or a directory that the page is in.
+/// A filter of sections: a label of the page, or a directory that it is in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Label {
     Value {
@@ -192,24 +194,24 @@ pub enum Label {
         value: String,
     },
     Directory(String),
-    /// Whatever the language: a guide, or a page that belongs to none.
+    /// Passes every filter by language: a guide, or a page that belongs to no language.
     ForAll,
 }
 
-/// What to look for.
+/// A query for sections.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionQuery<'a> {
     pub words: &'a [String],
-    /// Words that should stand one behind the other; none where there are too few to matter.
+    /// Words that should follow each other. Fewer than two are ignored.
     pub phrase: &'a [String],
-    /// What sections should be about.
+    /// Vector of the query.
     pub vector: Option<Vector>,
-    /// Of each of these lists, a section must have one.
+    /// A section must have one label of each list.
     pub filters: &'a [Vec<Label>],
-    pub most: usize,
+    pub limit: usize,
 }
 
-/// Sections that were found, by each way of looking, the best first.
+/// The sections found in each way, the best first.
 #[derive(Clone, Debug, Default)]
 pub struct SectionHits {
     pub by_words: Vec<Ranked>,
@@ -217,25 +219,25 @@ pub struct SectionHits {
     pub by_meaning: Vec<Ranked>,
 }
 
-/// A section in a list.
+/// A section in a ranked list.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranked {
-    pub place: SectionAddress,
-    /// Puts those that match equally well into an order, whenever they were indexed.
+    pub address: SectionAddress,
+    /// Orders sections with equal scores independently of when they were indexed.
     pub key: u64,
     pub score: f32,
 }
 
-/// Why a store did not do what it was asked.
+/// Why an operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// What is stored cannot be read as what it should be.
+    /// The stored bytes are not those that were written.
     #[error("it is damaged: {0}")]
     Damaged(String),
-    /// The file system does not let it be read or written.
+    /// The file system refused to read or write.
     #[error("{0}")]
     Io(std::io::Error),
-    /// Another writer is there.
+    /// Another writer holds the lock.
     #[error("another process is writing")]
     Busy,
 }

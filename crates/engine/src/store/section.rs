@@ -1,24 +1,26 @@
-//! A section as the store keeps it: what a result says of it, and what finds its text in its file again.
+//! A section as stored: the fields that a result shows, and those that find its text in its file again.
+//!
+//! The text itself is not stored.
 
 use docent_core::docs::page;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A part of a page that can be found.
+/// A stored section.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredSection {
     pub path: String,
-    /// The name behind the `#`; `""` for a page that is one section.
+    /// The name behind the `#`. Empty for a page that is one section.
     pub name: String,
     pub heading: String,
     /// The headings above it, the outermost first.
     pub above: Vec<String>,
-    /// Where it is in its file, in bytes.
+    /// Byte range in its file.
     pub start: usize,
     pub end: usize,
-    /// Of its text.
+    /// Hash of its text.
     pub hash: u64,
-    /// What its page is labelled with, each key before its value.
+    /// Labels of its page, as key and value.
     pub labels: Vec<(String, String)>,
 }
 
@@ -32,8 +34,8 @@ impl StoredSection {
         page::breadcrumb(&self.above, &self.heading)
     }
 
-    /// What its vector is known by, beyond one index.
-    pub(crate) fn meaning(&self) -> u64 {
+    /// Cache key of its vector, the same in every index that has this section with the same text.
+    pub(crate) fn vector_key(&self) -> u64 {
         xxh3_64(format!("section\0{}\0{}\0{:x}", self.id(), self.breadcrumb(), self.hash).as_bytes())
     }
 
@@ -41,7 +43,7 @@ impl StoredSection {
         serde_json::to_vec(self).expect("it is plain data with string keys")
     }
 
-    /// Nothing where the bytes are not those of a section.
+    /// `None` if the bytes are not those of a section.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }

@@ -1,4 +1,6 @@
-//! Sections of pages, found by their words, by words that follow each other, and by labels.
+//! The embedded store of sections, found by words, by phrase, by similarity and by labels.
+//!
+//! Names of tantivy fields are part of the stored format.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -14,37 +16,39 @@ use tantivy::{DocAddress, Searcher, SegmentReader, TantivyDocument, TantivyError
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::embedded::{EmbeddedStore, EntrySchema, Stored, exactly, guarded, whole, words};
+use super::embedded::{
+    EmbeddedStore, EntrySchema, StoredBytes, catch_panics, exact_query, raw_field, word_field,
+};
 use super::{
-    Label, Look, Ranked, SectionAddress, SectionEntry, SectionHits, SectionQuery, Sections, StoreError,
-    StoredSection,
+    Label, Ranked, SectionAddress, SectionEntry, SectionHits, SectionQuery, SectionSnapshot, SectionStore,
+    StoreError, StoredSection,
 };
 use crate::embed::{DIMENSIONS, Vector};
 
-/// Sections in an inverted index.
+/// The store of sections.
 pub(crate) type EmbeddedSections = EmbeddedStore<SectionFields>;
 
 #[derive(Clone)]
 pub(crate) struct SectionFields {
-    /// The page, as a whole; what its sections are removed by.
+    /// The path of the page: its sections are removed by it.
     path: Field,
     label: Field,
     text: Field,
-    /// The vector, eight numbers to a field: so they lie side by side for all sections, and are gone through at once.
+    /// The vector, eight numbers to a field, as columns: a scan over all sections reads them in one go.
     vector: [Field; PARTS],
-    /// What is the same for no two sections.
+    /// Hash of the section's id, which orders equal scores.
     key: Field,
-    /// The section itself.
+    /// The stored section.
     section: Field,
     vectors: Arc<Vectors>,
 }
 
-/// Numbers of a vector that go into one field, and how many fields that makes.
+/// Numbers of a vector in one field, and the number of fields.
 const PER_FIELD: usize = 8;
 const PARTS: usize = DIMENSIONS / PER_FIELD;
 
-/// Words of a phrase may have so many others between them.
-const SLOP: u32 = 2;
+/// Words of a phrase may have this many others between them.
+const PHRASE_SLOP: u32 = 2;
 
 impl EntrySchema for SectionFields {
     type Entry = SectionEntry;
@@ -54,9 +58,9 @@ impl EntrySchema for SectionFields {
     fn schema() -> (Schema, Self) {
         let mut schema = Schema::builder();
         let fields = Self {
-            path: schema.add_text_field("path", whole()),
-            label: schema.add_text_field("label", whole()),
-            text: schema.add_text_field("text", words(IndexRecordOption::WithFreqsAndPositions)),
+            path: schema.add_text_field("path", raw_field()),
+            label: schema.add_text_field("label", raw_field()),
+            text: schema.add_text_field("text", word_field(IndexRecordOption::WithFreqsAndPositions)),
             vector: std::array::from_fn(|part| schema.add_u64_field(&format!("vector{part}"), FAST)),
             key: schema.add_u64_field("key", FAST),
             section: schema.add_bytes_field("section", BytesOptions::default().set_stored()),
@@ -101,30 +105,30 @@ impl Label {
     }
 }
 
-impl Sections for EmbeddedSections {
-    fn look(&self) -> Box<dyn Look> {
-        Box::new(Now {
+impl SectionStore for EmbeddedSections {
+    fn snapshot(&self) -> Box<dyn SectionSnapshot> {
+        Box::new(EmbeddedSnapshot {
             searcher: self.reader.searcher(),
-            form: self.form.clone(),
+            schema: self.schema.clone(),
         })
     }
 
     fn has_page(&self, path: &str) -> Result<bool, StoreError> {
-        guarded(|| {
+        catch_panics(|| {
             let searcher = self.reader.searcher();
-            let found = searcher.search(&*exactly(self.form.path, path), &Count)?;
+            let found = searcher.search(&*exact_query(self.schema.path, path), &Count)?;
             Ok(found > 0)
         })
     }
 
-    fn similar(&self, word: &str, most: usize) -> Result<Vec<String>, StoreError> {
+    fn similar(&self, word: &str, limit: usize) -> Result<Vec<String>, StoreError> {
         let distance = if word.chars().count() > 5 { 2 } else { 1 };
-        guarded(|| {
+        catch_panics(|| {
             let mut counts: BTreeMap<String, u32> = BTreeMap::new();
             for segment in self.reader.searcher().segment_readers() {
-                let term = Term::from_field_text(self.form.text, word);
+                let term = Term::from_field_text(self.schema.text, word);
                 let automaton = FuzzyTermQuery::new(term, distance, true).automaton()?;
-                let index = segment.inverted_index(self.form.text)?;
+                let index = segment.inverted_index(self.schema.text)?;
                 let mut terms = index.terms().search(automaton).into_stream()?;
                 while let Some((term, info)) = terms.next() {
                     if let Ok(term) = std::str::from_utf8(term) {
@@ -134,97 +138,96 @@ impl Sections for EmbeddedSections {
             }
             let mut all: Vec<(String, u32)> = counts.into_iter().collect();
             all.sort_by_key(|(_, count)| Reverse(*count));
-            all.truncate(most);
+            all.truncate(limit);
             Ok(all.into_iter().map(|(word, _)| word).collect())
         })
     }
 }
 
-/// Sections at one moment.
-struct Now {
+/// The sections that a tantivy searcher sees.
+struct EmbeddedSnapshot {
     searcher: Searcher,
-    form: SectionFields,
+    schema: SectionFields,
 }
 
-impl Look for Now {
-    fn find(&self, asked: &SectionQuery<'_>) -> Result<SectionHits, StoreError> {
-        guarded(|| {
-            let find = |query: Box<dyn Query>| self.best(&*self.filtered(query, asked), asked.most);
+impl SectionSnapshot for EmbeddedSnapshot {
+    fn find(&self, query: &SectionQuery<'_>) -> Result<SectionHits, StoreError> {
+        catch_panics(|| {
+            let find = |by: Box<dyn Query>| self.find_top(&*self.add_filter(by, query), query.limit);
             Ok(SectionHits {
-                by_words: match asked.words {
+                by_words: match query.words {
                     [] => Vec::new(),
-                    words => find(Box::new(self.by_words(words)))?,
+                    words => find(Box::new(self.word_query(words)))?,
                 },
-                by_phrase: match asked.phrase {
+                by_phrase: match query.phrase {
                     [] | [_] => Vec::new(),
-                    phrase => find(self.by_phrase(phrase))?,
+                    phrase => find(self.phrase_query(phrase))?,
                 },
-                by_meaning: match &asked.vector {
+                by_meaning: match &query.vector {
                     None => Vec::new(),
-                    Some(vector) => self.by_meaning(vector, asked)?,
+                    Some(vector) => self.find_similar(vector, query)?,
                 },
             })
         })
     }
 
-    fn section(&self, SectionAddress(place): SectionAddress) -> Result<StoredSection, StoreError> {
-        let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
-        guarded(|| {
-            let address = DocAddress::new(half(place >> 32), half(place));
-            let Stored(bytes) = self.searcher.doc(address)?;
+    fn section(&self, SectionAddress(bits): SectionAddress) -> Result<StoredSection, StoreError> {
+        let low_half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
+        catch_panics(|| {
+            let address = DocAddress::new(low_half(bits >> 32), low_half(bits));
+            let StoredBytes(bytes) = self.searcher.doc(address)?;
             StoredSection::from_bytes(&bytes)
                 .ok_or_else(|| TantivyError::InternalError("a section is not as it was written".into()))
         })
     }
 }
 
-impl Now {
-    fn by_words(&self, words: &[String]) -> BooleanQuery {
+impl EmbeddedSnapshot {
+    fn word_query(&self, words: &[String]) -> BooleanQuery {
         let query = |word: &String| -> Box<dyn Query> {
-            let term = Term::from_field_text(self.form.text, word);
+            let term = Term::from_field_text(self.schema.text, word);
             Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
         };
         BooleanQuery::union(words.iter().map(query).collect())
     }
 
-    fn by_phrase(&self, phrase: &[String]) -> Box<dyn Query> {
+    fn phrase_query(&self, phrase: &[String]) -> Box<dyn Query> {
         let terms = phrase
             .iter()
-            .map(|word| Term::from_field_text(self.form.text, word));
+            .map(|word| Term::from_field_text(self.schema.text, word));
         let mut query = PhraseQuery::new(terms.collect());
-        query.set_slop(SLOP);
+        query.set_slop(PHRASE_SLOP);
         Box::new(query)
     }
 
-    /// The same query over those that have one label of each list.
-    fn filtered(&self, query: Box<dyn Query>, asked: &SectionQuery<'_>) -> Box<dyn Query> {
-        match self.filter(asked) {
-            None => query,
+    /// Restricts a query to sections that have one label of each list.
+    fn add_filter(&self, by: Box<dyn Query>, query: &SectionQuery<'_>) -> Box<dyn Query> {
+        match self.filter(query) {
+            None => by,
             Some(filter) => {
                 let filter: Box<dyn Query> = Box::new(ConstScoreQuery::new(filter, 0.0));
-                Box::new(BooleanQuery::new(vec![
-                    (Occur::Must, query),
-                    (Occur::Must, filter),
-                ]))
+                Box::new(BooleanQuery::new(vec![(Occur::Must, by), (Occur::Must, filter)]))
             }
         }
     }
 
-    fn filter(&self, asked: &SectionQuery<'_>) -> Option<Box<dyn Query>> {
+    fn filter(&self, query: &SectionQuery<'_>) -> Option<Box<dyn Query>> {
         let any = |labels: &Vec<Label>| -> Box<dyn Query> {
-            let labels = labels.iter().map(|label| exactly(self.form.label, &label.term()));
+            let labels = labels
+                .iter()
+                .map(|label| exact_query(self.schema.label, &label.term()));
             Box::new(BooleanQuery::union(labels.collect()))
         };
-        let all: Vec<Box<dyn Query>> = asked.filters.iter().map(any).collect();
+        let all: Vec<Box<dyn Query>> = query.filters.iter().map(any).collect();
         (!all.is_empty()).then(|| Box::new(BooleanQuery::intersection(all)) as Box<dyn Query>)
     }
 
-    /// Sections whose vectors are nearest. All are looked at: there are few enough, and nothing is missed.
-    fn by_meaning(&self, vector: &Vector, asked: &SectionQuery<'_>) -> tantivy::Result<Vec<Ranked>> {
+    /// The sections with the most similar vectors, by a full scan: there are few enough, and none is missed.
+    fn find_similar(&self, vector: &Vector, query: &SectionQuery<'_>) -> tantivy::Result<Vec<Ranked>> {
         let searcher = &self.searcher;
-        let filter = match self.filter(asked) {
+        let filter = match self.filter(query) {
             None => None,
-            Some(query) => Some(query.weight(EnableScoring::disabled_from_searcher(searcher))?),
+            Some(filter) => Some(filter.weight(EnableScoring::disabled_from_searcher(searcher))?),
         };
         let mut found: Vec<(f32, DocAddress)> = Vec::new();
         for (number, segment) in (0..).zip(searcher.segment_readers()) {
@@ -238,37 +241,37 @@ impl Now {
                 })?;
                 passes = Some(all);
             }
-            let is_wanted = |document: u32| {
+            let is_searched = |document: u32| {
                 passes.as_ref().is_none_or(|passes| passes[document as usize])
                     && segment
                         .alive_bitset()
                         .is_none_or(|alive| alive.is_alive(document))
             };
-            let vectors = self.form.vectors.of(segment, &self.form.vector)?;
+            let vectors = self.schema.vectors.of(segment, &self.schema.vector)?;
             for (document, other) in (0..)
                 .zip(vectors.iter())
-                .filter(|(document, _)| is_wanted(*document))
+                .filter(|(document, _)| is_searched(*document))
             {
                 found.push((vector.similarity(other), DocAddress::new(number, document)));
             }
         }
-        let most = asked.most.min(found.len());
-        if most == 0 {
+        let limit = query.limit.min(found.len());
+        if limit == 0 {
             return Ok(Vec::new());
         }
-        found.select_nth_unstable_by(most - 1, |(a, _), (b, _)| b.total_cmp(a));
-        found.truncate(most);
-        self.ranked(found)
+        found.select_nth_unstable_by(limit - 1, |(a, _), (b, _)| b.total_cmp(a));
+        found.truncate(limit);
+        self.order_by_score(found)
     }
 
-    /// Sections by how well they match.
-    fn best(&self, query: &dyn Query, most: usize) -> tantivy::Result<Vec<Ranked>> {
-        let top = TopDocs::with_limit(most).order_by_score();
-        self.ranked(self.searcher.search(query, &top)?)
+    /// The sections with the best BM25 scores.
+    fn find_top(&self, query: &dyn Query, limit: usize) -> tantivy::Result<Vec<Ranked>> {
+        let top = TopDocs::with_limit(limit).order_by_score();
+        self.order_by_score(self.searcher.search(query, &top)?)
     }
 
-    /// In an order that does not depend on when they were indexed.
-    fn ranked(&self, found: Vec<(f32, DocAddress)>) -> tantivy::Result<Vec<Ranked>> {
+    /// Sorts by score, then by key, so that the order does not depend on when sections were indexed.
+    fn order_by_score(&self, found: Vec<(f32, DocAddress)>) -> tantivy::Result<Vec<Ranked>> {
         let mut keys = Vec::new();
         for segment in self.searcher.segment_readers() {
             let column = segment.fast_fields().u64("key")?;
@@ -277,7 +280,7 @@ impl Now {
         let mut ranked: Vec<Ranked> = found
             .into_iter()
             .map(|(score, address)| Ranked {
-                place: SectionAddress(u64::from(address.segment_ord) << 32 | u64::from(address.doc_id)),
+                address: SectionAddress(u64::from(address.segment_ord) << 32 | u64::from(address.doc_id)),
                 key: keys[address.segment_ord as usize].get_val(address.doc_id),
                 score,
             })
@@ -287,7 +290,7 @@ impl Now {
     }
 }
 
-/// Vectors of the segments that were searched, as they are compared: put together once, and as long as the segment is there.
+/// Cache of the vectors of searched segments, each assembled from its columns once.
 #[derive(Default)]
 pub(crate) struct Vectors(Mutex<HashMap<SegmentId, Arc<[Vector]>>>);
 
@@ -311,7 +314,7 @@ impl Vectors {
         }
         let vectors: Arc<[Vector]> = vectors.into();
         let mut known = lock();
-        // Segments come and go; what is gone is put together again if it is not.
+        // Segments come and go. Vectors of one that is still there are assembled again.
         if known.len() >= MAX_CACHED_SEGMENTS {
             known.clear();
         }
@@ -320,5 +323,5 @@ impl Vectors {
     }
 }
 
-/// Segments whose vectors are kept.
+/// The cache is cleared at this many segments.
 const MAX_CACHED_SEGMENTS: usize = 32;

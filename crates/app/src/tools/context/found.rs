@@ -189,7 +189,7 @@ impl<'a> Shelf<'a> {
         let discovery = &note.discovery;
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         let place = discovery.lines.as_ref().map(|lines| LineRange {
-            path: shown(&note.place),
+            path: shown(&note.path_or_commit),
             start_line: number(*lines.start()),
             end_line: number(*lines.end()),
         });
@@ -200,10 +200,10 @@ impl<'a> Shelf<'a> {
             module: shown(&discovery.module),
             session: discovery.session.as_deref().map(shown),
             date: discovery.date.as_deref().map(shown),
-            modified: self.reader.modified(&note.place).map(rfc3339),
+            modified: self.reader.modified(&note.path_or_commit).map(rfc3339),
             source: "discovery".to_owned(),
             origin: Some(discovery.source.name().to_owned()),
-            commit: place.is_none().then(|| note.place.clone()),
+            commit: place.is_none().then(|| note.path_or_commit.clone()),
             also_in: found.also.iter().map(|place| shown(place)).collect(),
             place,
             name: shown(&discovery.title),

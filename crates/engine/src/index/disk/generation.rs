@@ -13,7 +13,7 @@ use super::table::{self, FileTable};
 use crate::files::UNFINISHED;
 use crate::index::options::Corpus;
 use crate::stamp::Stamp;
-use crate::store::{ChunkStore, EmbeddedChunks, EmbeddedSections, Sections, StoreError};
+use crate::store::{ChunkStore, EmbeddedChunks, EmbeddedSections, SectionStore, StoreError};
 
 /// Version of the stored format. Another version is another folder, and is built from the files.
 pub(in crate::index) const FORMAT_VERSION: u32 = 6;
@@ -27,7 +27,7 @@ pub(in crate::index) type CommitMark = [Stamp; 2];
 /// An open generation, or an index in memory.
 pub(in crate::index) struct OpenIndex {
     pub(in crate::index) chunks: Box<dyn ChunkStore>,
-    pub(in crate::index) sections: Box<dyn Sections>,
+    pub(in crate::index) sections: Box<dyn SectionStore>,
     table: Mutex<FileTable>,
     /// The generation's name. `None` for an index in memory.
     pub(in crate::index) generation: Option<String>,
@@ -106,8 +106,8 @@ impl OpenIndex {
     /// The number of the newest commit of a corpus.
     fn committed(&self, corpus: Corpus) -> Result<u64, StoreError> {
         match corpus {
-            Corpus::Docs => self.sections.committed(),
-            Corpus::Code | Corpus::History => self.chunks.committed(),
+            Corpus::Docs => self.sections.last_commit(),
+            Corpus::Code | Corpus::History => self.chunks.last_commit(),
         }
     }
 

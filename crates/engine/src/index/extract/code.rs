@@ -73,7 +73,7 @@ fn chunk_entries(
             module: module.to_owned(),
             text: words,
             name,
-            place: place.clone(),
+            path_words: place.clone(),
             chunk: StoredChunk {
                 path: path.as_str().to_owned(),
                 language: language.to_string(),
@@ -148,9 +148,9 @@ pub(super) fn discovery_entry(
     StoreEntry::Discovery(DiscoveryEntry {
         key: removal_key.to_owned(),
         text,
-        note: StoredDiscovery {
+        discovery: StoredDiscovery {
             id: hash(&format!("{source}\n{}", discovery.content)),
-            place: source.to_owned(),
+            path_or_commit: source.to_owned(),
             discovery,
             hash: hash_of_lines,
         },

@@ -31,7 +31,7 @@ pub(in crate::index) fn chunk_texts(job: &FileJob<'_>) -> Extracted<Text> {
         let text = |chunk: Chunk| {
             let shown = rows.lines(*chunk.lines.start(), *chunk.lines.end());
             Text {
-                key: StoredChunk::meaning(job.path.as_str(), &chunk.path, hash(shown)),
+                key: StoredChunk::vector_key(job.path.as_str(), &chunk.path, hash(shown)),
                 text: sent_text(job.path, &chunk.path, redacted.part(shown)),
             }
         };
@@ -51,7 +51,7 @@ pub(in crate::index) fn section_texts(
             let stored = stored_section(job.path, text, section, &[]);
             let part = redacted.part(&page.plain[section.plain.clone()]);
             Text {
-                key: stored.meaning(),
+                key: stored.vector_key(),
                 text: sent_text(job.path, &stored.breadcrumb(), part),
             }
         };

@@ -202,7 +202,7 @@ impl CommitSync {
                 Action::Remove(_) => TableChange::Removed(key),
             });
         }
-        let number = opened.chunks.committed()? + 1;
+        let number = opened.chunks.last_commit()? + 1;
         change.commit(number)?;
         opened
             .table()

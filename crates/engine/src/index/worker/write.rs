@@ -230,7 +230,7 @@ impl<'a, E> LazyChange<'a, E> {
             store,
             bytes,
             change: None,
-            commit: store.committed()?,
+            commit: store.last_commit()?,
         })
     }
 
