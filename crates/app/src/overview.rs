@@ -10,11 +10,11 @@ use docent_core::path::RepoPath;
 use docent_core::rank::boosts::WEEK;
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Deadline;
-use docent_engine::discoveries::known_of;
 use docent_engine::files::Root;
 use docent_engine::git::{Commit, LogQuery};
 use docent_engine::index::Corpus;
 use docent_engine::overview::Overview;
+use docent_engine::search::discoveries_of_module;
 use docent_engine::sessions::SessionRecord;
 use jiff::SignedDuration;
 
@@ -132,7 +132,7 @@ pub(crate) fn module_page(project: &Project, name: &str, deadline: &Deadline) ->
         read_this_week(project, is_inside),
         MAX_COMMITS,
     );
-    let discoveries = known_of(&project.index, name, MAX_DISCOVERIES).unwrap_or_default();
+    let discoveries = discoveries_of_module(&project.index, name, MAX_DISCOVERIES).unwrap_or_default();
     add_list(
         &mut page,
         "What is known",

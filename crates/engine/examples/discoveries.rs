@@ -1,4 +1,5 @@
-//! Prints every discovery of a project as a line of JSON: what `context_search` can find with a `type`.
+//! Prints every discovery of a project as a line of JSON, so that a sample can be judged by hand
+//! (`eval/discoveries`). It extracts them as the index does, without a search: `search.rs` measures those.
 //!
 //!     cargo run --release -p docent-engine --example discoveries -- DIR [COMMITS]
 

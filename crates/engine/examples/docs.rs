@@ -1,11 +1,13 @@
-//! Indexes documentation and asks it questions, inside one process: for measuring speed and quality.
+//! Runs `docent_engine::docs::search` over indexed documentation, inside one process, to measure its speed
+//! and quality.
 //!
 //!     docs ask QUESTIONS.jsonl ANSWERS.jsonl CACHE (all|words|meaning)
 //!     docs dump DIRECTORY > SECTIONS.jsonl
 //!
-//! A question is `{"root", "question"}`; questions about one root stand together. An answer has the ids of ten results.
+//! A question is `{"root", "question"}`; questions about one root follow each other. An answer has the ids
+//! of ten results.
 
-#![expect(clippy::print_stdout, reason = "what a program that measures is for")]
+#![expect(clippy::print_stdout, reason = "a program that measures prints its figures")]
 
 use std::error::Error;
 use std::path::Path;
@@ -45,9 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn ask(questions: &str, answers: &str, cache: &Path, mode: RetrievalMode) -> Result<(), Box<dyn Error>> {
     let mut open: Option<(String, Root, Index)> = None;
-    let (mut built, mut asked) = (Duration::ZERO, Vec::new());
+    let (mut built, mut times) = (Duration::ZERO, Vec::new());
     let mut out = String::new();
-    #[expect(clippy::disallowed_methods, reason = "no file of a project")]
+    #[expect(clippy::disallowed_methods, reason = "not a file of a project")]
     for line in std::fs::read_to_string(questions)?.lines() {
         let question: Value = serde_json::from_str(line)?;
         let text = |name: &str| question[name].as_str().unwrap_or_default().to_owned();
@@ -81,18 +83,18 @@ fn ask(questions: &str, answers: &str, cache: &Path, mode: RetrievalMode) -> Res
             mode,
         };
         let results = search(root, index, &request, &Deadline::default())?;
-        asked.push(started.elapsed());
+        times.push(started.elapsed());
         let ids: Vec<String> = results.hits.iter().map(|hit| hit.section.id()).collect();
         out.push_str(&json!({ "question": text("question"), "ids": ids }).to_string());
         out.push('\n');
     }
     std::fs::write(answers, out)?;
-    asked.sort_unstable();
-    let at = |share: usize| asked[(asked.len() * share / 100).min(asked.len() - 1)].as_secs_f64() * 1e3;
+    times.sort_unstable();
+    let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1e3;
     println!(
         "built in {:.2} s  questions {}  p50 {:.3} ms  p95 {:.3} ms  max {:.3} ms",
         built.as_secs_f64(),
-        asked.len(),
+        times.len(),
         at(50),
         at(95),
         at(100),

@@ -1,8 +1,11 @@
-//! What the table of vectors costs: loading it, embedding a question, embedding source, and indexing with it rather than without.
+//! Measures the cost of the bundled embedding table: loading it, embedding a question, embedding source, and
+//! indexing with it and without.
 //!
-//! `embed DIRECTORY CACHE`: the source of a project, and a folder for the two indexes that are built of it.
+//!     embed DIRECTORY CACHE
+//!
+//! DIRECTORY is a project, CACHE a folder for the two indexes. Searches are measured by `search.rs`.
 
-#![expect(clippy::print_stdout, reason = "what a program that measures is for")]
+#![expect(clippy::print_stdout, reason = "a program that measures prints its figures")]
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -20,11 +23,11 @@ use docent_engine::embed::{Embedder, Vector, bundled};
 use docent_engine::files::Root;
 use docent_engine::index::{Corpus, Index, IndexOptions, Patience};
 
-/// Gives nothing a vector.
+/// An embedder without vectors, to compare with.
 #[derive(Debug)]
-struct Nothing;
+struct NoVectors;
 
-impl Embedder for Nothing {
+impl Embedder for NoVectors {
     fn name(&self) -> &'static str {
         "nothing"
     }
@@ -38,12 +41,12 @@ impl Embedder for Nothing {
     }
 }
 
-static NOTHING: Nothing = Nothing;
+static NO_VECTORS: NoVectors = NoVectors;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let directory = arguments.next().ok_or("a directory is wanted")?;
-    let cache = arguments.next().ok_or("a folder for indexes is wanted")?;
+    let directory = arguments.next().ok_or("usage: embed DIRECTORY CACHE")?;
+    let cache = arguments.next().ok_or("usage: embed DIRECTORY CACHE")?;
     let root = Root::open(Path::new(&directory), Access::new([])?)?;
 
     let before = resident();
@@ -91,9 +94,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     drop(texts);
 
-    // The other way round the second time, so that neither has the files read for it.
+    // In alternating order, so that neither profits from the page cache more than the other.
     let with = |table: &'static dyn Embedder| index(&root, Path::new(&cache), table);
-    let tables: [&'static dyn Embedder; 2] = [&NOTHING, table];
+    let tables: [&'static dyn Embedder; 2] = [&NO_VECTORS, table];
     index(&root, Path::new(&cache), tables[0])?;
     let mut took = [Duration::MAX; 2];
     for order in [[0, 1], [1, 0], [0, 1]] {
@@ -110,7 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Builds an index and says how much processor time that took.
+/// The processor time of building an index.
 fn index(root: &Root, cache: &Path, embedder: &'static dyn Embedder) -> Result<Duration, Box<dyn Error>> {
     let folder = cache.join(embedder.name());
     let _ = std::fs::remove_dir_all(&folder);
@@ -121,8 +124,8 @@ fn index(root: &Root, cache: &Path, embedder: &'static dyn Embedder) -> Result<D
     };
     let started = processor_time();
     let index = Index::new(root.clone(), Some(folder), accesses, options);
-    let standing = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &|_| {});
-    if standing.pending > 0 {
+    let freshness = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &|_| {});
+    if freshness.pending > 0 {
         return Err("not everything was indexed".into());
     }
     Ok(processor_time().saturating_sub(started))
@@ -137,20 +140,20 @@ fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
 
-/// Bytes of this process in memory.
+/// Resident memory of this process, in bytes.
 fn resident() -> u64 {
     proc("statm").get(1).map_or(0, |pages| pages * 4_096)
 }
 
-/// What this process has used of the processors, in ticks of a hundredth of a second.
+/// Processor time of this process. The kernel counts ticks of 10 ms.
 fn processor_time() -> Duration {
-    // The name of the process, before which nothing is a number, is the only field with blanks.
+    // The process name is the only field with blanks, and all numbers follow it.
     let fields = proc("stat");
     let ticks = fields.get(10..12).map_or(0, |both| both.iter().sum());
     Duration::from_millis(ticks * 10)
 }
 
-/// The numbers of a file about this process, from behind its name on.
+/// The numbers in a file of `/proc/self`, from behind the process name on.
 fn proc(name: &str) -> Vec<u64> {
     #[expect(clippy::disallowed_methods, reason = "a file of the system")]
     let text = std::fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();

@@ -1,12 +1,17 @@
-//! Indexes trees and asks them questions, inside one process: for measuring speed and quality.
+//! Runs `docent_engine::search` over indexed trees, inside one process, to measure its speed and quality.
 //!
 //!     search QUESTIONS.jsonl ANSWERS.jsonl CACHE [weight=value …]
 //!
-//! A question is `{"repo", "root", "query"}`; questions about one root stand together. An answer has ten results.
+//! A question is `{"repo", "root", "query"}`. An answer has the first ten results, chunks and discoveries, as
+//! `context_search` shows them. Weights are those of `docent_core::rank::Weights`, by name.
 
-#![expect(clippy::print_stdout, reason = "what a program that measures is for")]
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program for measuring, not part of docent"
+)]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,90 +24,66 @@ use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
+use docent_engine::git::{Git, GitEnvironment};
 use docent_engine::index::{Corpus, Index, IndexOptions, Patience};
-use docent_engine::search::{ChunkReader, SearchRequest, SearchedProject, search};
+use docent_engine::search::{SearchHit, SearchRequest, SearchedProject, search};
 use serde_json::{Value, json};
 
+const USAGE: &str = "search QUESTIONS.jsonl ANSWERS.jsonl CACHE [weight=value …]";
+
+/// Questions by the root that they are about: the name of the repository and the query.
+type Questions = BTreeMap<String, Vec<(String, String)>>;
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut given = std::env::args().skip(1);
-    let (Some(questions), Some(answers), Some(cache)) = (given.next(), given.next(), given.next()) else {
-        return Err("search QUESTIONS.jsonl ANSWERS.jsonl CACHE [weight=value …]".into());
+    let mut arguments = std::env::args().skip(1);
+    let (Some(questions), Some(answers), Some(cache)) =
+        (arguments.next(), arguments.next(), arguments.next())
+    else {
+        return Err(USAGE.into());
     };
     let mut weights = Weights::default();
-    for setting in given {
-        set(&mut weights, &setting)?;
+    for setting in arguments {
+        let (name, value) = setting.split_once('=').ok_or(USAGE)?;
+        if !weights.set(name, value.parse()?) {
+            return Err(format!("no weight {name}").into());
+        }
     }
-    let mut roots: Vec<(String, Vec<(String, String)>)> = Vec::new();
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    #[expect(clippy::disallowed_methods, reason = "no file of a project")]
-    for line in std::fs::read_to_string(questions)?.lines() {
-        let question: Value = serde_json::from_str(line)?;
-        let text = |name: &str| question[name].as_str().unwrap_or_default().to_owned();
-        let at = *places.entry(text("root")).or_insert_with(|| {
-            roots.push((text("root"), Vec::new()));
-            roots.len() - 1
-        });
-        roots[at].1.push((text("repo"), text("query")));
-    }
+    let (order, questions) = read_questions(&questions)?;
 
-    let usage = HashMap::new();
-    let (mut built, mut asked) = (Duration::ZERO, Vec::new());
+    let (mut built, mut times) = (Duration::ZERO, Vec::new());
     let mut out = String::new();
-    for (root, questions) in &roots {
+    for root in &order {
         let folder = Path::new(&cache).join(root.replace('/', "+"));
-        let root = Root::open(Path::new(root), Access::new([])?)?;
         let accesses = Arc::new(Accesses::new(None, Clock::System));
         let started = Instant::now();
-        let index = Index::new(
-            root.clone(),
-            Some(folder),
-            accesses,
-            IndexOptions {
-                watch: true,
-                ..IndexOptions::default()
-            },
-        );
-        index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &|_| {});
+        let opened = Root::open(Path::new(root), Access::new([])?)?;
+        let index = open_index(&opened, &folder, &accesses);
+        for corpus in [Corpus::Code, Corpus::History] {
+            index.freshen(corpus, Patience::UntilDone, &Deadline::default(), &|_| {});
+        }
         built += started.elapsed();
-        for (repo, query) in questions {
+        let project = SearchedProject {
+            root: &opened,
+            index: &index,
+            accesses: &accesses,
+        };
+        for (repository, query) in &questions[root] {
             let started = Instant::now();
-            let request = SearchRequest {
-                query,
-                kinds: &[],
-                module: None,
-                weights: &weights,
-                deadline: &Deadline::default(),
-            };
-            let place = SearchedProject {
-                index: &index,
-                usage: &usage,
-                module: None,
-                rules: BoostRules::default(),
-            };
-            let found = search(&[place], &request)?;
-            let mut reader = ChunkReader::new(&root);
-            let results: Vec<Value> = found
-                .matches
-                .iter()
-                .filter_map(|one| reader.read(&one.chunk))
-                .take(10)
-                .map(|(chunk, _)| {
-                    json!({ "path": chunk.path, "start_line": chunk.first_line, "end_line": chunk.last_line })
-                })
-                .collect();
-            asked.push(started.elapsed());
-            out.push_str(&json!({ "repo": repo, "query": query, "results": results }).to_string());
-            out.push('\n');
+            let outcome = search(&[project], &request(query, &weights))?;
+            times.push(started.elapsed());
+            let results: Vec<Value> = outcome.hits.iter().map(to_json).collect();
+            let answer = json!({ "repo": repository, "query": query, "results": results });
+            out.push_str(&format!("{answer}\n"));
         }
     }
     std::fs::write(answers, out)?;
-    asked.sort_unstable();
-    let at = |share: usize| asked[(asked.len() * share / 100).min(asked.len() - 1)].as_secs_f64() * 1e3;
+    times.sort_unstable();
+    let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1e3;
     println!(
         "trees {}  built in {:.2} s  queries {}  p50 {:.3} ms  p95 {:.3} ms  max {:.3} ms",
-        roots.len(),
+        order.len(),
         built.as_secs_f64(),
-        asked.len(),
+        times.len(),
         at(50),
         at(95),
         at(100),
@@ -110,11 +91,61 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn set(weights: &mut Weights, setting: &str) -> Result<(), Box<dyn Error>> {
-    let (name, value) = setting.split_once('=').ok_or("weight=value")?;
-    if weights.set(name, value.parse()?) {
-        Ok(())
-    } else {
-        Err(format!("no weight {name}").into())
+/// The roots in the order of the file, and the questions about each.
+fn read_questions(path: &str) -> Result<(Vec<String>, Questions), Box<dyn Error>> {
+    let (mut order, mut questions) = (Vec::new(), Questions::new());
+    let text = std::fs::read_to_string(path)?;
+    for line in text.lines() {
+        let question: Value = serde_json::from_str(line)?;
+        let field = |name: &str| question[name].as_str().unwrap_or_default().to_owned();
+        let of_root = questions.entry(field("root")).or_insert_with(|| {
+            order.push(field("root"));
+            Vec::new()
+        });
+        of_root.push((field("repo"), field("query")));
+    }
+    Ok((order, questions))
+}
+
+/// An index as a server has it: watched, and with the history of the repository, if it is one.
+fn open_index(root: &Root, folder: &Path, accesses: &Arc<Accesses>) -> Index {
+    let environment = GitEnvironment {
+        search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
+        variables: Vec::new(),
+    };
+    let options = IndexOptions {
+        watch: true,
+        git: Some(Arc::new(Git::new(root.clone(), environment, Clock::System, None))),
+        ..IndexOptions::default()
+    };
+    Index::new(root.clone(), Some(folder.to_owned()), accesses.clone(), options)
+}
+
+/// A request as `context_search` makes it for a query alone.
+fn request<'a>(query: &'a str, weights: &'a Weights) -> SearchRequest<'a> {
+    static NO_DEADLINE: std::sync::LazyLock<Deadline> = std::sync::LazyLock::new(Deadline::default);
+    SearchRequest {
+        query,
+        chunks: Some(&[]),
+        discoveries: Some(&[]),
+        module: None,
+        current_module: None,
+        limit: 10,
+        weights,
+        boosts: BoostRules::default(),
+        patience: Patience::Moment,
+        deadline: &NO_DEADLINE,
+        report: &|_| {},
+        clock: Clock::System,
+    }
+}
+
+/// As `eval/search/client.py` writes an answer of the server. A commit has no lines.
+fn to_json(hit: &SearchHit) -> Value {
+    let candidate = &hit.ranked.candidate;
+    let path = candidate.path_or_commit();
+    match candidate.lines() {
+        Some((first, last)) => json!({ "path": path, "start_line": first, "end_line": last }),
+        None => json!({ "path": format!("commit {path}"), "start_line": null, "end_line": null }),
     }
 }

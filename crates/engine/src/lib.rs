@@ -10,7 +10,6 @@ pub mod clock;
 pub mod coverage;
 pub mod deadline;
 pub mod dependencies;
-pub mod discoveries;
 pub mod docs;
 pub mod embed;
 pub mod files;

@@ -12,7 +12,8 @@ pub struct BoostRules {
     pub recency_week: f64,
     /// Multiplies results in the module being worked in.
     pub module: f64,
-    /// Upper bound of the frequency boost, so that a file that is read all the time does not win every search.
+    /// Upper bound of the frequency boost, so that a file that is read all the time does not win every
+    /// search.
     pub frequency: f64,
 }
 

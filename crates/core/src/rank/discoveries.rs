@@ -1,7 +1,7 @@
 //! Ranking of discoveries: how relevant each is beside code, their order, and which of them say the same.
 //!
-//! The scale is that of chunks, where the best match of code scores about 2: results of both kinds are merged by
-//! their scores alone.
+//! The scale is that of chunks, where the best match of code scores about 2: results of both kinds are merged
+//! by their scores alone.
 
 use std::cmp::Ordering;
 
@@ -27,13 +27,13 @@ const COMMIT: f32 = 0.8;
 /// Comments count least because the code around them is found as well.
 const COMMENT: f32 = 0.6;
 
-/// The part of a score that does not depend on BM25, and the part that multiplies the BM25 score relative to the
-/// best: a discovery that has all words of the query counts even if another repeats them.
+/// The part of a score that does not depend on BM25, and the part that multiplies the BM25 score relative to
+/// the best: a discovery that has all words of the query counts even if another repeats them.
 const WITHOUT_BM25: f32 = 0.4;
 const BM25: f32 = 0.6;
 
-/// The relevance of each discovery, from 0 to 1. `text` is the query as written, and each discovery comes with the
-/// BM25 score of the store.
+/// The relevance of each discovery, from 0 to 1. `text` is the query as written, and each discovery comes
+/// with the BM25 score of the store.
 pub fn rank_discoveries(query: &ParsedQuery, text: &str, candidates: &[(&Discovery, f32)]) -> Vec<f64> {
     let best = candidates
         .iter()
@@ -46,8 +46,8 @@ pub fn rank_discoveries(query: &ParsedQuery, text: &str, candidates: &[(&Discove
         .collect()
 }
 
-/// The order of discoveries with the same score, by BM25 score, date (the newest first) and id. Without it, the
-/// order in which they were indexed would show.
+/// The order of discoveries with the same score, by BM25 score, date (the newest first) and id. Without it,
+/// the order in which they were indexed would show.
 pub fn compare_discoveries(a: (f32, Option<&str>, u64), b: (f32, Option<&str>, u64)) -> Ordering {
     b.0.total_cmp(&a.0)
         .then_with(|| compare_dates((a.1, a.2), (b.1, b.2)))
@@ -58,8 +58,8 @@ pub fn compare_dates(a: (Option<&str>, u64), b: (Option<&str>, u64)) -> Ordering
     b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1))
 }
 
-/// For each discovery, the position of the first one before it that says almost the same, if there is one. Only
-/// discoveries that repeat no other are compared with.
+/// For each discovery, the position of the first one before it that says almost the same, if there is one.
+/// Only discoveries that repeat no other are compared with.
 pub fn find_repeats<'a>(discoveries: impl IntoIterator<Item = &'a Discovery>) -> Vec<Option<usize>> {
     let mut distinct: Vec<(usize, DiscoveryWords)> = Vec::new();
     let mut repeats = Vec::new();
@@ -97,8 +97,8 @@ fn intent_factor(query: &ParsedQuery, text: &str) -> f32 {
     }
 }
 
-/// The score of a discovery from 0 up, by its source, the share of the query's words that it has, and its BM25 score
-/// relative to the best.
+/// The score of a discovery from 0 up, by its source, the share of the query's words that it has, and its
+/// BM25 score relative to the best.
 fn score_discovery(query: &ParsedQuery, discovery: &Discovery, bm25_ratio: f32) -> f32 {
     let discovery_words: Vec<String> = words(&format!("{} {}", discovery.title, discovery.content));
     let covered = query

@@ -10,8 +10,8 @@ use super::{RankInput, Weights};
 use crate::chunk::ChunkKind;
 use crate::text::tokens::ParsedQuery;
 
-/// The order of chunks with the same score, by BM25 score, path and first line. Without it, the order in which
-/// files were indexed would show.
+/// The order of chunks with the same score, by BM25 score, path and first line. Without it, the order in
+/// which files were indexed would show.
 pub fn compare_chunks(a: (f32, &str, u32), b: (f32, &str, u32)) -> Ordering {
     b.0.total_cmp(&a.0)
         .then_with(|| a.1.cmp(b.1))
@@ -56,9 +56,10 @@ pub(super) fn fuse_text_scores(
 
 /// Gives the best text scores of each file to its functions, unless the query is a name.
 ///
-/// The best chunk of a file and the best file are two questions. A class lists its methods and so has the words
-/// of all of them, but a question about how something is done is answered by the method. The text scores of a
-/// file stay the same numbers, so that its rank among files does not change; only its chunks swap them.
+/// The best chunk of a file and the best file are two questions. A class lists its methods and so has the
+/// words of all of them, but a question about how something is done is answered by the method. The text
+/// scores of a file stay the same numbers, so that its rank among files does not change; only its chunks swap
+/// them.
 pub(super) fn prefer_functions(
     query: &ParsedQuery,
     candidates: &[RankInput<'_>],
@@ -95,8 +96,8 @@ pub(super) fn prefer_functions(
     }
 }
 
-/// Multiplies the second chunk of a file by `penalty`, the third by its square, and so on, so that the best chunk
-/// of each file comes first. `files` has the file of each score.
+/// Multiplies the second chunk of a file by `penalty`, the third by its square, and so on, so that the best
+/// chunk of each file comes first. `files` has the file of each score.
 pub(super) fn penalise_same_file<F: Copy + Eq + Hash>(files: &[F], scores: &mut [f32], penalty: f32) {
     let mut sorted: Vec<usize> = (0..scores.len()).collect();
     sorted.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));

@@ -1,13 +1,13 @@
 //! Ranking: every weight and every order of a search, as pure functions.
 //!
 //! The store finds candidates by their words and scores them by BM25. BM25 alone prefers short texts and uses
-//! over definitions, and it knows no synonyms. Here a chunk gains by structural signals: it defines the name in
-//! the query, its file is named after the query, more of its file matches, commits with the query's words
+//! over definitions, and it knows no synonyms. Here a chunk gains by structural signals: it defines the name
+//! in the query, its file is named after the query, more of its file matches, commits with the query's words
 //! changed it. Tests, generated code, prose and examples lose, unless the query asks for them.
 //!
 //! The steps, in the order in which a search takes them:
 //!
-//! 1. [`fusion`]: BM25 and similarity become one text score, functions come before the classes that list them.
+//! 1. [`fusion`]: BM25 and similarity become one text score; functions come before classes that list them.
 //! 2. [`signals`]: structural signals are added to it, and factors for the role of the file are applied.
 //! 3. [`fusion`]: repeats of one file are lowered, and the score becomes a relevance from 0 to 1.
 //! 4. [`discoveries`]: the same for decisions, rules, patterns and issues, by signals of their own.
@@ -22,7 +22,7 @@
 //! 4. Add the product of both in `score_chunks`.
 //! 5. Add the weight's steps to `eval/search/tune.py`, measure, and commit the result before and after.
 //!
-//! Documentation search has its own fusion of ranked lists in `engine/docs`, which shares no weight with this.
+//! Documentation search has its own fusion of ranked lists in `engine/docs`, with its own weights.
 //!
 //! Invariant: a rank depends on the query and the candidates alone, and equal candidates keep their order.
 
@@ -102,7 +102,8 @@ weights! {
     history = 0.6,
     /// Multiplies the share of the query's words in the file's stem: names of files are chosen with care.
     stem_match = 0.7,
-    /// Multiplies the share of the query's words in the two nearest directories, which name topics more loosely.
+    /// Multiplies the share of the query's words in the two nearest directories, which name topics more
+    /// loosely.
     directory_match = 0.2,
     /// Multiplies the overlap of the query's words and those of the chunk's name.
     name_match = 0.15,

@@ -1,4 +1,5 @@
-//! The structural signals of a chunk: its definition, its name, its path, its role, and the commits of its file.
+//! The structural signals of a chunk: its definition, its name, its path, its role, and the commits of its
+//! file.
 //!
 //! Each is a function of the query and one candidate. How much a signal counts is in [`Weights`].
 
@@ -10,8 +11,8 @@ use crate::path::RepoPath;
 use crate::role::FileRole;
 use crate::text::tokens::{ParsedQuery, fold_name, words};
 
-/// How much commits with the query's words changed each file, where the file they changed most has 1. Each commit
-/// is given by the paths that it changed and the BM25 score of its message.
+/// How much commits with the query's words changed each file, where the file they changed most has 1. Each
+/// commit is given by the paths that it changed and the BM25 score of its message.
 pub fn score_by_commits(commits: Vec<(Vec<String>, f32)>) -> HashMap<String, f32> {
     let mut scores: HashMap<String, f32> = HashMap::new();
     for (paths, bm25) in commits {
@@ -156,8 +157,8 @@ const FOREIGN_DIRECTORIES: [&str; 6] = [
     "deprecated",
 ];
 
-/// The factor of all chunks of a file for its role: test, prose, example. 1 for the project's own code, and for a
-/// role that the query asks for.
+/// The factor of all chunks of a file for its role: test, prose, example. 1 for the project's own code, and
+/// for a role that the query asks for.
 pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) -> f32 {
     let Ok(parsed) = RepoPath::parse(path) else {
         return 1.0;

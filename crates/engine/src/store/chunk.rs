@@ -1,6 +1,7 @@
 //! A chunk as stored: the fields that ranking needs, and those that find its text in its file again.
 //!
-//! The text itself is not stored. Invariant: bytes that were not written by `to_bytes` are not read as a chunk.
+//! The text itself is not stored. Invariant: bytes that were not written by `to_bytes` are not read as a
+//! chunk.
 
 use docent_core::chunk::ChunkKind;
 use xxhash_rust::xxh3::xxh3_64;

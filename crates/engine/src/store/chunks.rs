@@ -1,8 +1,8 @@
 //! The embedded store of chunks, discoveries and commit messages.
 //!
-//! All three are in one tantivy index, so that a file's chunks and discoveries come and go in one store commit. Their
-//! words are in different fields and are counted apart ([`KindStatistics`]), so that ten thousand commit messages do
-//! not change which words are rare in code.
+//! All three are in one tantivy index, so that a file's chunks and discoveries come and go in one store
+//! commit. Their words are in different fields and are counted apart ([`KindStatistics`]), so that ten
+//! thousand commit messages do not change which words are rare in code.
 //!
 //! Names of tantivy fields are part of the stored format.
 
@@ -201,7 +201,8 @@ impl Bm25StatisticsProvider for KindStatistics<'_> {
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        // Removed documents count until their segment is merged, so a word may seem to be in more than there are.
+        // Removed documents count until their segment is merged, so a word may seem to be in more than there
+        // are.
         Ok(self.searcher.doc_freq(term)?.min(self.documents))
     }
 }

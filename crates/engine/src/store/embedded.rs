@@ -1,10 +1,10 @@
 //! The embedded store: a tantivy index in files, or in memory if no file can be written.
 //!
-//! Words arrive as tokens; the index splits them at spaces and counts them. No text of a file is stored: results are
-//! read from the file itself. An [`EntrySchema`] says which fields an entry has.
+//! Words arrive as tokens; the index splits them at spaces and counts them. No text of a file is stored:
+//! results are read from the file itself. An [`EntrySchema`] says which fields an entry has.
 //!
-//! Invariant: any number of processes may search while one writes. A store commit is one renamed file, so a process
-//! killed at any moment leaves the last store commit.
+//! Invariant: any number of processes may search while one writes. A store commit is one renamed file, so a
+//! process killed at any moment leaves the last store commit.
 
 use std::any::Any;
 use std::io;
@@ -154,8 +154,8 @@ impl<F: EntrySchema> Store<F::Entry> for EmbeddedStore<F> {
             .saturating_mul(2)
             .clamp(MIN_BUFFER_BYTES * writers, MAX_BUFFER_BYTES);
         let writer = catch_panics(|| {
-            // Opened again for each change: tantivy keeps a list of the files it may remove, and another process may
-            // have added some.
+            // Opened again for each change: tantivy keeps a list of the files it may remove, and another
+            // process may have added some.
             let index = match &self.directory {
                 Some(directory) => Index::open(IndexFolder::open(directory)?)?,
                 None => self.index.clone(),
@@ -249,7 +249,8 @@ fn commit(writer: &mut IndexWriter, number: &str) -> tantivy::Result<()> {
     prepared.commit().map(drop)
 }
 
-/// Segments with a larger share of deleted documents are rewritten, because those still count for how rare a word is.
+/// Segments with a larger share of deleted documents are rewritten, because those still count for how rare a
+/// word is.
 const MAX_DELETED_RATIO: f32 = 0.3;
 
 /// Merges are looked for from this many segments on.
@@ -342,8 +343,8 @@ fn message(panic: &(dyn Any + Send)) -> String {
 
 impl From<TantivyError> for StoreError {
     fn from(error: TantivyError) -> Self {
-        // Errors with an OS code are about the file system, except for a missing file, which is damage. tantivy makes
-        // up the others from the content of a file.
+        // Errors with an OS code are about the file system, except for a missing file, which is damage.
+        // tantivy makes up the others from the content of a file.
         let io = |error: &io::Error| match error.raw_os_error() {
             Some(_) if error.kind() != io::ErrorKind::NotFound => {
                 Self::Io(io::Error::new(error.kind(), error.to_string()))

@@ -1,8 +1,8 @@
 //! The directory of an index: tantivy's own, without fsync.
 //!
-//! fsync keeps an index whole when the power fails. Ours is derived and is verified when it is opened, so it does without:
-//! a change is visible in a tenth of the time, and a lost one costs a rebuild, not a wrong answer. For a process that is
-//! killed it makes no difference.
+//! fsync keeps an index whole when the power fails. Ours is derived and is verified when it is opened, so it
+//! does without: a change is visible in a tenth of the time, and a lost one costs a rebuild, not a wrong
+//! answer. For a process that is killed it makes no difference.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};

@@ -1,8 +1,8 @@
 //! The store: where chunks, discoveries, commits and sections of pages are found by their words.
 //!
-//! This file is the seam, traits and values; `embedded.rs` is the implementation. A store knows words and entries.
-//! It knows no files, no grammar, and no ranking beyond BM25 and the similarity of vectors. There is one store for
-//! chunks of files and one for sections of pages, and both change in the same way.
+//! This file is the seam, traits and values; `embedded.rs` is the implementation. A store knows words and
+//! entries. It knows no files, no grammar, and no ranking beyond BM25 and the similarity of vectors. There is
+//! one store for chunks of files and one for sections of pages, and both change in the same way.
 
 mod chunk;
 mod chunks;
@@ -49,7 +49,8 @@ pub trait StoreChange<E> {
 
     fn add(&mut self, entry: E) -> Result<(), StoreError>;
 
-    /// Makes the change so far visible and lasting at once, as the store commit `number`. The change continues.
+    /// Makes the change so far visible and lasting at once, as the store commit `number`. The change
+    /// continues.
     fn commit(&mut self, number: u64) -> Result<(), StoreError>;
 
     /// Ends the change and merges segments, which may take a while.
@@ -68,7 +69,8 @@ pub trait ChunkStore: Store<StoreEntry> {
     /// How many of the entries are chunks of files.
     fn count_chunks(&self) -> Result<u64, StoreError>;
 
-    /// The commits whose messages match best, the best first: the files that each changed, and its BM25 score.
+    /// The commits whose messages match best, the best first: the files that each changed, and its BM25
+    /// score.
     fn find_commits(&self, words: &[String], limit: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError>;
 }
 

@@ -1,8 +1,5 @@
 //! The context tools: search, grep and reading of code.
 
-mod answer;
-mod asked;
-mod found;
 pub(super) mod grep;
 pub(super) mod read_file;
 pub(super) mod search;

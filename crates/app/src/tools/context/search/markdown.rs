@@ -1,31 +1,28 @@
-//! The answer of `context_search` on paper: markdown as one contract shows it, JSON as the other does, both within the
-//! size an answer may have.
+//! The answer of `context_search` in markdown, as its contract shows it, within the size an answer may have.
 
-use super::found::SearchEntry;
-use super::search::Output;
+use docent_core::rank::boosts::DAY;
+
+use super::entry::{Output, SearchEntry};
+use super::notices::explain_hidden;
+use super::{FRAME_CHARS, MIN_SHOWN_CODE_CHARS};
 use crate::markdown::{cut, fence, inline_to, length};
-use crate::tools::budget::{fit, json_length, notice};
 
-/// Characters around the results, and around the code of each.
-const FRAME: usize = 600;
-const FENCES: usize = 110;
+/// Characters reserved for the fences around the code of a result.
+const FENCE_CHARS: usize = 110;
 
-/// Characters of code that are worth showing; with less room, fewer results are shown.
-const MIN_SHOWN_CODE_CHARS: usize = 160;
-
-/// The answer in markdown.
-pub(super) fn markdown(output: &Output, mut notices: Vec<String>, room: usize) -> String {
+/// Writes the answer. Each result gets its share of the room that is left.
+pub(super) fn write(output: &Output, mut notices: Vec<String>, budget: usize) -> String {
     let mut text = format!("# Search Results for \"{}\"\n", inline_to(&output.query, 500));
     if let Some(message) = &output.message {
         text += &format!("\n{message}.\n");
     }
     let notes: usize = notices.iter().map(|notice| length(notice) + 20).sum();
-    let mut left = room.saturating_sub(FRAME + length(&text) + notes);
+    let mut left = budget.saturating_sub(FRAME_CHARS + length(&text) + notes);
     let mut shown = 0;
     for (at, found) in output.results.iter().enumerate() {
         let share = left / (output.results.len() - at);
         let (head, tail) = (head(at + 1, found), tail(found));
-        let frame = length(&head) + length(&tail) + FENCES;
+        let frame = length(&head) + length(&tail) + FENCE_CHARS;
         if share < frame + MIN_SHOWN_CODE_CHARS && at > 0 {
             break;
         }
@@ -37,30 +34,24 @@ pub(super) fn markdown(output: &Output, mut notices: Vec<String>, room: usize) -
         text += &section;
         shown += 1;
     }
-    notices.extend(hidden(shown, output.results.len()));
+    notices.extend(explain_hidden(shown, output.results.len()));
     for notice in notices {
         text += &format!("\n> Notice: {notice}\n");
     }
-    cut(text.trim_end(), room, "\n> Notice: The answer is cut here")
+    cut(text.trim_end(), budget, "\n> Notice: The answer is cut here")
 }
 
-fn hidden(shown: usize, all: usize) -> Option<String> {
-    (shown < all).then(|| {
-        format!("{shown} of {all} results fit into this answer; ask for fewer, or raise answer.max_chars")
-    })
-}
-
-/// What stands before the code of a result.
+/// The text before the code of a result.
 fn head(number: usize, found: &SearchEntry) -> String {
     let score = found.score;
     let mut title = inline_to(&found.title(), 120);
     if title.is_empty() {
         title.clone_from(&found.kind);
     }
-    let place = inline_to(&found.whereabouts(), 300);
+    let address = inline_to(&found.address(), 300);
     let generated = if found.generated { " (generated)" } else { "" };
     let mut head = format!(
-        "\n## Result {number}: {title} ({place}) [Score: {score:.2}]\n\n**Type**: {}{generated}  \n",
+        "\n## Result {number}: {title} ({address}) [Score: {score:.2}]\n\n**Type**: {}{generated}  \n",
         found.kind
     );
     let mut line = |name: &str, value: &str| head += &format!("**{name}**: {}  \n", inline_to(value, 200));
@@ -83,11 +74,11 @@ fn head(number: usize, found: &SearchEntry) -> String {
     head + &format!("**Last Accessed**: {}\n", accessed(found))
 }
 
-/// What stands behind it.
+/// The text behind the code of a result.
 fn tail(found: &SearchEntry) -> String {
     let ranking = &found.ranking;
     let recency = match found.age {
-        Some(age) if age <= docent_core::rank::boosts::DAY => "accessed <24h ago",
+        Some(age) if age <= DAY => "accessed <24h ago",
         Some(_) => "accessed in the last 7 days",
         None => "not accessed in the last 7 days",
     };
@@ -109,7 +100,7 @@ fn tail(found: &SearchEntry) -> String {
     )
 }
 
-/// A factor with one decimal, or two where it needs them.
+/// A factor with one decimal, or two if the second is not 0.
 fn factor(number: f64) -> String {
     let short = format!("{number:.2}");
     match short.strip_suffix('0') {
@@ -118,10 +109,10 @@ fn factor(number: f64) -> String {
     }
 }
 
-/// The code between fences, cut after a line where there is no room for all of it, and then how to get the rest.
-fn code(found: &SearchEntry, room: usize) -> String {
+/// The code between fences, cut after a line if there is no room for all of it, with how to get the rest.
+fn code(found: &SearchEntry, budget: usize) -> String {
     let content = found.content.as_str();
-    let (shown, more) = if length(content) <= room {
+    let (shown, more) = if length(content) <= budget {
         (content.to_owned(), String::new())
     } else {
         let mut used = 0;
@@ -129,10 +120,10 @@ fn code(found: &SearchEntry, room: usize) -> String {
             .lines()
             .take_while(|line| {
                 used += length(line) + 1;
-                used <= room
+                used <= budget
             })
             .collect();
-        let next = found.place.as_ref().map_or(1, |place| place.start_line as usize) + lines.len();
+        let next = found.lines.as_ref().map_or(1, |lines| lines.start_line as usize) + lines.len();
         let more = content.lines().count() - lines.len();
         let plural = if more == 1 { "line" } else { "lines" };
         let more = if found.is_discovery() {
@@ -140,11 +131,11 @@ fn code(found: &SearchEntry, room: usize) -> String {
         } else if found.is_linked {
             format!("… {more} more {plural}, in that project\n")
         } else {
-            let last = found.place.as_ref().map_or(next, |place| place.end_line as usize);
+            let last = found.lines.as_ref().map_or(next, |lines| lines.end_line as usize);
             format!("… {more} more {plural}: read_file with startLine {next} and endLine {last}\n")
         };
         let shown = match lines.as_slice() {
-            [] => cut(content.lines().next().unwrap_or_default(), room, "…"),
+            [] => cut(content.lines().next().unwrap_or_default(), budget, "…"),
             lines => lines.join("\n"),
         };
         (shown, more)
@@ -177,50 +168,12 @@ fn ago(seconds: i64) -> String {
     }
 }
 
-/// The answer in JSON.
-pub(super) fn json(mut output: Output, mut notices: Vec<String>, room: usize) -> String {
-    let contents: Vec<String> = output
-        .results
-        .iter_mut()
-        .map(|found| std::mem::take(&mut found.content))
-        .collect();
-    let fields: Vec<usize> = output
-        .results
-        .iter()
-        .map(|found| length(&serde_json::json!(found).to_string()))
-        .collect();
-    let notes: usize = notices.iter().map(|notice| json_length(notice) + 2).sum();
-    let mut left = room.saturating_sub(FRAME + notes + json_length(&output.query));
-    let mut shown = 0;
-    let mut shortened = 0;
-    for (at, content) in contents.iter().enumerate() {
-        let share = left / (contents.len() - at);
-        if share < fields[at] + MIN_SHOWN_CODE_CHARS && at > 0 {
-            break;
-        }
-        let (kept, text) = fit(content, share.saturating_sub(fields[at] + 2), Into::into);
-        shortened += usize::from(kept < content.len());
-        left = left.saturating_sub(fields[at] + json_length(&text));
-        output.results[at].content = text.into_owned();
-        shown += 1;
-    }
-    notices.extend(hidden(shown, output.results.len()));
-    if shortened > 0 {
-        notices.push(format!(
-            "The content of {shortened} of the results is cut; read_file shows the rest of this project's"
-        ));
-    }
-    output.results.truncate(shown);
-    output.notice = notice(&notices);
-    serde_json::json!(output).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_the_largest_unit() {
+    fn times_are_shown_in_the_largest_unit() {
         let shown: Vec<String> = [0, 59, 60, 7_200, 86_400, 600_000].map(ago).to_vec();
         assert_eq!(
             shown,

@@ -1,0 +1,168 @@
+//! The arguments of `context_search`, as its two contracts have them, and the form of answer each implies.
+
+use std::sync::Arc;
+
+use docent_core::chunk::ChunkKind;
+use docent_core::discovery::DiscoveryKind;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::project::LinkedProject;
+use crate::tools::arguments::{ArgumentProblem, Object, ProblemKind};
+use crate::tools::call::Call;
+use crate::tools::failure::{Failure, FailureKind};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Args {
+    /// What to find: a question, a description or a name
+    #[schemars(length(min = 3, max = 500))]
+    pub(super) query: String,
+    /// Filter by discovery type (default: all)
+    pub(super) r#type: Option<Type>,
+    /// Filter by module name
+    pub(super) module: Option<String>,
+    /// Maximum number of results to return
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 20))]
+    pub(super) limit: usize,
+    /// Search current project only or all linked projects (default: current)
+    project_scope: Option<ProjectScope>,
+    /// Filter by chunk types (default: all types)
+    pub(super) chunk_type: Option<Vec<ChunkType>>,
+    /// Default: markdown; JSON with type or module
+    pub(super) format: Option<AnswerForm>,
+}
+
+fn default_limit() -> usize {
+    5
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Type {
+    All,
+    Pattern,
+    Rule,
+    Decision,
+    Issue,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ProjectScope {
+    Current,
+    AllLinked,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ChunkType {
+    Function,
+    Class,
+    Method,
+    Interface,
+    Type,
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum AnswerForm {
+    Markdown,
+    Json,
+}
+
+impl AnswerForm {
+    /// The form of the `format` argument; else that of the contract whose arguments are there.
+    fn of(format: Option<Self>, has_json_arguments: bool, has_markdown_arguments: bool) -> Self {
+        format.unwrap_or(if has_json_arguments && !has_markdown_arguments {
+            Self::Json
+        } else {
+            Self::Markdown
+        })
+    }
+
+    pub(super) fn of_object(given: &Object) -> Self {
+        let has = |name: &str| given.get(name).is_some_and(|value| !value.is_null());
+        let format = given.get("format").and_then(|form| Self::deserialize(form).ok());
+        Self::of(
+            format,
+            has("type") || has("module"),
+            has("projectScope") || has("chunkType"),
+        )
+    }
+
+    pub(super) fn of_arguments(args: &Args) -> Self {
+        Self::of(
+            args.format,
+            args.r#type.is_some() || args.module.is_some(),
+            args.project_scope.is_some() || args.chunk_type.is_some(),
+        )
+    }
+}
+
+impl Args {
+    /// The linked projects to search, and a sentence for each that cannot be opened.
+    pub(super) fn neighbours(&self, call: &Call<'_>) -> (Vec<Arc<LinkedProject>>, Vec<String>) {
+        if self.project_scope == Some(ProjectScope::AllLinked) {
+            call.project.linked.open_all(call.project.root.path())
+        } else {
+            (Vec::new(), Vec::new())
+        }
+    }
+
+    /// Whether to search chunks: a `type` other than `all` restricts the search to discoveries.
+    pub(super) fn wants_chunks(&self) -> bool {
+        self.discovery_kinds().is_empty()
+    }
+
+    /// Whether to search discoveries: `chunkType` restricts the search to chunks.
+    pub(super) fn wants_discoveries(&self) -> bool {
+        self.chunk_type.is_none()
+    }
+
+    /// Empty for any kind.
+    pub(super) fn chunk_kinds(&self) -> Vec<ChunkKind> {
+        self.chunk_type.iter().flatten().map(|kind| kind.kind()).collect()
+    }
+
+    /// Empty for any kind.
+    pub(super) fn discovery_kinds(&self) -> &'static [DiscoveryKind] {
+        self.r#type.map_or(&[], Type::kinds)
+    }
+}
+
+impl Type {
+    pub(super) fn kinds(self) -> &'static [DiscoveryKind] {
+        match self {
+            Self::All => &[],
+            Self::Pattern => &[DiscoveryKind::Pattern],
+            Self::Rule => &[DiscoveryKind::Rule],
+            Self::Decision => &[DiscoveryKind::Decision],
+            Self::Issue => &[DiscoveryKind::Issue],
+        }
+    }
+}
+
+impl ChunkType {
+    fn kind(self) -> ChunkKind {
+        match self {
+            Self::Function => ChunkKind::Function,
+            Self::Class => ChunkKind::Class,
+            Self::Method => ChunkKind::Method,
+            Self::Interface => ChunkKind::Interface,
+            Self::Type => ChunkKind::Type,
+        }
+    }
+}
+
+/// Words a query that is too short as the contract does.
+pub(super) fn reword_short_query(problems: &[ArgumentProblem]) -> Option<Failure> {
+    match problems {
+        [problem] if problem.path == ["query"] && problem.kind == ProblemKind::TooShort => Some(
+            Failure::new(FailureKind::Invalid, "Query must be at least 3 characters"),
+        ),
+        _ => None,
+    }
+}

@@ -1,0 +1,79 @@
+//! The wording of `context_search`: what the results may miss, and why there are none.
+
+use docent_core::text::tokens::ParsedQuery;
+use docent_engine::search::{SearchNotice, SearchOutcome};
+
+use super::arguments::{AnswerForm, Args, Type};
+use crate::markdown::inline_to;
+use crate::tools::failure::{Failure, FailureKind};
+use crate::tools::freshness::{freshness_notices, history_notices};
+
+/// The notices of a search in sentences.
+pub(super) fn word(outcome: &SearchOutcome, args: &Args) -> Vec<String> {
+    let word = |notice: &SearchNotice| match notice {
+        SearchNotice::StaleCode | SearchNotice::PartialCode => freshness_notices(&outcome.code),
+        SearchNotice::HistoryIncomplete => {
+            history_notices(&outcome.history, args.wants_discoveries() && !args.wants_chunks())
+        }
+        SearchNotice::RerankSkipped(why) => vec![why.to_string()],
+        SearchNotice::ChangedSinceIndexing(count) => vec![format!(
+            "{count} {} changed after the index was written and {} left out",
+            if *count == 1 { "result" } else { "results" },
+            if *count == 1 { "was" } else { "were" },
+        )],
+    };
+    outcome.notices.iter().flat_map(word).collect()
+}
+
+/// Whether it is known that there is nothing to search.
+pub(super) fn is_empty_project(outcome: &SearchOutcome) -> bool {
+    outcome.code.files == 0 && outcome.history.files == 0 && !outcome.code.unknown
+}
+
+/// Says why there is no result: absent, not indexed yet, or filtered away.
+pub(super) fn explain_no_results(args: &Args, outcome: &SearchOutcome) -> String {
+    let SearchOutcome { code, history, .. } = outcome;
+    let is_complete = code.pending == 0 && !code.unknown && history.pending == 0 && !history.unknown;
+    let mut filters = Vec::new();
+    if let Some([kind]) = args.r#type.map(Type::kinds) {
+        filters.push(format!("type '{}'", kind.name()));
+    }
+    if let Some(module) = &args.module {
+        filters.push(format!("module '{}'", inline_to(module, 100)));
+    }
+    if args.chunk_type.is_some() {
+        filters.push("chunkType".to_owned());
+    }
+    if args.r#type == Some(Type::Pattern) && args.module.is_none() {
+        return "No pattern matches. Patterns come from .context/memory/best_practices.md".to_owned();
+    }
+    match filters.as_slice() {
+        [] if ParsedQuery::of(&args.query).words.is_empty() => "The query has no word to look for".to_owned(),
+        _ if !is_complete => "Nothing was found in what is indexed so far".to_owned(),
+        [] => "No match for any of these words. Use grep_codebase to search inside words".to_owned(),
+        filters => format!(
+            "Nothing matches with {}; search again without",
+            filters.join(" and ")
+        ),
+    }
+}
+
+/// The failure of a search in a project without any file to index.
+pub(super) fn no_index(form: AnswerForm) -> Failure {
+    const ALTERNATIVE: &str = "Use grep_codebase for text search";
+    let failure = Failure::new(
+        FailureKind::Missing,
+        "No embeddings found. Run initial session to generate context.",
+    );
+    match form {
+        AnswerForm::Json => failure.about("fallback", ALTERNATIVE),
+        AnswerForm::Markdown => failure.hint(ALTERNATIVE),
+    }
+}
+
+/// The notice that not all results fit into the answer.
+pub(super) fn explain_hidden(shown: usize, all: usize) -> Option<String> {
+    (shown < all).then(|| {
+        format!("{shown} of {all} results fit into this answer; ask for fewer, or raise answer.max_chars")
+    })
+}

@@ -1,0 +1,208 @@
+//! Search: one function from a query to the results as they are shown, for every caller and every
+//! measurement.
+//!
+//! [`search`] reads top to bottom, and no step goes back:
+//!
+//! 1. `project.rs`: bring the indexes of all projects up to date, and read how their files are used.
+//! 2. `chunks.rs`, `discoveries.rs`: find candidates in the store, and rank them by `core::rank`.
+//! 3. `merge.rs`: one list of both, cut at the limit, without duplicates.
+//! 4. `reread.rs`: the text of each result from its file as it is now.
+//! 5. `notice.rs`: notices about what the results may miss.
+//!
+//! Wording, JSON and markdown are left to the caller. Weights and orders are in `core::rank`.
+//!
+//! Invariant: a result shows the text that its file has now. A chunk whose lines have changed since it was
+//! indexed is found again by its id, or left out and counted.
+
+mod chunks;
+mod discoveries;
+mod merge;
+mod notice;
+mod project;
+mod reread;
+
+pub use discoveries::discoveries_of_module;
+pub use notice::SearchNotice;
+pub use project::SearchedProject;
+
+use docent_core::chunk::ChunkKind;
+use docent_core::discovery::DiscoveryKind;
+use docent_core::rank::Weights;
+use docent_core::rank::boosts::{BoostRules, Boosts, Usage};
+use docent_core::text::tokens::ParsedQuery;
+use jiff::Timestamp;
+
+use crate::clock::Clock;
+use crate::deadline::Deadline;
+use crate::index::{Corpus, Freshness, Patience, Progress, RerankSkipped};
+use crate::store::{StoreError, StoredChunk, StoredDiscovery};
+use project::{ProjectContext, freshen_all, freshen_history};
+use reread::CurrentFiles;
+
+/// A search: the query, its filters, and how long it may take.
+#[derive(Clone, Copy)]
+pub struct SearchRequest<'a> {
+    pub query: &'a str,
+    /// Chunks of these kinds, any kind if empty. `None` leaves out all chunks.
+    pub chunks: Option<&'a [ChunkKind]>,
+    /// Discoveries of these kinds, any kind if empty. `None` leaves out all discoveries.
+    pub discoveries: Option<&'a [DiscoveryKind]>,
+    /// Only results of this module.
+    pub module: Option<&'a str>,
+    /// The module that the caller works in. If unknown, that of the file accessed last.
+    pub current_module: Option<&'a str>,
+    pub limit: usize,
+    pub weights: &'a Weights,
+    pub boosts: BoostRules,
+    /// How long to wait for the index.
+    pub patience: Patience,
+    /// Bounds the waits for the index and for an embedding server.
+    pub deadline: &'a Deadline,
+    /// Called with the progress of indexing during a wait.
+    pub report: &'a (dyn Fn(Progress) + Sync),
+    pub clock: Clock,
+}
+
+/// The results of a search, and what they may miss.
+#[derive(Clone, Debug)]
+pub struct SearchOutcome {
+    /// At most the limit, the best first.
+    pub hits: Vec<SearchHit>,
+    /// How many chunks and discoveries were found, before the cut at the limit.
+    pub chunks: usize,
+    pub discoveries: usize,
+    /// Freshness of code and of history, of all searched projects together.
+    pub code: Freshness,
+    pub history: Freshness,
+    /// In the order in which a reader should see them.
+    pub notices: Vec<SearchNotice>,
+    /// The moment from which [`Usage::age`] counts.
+    pub searched_at: Timestamp,
+}
+
+/// A result: a candidate with the lines and the text that its file has now.
+#[derive(Clone, Debug)]
+pub struct SearchHit {
+    pub ranked: RankedCandidate,
+    pub text: String,
+    /// When its file was last changed. `None` for a commit.
+    pub modified: Option<Timestamp>,
+}
+
+/// A candidate with its rank.
+#[derive(Clone, Debug)]
+pub struct RankedCandidate {
+    /// Position of its project among those searched.
+    pub project: usize,
+    pub candidate: Candidate,
+    /// By the query alone, from 0 to 1.
+    pub relevance: f64,
+    pub boosts: Boosts,
+    /// The accesses of its file, if there were any in the last week.
+    pub usage: Option<Usage>,
+}
+
+/// A chunk or discovery that the store found.
+#[derive(Clone, Debug)]
+pub enum Candidate {
+    Chunk(StoredChunk),
+    Discovery {
+        stored: StoredDiscovery,
+        /// Paths and commits with discoveries that say almost the same.
+        also_in: Vec<String>,
+    },
+}
+
+/// Searches projects, of which the first is the caller's own.
+pub fn search(
+    projects: &[SearchedProject<'_>],
+    request: &SearchRequest<'_>,
+) -> Result<SearchOutcome, StoreError> {
+    let mut code = freshen_all(projects, Corpus::Code, request);
+    let history = freshen_history(projects, request);
+
+    // Accesses are read after freshening, because a renamed file takes its accesses along when it is indexed.
+    let searched_at = request.clock.now();
+    let contexts = ProjectContext::read_all(projects, request, searched_at);
+    let found = match find(&contexts, request) {
+        // The index has reported the damage to its worker, which rebuilds it while the second try waits.
+        Err(StoreError::Damaged(_)) => {
+            code = freshen_all(projects, Corpus::Code, request);
+            find(&contexts, request)
+        }
+        found => found,
+    }?;
+
+    let (chunks, discoveries) = (found.chunks.len(), found.discoveries.len());
+    let candidates = merge::merge(found.chunks, found.discoveries);
+    let mut files: Vec<CurrentFiles<'_>> = projects.iter().map(|one| CurrentFiles::new(one.root)).collect();
+    let selected = merge::select(candidates, &mut files, request.limit);
+
+    let notices = notice::collect(request, &code, &history, found.rerank_skipped, selected.changed);
+    Ok(SearchOutcome {
+        hits: selected.hits,
+        chunks,
+        discoveries,
+        code,
+        history,
+        notices,
+        searched_at,
+    })
+}
+
+/// Ranked candidates of both kinds, the best of each first.
+struct FoundCandidates {
+    chunks: Vec<RankedCandidate>,
+    discoveries: Vec<RankedCandidate>,
+    rerank_skipped: Option<RerankSkipped>,
+}
+
+fn find(contexts: &[ProjectContext<'_>], request: &SearchRequest<'_>) -> Result<FoundCandidates, StoreError> {
+    let query = ParsedQuery::of(request.query);
+    let (chunks, rerank_skipped) = match request.chunks {
+        Some(kinds) => chunks::find(contexts, &query, kinds, request)?,
+        None => (Vec::new(), None),
+    };
+    let discoveries = match request.discoveries {
+        Some(kinds) => discoveries::find(contexts, &query, kinds, request)?,
+        None => Vec::new(),
+    };
+    Ok(FoundCandidates {
+        chunks,
+        discoveries,
+        rerank_skipped,
+    })
+}
+
+impl RankedCandidate {
+    /// The final score, by which results of all kinds are ordered.
+    pub fn score(&self) -> f64 {
+        self.relevance * self.boosts.product()
+    }
+}
+
+impl Candidate {
+    /// The path of its file, or the id of its commit.
+    pub fn path_or_commit(&self) -> &str {
+        match self {
+            Self::Chunk(chunk) => &chunk.path,
+            Self::Discovery { stored, .. } => &stored.path_or_commit,
+        }
+    }
+
+    /// Its first and last line. `None` for a commit.
+    pub fn lines(&self) -> Option<(u32, u32)> {
+        let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        match self {
+            Self::Chunk(chunk) => Some((chunk.first_line, chunk.last_line)),
+            Self::Discovery { stored, .. } => {
+                let lines = stored.discovery.lines.as_ref()?;
+                Some((number(*lines.start()), number(*lines.end())))
+            }
+        }
+    }
+
+    pub fn is_discovery(&self) -> bool {
+        matches!(self, Self::Discovery { .. })
+    }
+}

@@ -1,0 +1,118 @@
+//! Results read from their files as they are now: moved since indexing, or gone.
+
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+use docent_core::chunk::{Rows, chunk};
+use docent_core::discovery::{Discovery, Origins, extract_from_file};
+use docent_core::language::Language;
+use docent_core::path::RepoPath;
+use jiff::Timestamp;
+
+use super::{Candidate, RankedCandidate, SearchHit};
+use crate::files::{Root, lossy_text};
+use crate::index::hash;
+use crate::store::{StoredChunk, StoredDiscovery};
+
+/// The files of a project as they are now, each read once.
+pub(super) struct CurrentFiles<'a> {
+    root: &'a Root,
+    /// By path. `None` for a file that cannot be read.
+    files: HashMap<String, Option<CurrentFile>>,
+    /// The discoveries of files that have changed since they were indexed.
+    discoveries: HashMap<String, Vec<Discovery>>,
+}
+
+struct CurrentFile {
+    text: String,
+    modified: Option<SystemTime>,
+}
+
+/// The largest file that is read. Larger ones were not indexed, whatever the settings.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+
+impl<'a> CurrentFiles<'a> {
+    pub(super) fn new(root: &'a Root) -> Self {
+        Self {
+            root,
+            files: HashMap::new(),
+            discoveries: HashMap::new(),
+        }
+    }
+
+    /// The candidate with its present lines and text. `None` if its file no longer has it.
+    pub(super) fn reread(&mut self, mut ranked: RankedCandidate) -> Option<SearchHit> {
+        let text = match &mut ranked.candidate {
+            Candidate::Chunk(chunk) => self.reread_chunk(chunk)?,
+            Candidate::Discovery { stored, .. } => {
+                self.reread_discovery(stored)?;
+                stored.discovery.content.clone()
+            }
+        };
+        Some(SearchHit {
+            modified: self.modified(ranked.candidate.path_or_commit()),
+            ranked,
+            text,
+        })
+    }
+
+    /// When a file was last changed, of those that were read.
+    fn modified(&self, path: &str) -> Option<Timestamp> {
+        let modified = self.files.get(path)?.as_ref()?.modified?;
+        Timestamp::try_from(modified).ok()
+    }
+
+    /// The text of a file. `None` if it cannot be read.
+    fn text(&mut self, path: &RepoPath) -> Option<&str> {
+        let root = self.root;
+        let file = self.files.entry(path.as_str().to_owned()).or_insert_with(|| {
+            let content = root.read(path, MAX_FILE_BYTES).ok()?;
+            Some(CurrentFile {
+                text: lossy_text(content.bytes),
+                modified: content.modified,
+            })
+        });
+        Some(&file.as_ref()?.text)
+    }
+
+    /// The text of a chunk, whose lines are updated. `None` if its file no longer has it.
+    fn reread_chunk(&mut self, stored: &mut StoredChunk) -> Option<String> {
+        let path = RepoPath::parse(&stored.path).ok()?;
+        let text = self.text(&path)?;
+        let rows = Rows::of(text);
+        let lines = rows.lines(stored.first_line as usize, stored.last_line as usize);
+        if hash(lines) == stored.hash {
+            return Some(lines.to_owned());
+        }
+        let chunks = chunk(Language::of_file(&path, text), text).chunks;
+        let moved = chunks.into_iter().find(|chunk| chunk.id == stored.id)?;
+        let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        let (first, last) = (*moved.lines.start(), *moved.lines.end());
+        (stored.first_line, stored.last_line) = (number(first), number(last));
+        Some(rows.lines(first, last).to_owned())
+    }
+
+    /// Updates the lines of a discovery. `None` if its file no longer has it. A commit does not change.
+    fn reread_discovery(&mut self, stored: &mut StoredDiscovery) -> Option<()> {
+        let Some(lines) = &stored.discovery.lines else {
+            return Some(());
+        };
+        let path = RepoPath::parse(&stored.path_or_commit).ok()?;
+        let text = self.text(&path)?;
+        if hash(Rows::of(text).lines(*lines.start(), *lines.end())) == stored.hash {
+            return Some(());
+        }
+        let text = text.to_owned();
+        let discoveries = self
+            .discoveries
+            .entry(stored.path_or_commit.clone())
+            .or_insert_with(|| {
+                extract_from_file(&path, Language::of_file(&path, &text), &text, &Origins::default())
+            });
+        let moved = discoveries
+            .iter()
+            .find(|one| one.content == stored.discovery.content)?;
+        stored.discovery.lines.clone_from(&moved.lines);
+        Some(())
+    }
+}
