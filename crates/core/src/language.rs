@@ -190,6 +190,7 @@ fn from_file_name(name: &str) -> Option<Language> {
     })
 }
 
+/// Long because it is a table.
 fn from_extension(extension: &str) -> Option<Language> {
     Some(match extension.to_ascii_lowercase().as_str() {
         "rs" => Language::Rust,

@@ -196,7 +196,8 @@ impl Client {
         let (form, keys): (FileFormat, &'static [&'static str]) = match self {
             Self::ClaudeCode | Self::ClaudeDesktop => (FileFormat::Json, &["mcpServers"]),
             Self::Codex => (FileFormat::Toml, &["mcp_servers"]),
-            // Gemini accepts comments but no trailing comma. Edits follow the file, and add none of their own.
+            // Gemini accepts comments but no trailing comma. Edits follow the file, and add none of their
+            // own.
             Self::Cursor | Self::Gemini | Self::Windsurf => (FileFormat::Jsonc, &["mcpServers"]),
             Self::VsCode => (FileFormat::Jsonc, &["servers"]),
             Self::Zed => (FileFormat::Jsonc, &["context_servers"]),

@@ -154,7 +154,7 @@ impl Sessions {
         }
     }
 
-    /// Waits until all events so far are written, at most [`FLUSH_TIMEOUT`].
+    /// Waits until all events so far are written, at most for `FLUSH_TIMEOUT`.
     pub fn flush(&self) {
         // A clone of the sender, so that other threads can send events while this one waits.
         let Some(writer) = self.writer().clone() else {

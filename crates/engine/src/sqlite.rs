@@ -1,7 +1,8 @@
 //! The SQLite databases of docent: one way to open them, and one policy for damaged files.
 //!
 //! Each owner brings its tables as a [`Schema`]; this module knows nothing of their rows. The file table of
-//! the index opens its connection itself, because a damaged index is replaced as a whole generation.
+//! the index uses [`connect`] and [`is_damage`] only, because a damaged index is replaced as a whole
+//! generation.
 //!
 //! Invariant: a file is created, set aside or deleted under the exclusive lock of its `.lock` file, and
 //! opened under the shared one. Two processes that meet the same damaged file replace it once, and no process
@@ -156,7 +157,7 @@ impl OpenFile {
         {
             // A directory that cannot be written has no lock; its database can still be read.
             let _lock = lock_file(file, File::try_lock_shared)?;
-            match connect(file, schema) {
+            match connect(file, schema.pragmas) {
                 Ok(connection)
                     if read_version(&connection).is_ok_and(|version| version == schema.version) =>
                 {
@@ -201,7 +202,7 @@ impl OpenFile {
     }
 
     fn open_or_create(file: &Path, schema: &Schema) -> Result<Self, DatabaseError> {
-        let connection = connect(file, schema)?;
+        let connection = connect(file, schema.pragmas)?;
         match read_version(&connection)? {
             version if version == schema.version => {}
             0 => connection.execute_batch(&format!(
@@ -221,11 +222,12 @@ impl OpenFile {
     }
 }
 
-fn connect(file: &Path, schema: &Schema) -> rusqlite::Result<Connection> {
+/// Opens or creates a file, with a write-ahead log. Damage is an error; nothing is replaced.
+pub(crate) fn connect(file: &Path, pragmas: &str) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(OPEN_TIMEOUT)?;
     connection.execute_batch("PRAGMA journal_mode = WAL;")?;
-    connection.execute_batch(schema.pragmas)?;
+    connection.execute_batch(pragmas)?;
     Ok(connection)
 }
 

@@ -1,4 +1,5 @@
-//! The access log and the session log on the real binary: a damaged file is set aside, and the log works again.
+//! The access log and the session log on the real binary: a damaged file is set aside, and the log works
+//! again.
 //!
 //! The opener itself is tested in `engine/src/sqlite.rs`.
 

@@ -47,6 +47,7 @@ mod resources;
 mod search_docs;
 mod setup;
 mod tidy;
+mod tidy_modules;
 mod tool_list;
 mod write_memory_entry;
 

@@ -1,6 +1,6 @@
 //! Rules of the house that a test can see.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,24 +13,24 @@ fn repository() -> PathBuf {
         .unwrap()
 }
 
-fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+/// The files below a directory with an extension. Fixtures are code of other projects.
+fn collect_files(directory: &Path, extension: &str, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
-        // Fixtures are code of other projects.
         if path.ends_with("fixtures") {
             continue;
         }
         if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
+            collect_files(&path, extension, files);
+        } else if path.extension().is_some_and(|other| other == extension) {
+            files.push(path);
         }
     }
 }
 
-fn all_sources() -> Vec<(String, String)> {
+pub(crate) fn all_sources() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    sources(&repository().join("crates"), &mut found);
+    collect_files(&repository().join("crates"), "rs", &mut found);
     assert!(found.len() > 30, "the sources are where they were");
     found.sort();
     let name = |path: &Path| path.strip_prefix(repository()).unwrap().display().to_string();
@@ -162,262 +162,155 @@ fn a_type_name_is_defined_once() {
 }
 
 #[test]
-fn app_has_no_module_cycle() {
-    let sources: Vec<(String, String)> = all_sources()
-        .into_iter()
-        .filter_map(|(name, text)| Some((name.strip_prefix("crates/app/src/")?.to_owned(), text)))
-        .collect();
-    for parent in ["", "cli", "mcp", "tools"] {
-        let graph = module_graph(&sources, parent);
-        assert!(graph.len() > 5, "the modules of app/{parent} are where they were");
-        if let Some(cycle) = find_cycle(&graph) {
-            panic!(
-                "modules of app/{parent} depend on each other: {}",
-                cycle.join(" → ")
+fn a_function_fits_on_a_page() {
+    const MAX_LINES: usize = 80;
+    for (name, text) in all_sources() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let code = line.trim_start();
+            let indent = line.len() - code.len();
+            let is_function = code.starts_with("fn ")
+                || ((code.starts_with("pub") || code.starts_with("const ")) && code.contains(" fn "));
+            if !is_function || code.ends_with('}') {
+                continue;
+            }
+            let closing = format!("{}}}", " ".repeat(indent));
+            let length = lines[at..].iter().position(|line| *line == closing).unwrap_or(0) + 1;
+            let has_reason = at > 0
+                && lines[..at]
+                    .iter()
+                    .rev()
+                    .take(4)
+                    .any(|line| line.contains("Long because"));
+            assert!(
+                length <= MAX_LINES || has_reason,
+                "{name}:{}: {length} lines; split the function",
+                at + 1
             );
         }
     }
 }
 
 #[test]
-fn a_module_cycle_is_found_and_named() {
-    let check = |files: &[(&str, &str)], parent: &str, expected: Option<&str>| {
-        let sources: Vec<(String, String)> = files
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-            .collect();
-        let cycle = find_cycle(&module_graph(&sources, parent));
-        assert_eq!(
-            cycle.map(|cycle| cycle.join(" → ")).as_deref(),
-            expected,
-            "{files:?}"
-        );
-    };
-    let main = ("main.rs", "mod a;\nmod b;\nmod c;\nfn main() { a::run() }");
-    let straight = [
-        main,
-        ("a.rs", "use crate::b::B;"),
-        ("b/mod.rs", "use crate::c;"),
-        ("c.rs", ""),
-    ];
-    check(&straight, "", None);
-    // By a nested import, by a path in code, and by `super` from a file inside.
-    for (name, text) in [
-        ("c.rs", "use crate::{\n    b::{self, B},\n    a::run,\n};"),
-        ("c.rs", "fn c() { crate::a::run() }"),
-        ("c/inner.rs", "use super::super::a;"),
+fn comments_keep_to_their_width() {
+    // As rustfmt keeps code.
+    const MAX_COLUMNS: usize = 110;
+    for (name, text) in all_sources() {
+        for (at, line) in text.lines().enumerate() {
+            let is_comment = line.trim_start().starts_with("//");
+            let is_breakable = line.trim_start().split(' ').nth(2).is_some();
+            assert!(
+                !is_comment || !is_breakable || line.chars().count() <= MAX_COLUMNS,
+                "{name}:{}: the comment is wider than {MAX_COLUMNS} columns",
+                at + 1
+            );
+        }
+    }
+}
+
+#[test]
+fn pages_keep_to_their_width() {
+    const MAX_COLUMNS: usize = 120;
+    let mut pages = Vec::new();
+    for directory in ["docs", "eval", "bench", "fuzz"] {
+        collect_files(&repository().join(directory), "md", &mut pages);
+    }
+    for page in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"] {
+        pages.push(repository().join(page));
+    }
+    for path in pages {
+        let name = path.strip_prefix(repository()).unwrap().display().to_string();
+        // Generated pages are as wide as what they quote. Records of runs and of clients are kept as they
+        // were written.
+        let is_generated = [
+            "docs/tools.md",
+            "docs/cli.md",
+            "docs/config.md",
+            "docs/conformance.md",
+        ]
+        .contains(&name.as_str());
+        if is_generated
+            || ["docs/clients/", "bench/runs/"]
+                .iter()
+                .any(|folder| name.starts_with(folder))
+        {
+            continue;
+        }
+        let mut is_code = false;
+        for (at, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
+            is_code ^= line.trim_start().starts_with("```");
+            // Tables and lines with a link or a long word cannot be broken.
+            let is_text = !is_code
+                && !line.trim_start().starts_with('|')
+                && !line.contains("](")
+                && !line.contains("http");
+            assert!(
+                !is_text || line.chars().count() <= MAX_COLUMNS,
+                "{name}:{}: the line is wider than {MAX_COLUMNS} columns",
+                at + 1
+            );
+        }
+    }
+}
+
+/// Words that have a better one in `docs/glossary.md`, or that hide the subject of a sentence.
+const FORBIDDEN_WORDS: [&str; 8] = [
+    "anew",
+    "whoever",
+    "nothing where",
+    "is told of",
+    "who asks",
+    "nearness",
+    "the keeper",
+    "made known",
+];
+
+#[test]
+fn the_words_of_the_glossary_are_used() {
+    let mut texts: Vec<(String, String)> = all_sources();
+    // This list itself.
+    texts.retain(|(name, _)| !name.ends_with("/tidy.rs"));
+    for page in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "docs/architecture.md",
+        "docs/behaviour.md",
+        "docs/glossary.md",
     ] {
-        check(
-            &[main, straight[1], straight[2], (name, text)],
-            "",
-            Some("a → b → c → a"),
+        texts.push((
+            page.to_owned(),
+            fs::read_to_string(repository().join(page)).unwrap(),
+        ));
+    }
+    for (name, text) in texts {
+        for (at, line) in text.lines().enumerate() {
+            let line = line.to_lowercase();
+            for forbidden in FORBIDDEN_WORDS {
+                let is_word = |start: usize| {
+                    let before = line[..start].chars().next_back();
+                    let after = line[start + forbidden.len()..].chars().next();
+                    [before, after]
+                        .into_iter()
+                        .flatten()
+                        .all(|c| !c.is_alphanumeric())
+                };
+                let is_used = line.match_indices(forbidden).any(|(start, _)| is_word(start));
+                assert!(!is_used, "{name}:{}: says \"{forbidden}\"", at + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn databases_are_opened_in_one_place() {
+    for (name, text) in all_sources() {
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let is_opener = name == "crates/engine/src/sqlite.rs";
+        let is_test = name.contains("/tests");
+        assert!(
+            is_opener || is_test || !code.contains("Connection::open("),
+            "{name} opens a database; engine/src/sqlite.rs does that"
         );
     }
-    check(
-        &[main, ("a.rs", "use crate::main_item;")],
-        "",
-        Some("a → main → a"),
-    );
-    // Comments and tests do not count.
-    check(
-        &[
-            main,
-            ("a.rs", "use crate::b;"),
-            ("b/mod.rs", "// crate::a\n#[cfg(test)]\nuse crate::a;"),
-        ],
-        "",
-        None,
-    );
-    check(
-        &[
-            main,
-            ("a.rs", "use crate::b;"),
-            ("b/mod.rs", ""),
-            ("b/tests.rs", "use crate::a;"),
-        ],
-        "",
-        None,
-    );
-    // Inside a folder, its `mod.rs` is a module like the others.
-    let table = ("b/mod.rs", "mod x;\nmod y;\nfn all() { x::one() }");
-    check(
-        &[main, table, ("b/x.rs", "use super::y::Y;"), ("b/y.rs", "")],
-        "b",
-        None,
-    );
-    check(
-        &[main, table, ("b/x.rs", "use crate::b::Item;")],
-        "b",
-        Some("b → x → b"),
-    );
-    check(
-        &[
-            main,
-            table,
-            ("b/x.rs", "use super::y::Y;"),
-            ("b/y.rs", "use crate::b::x;"),
-        ],
-        "b",
-        Some("x → y → x"),
-    );
-}
-
-/// Which module uses which, among the modules of one folder. The folder's own file has the folder's name, and
-/// `main.rs` is `main`.
-type ModuleGraph = BTreeMap<String, BTreeSet<String>>;
-
-fn module_graph(sources: &[(String, String)], parent: &str) -> ModuleGraph {
-    let parent: Vec<String> = parent
-        .split('/')
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect();
-    let own_name = parent.last().cloned().unwrap_or_else(|| "main".to_owned());
-    let files: Vec<(Vec<String>, String)> = sources
-        .iter()
-        .filter(|(name, _)| !name.ends_with("tests.rs"))
-        .map(|(name, text)| (module_path(name), without_comments_and_tests(text)))
-        .collect();
-    let children: BTreeSet<&String> = files
-        .iter()
-        .filter_map(|(path, _)| path.strip_prefix(parent.as_slice())?.first())
-        .collect();
-    let mut graph = ModuleGraph::new();
-    for (path, text) in &files {
-        let Some(inside) = path.strip_prefix(parent.as_slice()) else {
-            continue;
-        };
-        let user = inside.first().unwrap_or(&own_name);
-        let used = graph.entry(user.clone()).or_default();
-        for target in used_paths(path, text) {
-            let Some(target) = target.strip_prefix(parent.as_slice()) else {
-                continue;
-            };
-            match target.first() {
-                Some(name) if children.contains(name) => drop(used.insert(name.clone())),
-                // The folder's own file uses its items without a path.
-                _ if inside.is_empty() => {}
-                _ => drop(used.insert(own_name.clone())),
-            }
-        }
-        used.remove(user);
-    }
-    graph
-}
-
-/// The path of a file's module: `tools/docs/mod.rs` is `tools::docs`.
-fn module_path(file: &str) -> Vec<String> {
-    let mut path: Vec<String> = file
-        .trim_end_matches(".rs")
-        .split('/')
-        .map(str::to_owned)
-        .collect();
-    if path.last().is_some_and(|name| name == "mod" || name == "main") {
-        path.pop();
-    }
-    path
-}
-
-fn without_comments_and_tests(text: &str) -> String {
-    text.lines()
-        .take_while(|line| *line != "#[cfg(test)]")
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .flat_map(|line| [line, "\n"])
-        .collect()
-}
-
-/// Every path in the code of `module` that leads to a module, written from the root of the crate.
-fn used_paths(module: &[String], code: &str) -> Vec<Vec<String>> {
-    let mut paths = Vec::new();
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    for (at, _) in code.match_indices("::") {
-        let start = code[..at].rfind(|c| !is_name(c)).map_or(0, |end| end + 1);
-        // In the middle of a path, whose beginning was handled before.
-        if start == at || code[..start].ends_with("::") {
-            continue;
-        }
-        let mut tails = Vec::new();
-        expand(&code[start..], &[], &mut tails);
-        for tail in tails {
-            let supers = tail.iter().take_while(|name| *name == "super").count();
-            let (base, rest) = match tail[0].as_str() {
-                "crate" => (&module[..0], &tail[1..]),
-                "super" => (&module[..module.len().saturating_sub(supers)], &tail[supers..]),
-                "self" => (module, &tail[1..]),
-                _ => (module, &tail[..]),
-            };
-            // A bare name means a module only in the file that declares it.
-            let is_bare = !["crate", "super", "self"].contains(&tail[0].as_str());
-            if !is_bare || is_declared(code, &tail[0]) {
-                paths.push([base, rest].concat());
-            }
-        }
-    }
-    paths
-}
-
-fn is_declared(code: &str, module: &str) -> bool {
-    code.lines()
-        .any(|line| line.trim_end_matches(';').ends_with(&format!("mod {module}")))
-}
-
-/// The paths that a text begins with: `a::{b, c::d}` is `a::b` and `a::c::d`. Returns what follows them.
-fn expand<'a>(text: &'a str, before: &[String], paths: &mut Vec<Vec<String>>) -> &'a str {
-    let end = text
-        .find(|c: char| !c.is_alphanumeric() && c != '_' && c != '*')
-        .unwrap_or(text.len());
-    let (name, mut rest) = text.split_at(end);
-    let path = [before, &[name.to_owned()]].concat();
-    let Some(after) = rest.strip_prefix("::") else {
-        paths.push(path);
-        return rest;
-    };
-    if !after.starts_with('{') {
-        return expand(after, &path, paths);
-    }
-    rest = &after[1..];
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
-        if rest.is_empty() {
-            return rest;
-        }
-        if let Some(after) = rest.strip_prefix('}') {
-            return after;
-        }
-        let next = expand(rest, &path, paths);
-        // Skip `as` and everything else that is not a path.
-        rest = if next.len() < rest.len() {
-            next
-        } else {
-            &rest[rest.chars().next().map_or(0, char::len_utf8)..]
-        };
-    }
-}
-
-/// The modules of a cycle in order, the first one again at the end.
-fn find_cycle(graph: &ModuleGraph) -> Option<Vec<String>> {
-    fn visit(graph: &ModuleGraph, name: &str, trail: &mut Vec<String>, done: &mut BTreeSet<String>) -> bool {
-        if let Some(at) = trail.iter().position(|other| other == name) {
-            trail.drain(..at);
-            trail.push(name.to_owned());
-            return true;
-        }
-        if done.contains(name) {
-            return false;
-        }
-        trail.push(name.to_owned());
-        for used in graph.get(name).into_iter().flatten() {
-            if visit(graph, used, trail, done) {
-                return true;
-            }
-        }
-        trail.pop();
-        done.insert(name.to_owned());
-        false
-    }
-    let (mut trail, mut done) = (Vec::new(), BTreeSet::new());
-    graph
-        .keys()
-        .any(|name| visit(graph, name, &mut trail, &mut done))
-        .then_some(trail)
 }

@@ -1,4 +1,5 @@
-//! Freshness: how far the index matches the disk, how long a search waits for it, and how far a build has come.
+//! Freshness: how far the index matches the disk, how long a search waits for it, and how far a build has
+//! come.
 //!
 //! Pure values and one decision, [`max_wait`]; the waiting itself is in [`super::Index::freshen`].
 
@@ -57,8 +58,8 @@ pub struct Filled {
 /// A caller that waits for a complete index gives up after this long without progress.
 pub(super) const STALL_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a search waits: during a first build, if that build has nothing yet or is nearly done, and for updates
-/// of a complete index.
+/// How long a search waits: during a first build, if that build has nothing yet or is nearly done, and for
+/// updates of a complete index.
 const FIRST_BUILD_WAIT: Duration = Duration::from_millis(900);
 const NEARLY_DONE_WAIT: Duration = Duration::from_secs(2);
 const UPDATE_WAIT: Duration = Duration::from_millis(1_500);

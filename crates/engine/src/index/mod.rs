@@ -1,12 +1,13 @@
-//! The index of a project: chunks of files, sections of pages and discoveries of commits, and how it stays up to date.
+//! The index of a project: chunks of files, sections of pages and discoveries of commits, and how it stays up
+//! to date.
 //!
-//! One thread per process, the worker, scans the files, plans what must be done and writes it. Searches request a sync
-//! and wait for a moment; they never wait for a whole build. Several processes may serve one project: one of them writes
-//! at a time, under a lock, and the others see what it has committed.
+//! One thread per process, the worker, scans the files, plans what must be done and writes it. Searches
+//! request a sync and wait for a moment; they never wait for a whole build. Several processes may serve one
+//! project: one of them writes at a time, under a lock, and the others see what it has committed.
 //!
-//! The rooms, in the order of a saved file: [`scan`] (what is on disk) → [`plan`] (what must be done, pure) → [`worker`]
-//! (does it) → [`extract`] (from text to entries) → [`disk`] (generations, lock, table of files). [`state`] and [`shared`]
-//! are what searches and the worker have in common.
+//! The rooms, in the order of a saved file: `scan` (what is on disk) → `plan` (what must be done, pure) →
+//! `worker` (does it) → `extract` (from text to entries) → `disk` (generations, lock, table of files).
+//! `state` and `shared` are what searches and the worker have in common.
 
 mod content_hash;
 mod disk;
@@ -58,7 +59,8 @@ pub struct Index {
 }
 
 impl Index {
-    /// `folder` is the project's folder in the cache. Without it, the index is in memory. No work is done yet.
+    /// `folder` is the project's folder in the cache. Without it, the index is in memory. No work is done
+    /// yet.
     pub fn new(root: Root, folder: Option<PathBuf>, accesses: Arc<Accesses>, options: IndexOptions) -> Self {
         let rules = format!(
             "{:?}{}{:?}{}{}",
@@ -135,8 +137,8 @@ impl Index {
         manifests.rules(page)
     }
 
-    /// Brings a corpus up to date, as far as patience reaches, and returns its freshness. `report` is called with the
-    /// progress of the build.
+    /// Brings a corpus up to date, as far as patience reaches, and returns its freshness. `report` is called
+    /// with the progress of the build.
     pub fn freshen(
         &self,
         corpus: Corpus,
@@ -254,8 +256,8 @@ impl Index {
     /// The index that searches use, at its newest commit.
     fn visible(&self) -> Option<VisibleIndex> {
         let visible = self.shared.visible()?;
-        // The freshness that was reported is of this generation. If it was deleted in the meantime, its open files
-        // serve this search.
+        // The freshness that was reported is of this generation. If it was deleted in the meantime, its open
+        // files serve this search.
         let _ = self.shared.catch_up(&visible);
         Some(visible)
     }
@@ -279,8 +281,8 @@ impl Index {
         self.shared.options.remote.is_some()
     }
 
-    /// The similarity of each stored text to a query, by the embedding server: 0 for the least similar, 1 for the most.
-    /// `None` without a server.
+    /// The similarity of each stored text to a query, by the embedding server: 0 for the least similar, 1 for
+    /// the most. `None` without a server.
     pub(crate) fn similarity(
         &self,
         query: &str,
@@ -292,7 +294,8 @@ impl Index {
         };
         let similarity = rerank::similarity(remote, query, keys, deadline);
         if matches!(similarity, Err(RerankSkipped::Unknown { .. })) {
-            // The vector cache may have been started over just now. The filler checks that when it is woken up.
+            // The vector cache may have been started over just now. The filler checks that when it is woken
+            // up.
             self.shared.wake();
         }
         similarity.map(Some)

@@ -1,10 +1,10 @@
 //! The plan: what must be done so that the index matches the disk.
 //!
-//! Everything here is a pure function from values to values: no file, no clock, no thread. The worker carries the
-//! decisions out. Rules about *when* and *what* to index belong here, where a test can break them.
+//! Everything here is a pure function from values to values: no file, no clock, no thread. The worker carries
+//! the decisions out. Rules about *when* and *what* to index belong here, where a test can break them.
 //!
-//! Invariants, which the property tests hold: carrying out a plan makes the next one empty; a plan names each document
-//! once, in order; batches cover the plan and none is empty.
+//! Invariants, which the property tests hold: carrying out a plan makes the next one empty; a plan names each
+//! document once, in order; batches cover the plan and none is empty.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -46,9 +46,9 @@ impl Plan {
         self.docs.is_empty() && self.code.is_empty()
     }
 
-    /// Whether the plan removes a file. Another process may have indexed a file that was created after our scan; it
-    /// would be taken for one that is gone. So a plan that removes files must be made from a scan taken while we
-    /// hold the writer's lock.
+    /// Whether the plan removes a file. Another process may have indexed a file that was created after our
+    /// scan; it would be taken for one that is gone. So a plan that removes files must be made from a scan
+    /// taken while we hold the writer's lock.
     pub(super) fn removes_files(&self) -> bool {
         let mut actions = self.docs.iter().chain(&self.code);
         actions.any(|action| matches!(action, Action::Remove(_)))
@@ -104,8 +104,8 @@ fn compare<'a, K: Ord + Clone + 'a, P: 'a, I: 'a>(
     actions
 }
 
-/// How many files are read at a time, and how often the result is committed. Both grow during a build: the first
-/// results come soon, and a long build is not slowed down by commits.
+/// How many files are read at a time, and how often the result is committed. Both grow during a build: the
+/// first results come soon, and a long build is not slowed down by commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BatchSchedule {
     max_files: usize,
@@ -117,8 +117,8 @@ const FIRST_BATCH_FILES: usize = 40;
 const MAX_BATCH_FILES: usize = 300;
 const MAX_BATCH_BYTES: u64 = 2 << 20;
 const FIRST_COMMIT_INTERVAL: Duration = Duration::from_millis(300);
-/// Pages are quickly done, and a commit costs as much as many of them. A search for pages waits a little longer than
-/// this.
+/// Pages are quickly done, and a commit costs as much as many of them. A search for pages waits a little
+/// longer than this.
 const FIRST_DOCS_COMMIT_INTERVAL: Duration = Duration::from_millis(750);
 const MAX_COMMIT_INTERVAL: Duration = Duration::from_secs(20);
 
@@ -136,7 +136,8 @@ impl BatchSchedule {
         }
     }
 
-    /// The number of files in the next batch, given the sizes of all files that are left. At least one, if any is left.
+    /// The number of files in the next batch, given the sizes of all files that are left. At least one, if
+    /// any is left.
     pub(super) fn next_batch(&mut self, sizes: impl IntoIterator<Item = u64>) -> usize {
         let mut bytes = 0_u64;
         let files = sizes.into_iter().take(self.max_files).take_while(|size| {
@@ -154,8 +155,8 @@ impl BatchSchedule {
     }
 }
 
-/// Files that were renamed: removed under one name, and indexed with the same content under another. `indexed` is the
-/// table before the changes.
+/// Files that were renamed: removed under one name, and indexed with the same content under another.
+/// `indexed` is the table before the changes.
 pub(super) fn find_renames<'a>(
     changes: &'a [TableChange],
     indexed: &BTreeMap<RepoPath, IndexedFile>,
@@ -223,8 +224,8 @@ pub(super) enum ErrorResponse {
     Recover(std::io::Error),
 }
 
-/// Decides what to do about an error. `was_damaged`: damage was reported before this sync, which has verified the
-/// index.
+/// Decides what to do about an error. `was_damaged`: damage was reported before this sync, which has verified
+/// the index.
 pub(super) fn respond_to(error: StoreError, was_damaged: bool) -> ErrorResponse {
     match error {
         StoreError::Busy => ErrorResponse::WaitForLock,

@@ -17,7 +17,8 @@ pub enum RerankSkipped {
 /// The server takes part only if at most one in so many results has no vector yet.
 const MAX_UNKNOWN_FRACTION: usize = 10;
 
-/// The similarity of stored texts to a query: 0 for the least similar, 1 for the most, 0.5 for one without a vector.
+/// The similarity of stored texts to a query: 0 for the least similar, 1 for the most, 0.5 for one without a
+/// vector.
 pub(super) fn similarity(
     remote: &Arc<Remote>,
     query: &str,
@@ -39,8 +40,8 @@ pub(super) fn similarity(
     Ok(scale(&similarities))
 }
 
-/// Scales to the range from 0 to 1. Models differ in how similar even unrelated texts are, so only the order and the
-/// relative distances count.
+/// Scales to the range from 0 to 1. Models differ in how similar even unrelated texts are, so only the order
+/// and the relative distances count.
 fn scale(similarities: &[Option<f32>]) -> Vec<f32> {
     let known = || similarities.iter().flatten().copied();
     let least = known().fold(f32::INFINITY, f32::min);

@@ -111,8 +111,8 @@ impl Shared {
         if !watcher.fence() || watcher.last_change().is_some() {
             return None;
         }
-        // Watches are set by path. The watcher does not notice a project directory that was replaced before its watch
-        // was set.
+        // Watches are set by path. The watcher does not notice a project directory that was replaced before
+        // its watch was set.
         if !self.root.is_still_there() {
             return None;
         }
@@ -183,8 +183,8 @@ impl Shared {
         Ok(())
     }
 
-    /// The index in use, at its newest commit. Opens the new generation if another process has rebuilt it. `None`
-    /// before it was opened for the first time.
+    /// The index in use, at its newest commit. Opens the new generation if another process has rebuilt it.
+    /// `None` before it was opened for the first time.
     pub(super) fn current(&self) -> Result<Option<Arc<OpenIndex>>, StoreError> {
         let Some(visible) = self.visible() else {
             return Ok(None);

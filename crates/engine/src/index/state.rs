@@ -1,7 +1,8 @@
-//! What searches and the index worker tell each other: requests for a sync, and what the worker has found out.
+//! What searches and the index worker tell each other: requests for a sync, and what the worker has found
+//! out.
 //!
-//! A request gets a ticket, the next number. The worker answers all tickets up to the one that was current when its scan
-//! began, so a search never gets an answer from a scan that is older than its request.
+//! A request gets a ticket, the next number. The worker answers all tickets up to the one that was current
+//! when its scan began, so a search never gets an answer from a scan that is older than its request.
 
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ pub(super) struct SyncState {
     pub(super) is_ending: bool,
     /// The newest ticket.
     requested: u64,
-    /// The newest ticket that waits for documentation, which is synced first, and in the middle of a long build.
+    /// The newest ticket that waits for documentation, which is synced first, and in the middle of a long
+    /// build.
     docs_requested: u64,
     /// The ticket that the running sync will answer.
     in_progress: u64,
@@ -157,8 +159,8 @@ impl SyncState {
         }
     }
 
-    /// Whether the last sync left nothing to do for a corpus, and nothing was asked for since. Says nothing about
-    /// changes on disk; the watcher does.
+    /// Whether the last sync left nothing to do for a corpus, and nothing was asked for since. Says nothing
+    /// about changes on disk; the watcher does.
     pub(super) fn is_settled(&self, corpus: Corpus) -> bool {
         let freshness = self.freshness(corpus);
         self.worker == WorkerStatus::Idle

@@ -135,8 +135,8 @@ fn count_files(state: &ProjectState, status: &mut IndexStatus) {
         .collect();
 }
 
-/// Counts a file as indexed if only its stamp is unsettled. The next sync compares its content; until then it would be
-/// reported as pending although nothing has changed.
+/// Counts a file as indexed if only its stamp is unsettled. The next sync compares its content; until then it
+/// would be reported as pending although nothing has changed.
 fn accept_unsettled_stamps(state: &mut ProjectState) {
     for (path, stamp) in &mut state.scan.files {
         if let Some(row) = state.indexed.files.get(path)

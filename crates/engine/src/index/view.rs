@@ -1,4 +1,5 @@
-//! The documentation as searches and clients see it: labels, templates and problems, for one state of the pages.
+//! The documentation as searches and clients see it: labels, templates and problems, for one state of the
+//! pages.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,7 +22,8 @@ pub struct View {
     pub pages: usize,
     /// Problems in manifests, each with its file and line.
     pub problems: Vec<String>,
-    /// Pages without labels are filtered by directory instead. This is the common parent of those directories.
+    /// Pages without labels are filtered by directory instead. This is the common parent of those
+    /// directories.
     above: Option<String>,
 }
 

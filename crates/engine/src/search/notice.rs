@@ -1,4 +1,5 @@
-//! Notices of a search as values: stale or partial indexes, and results left out. The wording is the caller's.
+//! Notices of a search as values: stale or partial indexes, and results left out. The wording is the
+//! caller's.
 
 use super::SearchRequest;
 use crate::index::{Freshness, RerankSkipped};

@@ -36,9 +36,11 @@ struct Args {
         description = "The exact ID of the chunk to retrieve, as returned by search_docs (e.g., 'guides/retries.md#backoff-strategy')."
     )]
     chunk_id: String,
-    /// Number of adjacent chunks to include before and after the target chunk. Default is 0. Use this to read the surrounding file context.
     #[serde(default)]
     #[schemars(range(min = 0, max = 5))]
+    #[schemars(
+        description = "Number of adjacent chunks to include before and after the target chunk. Default is 0. Use this to read the surrounding file context."
+    )]
     context: usize,
 }
 

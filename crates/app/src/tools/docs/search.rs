@@ -56,7 +56,9 @@ struct Args {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 50))]
     limit: usize,
-    /// Opaque pagination token returned from a previous search. Omit for the first page. Returns an error if invalid or malformed.
+    #[schemars(
+        description = "Opaque pagination token returned from a previous search. Omit for the first page. Returns an error if invalid or malformed."
+    )]
     cursor: Option<String>,
     /// Filters by label, which the documentation defines.
     #[serde(flatten)]

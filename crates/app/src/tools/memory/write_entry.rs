@@ -36,8 +36,10 @@ pub(crate) fn tool() -> Tool {
 struct Args {
     /// Target memory file
     file: MemoryTarget,
-    /// For .jsonl one JSON object on one line, e.g. {"decision": "…", "why": "…", "module": "…"}; for .md markdown
-    #[schemars(length(max = MAX_ENTRY_BYTES))]
+    #[schemars(
+        length(max = MAX_ENTRY_BYTES),
+        description = r#"For .jsonl one JSON object on one line, e.g. {"decision": "…", "why": "…", "module": "…"}; for .md markdown"#
+    )]
     entry: String,
 }
 

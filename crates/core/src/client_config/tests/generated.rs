@@ -34,7 +34,8 @@ const JSON_ENTRIES: &[&str] = &[
     "{\"args\":[\"serve\",\"-v\"],\"command\":\"docent\"}",
 ];
 
-/// Members in braces, with something between all their parts. `line` stands before each member, and before the closing brace.
+/// Members in braces, with something between all their parts. `line` stands before each member, and before
+/// the closing brace.
 fn object<'a>(
     members: &[(String, &str)],
     gaps: &mut impl Iterator<Item = &'a str>,
@@ -57,7 +58,8 @@ fn object<'a>(
     text + &format!("{}{line}}}", gaps.next().unwrap())
 }
 
-/// How a file is written: whether it has comments, what is between its parts, what before each member, and how members end.
+/// How a file is written: whether it has comments, what is between its parts, what before each member, and
+/// how members end.
 fn layout() -> impl Strategy<Value = (bool, Vec<&'static str>, &'static str, &'static str)> {
     any::<bool>().prop_flat_map(|has_comments| {
         let choices = if has_comments {
@@ -80,7 +82,8 @@ fn layout() -> impl Strategy<Value = (bool, Vec<&'static str>, &'static str, &'s
     })
 }
 
-/// A JSON file, its form, and how many servers it has, if it has a key for them. With an entry, if there are any to choose from.
+/// A JSON file, its form, and how many servers it has, if it has a key for them. With an entry, if there are
+/// any to choose from.
 fn json(entries: &'static [&'static str]) -> impl Strategy<Value = (String, FileFormat, Option<usize>)> {
     let members = |most| prop::collection::vec(select(JSON_VALUES), 0..most);
     let entry = (any::<prop::sample::Index>(), any::<prop::sample::Index>());

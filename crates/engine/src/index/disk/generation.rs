@@ -1,7 +1,7 @@
 //! One generation of the index: a directory with the chunks, the sections of pages and the table of files.
 //!
-//! Invariant: the table may lag behind the stores' commits and never leads them; a table that leads means that a
-//! commit was lost, and the generation is damaged.
+//! Invariant: the table may lag behind the stores' commits and never leads them; a table that leads means
+//! that a commit was lost, and the generation is damaged.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::lock::WriterLock;
-use super::table::{self, FileTable};
+use super::table::FileTable;
 use crate::files::UNFINISHED;
 use crate::index::options::Corpus;
+use crate::sqlite;
 use crate::stamp::Stamp;
 use crate::store::{ChunkStore, EmbeddedChunks, EmbeddedSections, SectionStore, StoreError};
 
@@ -85,8 +86,8 @@ impl OpenIndex {
         })
     }
 
-    /// Removes other generations, and the unfinished files of a process that was killed. The lock shows that no
-    /// other process writes.
+    /// Removes other generations, and the unfinished files of a process that was killed. The lock shows that
+    /// no other process writes.
     pub(in crate::index) fn remove_leftovers(&self, _: &WriterLock) {
         let Some(directory) = &self.directory else { return };
         let folder = directory.parent().unwrap_or(directory);
@@ -131,7 +132,8 @@ impl OpenIndex {
         self.directory.is_some()
     }
 
-    /// Tells the newest commit from the ones before it. `None` for an index in memory, and for one that was deleted.
+    /// Tells the newest commit from the ones before it. `None` for an index in memory, and for one that was
+    /// deleted.
     pub(in crate::index) fn commit_mark(&self) -> Option<CommitMark> {
         const SEGMENT_LIST: &str = "meta.json";
         let directory = self.directory.as_ref()?;
@@ -167,7 +169,7 @@ pub(super) fn entries(directory: &Path) -> impl Iterator<Item = fs::DirEntry> {
 /// The index's error for a failure of its table.
 #[expect(clippy::needless_pass_by_value, reason = "the signature `map_err` wants")]
 pub(in crate::index) fn table_error(error: rusqlite::Error) -> StoreError {
-    if table::is_damage(&error) {
+    if sqlite::is_damage(&error) {
         StoreError::Damaged(format!("the table of files: {error}"))
     } else {
         StoreError::Io(io::Error::other(error.to_string()))

@@ -25,8 +25,8 @@ impl DocKey {
         }
     }
 
-    /// The value by which the store removes entries. Files and commits share one store. A path inside the project
-    /// never begins with `/`, so a commit's key cannot be the name of a file.
+    /// The value by which the store removes entries. Files and commits share one store. A path inside the
+    /// project never begins with `/`, so a commit's key cannot be the name of a file.
     pub(in crate::index) fn removal_key(&self) -> Cow<'_, str> {
         match self {
             Self::File(path) => Cow::Borrowed(path.as_str()),

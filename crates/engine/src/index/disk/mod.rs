@@ -1,4 +1,5 @@
-//! The index on disk: a folder of the project's cache, with generations, a writer's lock and the table of files.
+//! The index on disk: a folder of the project's cache, with generations, a writer's lock and the table of
+//! files.
 
 mod cache_dir;
 mod generation;

@@ -1,8 +1,10 @@
-//! The table of files: for each file, its stamp and content hash when it was indexed, the number of its chunks, and
-//! why it was skipped or cut by lines. Commits have rows as well. The entries themselves are in the store.
+//! The table of files: for each file, its stamp and content hash when it was indexed, the number of its
+//! chunks, and why it was skipped or cut by lines. Commits have rows as well. The entries themselves are in
+//! the store.
 //!
-//! Invariant: the table never leads the store. A row is written after its entries were committed, so that a process
-//! killed in between leaves a file that is indexed once more, never a file that seems indexed and is not.
+//! Invariant: the table never leads the store. A row is written after its entries were committed, so that a
+//! process killed in between leaves a file that is indexed once more, never a file that seems indexed and is
+//! not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::key::{CommitId, DocKey};
 use crate::index::options::Corpus;
+use crate::sqlite;
 use crate::stamp::Stamp;
 
 /// The table of one generation of the index.
@@ -44,8 +47,10 @@ pub(in crate::index) enum TableChange {
     Removed(DocKey),
 }
 
-const SCHEMA: &str = "
-    PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+/// A crash of the machine may lose rows; their files are indexed again.
+const PRAGMAS: &str = "PRAGMA synchronous = OFF;";
+
+const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS file (
         corpus TEXT NOT NULL, path TEXT NOT NULL,
         size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL,
@@ -55,8 +60,9 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
 
 impl FileTable {
+    /// A damaged file is an error here and not replaced: a damaged index is rebuilt as a whole generation.
     pub(in crate::index) fn open(file: &Path) -> rusqlite::Result<Self> {
-        Self::new(Connection::open(file)?)
+        Self::new(sqlite::connect(file, PRAGMAS)?)
     }
 
     pub(in crate::index) fn in_memory() -> rusqlite::Result<Self> {
@@ -65,7 +71,7 @@ impl FileTable {
 
     fn new(connection: Connection) -> rusqlite::Result<Self> {
         connection.busy_timeout(Duration::from_secs(2))?;
-        connection.execute_batch(SCHEMA)?;
+        connection.execute_batch(TABLES)?;
         Ok(Self { connection })
     }
 
@@ -213,18 +219,6 @@ fn read_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<IndexedFile> {
     })
 }
 
-/// True if the database itself is damaged. A busy, full or read-only one is not.
-pub(in crate::index) fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, SchemaChanged, TypeMismatch};
-    matches!(
-        error,
-        rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
-    ) || matches!(
-        error.sqlite_error_code(),
-        Some(DatabaseCorrupt | NotADatabase | SchemaChanged | TypeMismatch | rusqlite::ErrorCode::Unknown)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,9 +330,9 @@ mod tests {
             "this is not a database, whatever its name says".repeat(40),
         )
         .unwrap();
-        assert!(is_damage(&FileTable::open(&garbage).unwrap_err()));
+        assert!(sqlite::is_damage(&FileTable::open(&garbage).unwrap_err()));
         let missing = FileTable::open(&folder.path().join("absent/files.db")).unwrap_err();
-        assert!(!is_damage(&missing));
+        assert!(!sqlite::is_damage(&missing));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::text::tokens::words_into;
 
-use super::{Extracted, FileJob, path_words, stem, to_u32};
+use super::file_job::{Extracted, FileJob, path_words, stem, to_u32};
 use crate::embed::Embedder;
 use crate::files::{Root, lossy_text};
 use crate::index::content_hash::hash;
@@ -134,8 +134,8 @@ fn read_origins(root: &Root) -> Origins {
     }
 }
 
-/// A discovery with the words it is found by. `source` is its file or commit, and `removal_key` what the store removes
-/// it by.
+/// A discovery with the words it is found by. `source` is its file or commit, and `removal_key` what the
+/// store removes it by.
 pub(super) fn discovery_entry(
     source: &str,
     removal_key: &str,

@@ -8,12 +8,13 @@ use docent_core::docs::taxonomy::applies_to_all_languages;
 use docent_core::path::RepoPath;
 use docent_core::text::tokens::words_into;
 
-use super::{Extracted, FileJob, path_words};
+use super::file_job::{Extracted, FileJob, path_words};
 use crate::embed::Embedder;
 use crate::index::content_hash::hash;
 use crate::store::{Label, SectionEntry, StoredSection};
 
-/// How often the words of a heading count beside those of the text. Headings above it, and the path, count once.
+/// How often the words of a heading count beside those of the text. Headings above it, and the path, count
+/// once.
 const HEADING_REPEATS: usize = 2;
 
 /// Bytes of a section that go into its vector. The rest would only blur it.
@@ -105,8 +106,8 @@ pub(super) fn stored_section(
     }
 }
 
-/// The text that a section's vector is made from: heading, title and path twice, then the headings above it and the
-/// beginning of its text.
+/// The text that a section's vector is made from: heading, title and path twice, then the headings above it
+/// and the beginning of its text.
 fn embedded_text(path: &RepoPath, page: &Page, section: &PageSection) -> String {
     let plain = &page.plain[section.plain.clone()];
     let plain = &plain[..plain.floor_char_boundary(MAX_EMBEDDED_BYTES)];

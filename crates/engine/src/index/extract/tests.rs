@@ -6,8 +6,14 @@ use docent_core::access::Access;
 use docent_core::docs::manifest::PageRules;
 use tempfile::TempDir;
 
+use docent_core::path::RepoPath;
+
+use super::file_job::SkipReason;
 use super::*;
 use crate::embed::bundled;
+use crate::files::Root;
+use crate::index::disk::IndexedFile;
+use crate::stamp::Stamp;
 use crate::store::{Label, StoreEntry};
 
 struct Project {

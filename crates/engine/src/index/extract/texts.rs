@@ -10,8 +10,8 @@ use docent_core::path::RepoPath;
 use docent_core::text::redact::redact;
 
 use super::code::is_generated;
+use super::file_job::{Extracted, FileJob};
 use super::sections::stored_section;
-use super::{Extracted, FileJob};
 use crate::embed::Text;
 use crate::index::content_hash::hash;
 use crate::store::StoredChunk;
@@ -59,7 +59,8 @@ pub(in crate::index) fn section_texts(
     })
 }
 
-/// A text without its secrets. They are searched for in the whole text, because a part of a key does not look like one.
+/// A text without its secrets. They are searched for in the whole text, because a part of a key does not look
+/// like one.
 struct RedactedText<'a>(Cow<'a, str>);
 
 impl<'a> RedactedText<'a> {

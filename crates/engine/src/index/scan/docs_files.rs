@@ -1,4 +1,5 @@
-//! The documentation among a project's files: pages, the manifests that govern them, and templates of prompts.
+//! The documentation among a project's files: pages, the manifests that govern them, and templates of
+//! prompts.
 //!
 //! A page is indexed again when it changes, and when the manifest that governs it changes.
 
@@ -38,7 +39,8 @@ struct Governing {
 pub(crate) const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 impl DocsFiles {
-    /// Finds the documentation among the files of a scan. Only pages in `directories` count; all if that is empty.
+    /// Finds the documentation among the files of a scan. Only pages in `directories` count; all if that is
+    /// empty.
     pub(in crate::index) fn refresh(
         &mut self,
         root: &Root,
@@ -71,8 +73,8 @@ impl DocsFiles {
         self.manifests = Arc::new(Manifests(manifests));
         let mut pages: BTreeMap<RepoPath, (Stamp, u64)> = BTreeMap::new();
         for (path, stamp) in found {
-            // An unsettled stamp was recorded when the file was indexed as code. It says nothing about when the page was
-            // read, so the page keeps its own.
+            // An unsettled stamp was recorded when the file was indexed as code. It says nothing about when
+            // the page was read, so the page keeps its own.
             let stamp = match self.pages.get(path) {
                 Some((before, _)) if stamp.is_unsettled() => *before,
                 _ => stamp,
@@ -86,8 +88,8 @@ impl DocsFiles {
         self.pages = pages;
     }
 
-    /// The same from the files that are indexed, before the first scan. Only manifests and templates are read; pages
-    /// come from the index.
+    /// The same from the files that are indexed, before the first scan. Only manifests and templates are
+    /// read; pages come from the index.
     pub(in crate::index) fn restore<'a>(
         &mut self,
         root: &Root,

@@ -2,8 +2,9 @@
 //!
 //! With a watcher, only what changed is scanned again. Without one, every refresh walks the whole project.
 //!
-//! Invariant: after [`Scan::refresh`], every change made before the call is in the scan. A watcher is believed only
-//! once a full scan has completed after it started; before that, changes between scan and watch would be missed.
+//! Invariant: after [`Scan::refresh`], every change made before the call is in the scan. A watcher is
+//! believed only once a full scan has completed after it started; before that, changes between scan and watch
+//! would be missed.
 
 mod docs_files;
 mod unwatched;
@@ -67,7 +68,8 @@ impl Scan {
         self.docs.refresh(root, &self.files, docs_directories);
     }
 
-    /// The memory's own files belong to the project even if git ignores them. What docent writes beside them does not.
+    /// The memory's own files belong to the project even if git ignores them. What docent writes beside them
+    /// does not.
     fn refresh_memory(&mut self) {
         self.files.retain(|path, _| {
             let name = path
@@ -91,8 +93,8 @@ impl Scan {
         };
         if watch.active().is_some() && !self.is_covered {
             self.is_covered = true;
-            // A directory created between the last scan and the start of the watcher is in `directories` and not
-            // watched. Compared with what the watcher was given, it counts as new.
+            // A directory created between the last scan and the start of the watcher is in `directories` and
+            // not watched. Compared with what the watcher was given, it counts as new.
             self.directories = std::mem::take(&mut self.handed_to_watcher);
             return self.walk(root, watch, &WalkExtent::Everything);
         }
@@ -101,7 +103,8 @@ impl Scan {
             || self.files.is_empty()
             || changes.paths.iter().any(|path| walk::steers(path))
         {
-            // A directory that replaced another has the same name and is not watched: take all of them for new.
+            // A directory that replaced another has the same name and is not watched: take all of them for
+            // new.
             self.directories.clear();
             return self.walk(root, watch, &WalkExtent::Everything);
         }
@@ -144,13 +147,14 @@ impl Scan {
 
     /// Walks a part of the project, and watches the new directories in it.
     pub(super) fn walk(&mut self, root: &Root, watch: &Watch, extent: &WalkExtent) {
-        // A file created in a new directory before that is watched causes no event. Another walk finds it; so walk
-        // until there is no new directory, but not for ever.
+        // A file created in a new directory before that is watched causes no event. Another walk finds it; so
+        // walk until there is no new directory, but not for ever.
         const MAX_WALKS: usize = 5;
         for _ in 0..MAX_WALKS {
             let mut survey = walk::survey(root, extent, &Deadline::default());
             if *extent == WalkExtent::Everything && survey.missed.count > self.missed {
-                // A directory that was removed during the walk looks like one that cannot be read. It does so only once.
+                // A directory that was removed during the walk looks like one that cannot be read. It does so
+                // only once.
                 survey = walk::survey(root, extent, &Deadline::default());
             }
             let new: Vec<RepoPath> = survey

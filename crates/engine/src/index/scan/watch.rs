@@ -1,4 +1,5 @@
-//! Whether changes are heard from the operating system: the watcher, once it runs and as long as it misses nothing.
+//! Whether changes are heard from the operating system: the watcher, once it runs and as long as it misses
+//! nothing.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

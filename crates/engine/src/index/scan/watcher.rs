@@ -1,11 +1,12 @@
 //! The file system watcher: one watch per directory of the project, by the operating system's events.
 //!
-//! Only directories that are indexed are watched, so ignored ones (`target`, `node_modules`) cause no events. Events of
-//! reading are dropped. If events were lost, or watches ran out, the files are scanned instead. So they are on systems
-//! other than Linux, whose events come late or out of order.
+//! Only directories that are indexed are watched, so ignored ones (`target`, `node_modules`) cause no events.
+//! Events of reading are dropped. If events were lost, or watches ran out, the files are scanned instead. So
+//! they are on systems other than Linux, whose events come late or out of order.
 //!
-//! Invariant: when [`Watcher::fence`] returns true, every change made before the call is among the pending changes. The
-//! fence creates a file in a watched directory of the cache and waits for its event; events arrive in order.
+//! Invariant: when [`Watcher::fence`] returns true, every change made before the call is among the pending
+//! changes. The fence creates a file in a watched directory of the cache and waits for its event; events
+//! arrive in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,7 +1,8 @@
 //! Commits in the index: their messages tell decisions, and which files belong to which words.
 //!
-//! The list of commits is compared with what is indexed, as files are, so a rewritten history loses the commits that are no
-//! longer in it. git runs on a thread of its own, for a few commits at a time, so that a search for code never waits for it.
+//! The list of commits is compared with what is indexed, as files are, so a rewritten history loses the
+//! commits that are no longer in it. git runs on a thread of its own, for a few commits at a time, so that a
+//! search for code never waits for it.
 
 use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -54,7 +55,8 @@ const HISTORY_RETRY: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl CommitSync {
-    /// Reads and writes commits until all are indexed or a search interrupts. True if nothing more can be done now.
+    /// Reads and writes commits until all are indexed or a search interrupts. True if nothing more can be
+    /// done now.
     pub(super) fn advance(&mut self, shared: &Shared, state: &mut ProjectState) -> Result<bool, StoreError> {
         let Some(git) = &shared.options.git else {
             return Ok(true);

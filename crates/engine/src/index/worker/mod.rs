@@ -1,7 +1,7 @@
 //! The index worker: one thread per process that scans, plans and writes until the index matches the disk.
 //!
-//! The decisions are in `plan.rs`; here they are carried out, in this order: scan, plan, write pages, write code, answer
-//! the searches that wait, write commits.
+//! The decisions are in `plan.rs`; here they are carried out, in this order: scan, plan, write pages, write
+//! code, answer the searches that wait, write commits.
 
 mod commits;
 mod indexed;
@@ -44,7 +44,8 @@ pub(super) fn run(shared: &Arc<Shared>) {
     }
 }
 
-/// Marks the worker as stopped when its thread ends, panics included, so that the next search starts a new one.
+/// Marks the worker as stopped when its thread ends, panics included, so that the next search starts a new
+/// one.
 struct WorkerExitGuard<'a>(&'a Shared);
 
 impl Drop for WorkerExitGuard<'_> {
@@ -136,8 +137,9 @@ impl<'a> Worker<'a> {
     fn sync_files(&mut self, request: &SyncRequest) -> SyncOutcome {
         let shared = self.shared;
         if !shared.root.is_still_there() {
-            // Files are opened through a handle of the directory. Another directory at its path is another project.
-            let moved = "The project directory was moved or replaced. Restart docent.";
+            // Files are opened through a handle of the directory. Another directory at its path is another
+            // project.
+            let moved = "The project directory was moved or replaced. Restart docent";
             self.state.problems.write_obstacle = Some(moved.to_owned());
             return SyncOutcome::CannotWrite;
         }
@@ -209,8 +211,8 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Writes code. A search for documentation interrupts it for another scan of the pages, because a build takes long
-    /// and pages are quickly done. True if that happened: then code may have changed as well.
+    /// Writes code. A search for documentation interrupts it for another scan of the pages, because a build
+    /// takes long and pages are quickly done. True if that happened: then code may have changed as well.
     fn write_code(&mut self, writer: &FileWriter<'_>) -> Result<bool, StoreError> {
         let shared = self.shared;
         let mut has_scanned_again = false;
@@ -321,8 +323,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Starts the watcher on a thread of its own, because thousands of directories take a while. True if that was
-    /// begun, or never can be.
+    /// Starts the watcher on a thread of its own, because thousands of directories take a while. True if that
+    /// was begun, or never can be.
     fn start_watch(&mut self) -> bool {
         if !cfg!(target_os = "linux") {
             return true;

@@ -1,4 +1,5 @@
-//! Recovery: a damaged index is rebuilt, and one that cannot be written is replaced by one in memory for a while.
+//! Recovery: a damaged index is rebuilt, and one that cannot be written is replaced by one in memory for a
+//! while.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,8 +38,8 @@ impl Recovery {
         Ok(())
     }
 
-    /// Verifies an index that was reported as damaged, and rebuilds it if it is. Files also disappear because another
-    /// process rebuilds the index, so it is verified while we hold the lock.
+    /// Verifies an index that was reported as damaged, and rebuilds it if it is. Files also disappear because
+    /// another process rebuilds the index, so it is verified while we hold the lock.
     pub(super) fn verify(shared: &Shared, state: &mut ProjectState, what: &str) -> Result<(), StoreError> {
         let lock = shared.cache_dir.lock()?;
         state.indexed.invalidate();

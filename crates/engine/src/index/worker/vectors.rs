@@ -1,5 +1,5 @@
-//! Vectors of an embedding server for everything that is indexed: in the background of a server process, or for a
-//! caller that waits.
+//! Vectors of an embedding server for everything that is indexed: in the background of a server process, or
+//! for a caller that waits.
 //!
 //! The index keeps no texts, so files are cut once more; only texts without a vector are sent.
 
@@ -61,7 +61,8 @@ pub(in crate::index) fn fill_in_background(shared: &Arc<Shared>, remote: &Remote
         let current = (state.index_changes, epoch);
         drop(state);
         if current == filled {
-            // Woken up for nothing, or another process has started the vector cache over: read the epoch again.
+            // Woken up for nothing, or another process has started the vector cache over: read the epoch
+            // again.
             continue;
         }
         // The next search reports a failure. It is tried again when the server may be asked again.
@@ -81,7 +82,8 @@ impl VectorFiller<'_> {
             let before = std::mem::replace(&mut count, self.remote.count()?);
             tries = if count == before { tries + 1 } else { 1 };
             match outcome {
-                // The cache may have been started over in the meantime, so look whether something is missing again.
+                // The cache may have been started over in the meantime, so look whether something is missing
+                // again.
                 Ok(()) if count == before || self.unfilled()?.0.is_empty() => return Ok(()),
                 Ok(()) => {}
                 Err(trouble) if !trouble.is_temporary() || tries >= MAX_TRIES => return Err(trouble),
@@ -131,7 +133,8 @@ impl VectorFiller<'_> {
         let epoch = remote.epoch()?;
         let (missing, files) = self.unfilled()?;
         let mut texts: Vec<Text> = Vec::new();
-        // Files whose texts were all sent, or are in `texts`: the key of each file, and the keys of its texts.
+        // Files whose texts were all sent, or are in `texts`: the key of each file, and the keys of its
+        // texts.
         let mut sent: Vec<(u64, Vec<u64>)> = Vec::new();
         for (at, file) in missing.iter().enumerate() {
             if let Some((key, of_file)) = self.texts(file) {
@@ -162,7 +165,8 @@ impl VectorFiller<'_> {
         Ok(())
     }
 
-    /// The texts of a file, and the key under which the file is filled once they all have vectors. `None` if it is gone.
+    /// The texts of a file, and the key under which the file is filled once they all have vectors. `None` if
+    /// it is gone.
     fn texts(&self, file: &UnfilledFile) -> Option<(u64, Vec<Text>)> {
         let job = FileJob {
             root: &self.shared.root,

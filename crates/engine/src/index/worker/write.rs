@@ -84,7 +84,8 @@ impl FileWriter<'_> {
         )
     }
 
-    /// Carries out the actions of a corpus. `extract` returns `None` for a file that is no longer in the scan.
+    /// Carries out the actions of a corpus. `extract` returns `None` for a file that is no longer in the
+    /// scan.
     fn write<E: Send>(
         &self,
         state: &mut ProjectState,
