@@ -7,7 +7,7 @@
 //!
 //! `languages/` has a file per language, `manifests/` the files that name packages and path aliases.
 //!
-//! Invariant: [`ImportTarget::Files`] names at least one file and at most [`MAX_FILES_PER_IMPORT`], each of
+//! Invariant: [`ImportTarget::Files`] names at least one file and at most `MAX_FILES_PER_IMPORT`, each of
 //! which the project has, sorted, each once, and never the importing file itself. No text makes this module
 //! panic or run long.
 
