@@ -15,7 +15,7 @@ pub struct Freshness {
     pub pending: usize,
     /// The corpus was complete at least once.
     pub was_complete: bool,
-    /// What went wrong, a sentence each.
+    /// Problems, a sentence each.
     pub troubles: Vec<String>,
     /// Directories that could not be read.
     pub missed: u64,

@@ -208,7 +208,7 @@ impl Index {
         self.read(|opened| opened.chunks.find_discoveries(query))
     }
 
-    /// What the project consists of, as it was indexed last.
+    /// Languages, modules and entry points of the project, as it was indexed last.
     pub fn overview(&self) -> Result<Arc<Overview>, StoreError> {
         let Some(visible) = self.visible() else {
             return Ok(Arc::default());

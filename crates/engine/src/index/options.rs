@@ -23,7 +23,7 @@ pub struct IndexOptions {
     pub remote: Option<Arc<Remote>>,
     /// Fetch the server's vectors of everything that is indexed, in the background.
     pub fills: bool,
-    /// Where commits are read from. `None`: no history.
+    /// Source of commits. `None`: no history.
     pub git: Option<Arc<Git>>,
     /// How many commits are indexed, the newest first.
     pub commits: usize,

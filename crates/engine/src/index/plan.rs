@@ -16,7 +16,7 @@ use super::options::Corpus;
 use crate::stamp::Stamp;
 use crate::store::StoreError;
 
-/// What must be done with one document.
+/// A change of the index for one document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Action<K> {
     /// It is new or has changed: index it.
@@ -33,7 +33,7 @@ impl<K> Action<K> {
     }
 }
 
-/// What must be done with the files of a project.
+/// All changes of the index for the files of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     /// Pages, whose sections come first because they are quickly done.
@@ -212,7 +212,7 @@ impl SyncOutcome {
     }
 }
 
-/// What the worker does about an error of a sync.
+/// Response of the worker to an error of a sync.
 #[derive(Debug)]
 pub(super) enum ErrorResponse {
     WaitForLock,

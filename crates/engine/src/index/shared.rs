@@ -1,4 +1,4 @@
-//! What searches and the index worker share: the project, the state under a lock, and the open index.
+//! Everything that searches and the index worker share: the project, the state under a lock, the open index.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! What searches and the index worker tell each other: requests for a sync, and what the worker has found
-//! out.
+//! The state that searches and the index worker share: requests for a sync, and the results of the last one.
 //!
 //! A request gets a ticket, the next number. The worker answers all tickets up to the one that was current
 //! when its scan began, so a search never gets an answer from a scan that is older than its request.
@@ -43,7 +42,7 @@ pub(super) struct SyncState {
     pub(super) manifests: Arc<Manifests>,
 }
 
-/// What the worker is doing.
+/// Activity of the worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum WorkerStatus {
     /// There is no thread.
@@ -55,7 +54,7 @@ pub(super) enum WorkerStatus {
     CannotWrite,
 }
 
-/// What a sync is asked to do.
+/// The order for one sync.
 #[derive(Debug)]
 pub(super) struct SyncRequest {
     /// It answers tickets up to this one.

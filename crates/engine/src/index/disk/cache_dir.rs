@@ -19,7 +19,7 @@ use super::lock::WriterLock;
 use crate::files::{make_private, replace};
 use crate::store::StoreError;
 
-/// Where an index is stored.
+/// Location of an index.
 #[derive(Clone, Debug)]
 pub(in crate::index) struct CacheDir {
     /// The project's folder in the cache. `None` if nothing can be stored; then the index is in memory.

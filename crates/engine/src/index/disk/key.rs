@@ -1,4 +1,4 @@
-//! What an entry of the index was made from, and what it is removed by.
+//! The key of a document: the file or the commit that entries were made from, and by which they are removed.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -125,7 +125,7 @@ fn discovery_entries(job: &FileJob<'_>, language: Language, text: &str) -> Vec<S
     discoveries.into_iter().map(entry).collect()
 }
 
-/// Who wrote which entry of the memory. Empty if that was not recorded.
+/// The authors of memory entries. Empty if they were not recorded.
 fn read_origins(root: &Root) -> Origins {
     let path = RepoPath::parse(&format!("{MEMORY_DIRECTORY}/{ORIGINS}")).expect("a literal path");
     match root.read(&path, MAX_FILE_BYTES) {

@@ -16,7 +16,7 @@ use crate::files::{FileError, Root, lossy_text};
 use crate::index::disk::IndexedFile;
 use crate::stamp::Stamp;
 
-/// What became of a file.
+/// Outcome of reading one file.
 #[derive(Debug)]
 pub(in crate::index) enum Extracted<E> {
     /// Its content is the same as when it was indexed; only the stamp is new.

@@ -68,7 +68,7 @@ fn section_entries(path: &RepoPath, text: &str, page: &Page, embedder: &dyn Embe
     page.sections.iter().map(entry).collect()
 }
 
-/// What the sections of a page can be filtered by: its labels, and the directories it is in.
+/// The filters of a page's sections: its labels, and the directories it is in.
 fn filters(path: &RepoPath, page: &Page, labels: &[(String, String)]) -> Vec<Label> {
     let mut filters: Vec<Label> = labels
         .iter()

@@ -223,7 +223,7 @@ fn indexed() -> impl Strategy<Value = BTreeMap<RepoPath, IndexedFile>> {
     )
 }
 
-/// What the index has after the actions were carried out.
+/// The indexed files after the actions were carried out.
 fn carry_out(
     actions: &[Action<RepoPath>],
     present: &BTreeMap<RepoPath, (Stamp, u64)>,

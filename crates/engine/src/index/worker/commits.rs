@@ -25,7 +25,7 @@ use crate::store::{StoreEntry, StoreError};
 /// Reads commits in the background and writes them into the index.
 #[derive(Default)]
 pub(super) struct CommitSync {
-    /// What was checked out when commits were listed. `None` before the first list.
+    /// The heads for which commits were listed. `None` before the first list.
     listed_for: Option<Heads>,
     /// The question that git is working on.
     request: Option<GitRequest>,

@@ -1,4 +1,4 @@
-//! What the index has, as the worker knows it: a copy of the table of files.
+//! The worker's copy of the table of files: everything that is indexed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -11,7 +11,7 @@ use crate::index::shared::Shared;
 use crate::index::view::View;
 use crate::index::worker::indexed::IndexedState;
 
-/// What is on disk and what is indexed.
+/// The files on disk, the entries in the index, and the problems between them.
 #[derive(Default)]
 pub(in crate::index) struct ProjectState {
     pub(in crate::index) scan: Scan,
@@ -33,7 +33,7 @@ pub(in crate::index) struct Problems {
 }
 
 impl ProjectState {
-    /// What must be done with the files.
+    /// The actions that make the index match the scan.
     pub(super) fn plan(&self) -> Plan {
         Plan {
             docs: plan::docs_actions(&self.scan.docs.pages, &self.indexed.pages),

@@ -11,7 +11,7 @@ use crate::index::plan::WRITE_RETRY;
 use crate::index::shared::Shared;
 use crate::store::StoreError;
 
-/// What is used while the index cannot be written.
+/// The index that is used while none can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fallback {
     /// Another process has rebuilt the index in the meantime: use that.
