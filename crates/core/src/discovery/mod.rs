@@ -10,9 +10,9 @@
 //!    overview go through `ALL`.
 //! 2. Here: the extractor that yields it. Each of `memory.rs`, `record.rs`, `guide.rs`, `comment.rs` and
 //!    `commit.rs` sets the kind of what it finds.
-//! 3. In `app`: the variant of `Type` in `tools/context/search`, which is the filter that callers name, and
-//!    the reference pages that are generated from it.
-//! 4. In `engine`: raise `VERSION` of the index, so that existing indexes are rebuilt.
+//! 3. In `app`: the variant of `Type` in `tools/context/search/arguments.rs`, which is the filter that callers
+//!    name, and the reference pages that are generated from it.
+//! 4. In `engine`: raise `FORMAT_VERSION` in `index/disk/generation.rs`, so that indexes are rebuilt.
 //!
 //! To add a source: a file here with an extractor, a variant of [`DiscoverySource`], a call in
 //! [`extract_from_file`] (or a function like [`extract_from_commit`] for texts outside of files), and its

@@ -43,7 +43,7 @@ fn a_definition_comes_before_its_uses() {
 }
 
 #[test]
-fn a_class_comes_before_what_makes_one_of_it() {
+fn a_class_ranks_before_its_constructor() {
     let candidates = [
         RankInput {
             kind: ChunkKind::Method,
@@ -123,7 +123,7 @@ fn what_is_about_the_question_comes_before_what_only_has_its_words() {
 }
 
 #[test]
-fn a_file_that_commits_spoke_of_gains() {
+fn a_file_whose_commits_match_the_query_ranks_higher() {
     let list = [
         RankInput {
             commit_score: 0.1,

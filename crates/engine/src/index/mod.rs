@@ -196,7 +196,7 @@ impl Index {
     }
 
     /// The files that commits changed whose messages match best, with a score each.
-    pub fn changed(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
+    pub fn find_commits(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
         self.read(|opened| opened.chunks.find_commits(words, most))
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::disk::{CacheDir, CommitMark, OpenIndex};
 use super::freshness::{Freshness, ProgressCounter};
 use super::options::{Corpus, IndexOptions};
-use super::scan::{Manifests, UnwatchedState, Watch};
+use super::scan::{ActiveWatcher, Manifests, UnwatchedState};
 use super::state::SyncState;
 use super::view::View;
 use crate::accesses::Accesses;
@@ -19,7 +19,7 @@ pub(super) struct Shared {
     pub(super) options: IndexOptions,
     pub(super) cache_dir: CacheDir,
     pub(super) accesses: Arc<Accesses>,
-    pub(super) watch: Watch,
+    pub(super) watch: ActiveWatcher,
     pub(super) progress: ProgressCounter,
     state: Mutex<SyncState>,
     /// Notified when the state has changed.
@@ -47,7 +47,7 @@ impl Shared {
             options,
             cache_dir,
             accesses,
-            watch: Watch::default(),
+            watch: ActiveWatcher::default(),
             progress: ProgressCounter::default(),
             state: Mutex::default(),
             changed: Condvar::new(),

@@ -80,7 +80,7 @@ fn score_files(query: &ParsedQuery, index: &Index) -> Result<HashMap<String, f32
     if query.is_name {
         return Ok(HashMap::new());
     }
-    Ok(score_by_commits(index.changed(&query.words, MAX_COMMITS)?))
+    Ok(score_by_commits(index.find_commits(&query.words, MAX_COMMITS)?))
 }
 
 fn rank(

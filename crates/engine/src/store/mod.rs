@@ -45,7 +45,7 @@ pub trait Store<E>: Send + Sync {
 /// A transaction of the store.
 pub trait StoreChange<E> {
     /// Removes every entry of a file, or of a commit, by its key.
-    fn remove(&mut self, path: &str);
+    fn remove(&mut self, key: &str);
 
     fn add(&mut self, entry: E) -> Result<(), StoreError>;
 

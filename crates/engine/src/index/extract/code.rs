@@ -22,7 +22,7 @@ const MAX_EMBEDDED_BYTES: usize = 800;
 const PATH_REPEATS: usize = 3;
 
 /// Reads a file and cuts it into chunks.
-pub(in crate::index) fn extract_chunks(job: &FileJob<'_>, embedder: &dyn Embedder) -> Extracted<StoreEntry> {
+pub(in crate::index) fn extract_code(job: &FileJob<'_>, embedder: &dyn Embedder) -> Extracted<StoreEntry> {
     job.run(|row, text| {
         let language = Language::of_file(job.path, text);
         let Chunked { chunks, unparsed } = chunk(language, text);

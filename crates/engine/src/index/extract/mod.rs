@@ -8,7 +8,7 @@ mod file_job;
 mod sections;
 mod texts;
 
-pub(super) use code::extract_chunks;
+pub(super) use code::extract_code;
 pub(super) use commits::extract_commit;
 pub(super) use file_job::{Extracted, FileJob};
 pub(super) use sections::extract_sections;

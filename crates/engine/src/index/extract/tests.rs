@@ -33,7 +33,7 @@ impl Project {
 
     fn extract(&self, path: &str, indexed: Option<&IndexedFile>) -> Extracted<StoreEntry> {
         let path = RepoPath::parse(path).unwrap();
-        extract_chunks(&self.job(&path, indexed), bundled())
+        extract_code(&self.job(&path, indexed), bundled())
     }
 
     fn job<'a>(&'a self, path: &'a RepoPath, indexed: Option<&'a IndexedFile>) -> FileJob<'a> {

@@ -6,9 +6,9 @@
 //! believed only once a full scan has completed after it started; before that, changes between scan and watch
 //! would be missed.
 
+mod active_watcher;
 mod docs_files;
 mod unwatched;
-mod watch;
 mod watcher;
 
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use std::path::Path;
 use docent_core::memory::{MEMORY_DIRECTORY, MemoryFile};
 use docent_core::path::RepoPath;
 
+pub(super) use active_watcher::ActiveWatcher;
 pub(super) use docs_files::{DocsFiles, directory_of};
 pub(crate) use docs_files::{MAX_MANIFEST_BYTES, Manifests};
 pub(super) use unwatched::UnwatchedState;
-pub(super) use watch::Watch;
 use watcher::PendingChanges;
 pub use watcher::WatchError;
 pub(super) use watcher::Watcher;
@@ -58,7 +58,7 @@ impl Scan {
     pub(super) fn refresh(
         &mut self,
         root: &Root,
-        watch: &Watch,
+        watch: &ActiveWatcher,
         unwatched: UnwatchedState,
         docs_directories: &[RepoPath],
     ) {
@@ -83,7 +83,7 @@ impl Scan {
         self.files.extend(self.unwatched.memory.iter().cloned());
     }
 
-    fn refresh_files(&mut self, root: &Root, watch: &Watch, ignore_files_changed: bool) {
+    fn refresh_files(&mut self, root: &Root, watch: &ActiveWatcher, ignore_files_changed: bool) {
         let changes = match watch.active() {
             Some(watcher) if watcher.fence() => watcher.take(),
             _ => PendingChanges {
@@ -146,7 +146,7 @@ impl Scan {
     }
 
     /// Walks a part of the project, and watches the new directories in it.
-    pub(super) fn walk(&mut self, root: &Root, watch: &Watch, extent: &WalkExtent) {
+    pub(super) fn walk(&mut self, root: &Root, watch: &ActiveWatcher, extent: &WalkExtent) {
         // A file created in a new directory before that is watched causes no event. Another walk finds it; so
         // walk until there is no new directory, but not for ever.
         const MAX_WALKS: usize = 5;

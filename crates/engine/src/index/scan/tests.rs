@@ -12,7 +12,7 @@ struct Project {
     directory: TempDir,
     cache: TempDir,
     root: Root,
-    watch: Watch,
+    watch: ActiveWatcher,
     scan: Scan,
 }
 
@@ -23,7 +23,7 @@ impl Project {
             root: Root::open(directory.path(), Access::new([]).unwrap()).unwrap(),
             directory,
             cache: tempfile::tempdir().unwrap(),
-            watch: Watch::default(),
+            watch: ActiveWatcher::default(),
             scan: Scan::default(),
         };
         for file in files {

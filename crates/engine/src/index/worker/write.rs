@@ -10,7 +10,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::project_state::ProjectState;
 use crate::index::disk::{DocKey, IndexedFile, OpenIndex, TableChange, table_error};
-use crate::index::extract::{Extracted, FileJob, extract_chunks, extract_sections};
+use crate::index::extract::{Extracted, FileJob, extract_code, extract_sections};
 use crate::index::options::Corpus;
 use crate::index::plan::{self, Action, BatchSchedule};
 use crate::index::shared::Shared;
@@ -70,7 +70,7 @@ impl FileWriter<'_> {
         let extract = |state: &ProjectState, path: &RepoPath| {
             let stamp = state.scan.files.get(path)?;
             let job = self.job(path, *stamp, state.indexed.files.get(path));
-            Some(extract_chunks(&job, self.shared.options.embedder))
+            Some(extract_code(&job, self.shared.options.embedder))
         };
         let actions = state.plan().code;
         let store = &*self.opened.chunks;

@@ -6,8 +6,8 @@ use super::{FRAME_CHARS, MIN_SHOWN_CODE_CHARS};
 use crate::markdown::length;
 use crate::tools::budget::{fit, json_length, notice};
 
-/// Writes the answer. Contents are cut first, and then results left out, until it fits into `room`
-/// characters.
+/// Writes the answer. Contents are cut first, and then results left out, until it fits into the
+/// budget.
 pub(super) fn write(mut output: Output, mut notices: Vec<String>, budget: usize) -> String {
     let contents: Vec<String> = output
         .results

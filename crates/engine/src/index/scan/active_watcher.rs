@@ -8,13 +8,13 @@ use super::watcher::Watcher;
 
 /// The watcher of a project. It starts late and may give up; then every search scans for itself.
 #[derive(Default)]
-pub(in crate::index) struct Watch {
+pub(in crate::index) struct ActiveWatcher {
     watcher: OnceLock<Option<Watcher>>,
     /// No more directories can be watched, so changes in new ones would be missed.
     is_exhausted: AtomicBool,
 }
 
-impl Watch {
+impl ActiveWatcher {
     /// The watcher. `None` before it has started, and after it has given up.
     pub(in crate::index) fn active(&self) -> Option<&Watcher> {
         let watcher = self.watcher.get()?.as_ref();
