@@ -10,8 +10,8 @@
 //!    overview go through `ALL`.
 //! 2. Here: the extractor that yields it. Each of `memory.rs`, `record.rs`, `guide.rs`, `comment.rs` and
 //!    `commit.rs` sets the kind of what it finds.
-//! 3. In `app`: the variant of `Type` in `tools/context/search/arguments.rs`, which is the filter that callers
-//!    name, and the reference pages that are generated from it.
+//! 3. In `app`: the variant of `Type` in `tools/context/search/arguments.rs`, the filter that callers name,
+//!    and the reference pages that are generated from it.
 //! 4. In `engine`: raise `FORMAT_VERSION` in `index/disk/generation.rs`, so that indexes are rebuilt.
 //!
 //! To add a source: a file here with an extractor, a variant of [`DiscoverySource`], a call in
