@@ -1,7 +1,9 @@
 //! The structural signals of a chunk: its definition, its name, its path, its role, and the commits of its
 //! file.
 //!
-//! Each is a function of the query and one candidate. How much a signal counts is in [`Weights`].
+//! Each is a function of the query and one candidate, except for [`score_by_commits`], which the engine calls
+//! before ranking. How much a signal counts is in [`Weights`]; `path_match` and `definition` have several
+//! weights and apply them themselves.
 
 use std::collections::HashMap;
 

@@ -195,9 +195,13 @@ impl Index {
         self.read(|opened| opened.chunks.find_chunks(query))
     }
 
-    /// The files that commits changed whose messages match best, with a score each.
-    pub fn find_commits(&self, words: &[String], most: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
-        self.read(|opened| opened.chunks.find_commits(words, most))
+    /// The commits whose messages match best: the files that each has changed, and its BM25 score.
+    pub fn find_commits(
+        &self,
+        words: &[String],
+        limit: usize,
+    ) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
+        self.read(|opened| opened.chunks.find_commits(words, limit))
     }
 
     /// The discoveries that match a query best.

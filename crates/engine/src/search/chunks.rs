@@ -16,7 +16,7 @@ use crate::store::{ChunkHit, ChunkQuery, StoreError, StoredChunk};
 /// Chunks of each project that are ranked.
 const MAX_CHUNKS: usize = 200;
 
-/// Commit messages of each project that are searched for the files that they changed.
+/// Best matching commits of each project, whose files gain.
 const MAX_COMMITS: usize = 50;
 
 /// The chunks that match, the best first; and why an embedding server, if there is one, did not rerank them.

@@ -16,7 +16,8 @@ use crate::sqlite;
 use crate::stamp::Stamp;
 use crate::store::{ChunkStore, EmbeddedChunks, EmbeddedSections, SectionStore, StoreError};
 
-/// Version of the stored format. Another version is another folder, and is built from the files.
+/// Version of the stored format. Another version is another folder, and is built from the files and the
+/// history.
 pub(in crate::index) const FORMAT_VERSION: u32 = 6;
 
 /// The directory with the sections of pages, inside a generation.

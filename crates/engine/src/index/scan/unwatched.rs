@@ -1,5 +1,5 @@
-//! Inputs of an index that no watch covers: ignore files outside the project, the memory (which may be ignored
-//! by git and so is not watched), and the commit that is checked out.
+//! Inputs of an index that no watch covers: ignore files outside the project, the memory (which may be
+//! ignored by git and so is not watched), and the commit that is checked out.
 //!
 //! It is checked with every search, so only metadata is read.
 
