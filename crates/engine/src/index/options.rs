@@ -54,8 +54,8 @@ pub enum Corpus {
     Docs,
     /// Chunks of every file, pages included.
     Code,
-    /// Commits: the discoveries in their messages, and the words that rank the files they changed. Few searches
-    /// wait for them, so they come last.
+    /// Commits: the discoveries in their messages, and the words that rank the files they changed. Few
+    /// searches wait for them, so they come last.
     History,
 }
 

@@ -44,8 +44,8 @@ enum GitRequest {
 /// The mutex makes a receiver shareable between threads; it is never contended.
 type Answer<T> = Mutex<Receiver<Result<T, GitError>>>;
 
-/// Commits whose messages are read with one call of git, and written with one commit of the store if no search
-/// interrupts.
+/// Commits whose messages are read with one call of git, and written with one commit of the store if no
+/// search interrupts.
 const READ_BATCH_COMMITS: usize = 200;
 const WRITE_BATCH_COMMITS: usize = 4_000;
 
