@@ -8,15 +8,18 @@
 //!
 //! 1. Here: a variant of [`DiscoveryKind`], with its place in `ALL` and its name in `name`. The store and the
 //!    overview go through `ALL`.
-//! 2. Here: the extractor that yields it. Each of `memory.rs`, `record.rs`, `guide.rs`, `comment.rs` and
-//!    `commit.rs` sets the kind of what it finds.
+//! 2. In the extractors of this folder that yield it. Each of `memory.rs`, `record.rs`, `guide.rs`,
+//!    `comment.rs` and `commit.rs` sets the kind of what it finds.
 //! 3. In `app`: the variant of `Type` in `tools/context/search/arguments.rs`, the filter that callers name,
 //!    and the reference pages that are generated from it.
-//! 4. In `engine`: raise `FORMAT_VERSION` in `index/disk/generation.rs`, so that indexes are rebuilt.
+//! 4. Also in `app`, the texts that name the kinds: `ABOUT` in `tools/context/search/mod.rs`, `INSTRUCTIONS`
+//!    in `mcp/server.rs`. If words of a query ask for the kind: `intent_factor` in
+//!    `core/rank/discoveries.rs`.
+//! 5. In `engine`: raise `FORMAT_VERSION` in `index/disk/generation.rs`, so that indexes are rebuilt.
 //!
 //! To add a source: a file here with an extractor, a variant of [`DiscoverySource`], a call in
 //! [`extract_from_file`] (or a function like [`extract_from_commit`] for texts outside of files), and its
-//! weight where ranking matches on the source.
+//! weight in `rank/discoveries.rs` (`score_discovery`).
 //!
 //! Invariant: discoveries depend on the arguments alone, so that indexing twice gives the same.
 

@@ -16,15 +16,15 @@
 //! To add a ranking signal:
 //!
 //! 1. If it needs something that a candidate does not carry yet, add a field to [`RankInput`], and fill it in
-//! `engine/search/chunks.rs`. Facts from the history come from `Index::find_commits`, whose entries
-//! `engine/index/extract/commits.rs` makes; `commit_score` is an example.
+//!    `engine/search/chunks.rs`. Facts from the history come from `Index::find_commits`, whose entries
+//!    `engine/index/extract/commits.rs` makes; `commit_score` is an example.
 //! 2. Write the signal as a function in `signals.rs` that returns 0 to 1, with a test there. How it competes
-//! with other signals is tested in `rank/tests.rs`.
+//!    with other signals is tested in `rank/tests.rs`.
 //! 3. Add a line to `weights!` below: its name, its default, and what it multiplies and why.
 //! 4. Add the product of both in `score_chunks`.
 //! 5. Add the weight's steps and its default to `eval/search/tune.py`, measure, and commit the result before
-//! and after. A signal from the history is measured with `run.py commits` and `benchmark --whole`: tuning
-//! uses source folders without a history.
+//!    and after. A signal from the history is measured with `run.py commits` and `benchmark --whole`: tuning
+//!    uses source folders without a history.
 //! 6. Describe it in `docs/behaviour.md` (Order).
 //!
 //! Documentation search has its own fusion of ranked lists in `engine/docs`, with its own weights.

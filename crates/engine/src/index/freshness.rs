@@ -26,7 +26,7 @@ pub struct Freshness {
 /// How long a search waits for the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// A second or two: less during the first build.
+    /// At most 0.9 to 2 s, by the state of the index.
     Moment,
     /// Until the index is complete, as long as there is progress.
     UntilDone,
@@ -58,10 +58,11 @@ pub struct Filled {
 /// A caller that waits for a complete index gives up after this long without progress.
 pub(super) const STALL_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a search waits: during a first build, if that build has nothing yet or is nearly done, and for
-/// updates of a complete index.
+/// Wait during a first build that has something to find.
 const FIRST_BUILD_WAIT: Duration = Duration::from_millis(900);
-const NEARLY_DONE_WAIT: Duration = Duration::from_secs(2);
+/// Wait during a first build that has nothing yet, or more than half of all.
+const EMPTY_OR_HALF_DONE_WAIT: Duration = Duration::from_secs(2);
+/// Wait for changes of a complete index.
 const UPDATE_WAIT: Duration = Duration::from_millis(1_500);
 
 /// How long a search with [`Patience::Moment`] waits for a corpus in this state.
@@ -70,7 +71,7 @@ pub(super) fn max_wait(freshness: &Freshness, progress: Progress) -> Duration {
         UPDATE_WAIT
     } else if freshness.pending == freshness.files || progress.is_half_done() {
         // An answer from an empty index is useless, and a complete one is near: both are worth a longer wait.
-        NEARLY_DONE_WAIT
+        EMPTY_OR_HALF_DONE_WAIT
     } else {
         FIRST_BUILD_WAIT
     }
@@ -149,12 +150,12 @@ mod tests {
 
     #[test]
     fn a_search_waits_longer_while_a_first_build_has_nothing() {
-        check(100, 100, false, 0, NEARLY_DONE_WAIT);
+        check(100, 100, false, 0, EMPTY_OR_HALF_DONE_WAIT);
     }
 
     #[test]
     fn a_search_waits_longer_when_a_first_build_is_past_its_half() {
-        check(100, 49, false, 51, NEARLY_DONE_WAIT);
+        check(100, 49, false, 51, EMPTY_OR_HALF_DONE_WAIT);
         check(100, 50, false, 50, FIRST_BUILD_WAIT);
     }
 

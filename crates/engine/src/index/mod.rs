@@ -112,13 +112,13 @@ impl Index {
         self.shared.set_listener(listener);
     }
 
-    /// The documentation as it was indexed last. Waits at most `patience` if it was never indexed completely.
-    pub fn docs(&self, patience: Duration) -> Arc<View> {
+    /// The documentation as it was indexed last. Waits at most `max_wait` if it was never indexed completely.
+    pub fn docs(&self, max_wait: Duration) -> Arc<View> {
         let waited = self.shared.options.clock.stopwatch();
         let mut state = self.shared.lock();
         self.ensure_worker(&mut state);
         loop {
-            let left = patience.saturating_sub(waited.elapsed());
+            let left = max_wait.saturating_sub(waited.elapsed());
             let is_final = state.freshness(Corpus::Docs).was_complete
                 || matches!(state.worker, WorkerStatus::CannotWrite | WorkerStatus::Absent);
             if left.is_zero() || is_final {
@@ -159,10 +159,10 @@ impl Index {
         let (mut last_progress, mut since_progress) = ((0, 0, 0), waited);
         loop {
             let freshness = state.freshness(corpus);
-            let is_answered = state.answered(corpus) >= ticket;
+            let is_my_ticket_answered = state.answered(corpus) >= ticket;
             let has_failed = state.worker == WorkerStatus::CannotWrite
                 || (corpus == Corpus::History && !freshness.troubles.is_empty());
-            if is_answered && (freshness.pending == 0 || has_failed) {
+            if is_my_ticket_answered && (freshness.pending == 0 || has_failed) {
                 return freshness.clone();
             }
             let progress = (state.answered(corpus), freshness.pending, self.progress().done);
@@ -176,7 +176,7 @@ impl Index {
             };
             if left.is_zero() || deadline.check().is_err() {
                 return Freshness {
-                    unknown: !is_answered && freshness.pending == 0,
+                    unknown: !is_my_ticket_answered && freshness.pending == 0,
                     ..freshness.clone()
                 };
             }

@@ -1,7 +1,8 @@
 //! The plan: what must be done so that the index matches the disk.
 //!
 //! Everything here is a pure function from values to values: no file, no clock, no thread. The worker carries
-//! the decisions out. Rules about *when* and *what* to index belong here, where a test can break them.
+//! the decisions out: which documents to index, in which batches, how often to commit to the store, when to
+//! try again, and how to respond to an error. Such rules belong here, where a test can break them.
 //!
 //! Invariants, which the property tests hold: carrying out a plan makes the next one empty; a plan names each
 //! document once, in order; batches cover the plan and none is empty.

@@ -98,7 +98,7 @@ impl Shared {
     /// Whether the worker should leave what it is doing: for a request, or to end.
     pub(super) fn is_interrupted(&self) -> bool {
         let state = self.lock();
-        state.is_ending || !state.is_answered()
+        state.is_ending || !state.is_all_answered()
     }
 
     pub(super) fn unwatched(&self) -> UnwatchedState {
@@ -122,7 +122,7 @@ impl Shared {
         let unwatched = self.unwatched();
         let state = self.lock();
         let is_proven = is_current
-            && state.is_watch_complete
+            && state.is_covered
             && state.unwatched == unwatched
             && state.is_settled(corpus)
             && watcher.last_change().is_none();

@@ -24,7 +24,8 @@ pub(super) struct SyncState {
     docs_requested: u64,
     /// The ticket that the running sync will answer.
     in_progress: u64,
-    /// The newest ticket that was answered, per corpus.
+    /// The newest ticket that was answered, per corpus: compared with a scan that is newer than the request.
+    /// What is not written yet counts as pending.
     answered: [u64; 3],
     freshness: [Freshness; 3],
     /// Damage that a search has met, for the worker to verify.
@@ -32,7 +33,7 @@ pub(super) struct SyncState {
     /// A caller wants the index rebuilt.
     pub(super) rebuild: bool,
     /// The watcher covers the whole project, and a full scan has completed since it started.
-    pub(super) is_watch_complete: bool,
+    pub(super) is_covered: bool,
     /// The unwatched inputs as they were at the last scan.
     pub(super) unwatched: UnwatchedState,
     /// Counts how often the index was found to have changed.
@@ -48,6 +49,7 @@ pub(super) enum WorkerStatus {
     /// There is no thread.
     #[default]
     Absent,
+    /// It is not syncing files. It may be reading commits.
     Idle,
     Syncing,
     /// It cannot write, and tries again later.
@@ -75,7 +77,7 @@ impl SyncState {
 
     /// Asks for a sync unless one is requested or running.
     pub(super) fn request_if_idle(&mut self) -> bool {
-        let is_idle = self.is_answered() && self.in_progress == self.answered(Corpus::Code);
+        let is_idle = self.is_all_answered() && self.in_progress == self.answered(Corpus::Code);
         if is_idle {
             self.requested += 1;
         }
@@ -120,7 +122,7 @@ impl SyncState {
     }
 
     /// Whether every request for files was answered.
-    pub(super) fn is_answered(&self) -> bool {
+    pub(super) fn is_all_answered(&self) -> bool {
         self.requested == self.answered(Corpus::Code)
     }
 
@@ -163,7 +165,7 @@ impl SyncState {
     pub(super) fn is_settled(&self, corpus: Corpus) -> bool {
         let freshness = self.freshness(corpus);
         self.worker == WorkerStatus::Idle
-            && self.is_answered()
+            && self.is_all_answered()
             && (corpus != Corpus::History || self.answered(Corpus::History) == self.answered(Corpus::Code))
             && self.damage.is_none()
             && !self.rebuild
@@ -192,7 +194,7 @@ mod tests {
         state.answer(Corpus::Code, sync.ticket);
         assert!(state.answered(Corpus::Code) >= first);
         assert!(state.answered(Corpus::Code) < second);
-        assert!(!state.is_answered());
+        assert!(!state.is_all_answered());
     }
 
     #[test]

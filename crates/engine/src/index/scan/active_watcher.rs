@@ -10,15 +10,15 @@ use super::watcher::Watcher;
 #[derive(Default)]
 pub(in crate::index) struct ActiveWatcher {
     watcher: OnceLock<Option<Watcher>>,
-    /// No more directories can be watched, so changes in new ones would be missed.
-    is_exhausted: AtomicBool,
+    /// A directory cannot be watched, so changes in it would be missed.
+    has_given_up: AtomicBool,
 }
 
 impl ActiveWatcher {
     /// The watcher. `None` before it has started, and after it has given up.
     pub(in crate::index) fn active(&self) -> Option<&Watcher> {
         let watcher = self.watcher.get()?.as_ref();
-        watcher.filter(|_| !self.is_exhausted.load(Ordering::Relaxed))
+        watcher.filter(|_| !self.has_given_up.load(Ordering::Relaxed))
     }
 
     /// Uses a watcher from now on; `None` if it could not be started.
@@ -28,6 +28,6 @@ impl ActiveWatcher {
 
     /// Gives up watching.
     pub(in crate::index) fn give_up(&self) {
-        self.is_exhausted.store(true, Ordering::Relaxed);
+        self.has_given_up.store(true, Ordering::Relaxed);
     }
 }

@@ -65,6 +65,8 @@ impl CommitSync {
         if self.retry.is_some_and(|retry| Instant::now() < retry) {
             return Ok(true);
         }
+        // Otherwise the worker would find a retry that is due after every sync.
+        self.retry = None;
         let opened = shared.open()?;
         state.indexed.load(&opened)?;
         let is_done = loop {
@@ -85,6 +87,9 @@ impl CommitSync {
             }
         };
         self.write(shared, state, opened)?;
+        if self.retry.is_none() {
+            state.problems.history = None;
+        }
         Ok(is_done)
     }
 
@@ -101,11 +106,11 @@ impl CommitSync {
             let list = move |git: &Git| git.recent(max_commits, &Deadline::after(GIT_TIMEOUT));
             return Some(GitRequest::List(heads.clone(), ask_git(git, list)));
         }
-        let extracted: HashSet<&CommitId> = self.extracted.iter().map(|(action, _)| action.key()).collect();
+        let extracted: HashSet<&Action<CommitId>> = self.extracted.iter().map(|(action, _)| action).collect();
         let actions = plan::commit_actions(&state.listed_commits, &state.indexed.commits);
         let next: Vec<Action<CommitId>> = actions
             .into_iter()
-            .filter(|action| !extracted.contains(action.key()))
+            .filter(|action| !extracted.contains(action))
             .take(READ_BATCH_COMMITS)
             .collect();
         if next.is_empty() {

@@ -86,7 +86,7 @@ impl<'a> Worker<'a> {
 
     /// Waits for a request, a change of files or the next try. `None` when the index is dropped.
     fn wait_for_work(&mut self) -> Option<SyncRequest> {
-        const MAX_WAIT: Duration = Duration::from_mins(10);
+        const MAX_IDLE: Duration = Duration::from_mins(10);
         let shared = self.shared;
         let mut state = shared.lock();
         loop {
@@ -104,11 +104,11 @@ impl<'a> Worker<'a> {
             {
                 self.is_watch_started = self.start_watch();
             }
-            if !state.is_answered() || due.is_some_and(|due| due <= Instant::now()) {
+            if !state.is_all_answered() || due.is_some_and(|due| due <= Instant::now()) {
                 return Some(state.begin_sync());
             }
             let wake_at = due.into_iter().chain(self.watch_start).min();
-            let wait = wake_at.map_or(MAX_WAIT, |at| at.saturating_duration_since(Instant::now()));
+            let wait = wake_at.map_or(MAX_IDLE, |at| at.saturating_duration_since(Instant::now()));
             state = shared.wait(state, wait);
         }
     }
@@ -124,7 +124,7 @@ impl<'a> Worker<'a> {
                 SyncOutcome::CannotWrite => WorkerStatus::CannotWrite,
                 _ => WorkerStatus::Idle,
             };
-            state.is_watch_complete = self.state.scan.is_covered;
+            state.is_covered = self.state.scan.is_covered;
             state.unwatched = self.state.scan.unwatched.clone();
             state.set_freshness(Corpus::Code, freshness);
             state.answer(Corpus::Code, request.ticket);
@@ -141,6 +141,8 @@ impl<'a> Worker<'a> {
             // project.
             let moved = "The project directory was moved or replaced. Restart docent";
             self.state.problems.write_obstacle = Some(moved.to_owned());
+            // Pending changes would wake the worker again at once.
+            shared.watch.active().map(Watcher::take);
             return SyncOutcome::CannotWrite;
         }
         self.scan();
@@ -161,11 +163,16 @@ impl<'a> Worker<'a> {
 
     fn try_sync_files(&mut self, rebuild: bool, damage: Option<&str>) -> Result<SyncOutcome, StoreError> {
         let shared = self.shared;
+        // Another process may hold the lock for longer than we wait. The next sync tries again.
         if rebuild {
-            Recovery::rebuild(shared, &mut self.state)?;
+            Recovery::rebuild(shared, &mut self.state).inspect_err(|_| shared.lock().rebuild = true)?;
         }
         if let Some(what) = damage {
-            Recovery::verify(shared, &mut self.state, what)?;
+            Recovery::verify(shared, &mut self.state, what).inspect_err(|error| {
+                if matches!(error, StoreError::Busy) {
+                    shared.lock().damage = Some(what.to_owned());
+                }
+            })?;
         }
         let opened = shared.open()?;
         self.state.indexed.load(&opened)?;
@@ -202,7 +209,7 @@ impl<'a> Worker<'a> {
         self.complete_docs();
         let has_scanned_again = self.write_code(&writer)?;
         self.state.clear_obstacle(opened.is_on_disk());
-        // A file that could not be read is tried again with the next scan.
+        // A file that could not be read is tried again when its stamp changes.
         self.state.indexed.set_complete(Corpus::Code);
         Ok(if has_scanned_again {
             SyncOutcome::MoreToDo
@@ -316,7 +323,7 @@ impl<'a> Worker<'a> {
             return;
         }
         self.next_sync = self.commits.retry;
-        // These were told with the answer that they concerned.
+        // The answers of this sync have reported them.
         self.state.problems.passing.clear();
         if self.shared.options.watch && !self.is_watch_started && self.watch_start.is_none() {
             self.watch_start = Some(Instant::now() + IDLE_START_DELAY);

@@ -90,7 +90,7 @@ impl ProjectState {
 
     fn record_one(&mut self, corpus: Corpus, change: TableChange) {
         // The scan takes over the stamp that was indexed. If the file changed while it was read, that stamp
-        // is unsettled, and the next scan finds a difference.
+        // is unsettled, and the next scan of the file, which the change causes, finds a difference.
         match (corpus, change) {
             (Corpus::Code, TableChange::Indexed(DocKey::File(path), row)) => {
                 self.scan.files.insert(path.clone(), row.stamp);

@@ -34,7 +34,7 @@ impl Recovery {
     pub(super) fn rebuild(shared: &Shared, state: &mut ProjectState) -> Result<(), StoreError> {
         let lock = shared.cache_dir.lock()?;
         let opened = shared.cache_dir.rebuild(&lock)?;
-        use_empty(shared, state, opened);
+        switch_to(shared, state, opened);
         Ok(())
     }
 
@@ -54,7 +54,7 @@ impl Recovery {
                 let opened = shared.cache_dir.rebuild(&lock)?;
                 state.problems.passing = vec![format!("The index was damaged ({what}) and is being rebuilt")];
                 let _ = opened.table().set_fact("damage", what);
-                use_empty(shared, state, opened);
+                switch_to(shared, state, opened);
             }
             Err(error) => return Err(error),
         }
@@ -102,13 +102,13 @@ impl Recovery {
         {
             self.next_try = None;
             state.problems.write_obstacle = None;
-            use_empty(shared, state, opened);
+            switch_to(shared, state, opened);
         }
     }
 }
 
-/// Makes searches use another index, whose table must be read.
-fn use_empty(shared: &Shared, state: &mut ProjectState, opened: OpenIndex) {
+/// Makes searches use another index. Its table is read with the next sync.
+fn switch_to(shared: &Shared, state: &mut ProjectState, opened: OpenIndex) {
     state.indexed.start_over();
     shared.show(Arc::new(opened));
 }

@@ -118,10 +118,9 @@ impl FileWriter<'_> {
             let reading: &ProjectState = state;
             let extracted: Vec<Extracted<E>> = batch
                 .par_iter()
-                .map(|action| match action {
-                    Action::Update(path) => extract(reading, path).unwrap_or(Extracted::Gone),
-                    Action::Remove(_) => Extracted::Gone,
-                })
+                // Not by the action alone: a scan in the middle of the build may have found the file again,
+                // or lost it.
+                .map(|action| extract(reading, action.key()).unwrap_or(Extracted::Gone))
                 .collect();
             for (action, extracted) in batch.iter().zip(extracted) {
                 rows.push(self.write_file(&mut change, action.key(), extracted)?);
@@ -254,5 +253,62 @@ impl<'a, E> LazyChange<'a, E> {
 
     fn finish(self) -> Result<(), StoreError> {
         self.change.map_or(Ok(()), StoreChange::finish)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
+    use docent_core::access::Access;
+
+    use super::*;
+    use crate::accesses::Accesses;
+    use crate::clock::Clock;
+    use crate::files::Root;
+    use crate::index::disk::CacheDir;
+    use crate::index::options::IndexOptions;
+
+    fn path(name: &str) -> RepoPath {
+        RepoPath::parse(name).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_comes_back_during_a_build_is_indexed() {
+        let project = tempfile::tempdir().unwrap();
+        let write = |name: &str| fs::write(project.path().join(name), "fn walrus() {}\n").unwrap();
+        let mut state = ProjectState::default();
+        // More than the first batch, so that the plan is interrupted before its end.
+        for number in 0..60 {
+            let name = format!("{number:03}.rs");
+            write(&name);
+            state.scan.files.insert(path(&name), Stamp::default());
+        }
+        let gone = path("zzz.rs");
+        state.indexed.files.insert(gone.clone(), IndexedFile::default());
+        let root = Root::open(project.path(), Access::new([]).unwrap()).unwrap();
+        let in_memory = CacheDir {
+            project: None,
+            rules: String::new(),
+        };
+        let accesses = Arc::new(Accesses::new(None, Clock::System));
+        let shared = Shared::new(root, IndexOptions::default(), in_memory, accesses);
+        let opened = OpenIndex::in_memory().unwrap();
+        let writer = FileWriter {
+            shared: &shared,
+            opened: &opened,
+        };
+        let ticket = shared.lock().request(Corpus::Docs);
+        let mut serve_docs = |state: &mut ProjectState| {
+            write("zzz.rs");
+            state.scan.files.insert(gone.clone(), Stamp::default());
+            shared.update(|state| state.answer(Corpus::Docs, ticket));
+            Ok(())
+        };
+        writer.write_code(&mut state, &mut serve_docs).unwrap();
+        assert!(state.indexed.files.contains_key(&gone));
+        assert!(state.scan.files.contains_key(&gone));
+        assert_eq!(opened.table().files(Corpus::Code).unwrap().len(), 61);
     }
 }
