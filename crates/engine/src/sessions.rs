@@ -371,6 +371,11 @@ mod tests {
         sessions.record_use(id, Some("testkit"), sessions.now(), kind, name);
     }
 
+    fn recent_ids(sessions: &Sessions) -> Vec<String> {
+        let recent = sessions.recent(10).unwrap();
+        recent.into_iter().map(|session| session.id).collect()
+    }
+
     #[test]
     fn a_session_is_read_from_any_process() {
         let folder = tempfile::tempdir().unwrap();
@@ -418,13 +423,7 @@ mod tests {
         // After the retention period.
         let sessions = at(RETENTION_SECONDS + 1, folder.path());
         record(&sessions, "new", SessionUse::Tool, "hello");
-        let ids: Vec<String> = sessions
-            .recent(10)
-            .unwrap()
-            .into_iter()
-            .map(|one| one.id)
-            .collect();
-        assert_eq!(ids, ["new"]);
+        assert_eq!(recent_ids(&sessions), ["new"]);
     }
 
     #[test]
@@ -448,13 +447,7 @@ mod tests {
             damage(&file);
             let sessions = at(60, folder.path());
             record(&sessions, "new", SessionUse::Tool, "hello");
-            let ids: Vec<String> = sessions
-                .recent(10)
-                .unwrap()
-                .into_iter()
-                .map(|one| one.id)
-                .collect();
-            assert_eq!(ids, ["new"]);
+            assert_eq!(recent_ids(&sessions), ["new"]);
             assert!(folder.path().join("sessions-1.damaged").exists());
         }
     }
@@ -469,13 +462,7 @@ mod tests {
         sessions.flush();
         std::fs::remove_file(&blocked).unwrap();
         record(&sessions, "written", SessionUse::Tool, "hello");
-        let ids: Vec<String> = sessions
-            .recent(10)
-            .unwrap()
-            .into_iter()
-            .map(|one| one.id)
-            .collect();
-        assert_eq!(ids, ["written"]);
+        assert_eq!(recent_ids(&sessions), ["written"]);
     }
 
     #[test]
