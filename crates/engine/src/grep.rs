@@ -335,7 +335,7 @@ impl Sink for &mut LineCounter {
 /// matches may share context.
 struct MatchCollector<'m> {
     matcher: &'m RegexMatcher,
-    room: usize,
+    max_rows: usize,
     rows: Vec<CollectedLine>,
     /// The last lines with their numbers, oldest first.
     recent: VecDeque<(u64, String)>,
@@ -350,10 +350,10 @@ struct CollectedLine {
 }
 
 impl<'m> MatchCollector<'m> {
-    fn new(matcher: &'m RegexMatcher, room: usize) -> Self {
+    fn new(matcher: &'m RegexMatcher, max_rows: usize) -> Self {
         Self {
             matcher,
-            room,
+            max_rows,
             rows: Vec::new(),
             recent: VecDeque::with_capacity(CONTEXT_LINES + 1),
         }
@@ -393,7 +393,7 @@ impl<'m> MatchCollector<'m> {
             self.recent.pop_front();
         }
         let last = self.rows.last().map_or(0, |row| row.line);
-        self.rows.len() < self.room || number < last + CONTEXT_LINES as u64
+        self.rows.len() < self.max_rows || number < last + CONTEXT_LINES as u64
     }
 }
 
@@ -410,7 +410,7 @@ impl Sink for &mut MatchCollector<'_> {
             .filter(|(before, _)| before + CONTEXT_LINES as u64 >= number);
         let before = context.map(|(_, text)| text.clone()).collect();
         let goes_on = self.add_line(number, line);
-        if self.rows.len() == self.room {
+        if self.rows.len() == self.max_rows {
             return Ok(goes_on);
         }
         let at = self.matcher.find(whole).ok().flatten();

@@ -26,8 +26,8 @@ use crate::files::FileError;
 pub struct BlameRange {
     pub start: Option<usize>,
     pub end: Option<usize>,
-    /// Characters that the answer has room for. Lines beyond it are not blamed.
-    pub room: usize,
+    /// Characters of the answer. Lines beyond it are not blamed.
+    pub max_chars: usize,
 }
 
 /// The blamed lines of a file.
@@ -146,7 +146,7 @@ impl Git {
         }
         let texts: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
         let (start, end) = resolve_range(requested, texts.len())?;
-        let last = start + count_fitting(&texts[start - 1..end], requested.room);
+        let last = start + count_fitting(&texts[start - 1..end], requested.max_chars);
 
         let version = BlameKey {
             commit: head,
@@ -431,12 +431,12 @@ fn resolve_range(requested: BlameRange, lines: usize) -> Result<(usize, usize), 
 }
 
 /// How many lines fit into the answer, at least one.
-fn count_fitting(lines: &[&[u8]], room: usize) -> usize {
+fn count_fitting(lines: &[&[u8]], max_chars: usize) -> usize {
     let mut used = 0_usize;
     let fits = |line: &&&[u8]| {
         let is_first = used == 0;
         used = used.saturating_add(LINE_MARGIN_CHARS + line.len().min(MAX_LINE_CHARS) / 4);
-        is_first || used <= room
+        is_first || used <= max_chars
     };
     lines.iter().take_while(fits).count()
 }
@@ -463,7 +463,17 @@ mod tests {
 
     #[test]
     fn ranges_follow_the_rules_of_git() {
-        let range = |start, end, lines| resolve_range(BlameRange { start, end, room: 0 }, lines).ok();
+        let range = |start, end, lines| {
+            resolve_range(
+                BlameRange {
+                    start,
+                    end,
+                    max_chars: 0,
+                },
+                lines,
+            )
+            .ok()
+        };
         assert_eq!(range(None, None, 3), Some((1, 3)));
         assert_eq!(range(Some(2), Some(99), 3), Some((2, 3)));
         assert_eq!(range(None, None, 0), Some((1, 0)));

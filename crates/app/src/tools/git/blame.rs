@@ -58,7 +58,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let range = BlameRange {
         start: args.start_line,
         end: args.end_line,
-        room: budget,
+        max_chars: budget,
     };
     let blame = call
         .project
