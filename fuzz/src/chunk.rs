@@ -1,38 +1,7 @@
 //! Chunks cover their text: every line is in exactly one chunk, in order, and ids are unique and stable.
 
 use docent_core::chunk;
-
-/// Languages with a grammar, and some that are cut at sections or by lines.
-const LANGUAGES: &[&str] = &[
-    "rust",
-    "typescript",
-    "typescriptreact",
-    "javascript",
-    "python",
-    "go",
-    "java",
-    "kotlin",
-    "scala",
-    "c",
-    "cpp",
-    "csharp",
-    "swift",
-    "ruby",
-    "php",
-    "lua",
-    "elixir",
-    "haskell",
-    "zig",
-    "shellscript",
-    "markdown",
-    "toml",
-    "yaml",
-    "json",
-    "css",
-    "sql",
-    "html",
-    "plaintext",
-];
+use docent_core::language::Language;
 
 /// The first byte chooses the language, the rest is the text.
 pub fn check(input: &[u8]) {
@@ -40,7 +9,7 @@ pub fn check(input: &[u8]) {
     let Ok(text) = str::from_utf8(text) else {
         return;
     };
-    let language = LANGUAGES[selector % LANGUAGES.len()];
+    let language = Language::ALL[selector % Language::ALL.len()];
     let chunks = chunk::chunk(language, text).chunks;
     let mut next_line = 1;
     for chunk in &chunks {

@@ -1,7 +1,7 @@
 //! LCOV reports: the result does not depend on how the bytes are fed, and its figures are possible ones.
 
-use docent_core::coverage::{FileNames, Report};
 use docent_core::coverage::lcov::{LcovError, LcovParser};
+use docent_core::coverage::{FileNames, Report};
 
 /// The first byte chooses the size of the pieces, the rest is the report.
 pub fn check(input: &[u8]) {

@@ -17,11 +17,11 @@ pub fn check(input: &[u8]) {
         HeadingLevel::H3,
         HeadingLevel::File,
     ];
-    let most = 1 + selector / levels.len();
+    let max_chars = 1 + selector / levels.len();
     let strategy = Strategy {
-        by: levels[selector % levels.len()],
-        most,
-        least: most / 3,
+        level: levels[selector % levels.len()],
+        max_chars,
+        min_chars: max_chars / 3,
     };
     let page = Page::of(
         text,
