@@ -28,7 +28,7 @@ pub use repo::{JANE, JOHN};
 pub use sample::{lcov_report, python_function};
 pub use sandbox::{Finished, Sandbox, mark_escapes};
 #[cfg(unix)]
-pub use special_files::{make_link, make_pipe, set_mode};
+pub use special_files::{copy_program, make_link, make_pipe, set_mode};
 pub use stdio::StdioClient;
 pub use user::User;
 

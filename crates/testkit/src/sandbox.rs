@@ -144,7 +144,7 @@ impl Sandbox {
         }
         // Other users may have no access to the build directory.
         let copy = self.outside().join("docent");
-        fs::copy(&self.binary, &copy).expect("a copy of docent");
+        crate::copy_program(&self.binary, &copy);
         fs::set_permissions(self.outside(), fs::Permissions::from_mode(0o755)).expect("permissions");
         let nobody = 65_534;
         Finished::run(self.program(&copy).uid(nobody).gid(nobody).args(arguments))

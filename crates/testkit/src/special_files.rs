@@ -1,4 +1,4 @@
-//! Files that a plain write cannot make: named pipes, symbolic links, other permissions. Unix only.
+//! Files that a plain write cannot make: named pipes, programs, symbolic links, other permissions. Unix only.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,6 +13,15 @@ pub fn make_pipe(path: impl AsRef<Path>) {
         .status()
         .expect("mkfifo is installed");
     assert!(status.success(), "no pipe at {}", path.display());
+}
+
+/// Copies a program that a test will run, by a process of its own. If this process wrote the file, a process
+/// that another test starts at the same moment would inherit the open file, and running the program would
+/// fail with "Text file busy".
+pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let status = Command::new("cp").arg(from.as_ref()).arg(to.as_ref()).status();
+    assert!(status.expect("cp is installed").success(), "no copy of a program");
+    set_mode(to, 0o755);
 }
 
 /// Makes a symbolic link at `link`, and the directories above it.

@@ -334,9 +334,10 @@ fn an_unreadable_history_is_reported_and_read_by_a_later_search() {
     // A git that fails for `git log` only.
     let script =
         format!("#!/bin/sh\nfor word; do [ \"$word\" = log ] && exit 3; done\nexec \"{real}\" \"$@\"\n");
-    std::fs::write(&git, script).unwrap();
+    let text = sandbox.outside().join("git.sh");
+    std::fs::write(&text, script).unwrap();
     #[cfg(unix)]
-    docent_testkit::set_mode(&git, 0o755);
+    docent_testkit::copy_program(&text, &git);
     let arguments = json!({ "query": "token refresh raced", "type": "issue" }).to_string();
     let mut docent = sandbox.docent();
     docent
