@@ -266,17 +266,20 @@ mod tests {
     fn the_writer_is_named_while_it_holds_the_lock() {
         let cache = tempfile::tempdir().unwrap();
         let cache_dir = cache_dir(cache.path());
+        // A process that another test is starting holds a copy of the lock's file until it executes its
+        // program.
+        let wait_until_released = || {
+            while cache_dir.writer().is_some() {
+                thread::yield_now();
+            }
+        };
         cache_dir.open().unwrap();
-        assert_eq!(cache_dir.writer(), None);
-        let lock = cache_dir.try_lock().unwrap();
+        wait_until_released();
+        let lock = cache_dir.lock().unwrap();
         assert!(matches!(cache_dir.try_lock(), Err(StoreError::Busy)));
         assert_eq!(cache_dir.writer(), Some(std::process::id().to_string()));
         drop(lock);
-        // A process that another test is starting holds a copy of the lock's file until it executes its
-        // program.
-        while cache_dir.writer().is_some() {
-            thread::yield_now();
-        }
+        wait_until_released();
     }
 
     #[test]
