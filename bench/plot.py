@@ -1,4 +1,4 @@
-"""Small charts with logarithmic axes as SVG, for the scripts that measure."""
+"""Small charts as SVG, for the scripts that measure: growth on logarithmic axes, bars, and values over time."""
 
 import math
 
@@ -83,4 +83,28 @@ def bars(panels, note):
             out.append(f'<text x="{208 + last}" y="{y + 13}">{short(value)}</text>')
         top += 46 + 26 * len(rows)
     out.append(f'<text x="20" y="{height - 12}">{note}</text></svg>')
+    return "\n".join(out) + "\n"
+
+
+def timelines(panels):
+    """Values over time on linear axes from zero. A panel is a title and series; a series is a name and pairs of minute and value."""
+    height = 260 * len(panels) + 40
+    colours = ("#1f5fa8", "#c2571a", "#2f7d32", "#7b3fa0", "#00838f")
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}"><style>{STYLE}</style>']
+    out.append(f'<rect width="860" height="{height}" fill="white"/>')
+    for number, (title, series) in enumerate(panels):
+        top = 50 + 260 * number
+        most = max((value for _, points in series for _, value in points), default=1) * 1.1 or 1
+        last = max((minute for _, points in series for minute, _ in points), default=1) or 1
+        out.append(f'<text x="60" y="{top - 24}" class="title">{title}</text>')
+        for share in (0, 0.25, 0.5, 0.75, 1):
+            y = round(top + 180 * (1 - share), 1)
+            out.append(f'<path d="M60 {y}h740" class="grid"/><text x="54" y="{y + 4}" class="end">{short(most * share)}</text>')
+            out.append(f'<text x="{60 + 740 * share}" y="{top + 198}" class="mid">{last * share:.0f} min</text>')
+        for place, ((name, points), colour) in enumerate(zip(series, colours)):
+            line = " ".join(f"{60 + 740 * minute / last:.1f},{top + 180 * (1 - value / most):.1f}" for minute, value in points)
+            out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+            out.append(f'<circle cx="{205 + 120 * place}" cy="{top - 28}" r="4" fill="{colour}"/>')
+            out.append(f'<text x="{214 + 120 * place}" y="{top - 24}">{name}</text>')
+    out.append("</svg>")
     return "\n".join(out) + "\n"
