@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::glob::is_reasonable;
+use crate::language::Language;
 use crate::path::RepoPath;
 
 /// The rules of one project: the built-in ones and those that its settings add.
@@ -17,6 +18,14 @@ use crate::path::RepoPath;
 pub struct Access {
     components: GlobSet,
     paths: GlobSet,
+}
+
+/// Whether a name is the last component of a path or one above it. A directory that is named like a source
+/// file may hold anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameOf {
+    File,
+    Directory,
 }
 
 /// A pattern in the settings that cannot be read.
@@ -31,6 +40,8 @@ pub struct PatternError {
 enum Rule {
     Is(&'static str),
     Begins(&'static str),
+    /// Blocks names with the prefix, except those of source files.
+    BeginsUnlessSource(&'static str),
     Ends(&'static str),
 }
 
@@ -48,7 +59,7 @@ const BLOCKED: &[Rule] = &[
     Rule::Ends(".pfx"),
     Rule::Begins("id_rsa"),
     Rule::Begins("id_ed25519"),
-    Rule::Begins("credentials"),
+    Rule::BeginsUnlessSource("credentials"),
     Rule::Is(".netrc"),
     Rule::Is(".npmrc"),
     Rule::Is(".pypirc"),
@@ -88,7 +99,14 @@ impl Access {
 
     /// True if `path` may be shown.
     pub fn allows(&self, path: &RepoPath) -> bool {
-        path.components().all(|component| self.allows_name(component)) && self.allows_path(path)
+        let name = path.file_name();
+        self.allows_name(name, NameOf::File)
+            && path
+                .components()
+                .rev()
+                .skip(1)
+                .all(|component| self.allows_name(component, NameOf::Directory))
+            && self.allows_path(path)
     }
 
     /// True unless a rule about whole paths blocks `path`. Suffices for a walk that has checked each
@@ -102,23 +120,32 @@ impl Access {
     }
 
     /// True if a single component may be shown. Lets a walk skip whole directories.
-    pub fn allows_name(&self, name: &str) -> bool {
+    pub fn allows_name(&self, name: &str, of: NameOf) -> bool {
         let folded = fold(name);
-        self.allows_folded(&folded)
+        self.allows_folded(&folded, of)
             && match folded.split_once(':') {
-                Some((before, _)) => self.allows_folded(trim_ignored_end(before)),
+                Some((before, _)) => self.allows_folded(trim_ignored_end(before), of),
                 None => true,
             }
     }
 
-    fn allows_folded(&self, name: &str) -> bool {
+    fn allows_folded(&self, name: &str, of: NameOf) -> bool {
         let blocked = BLOCKED.iter().any(|rule| match rule {
             Rule::Is(whole) => name == *whole,
             Rule::Begins(start) => name.starts_with(start),
+            Rule::BeginsUnlessSource(start) => {
+                name.starts_with(start) && !(of == NameOf::File && is_source_name(name))
+            }
             Rule::Ends(end) => name.ends_with(end),
         });
         (!blocked || SHOWN.contains(&name)) && !self.components.is_match(name)
     }
+}
+
+/// True for the name of a source file, by its extension.
+fn is_source_name(name: &str) -> bool {
+    name.rsplit_once('.')
+        .is_some_and(|(_, extension)| Language::is_source_code_extension(extension))
 }
 
 fn build_glob(pattern: &str) -> Result<globset::Glob, PatternError> {
@@ -222,6 +249,56 @@ mod tests {
         ] {
             check(&[], path, true);
         }
+    }
+
+    #[test]
+    fn source_files_named_credentials_are_readable_and_data_is_not() {
+        for path in [
+            "okhttp/Credentials.kt",
+            "app/controllers/credentials_controller.rb",
+            "credentials.py",
+            "CREDENTIALS.PY",
+            "Credentials.test.tsx",
+            "ui/CredentialsForm.vue",
+            "credentials.proto",
+        ] {
+            check(&[], path, true);
+        }
+        for path in [
+            "credentials",
+            "credentials.json",
+            "credentials.yml",
+            "config/credentials.yml.enc",
+            "credentials.ini",
+            "credentials.csv",
+            "credentials.xml",
+            "credentials.toml",
+            "credentials.properties",
+            "credentials.txt",
+            "credentials.md",
+            "credentials.sh",
+            "credentials.ps1",
+            "credentials.sql",
+            "credentials.tf",
+            "credentials.gradle",
+            "credentials.gradle.kts",
+            "credentials.sbt",
+            "credentials.edn",
+            "credentials.rb.bak",
+            "credentials.rb~",
+            "credentials.rb.enc",
+            "credentials_rb",
+            "credentials.json:x.rb",
+            "credentials:x.rb",
+            "credentials.rb:x.json",
+            "credentials/provider.go",
+            "credentials.go/token.txt",
+            "credentials.go/main.go",
+            "secrets/credentials.go",
+        ] {
+            check(&[], path, false);
+        }
+        check(&["credentials.py"], "credentials.py", false);
     }
 
     #[test]

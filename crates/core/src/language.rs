@@ -145,6 +145,75 @@ impl Language {
     }
 }
 
+impl Language {
+    /// True for the extension of a file of source code. Data, markup, configuration, shells, queries and build
+    /// scripts are not source code here, because they hold values as often as logic: `json`, `html`, `tf`,
+    /// `sh`, `sql`, `gradle`.
+    pub fn is_source_code_extension(extension: &str) -> bool {
+        // Written in a programming language by syntax, but used as data or as settings of a build.
+        const USED_AS_DATA: [&str; 5] = ["edn", "gradle", "kts", "sbt", "zon"];
+        let extension = extension.to_ascii_lowercase();
+        !USED_AS_DATA.contains(&extension.as_str())
+            && from_extension(&extension).is_some_and(Self::is_programming_language)
+    }
+
+    /// A language that is not listed counts as data, so that a new one blocks rather than shows.
+    fn is_programming_language(self) -> bool {
+        matches!(
+            self,
+            Self::Assembly
+                | Self::Astro
+                | Self::C
+                | Self::Clojure
+                | Self::Cpp
+                | Self::CSharp
+                | Self::CudaCpp
+                | Self::Dart
+                | Self::Elixir
+                | Self::Erlang
+                | Self::FSharp
+                | Self::Glsl
+                | Self::Go
+                | Self::GraphQl
+                | Self::Groovy
+                | Self::Haskell
+                | Self::Java
+                | Self::JavaScript
+                | Self::JavaScriptReact
+                | Self::Julia
+                | Self::Kotlin
+                | Self::Lisp
+                | Self::Lua
+                | Self::Nim
+                | Self::ObjectiveC
+                | Self::ObjectiveCpp
+                | Self::OCaml
+                | Self::Perl
+                | Self::Php
+                | Self::ProtocolBuffers
+                | Self::Python
+                | Self::R
+                | Self::Ruby
+                | Self::Rust
+                | Self::Scala
+                | Self::Scheme
+                | Self::Solidity
+                | Self::Svelte
+                | Self::Swift
+                | Self::SystemVerilog
+                | Self::Thrift
+                | Self::TypeScript
+                | Self::TypeScriptReact
+                | Self::VisualBasic
+                | Self::Vhdl
+                | Self::Vue
+                | Self::WebAssembly
+                | Self::Wgsl
+                | Self::Zig
+        )
+    }
+}
+
 impl fmt::Display for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -320,6 +389,18 @@ mod tests {
         check("CMakeLists.txt", "", "cmake");
         check("notes.txt", "", "plaintext");
         check("LICENSE", "", "plaintext");
+    }
+
+    #[test]
+    fn data_markup_shells_and_build_scripts_are_not_source_code() {
+        for extension in ["rs", "KT", "rb", "tsx", "vue", "proto"] {
+            assert!(Language::is_source_code_extension(extension), "{extension}");
+        }
+        for extension in [
+            "json", "yml", "html", "sh", "sql", "tf", "gradle", "kts", "edn", "enc", "",
+        ] {
+            assert!(!Language::is_source_code_extension(extension), "{extension}");
+        }
     }
 
     #[test]

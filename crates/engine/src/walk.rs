@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
+use docent_core::access::NameOf;
 use docent_core::glob::is_reasonable;
 use docent_core::path::RepoPath;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -352,7 +353,10 @@ impl EntryFilter {
             return false;
         }
         let is_dir = is_directory(entry);
-        if !self.root.access().allows_name(name) || self.exclude.matched(entry.path(), is_dir).is_ignore() {
+        let name_of = if is_dir { NameOf::Directory } else { NameOf::File };
+        if !self.root.access().allows_name(name, name_of)
+            || self.exclude.matched(entry.path(), is_dir).is_ignore()
+        {
             return false;
         }
         !is_dir

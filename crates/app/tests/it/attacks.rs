@@ -110,6 +110,9 @@ fn secret_files_are_refused_and_files_with_similar_names_are_read() {
         "secrets/a.txt",
         "id_rsa",
         "deploy/credentials.json",
+        "config/credentials.yml.enc",
+        "credentials.go/main.go",
+        "credentials/provider.go",
         ".npmrc",
     ];
     let open = [
@@ -118,6 +121,8 @@ fn secret_files_are_refused_and_files_with_similar_names_are_read() {
         "environment.ts",
         ".env.example",
         "src/keys.rs",
+        "src/Credentials.kt",
+        "app/credentials_controller.rb",
     ];
     for path in blocked {
         sandbox = sandbox.file(path, "TOP-SECRET");
