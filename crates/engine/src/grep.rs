@@ -267,7 +267,9 @@ fn build_searcher() -> SearcherBuilder {
 }
 
 /// A glob over paths. Without a `/` it matches file names at any depth, with one at its start or inside it
-/// matches paths from the root. A directory matches all files below it, and a leading `!` negates the glob.
+/// matches paths from the root. A pattern that ends with a plain name or a `/` selects a directory of that
+/// name with all files below it; one that ends with a wildcard selects files only. A leading `!` negates it,
+/// and then a wildcard excludes directories as well, as in ripgrep.
 #[derive(Debug)]
 struct FileFilter {
     globs: GlobSet,
@@ -283,10 +285,9 @@ impl FileFilter {
         let (pattern, accepts_matches) = pattern
             .strip_prefix('!')
             .map_or((pattern, true), |rest| (rest, false));
-        let pattern = pattern
-            .strip_prefix("./")
-            .unwrap_or(pattern)
-            .trim_end_matches('/');
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+        let selects_directories = !accepts_matches || pattern.ends_with('/') || !ends_with_wildcard(pattern);
+        let pattern = pattern.trim_end_matches('/');
         let pattern = match pattern.strip_prefix('/') {
             Some(rooted) => rooted.to_owned(),
             None if pattern.is_empty() || pattern == "." => "**".to_owned(),
@@ -294,7 +295,8 @@ impl FileFilter {
             None => format!("**/{pattern}"),
         };
         let mut globs = GlobSetBuilder::new();
-        for glob in [format!("{pattern}/**"), pattern] {
+        let below = selects_directories.then(|| format!("{pattern}/**"));
+        for glob in below.into_iter().chain([pattern]) {
             let glob = GlobBuilder::new(&glob).literal_separator(true).build();
             globs.add(glob.map_err(|error| fail(&error))?);
         }
@@ -307,6 +309,26 @@ impl FileFilter {
     fn accepts(&self, path: &RepoPath) -> bool {
         self.globs.is_match(path.as_str()) == self.accepts_matches
     }
+}
+
+/// True if the last part of a glob has a wildcard. A `/` inside alternatives does not begin a part, because
+/// `{src/*,lib/x}` ends in either of them.
+fn ends_with_wildcard(pattern: &str) -> bool {
+    let (mut depth, mut is_escaped, mut has_wildcard) = (0_usize, false, false);
+    for c in pattern.chars() {
+        if std::mem::take(&mut is_escaped) {
+            continue;
+        }
+        match c {
+            '\\' => is_escaped = true,
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            '/' if depth == 0 => has_wildcard = false,
+            '*' | '?' | '[' => has_wildcard = true,
+            _ => {}
+        }
+    }
+    has_wildcard
 }
 
 /// Counts matching lines. A binary file has none.

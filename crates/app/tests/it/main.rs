@@ -22,6 +22,7 @@ mod docs_labels;
 mod docs_manifests;
 mod doctor;
 mod embedding_server;
+mod file_patterns;
 mod get_doc;
 #[cfg(unix)]
 mod git_attacks;
