@@ -296,23 +296,65 @@ fn is_source(name: &str) -> bool {
 
 /// True if an unindented line of a text declares a name. Indented lines declare members.
 fn declares(text: &str, name: &str) -> bool {
-    let top = text
-        .lines()
-        .filter(|line| !line.starts_with([' ', '\t', '*', '/']) && line.contains(name));
-    top.into_iter().any(|line| {
-        let words = line
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .filter(|word| !word.is_empty());
-        let before: Vec<&str> = words.take_while(|word| *word != name).collect();
-        let is_there = line
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .any(|word| word == name);
-        // In `val a = b` and `fun a(b)`, `b` is not declared.
-        let head = line.split(name).next().unwrap_or_default();
-        is_there
-            && before.iter().any(|word| DECLARATION_KEYWORDS.contains(word))
-            && !head.contains(['=', '('])
-    })
+    text.lines()
+        .filter(|line| !line.starts_with([' ', '\t', '*', '/']) && line.contains(name))
+        .any(|line| declared_name(line) == Some(name))
+}
+
+/// The name that a line declares: the one after the keyword, not a later word of the line such as `internal`
+/// in `class Call internal constructor(`.
+fn declared_name(line: &str) -> Option<&str> {
+    let mut tokens = tokens(line, 1, &STYLE).peekable();
+    let mut depth = 0_usize;
+    // Arguments of an annotation may have words that are keywords.
+    let keyword = tokens.find(|token| {
+        match token.text {
+            "(" if token.kind == TokenKind::Sign => depth += 1,
+            ")" if token.kind == TokenKind::Sign => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && token.kind == TokenKind::Word && DECLARATION_KEYWORDS.contains(&token.text)
+    })?;
+    // `fun interface A` and `enum class A` have two keywords. `val type` has one and a name.
+    let second = match keyword.text {
+        "fun" => "interface",
+        "enum" => "class",
+        _ => "",
+    };
+    let keyword = tokens.next_if(|token| token.is_word(second)).unwrap_or(keyword);
+    if matches!(keyword.text, "fun" | "val" | "var" | "def") {
+        return callable_name(tokens);
+    }
+    let name = tokens.next()?;
+    (name.kind != TokenKind::Sign).then_some(name.text)
+}
+
+/// The name of a function or property: the last one of the dotted names before its parameters or its type. In
+/// `<T> Map<String, T>.second()` the others are type parameters and the receiver.
+fn callable_name<'t>(tokens: impl Iterator<Item = Token<'t>>) -> Option<&'t str> {
+    let mut name = None;
+    let mut depth = 0_usize;
+    let mut expects_name = true;
+    for token in tokens {
+        match (token.kind, token.text) {
+            // A parenthesis before any name encloses a receiver; after a name, the parameters.
+            (TokenKind::Sign, "(") if name.is_some() && depth == 0 => break,
+            (TokenKind::Sign, "<" | "(") => depth += 1,
+            (TokenKind::Sign, ">" | ")") => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            (TokenKind::Sign, ".") => expects_name = true,
+            (TokenKind::Sign, "?" | "&") => {}
+            (TokenKind::Sign, _) => break,
+            (TokenKind::Word | TokenKind::Text, text) => {
+                // A word without a dot before it follows the name: `by lazy`.
+                if !std::mem::take(&mut expects_name) {
+                    break;
+                }
+                name = Some(text);
+            }
+        }
+    }
+    name
 }
 
 #[cfg(test)]
@@ -452,6 +494,68 @@ mod tests {
         shop.check("kotlin", from, "import org.shop.Kit.part", file);
         shop.check("kotlin", from, "import org.shop.maximum", "external");
         shop.check("kotlin", from, "import org.shop.third", "external");
+    }
+
+    #[test]
+    fn a_line_declares_the_name_after_its_keyword_and_no_later_word() {
+        for (line, expected) in [
+            ("class Call internal constructor(val internal: Int) {", "Call"),
+            ("actual object OkHttp {", "OkHttp"),
+            ("internal class Cache private constructor()", "Cache"),
+            ("class Headers : Iterable<Pair>, internal {", "Headers"),
+            ("fun interface Dns {", "Dns"),
+            ("enum class Protocol(val type: String) {", "Protocol"),
+            ("val type: String = name", "type"),
+            ("typealias Chain = Interceptor.Chain", "Chain"),
+            ("fun plain(other: Int)", "plain"),
+            ("inline fun <T : Any> List<T>.second(): T", "second"),
+            ("fun Map<String, List<Int>>.flat()", "flat"),
+            ("fun (() -> Unit).twice() {", "twice"),
+            ("fun String?.orEmpty2() = this", "orEmpty2"),
+            ("val <T> List<T>.middle: T get() = this[0]", "middle"),
+            ("internal val cache by lazy { make() }", "cache"),
+            ("fun `some name`() {}", "some name"),
+            ("@Deprecated(\"the class Old\") class New", "New"),
+            ("@JvmName(name = \"x\") fun y() {}", "y"),
+            ("const val LIMIT = OTHER", "LIMIT"),
+            ("case class Cart(items: List[Item]) extends Base", "Cart"),
+            ("def apply[T](items: T*): Cart = new Cart", "apply"),
+            ("implicit val order: Ordering[Cart] = other", "order"),
+            ("opaque type Id = Int", "Id"),
+            ("given cartOrder: Ordering[Cart] with", "cartOrder"),
+            ("trait Shop", "Shop"),
+        ] {
+            assert_eq!(super::declared_name(line), Some(expected), "{line}");
+        }
+        for line in [
+            "package okhttp3.internal",
+            "import a.b",
+            "}",
+            "given [T]: Ord[T]",
+            "fun",
+        ] {
+            assert_eq!(super::declared_name(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_modifier_on_a_class_line_is_no_declaration_of_a_package() {
+        let http = Sample::of(&["src/main/kotlin/okhttp3/internal/Util.kt"])
+            .with(
+                "src/main/kotlin/okhttp3/Call.kt",
+                "package okhttp3\n\nclass Call internal constructor(\n)\n",
+            )
+            .with(
+                "src/main/kotlin/okhttp3/Cache.kt",
+                "package okhttp3\n\nclass Cache(\n) : Closeable by internal\n",
+            );
+        let from = "src/main/kotlin/okhttp3/OkHttp.jvm.kt";
+        http.check(
+            "kotlin",
+            from,
+            "import okhttp3.internal.CONST_VERSION",
+            "external",
+        );
     }
 
     #[test]
