@@ -1,4 +1,4 @@
-//! tsconfig.json and jsconfig.json: the paths that a bare name may mean.
+//! tsconfig.json, jsconfig.json and tsconfig.base.json: the paths that a bare name may mean.
 //!
 //! Only `baseUrl`, `paths`, `extends` and `references` are read. `include` is not: every configuration above
 //! a file is tried, nearest first, because only paths of existing files count in the end.
@@ -15,6 +15,9 @@ use crate::imports::paths::{ancestors, child_path, join, parent};
 const MAX_EXTENDED_FILES: usize = 40;
 /// File names of configurations.
 const FILE_NAMES: &[&str] = &["tsconfig.json", "jsconfig.json"];
+/// The configuration that all others of a workspace extend. It governs only files with no other configuration
+/// above them: the scripts, tests and libraries of an Nx workspace whose root has no `tsconfig.json`.
+const SHARED_FILE_NAME: &str = "tsconfig.base.json";
 
 /// The compiler options of one configuration, with everything it extends.
 #[derive(Clone, Debug, Default)]
@@ -34,10 +37,18 @@ pub(in crate::imports) fn candidate_paths(
     directory: &str,
     name: &str,
 ) -> Vec<String> {
-    let configurations =
-        ancestors(directory).flat_map(|above| FILE_NAMES.iter().map(move |name| child_path(above, name)));
+    let find_above = |names: &[&str]| -> Vec<String> {
+        ancestors(directory)
+            .flat_map(|above| names.iter().map(move |name| child_path(above, name)))
+            .filter(|path| project.is_file(path))
+            .collect()
+    };
+    let mut configurations = find_above(FILE_NAMES);
+    if configurations.is_empty() {
+        configurations = find_above(&[SHARED_FILE_NAME]);
+    }
     let mut candidates = Vec::new();
-    for path in configurations.filter(|path| project.is_file(path)) {
+    for path in configurations {
         let all = cache.get_or_make(&path, || {
             let mut reader = ConfigurationReader {
                 project,
@@ -258,6 +269,26 @@ mod tests {
             "{\"extends\": [\"../tsconfig.base.json\"], \"compilerOptions\": {\"paths\": {\"~/*\": [\"own/*\"]}}}",
         );
         sample.check("typescript", FROM, "import '~/x'", "app/own/x.ts");
+    }
+
+    #[test]
+    fn the_base_of_a_workspace_counts_for_files_without_a_configuration() {
+        let sample = Sample::of(&["libs/cart/src/index.ts", "libs/cart/src/own.ts", "other/cart.ts"]).with(
+            "tsconfig.base.json",
+            "{\"compilerOptions\": {\"baseUrl\": \".\", \"paths\": {\"@shop/cart\": [\"libs/cart/src/index.ts\"]}}}",
+        );
+        let index = "libs/cart/src/index.ts";
+        sample.check("typescript", "tools/seed.ts", "import '@shop/cart'", index);
+        sample.check("typescript", "apps/web/src/main.ts", "import '@shop/cart'", index);
+        // A configuration that does not extend the base does not have its paths.
+        let sample = sample.with("apps/web/tsconfig.json", "{\"compilerOptions\": {}}");
+        sample.check(
+            "typescript",
+            "apps/web/src/main.ts",
+            "import '@shop/cart'",
+            "external",
+        );
+        sample.check("typescript", "tools/seed.ts", "import '@shop/cart'", index);
     }
 
     #[test]
