@@ -20,3 +20,4 @@ pub mod path;
 pub mod rank;
 pub mod role;
 pub mod text;
+mod yaml;

@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser};
 use serde::Deserialize;
-use serde_saphyr::{Budget, Options};
 
 use super::Problem;
 use super::manifest::{Labels, PageRules, Strategy, WrittenStrategy, check_labels, trim_labels};
+use crate::yaml::bounded_options;
 
 /// The settings that a page has for itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,15 +114,7 @@ impl FrontMatter {
 
 /// Parses untrusted YAML within a budget, so that aliases cannot make it cost more than its length.
 pub(super) fn parse_yaml<'a, T: Deserialize<'a>>(yaml: &'a str) -> Result<T, Problem> {
-    let mut budget = Budget::default();
-    budget.max_aliases = 100;
-    budget.max_anchors = 100;
-    budget.max_nodes = 20_000;
-    budget.max_depth = 50;
-    let mut options = Options::default();
-    options.budget = Some(budget);
-    options.with_snippet = false;
-    serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
+    serde_saphyr::from_str_with_options(yaml, bounded_options()).map_err(|error| {
         let line = error.location().map_or(1, |location| location.line());
         let message = error.to_string();
         let message = message.lines().next().unwrap_or_default();

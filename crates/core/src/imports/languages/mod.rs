@@ -92,11 +92,12 @@ pub(super) fn read_statement(language: Language, statement: &str, line: usize) -
     }
 }
 
-/// The resolvers that cache: modules of Go, settings of JavaScript, source roots of the JVM,
-/// crates.
+/// The resolvers that cache: modules of Go, packages of Haskell, settings of JavaScript, source roots of the
+/// JVM, crates.
 #[derive(Default)]
 pub(super) struct LanguageResolvers {
     go: go::Modules,
+    haskell: haskell::Modules,
     javascript: javascript::ResolutionSettings,
     jvm: jvm::SourceRoots,
     rust: rust::Crates,
@@ -118,7 +119,7 @@ impl LanguageResolvers {
         match family {
             Family::C => c::resolve_import(project, from, written),
             Family::Go => self.go.resolve_import(project, from, written),
-            Family::Haskell => haskell::resolve_import(project, from, written),
+            Family::Haskell => self.haskell.resolve_import(project, from, written),
             Family::JavaScript => self.javascript.resolve_import(project, language, from, written),
             Family::Jvm => self.jvm.resolve_import(project, from, written),
             Family::Lua => lua::resolve_import(project, from, written),
