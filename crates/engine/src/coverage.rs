@@ -14,6 +14,7 @@ use std::time::SystemTime;
 
 use cap_std::fs::{Dir, OpenOptions};
 use docent_core::coverage::lcov::{LcovError, LcovParser};
+use docent_core::coverage::near::NearFiles;
 use docent_core::coverage::snapshot::{Comparison, Snapshot};
 use docent_core::coverage::{AmbiguousPath, FileCoverage, FileNames, Report, USUAL_REPORT_PATHS};
 use docent_core::path::{PathError, RepoPath};
@@ -313,6 +314,11 @@ impl LoadedReport {
     /// The file that a caller names. `None` if the report does not have it.
     pub fn find(&self, path: &str) -> Result<Option<&FileCoverage>, AmbiguousPath> {
         self.report.find(path, &self.names)
+    }
+
+    /// What the report has near a path that it does not have.
+    pub fn near(&self, path: &str) -> Option<NearFiles<'_>> {
+        self.report.near(path, &self.names)
     }
 }
 

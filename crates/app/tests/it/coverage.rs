@@ -50,6 +50,36 @@ fn example_file_coverage() {
 }
 
 #[test]
+fn a_mistyped_file_or_a_directory_has_0_and_a_notice_that_names_near_files() {
+    let report = [("src/parser.ts", 923, 1000), ("src/coverage.ts", 781, 1000)];
+    let sandbox = sandbox()
+        .file("lcov.info", lcov_report(&report))
+        .file("src/parse.ts", "// No test loads it.\n")
+        .file("other/x.ts", "");
+    let call = |paths: Value| {
+        sandbox.call(
+            "get_file_coverage",
+            json!({ "lcovPath": "lcov.info", "filePaths": paths }),
+        )
+    };
+    assert_snapshot!(
+        call(json!(["src/pasrer.ts"])),
+        @r#"{"files":{"src/pasrer.ts":0},"notice":"src/pasrer.ts is not in the report, which has src/parser.ts"}"#
+    );
+    assert_snapshot!(
+        call(json!(["src", "src/parser.ts"])),
+        @r#"{"files":{"src":0,"src/parser.ts":92.3},"notice":"src is a directory; the report has 2 files below it, such as src/coverage.ts"}"#
+    );
+    assert_snapshot!(
+        call(json!(["other/"])),
+        @r#"{"files":{"other/":0},"notice":"other/ is a directory, and the report has no file below it"}"#
+    );
+    // A file of the project is not mistyped, however near others are.
+    assert_snapshot!(call(json!(["src/parse.ts"])), @r#"{"files":{"src/parse.ts":0}}"#);
+    assert_snapshot!(call(json!(["src/new-file.ts"])), @r#"{"files":{"src/new-file.ts":0}}"#);
+}
+
+#[test]
 fn example_start_of_a_snapshot() {
     let sandbox = sandbox().file("lcov.info", lcov_report(&[("a.ts", 1, 2)]));
     let started = sandbox.call("start_coverage_snapshot", json!({ "lcovPath": "lcov.info" }));

@@ -336,7 +336,8 @@ fn a_file_is_found_by_any_spelling_of_its_path() {
         "lib/e.ts": 40,
         "other/a.ts": 0,
         "ts": 0
-      }
+      },
+      "notice": "other/a.ts is not in the report, which has src/a.ts"
     }
     "#);
 }
@@ -375,7 +376,7 @@ fn the_report_of_a_package_finds_its_files_by_project_path() {
     });
     assert_snapshot!(
         sandbox.call("get_file_coverage", arguments),
-        @r#"{"files":{"packages/one/src/index.ts":50,"packages/two/src/index.ts":0,"src/index.ts":50}}"#
+        @r#"{"files":{"packages/one/src/index.ts":50,"packages/two/src/index.ts":0,"src/index.ts":50},"notice":"packages/two/src/index.ts is not in the report, which has src/index.ts"}"#
     );
 }
 

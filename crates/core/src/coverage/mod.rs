@@ -7,6 +7,7 @@
 //! lines hit than found.
 
 pub mod lcov;
+pub mod near;
 pub mod snapshot;
 
 use std::collections::BTreeSet;

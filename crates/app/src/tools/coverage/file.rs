@@ -5,25 +5,39 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use docent_core::coverage::near::NearFiles;
 use docent_core::coverage::{AmbiguousPath, LineHits};
+use docent_core::path::RepoPath;
 use docent_core::text::reveal::reveal_part;
+use docent_engine::coverage::LoadedReport;
+use docent_engine::files::FileError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{CoverageRow, Number, REPORT, fraction_width, load};
-use crate::markdown::shorten;
+use crate::markdown::{inline_to, shorten};
 use crate::terminal::TerminalPage;
 use crate::tools::arguments::Object;
-use crate::tools::budget::json_length;
+use crate::tools::budget::{json_length, notice};
 use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Line coverage of files in percent, from an LCOV report; 0 for one that is not in it. Use it after changing files.";
+const ABOUT: &str = "Line coverage of specific files in percent, from an LCOV report; 0 for one that is not in it. Use it after changing files, \
+    to see the impact on just those.";
 
 /// Characters of the answer for each file, beside its path.
 const FIELD_CHARS: usize = 8;
+
+/// Characters of the notice's name and quotes.
+const NOTICE_FIELD_CHARS: usize = 13;
+
+/// Paths that are not in the report and are looked for under other names. Each costs a pass over the report.
+const MAX_EXPLAINED_PATHS: usize = 10;
+
+/// Characters of a path in the notice.
+const MAX_PATH_CHARS: usize = 200;
 
 /// Files that an error names.
 const MAX_NAMED_FILES: usize = 10;
@@ -40,7 +54,7 @@ pub(crate) fn tool() -> Tool {
 struct Args {
     /// Path to the LCOV coverage file
     lcov_path: String,
-    /// Files to report, relative or absolute, e.g. "src/parser.ts"
+    /// Files to report, as the LCOV file has them, relative or absolute, e.g. "src/parser.ts"
     file_paths: Vec<String>,
 }
 
@@ -48,12 +62,16 @@ struct Args {
 struct Output {
     #[schemars(with = "BTreeMap<String, f64>")]
     files: Object,
+    /// Only if a path may be mistyped or is a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let loaded = load(call, &args.lcov_path)?;
     let cost = |path: &String| json_length(path) + FIELD_CHARS;
-    if args.file_paths.iter().map(cost).sum::<usize>() > call.budget {
+    let used = args.file_paths.iter().map(cost).sum::<usize>();
+    if used > call.budget {
         return Err(Failure::new(
             FailureKind::TooLarge,
             format!(
@@ -64,6 +82,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }
     let mut files = Object::new();
     let mut rows = Vec::new();
+    let mut unknown = Vec::new();
     for path in &args.file_paths {
         call.deadline.check()?;
         let file = loaded
@@ -72,15 +91,53 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         // A file no test has loaded is missing from the report. The contract wants 0 for it, not an error.
         let lines = file.map_or_else(LineHits::default, |file| file.lines);
         files.insert(path.clone(), json!(Number(lines.percent())));
-        rows.push(match file {
-            Some(_) => CoverageRow::new(path, lines),
-            None => CoverageRow::new(&format!("{path} (not in the report)"), lines),
-        });
+        if file.is_some() {
+            rows.push(CoverageRow::new(path, lines));
+        } else {
+            rows.push(CoverageRow::new(&format!("{path} (not in the report)"), lines));
+            unknown.push(path.as_str());
+        }
     }
     if call.audience == Audience::Person {
         return Ok(Reply::json(&rows));
     }
-    Ok(Reply::json(&Output { files }))
+    let notice = notice(&near_notices(call, &loaded, &unknown)?)
+        .filter(|notice| used + json_length(notice) + NOTICE_FIELD_CHARS <= call.budget);
+    Ok(Reply::json(&Output { files, notice }))
+}
+
+/// A sentence for each of the first paths that are not in the report and probably not meant as written.
+fn near_notices(call: &Call<'_>, loaded: &LoadedReport, unknown: &[&str]) -> Result<Vec<String>, Failure> {
+    let mut sentences = Vec::new();
+    for path in unknown.iter().take(MAX_EXPLAINED_PATHS) {
+        call.deadline.check()?;
+        let opened = RepoPath::parse(path).map(|path| call.project.root.file(&path));
+        let shown = inline_to(path, MAX_PATH_CHARS);
+        let sentence = match (opened, loaded.near(path)) {
+            // The path is right, and no test has loaded the file.
+            (Ok(Ok(_)), _) => None,
+            (_, Some(NearFiles::Below { first, count })) => {
+                let files = if count == 1 { "file" } else { "files" };
+                let first = inline_to(first, MAX_PATH_CHARS);
+                Some(format!(
+                    "{shown} is a directory; the report has {count} {files} below it, such as {first}"
+                ))
+            }
+            (Ok(Err(FileError::Directory)), _) => Some(format!(
+                "{shown} is a directory, and the report has no file below it"
+            )),
+            (_, Some(NearFiles::Similar(near))) => {
+                let near: Vec<String> = near.iter().map(|path| inline_to(path, MAX_PATH_CHARS)).collect();
+                Some(format!(
+                    "{shown} is not in the report, which has {}",
+                    near.join(", ")
+                ))
+            }
+            (_, None) => None,
+        };
+        sentences.extend(sentence);
+    }
+    Ok(sentences)
 }
 
 /// The failure for a path that fits several files of the report.
