@@ -113,6 +113,7 @@ impl Dispatch {
         };
 
         let dialect = tool.dialect(&arguments);
+        let slow_limit = tool.slow_limit(&arguments);
         let outcome = self
             .admit(tool, per_minute, &caller)
             .and_then(|()| self.validate(tool, arguments, &caller))
@@ -129,7 +130,18 @@ impl Dispatch {
         }
         session.record_use(SessionUse::Tool, tool.name);
         self.changed.send_modify(|changes| changes.calls += 1);
-        self.record(tool, session, &logged_arguments, started.elapsed(), &answer);
+        let took = started.elapsed();
+        self.record(tool, session, &logged_arguments, took, &answer);
+        // A person at a terminal has waited for it and needs no warning.
+        if took > slow_limit && self.audience == Audience::Client {
+            tracing::warn!(
+                tool = tool.name,
+                session = session.id,
+                ms = milliseconds(took),
+                limit = milliseconds(slow_limit),
+                "slow call"
+            );
+        }
         answer
     }
 
@@ -223,9 +235,10 @@ impl Dispatch {
         arguments: Object,
         caller: &CallContext<'_>,
     ) -> Result<(Object, Option<Freshness>), Failure> {
+        let given = arguments.clone();
         if !tool.is_adaptive() {
             let arguments =
-                arguments::check(&tool.input, arguments).map_err(|problems| tool.refuse(problems))?;
+                arguments::check(&tool.input, arguments).map_err(|problems| tool.refuse(problems, &given))?;
             return Ok((arguments, None));
         }
         let patience = self.project.search.patience;
@@ -237,9 +250,9 @@ impl Dispatch {
         match arguments::check(&schema, arguments) {
             Ok(arguments) => Ok((arguments, Some(docs))),
             Err(problems) if docs.pending > 0 || docs.unknown => Err(tool
-                .refuse(problems)
+                .refuse(problems, &given)
                 .hint("The documentation is being indexed and may have more; ask again in a moment.")),
-            Err(problems) => Err(tool.refuse(problems)),
+            Err(problems) => Err(tool.refuse(problems, &given)),
         }
     }
 
@@ -295,17 +308,6 @@ impl Dispatch {
             error,
             "tool call"
         );
-        // A person at a terminal has waited for it and needs no warning.
-        if took > tool.slow_after && self.audience == Audience::Client {
-            let limit = milliseconds(tool.slow_after);
-            tracing::warn!(
-                tool = tool.name,
-                session = session.id,
-                ms = milliseconds(took),
-                limit,
-                "slow call"
-            );
-        }
     }
 }
 

@@ -34,14 +34,16 @@ pub(crate) struct Tool {
     pub(crate) comes_first: bool,
     pub(crate) effect: Effect,
     /// A call that takes longer is logged as slow.
-    pub(crate) slow_after: Duration,
+    slow_after: Duration,
+    /// Chooses another limit for slow calls, by the arguments of a call.
+    choose_slow_after: fn(&Object) -> Option<Duration>,
     pub(crate) command: ToolCommand,
     /// Answers are indented.
     pub(crate) indented: bool,
     /// Chooses another dialect than the group's, by the arguments of a call.
     choose_dialect: fn(&Object) -> Option<Dialect>,
     /// The contract's wording for arguments that break the schema.
-    reword_problems: fn(&[ArgumentProblem]) -> Option<Failure>,
+    reword_problems: fn(&[ArgumentProblem], &Object) -> Option<Failure>,
     /// Adapts the description to the project as it is now.
     adapt: Option<fn(&Project, &mut ToolDescription)>,
     run: Box<RunTool>,
@@ -120,6 +122,7 @@ impl Tool {
             comes_first: false,
             effect: Effect::Nothing,
             slow_after: Duration::from_secs(5),
+            choose_slow_after: |_| None,
             command: ToolCommand {
                 name,
                 positional: &[],
@@ -129,7 +132,7 @@ impl Tool {
             },
             indented: false,
             choose_dialect: |_| None,
-            reword_problems: |_| None,
+            reword_problems: |_, _| None,
             adapt: None,
             run: Box::new(move |call, arguments| {
                 let arguments =
@@ -171,8 +174,12 @@ impl Tool {
         self
     }
 
-    /// Words some argument problems as the tool's contract does; `None` stands for the usual wording.
-    pub(crate) fn reword_problems(mut self, reword: fn(&[ArgumentProblem]) -> Option<Failure>) -> Self {
+    /// Words some argument problems of a call as the tool's contract does; `None` stands for the usual
+    /// wording.
+    pub(crate) fn reword_problems(
+        mut self,
+        reword: fn(&[ArgumentProblem], &Object) -> Option<Failure>,
+    ) -> Self {
         self.reword_problems = reword;
         self
     }
@@ -217,8 +224,8 @@ impl Tool {
     }
 
     /// The failure for arguments that break the schema.
-    pub(super) fn refuse(&self, problems: Vec<ArgumentProblem>) -> Failure {
-        (self.reword_problems)(&problems).unwrap_or_else(|| Failure::problems(problems))
+    pub(super) fn refuse(&self, problems: Vec<ArgumentProblem>, arguments: &Object) -> Failure {
+        (self.reword_problems)(&problems, arguments).unwrap_or_else(|| Failure::problems(problems))
     }
 
     /// Runs the tool with arguments that fit its schema.
@@ -229,6 +236,17 @@ impl Tool {
     pub(crate) fn slow_after(mut self, time: Duration) -> Self {
         self.slow_after = time;
         self
+    }
+
+    /// Chooses the limit for slow calls by the arguments of a call; `None` stands for the usual one.
+    pub(crate) fn choose_slow_after(mut self, choose: fn(&Object) -> Option<Duration>) -> Self {
+        self.choose_slow_after = choose;
+        self
+    }
+
+    /// The time after which a call with these arguments is slow.
+    pub(crate) fn slow_limit(&self, arguments: &Object) -> Duration {
+        (self.choose_slow_after)(arguments).unwrap_or(self.slow_after)
     }
 
     pub(crate) fn cli(

@@ -2,7 +2,7 @@
 
 use docent_testkit::{JANE, JOHN, Sandbox};
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::sandbox;
 
@@ -207,13 +207,32 @@ fn error_cases_of_line_ranges() {
 
     Suggestion: Count lines from 1, and end no earlier than you start
     ");
-    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "src/auth/jwt.ts", "startLine": 0 })), @"
+    let refuse = |start: Value, end: Value| {
+        let arguments = json!({ "filePath": "src/auth/jwt.ts", "startLine": start, "endLine": end });
+        sandbox.call("git_blame", arguments)
+    };
+    assert_snapshot!(refuse(json!(0), json!(3)), @"
     [isError] Error: InvalidInputError
 
-    Details: startLine must be at least 1
+    Details: Invalid line range: 0-3
 
-    Suggestion: Correct the argument and call again
+    Suggestion: Count lines from 1, and end no earlier than you start
     ");
+    for (start, end, range) in [
+        (json!(0), json!(null), "0-end"),
+        (json!(-2), json!(0), "-2-0"),
+        (json!(null), json!(0), "1-0"),
+    ] {
+        let answer = refuse(start, end);
+        let details = format!("Details: Invalid line range: {range}\n");
+        assert!(answer.is_error && answer.text.contains(&details), "{answer}");
+    }
+    // A number of another type is no line range.
+    let answer = refuse(json!("0"), json!(3));
+    assert!(
+        answer.text.contains("startLine must be a whole number"),
+        "{answer}"
+    );
 }
 
 #[test]

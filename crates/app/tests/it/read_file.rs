@@ -283,6 +283,30 @@ fn a_line_range_is_read() {
 }
 
 #[test]
+fn a_range_that_is_the_whole_file_is_named_if_it_was_asked_for() {
+    let sandbox = sandbox().file("a.txt", "one\ntwo\n").file("empty.txt", "");
+    for (path, range, expected) in [
+        (
+            "a.txt",
+            json!({ "startLine": 1, "endLine": 2 }),
+            (Some(1), Some(2)),
+        ),
+        ("a.txt", json!({ "startLine": 1 }), (Some(1), Some(2))),
+        ("a.txt", json!({ "endLine": 9 }), (Some(1), Some(2))),
+        ("a.txt", json!({}), (None, None)),
+        ("a.txt", json!({ "startLine": null }), (None, None)),
+        ("empty.txt", json!({ "startLine": 1 }), (Some(1), Some(0))),
+        ("empty.txt", json!({}), (None, None)),
+    ] {
+        let mut arguments = range.clone();
+        arguments["path"] = path.into();
+        let file = sandbox.call("read_file", arguments).json()["file"].clone();
+        let shown = (file["startLine"].as_u64(), file["endLine"].as_u64());
+        assert_eq!(shown, expected, "{path} {range}");
+    }
+}
+
+#[test]
 fn a_long_file_is_read_in_parts_that_join_to_the_whole_file() {
     let text = "\t\"line\" \\ \u{1b}\n".repeat(3_000);
     let sandbox = sandbox().file("long.txt", &text);

@@ -29,7 +29,10 @@ use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, refuse_file};
 use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Read a text file with its language, module, role and last change. startLine and endLine select a part; includeDeps \
-    adds the project files it imports.";
+    adds the project files it imports. Tracks access for context scoring.";
+
+/// A call with dependencies reads many files, so the contract gives it more time before it is slow.
+const MAX_TIME_WITH_DEPENDENCIES: Duration = Duration::from_secs(2);
 
 /// Characters kept for the longest notice.
 const NOTICE_CHARS: usize = 700;
@@ -45,6 +48,10 @@ pub(crate) fn tool() -> Tool {
         .answers::<Output>()
         .per_minute(100)
         .slow_after(Duration::from_millis(500))
+        .choose_slow_after(|arguments| {
+            let with_dependencies = arguments.get("includeDeps") == Some(&Value::Bool(true));
+            with_dependencies.then_some(MAX_TIME_WITH_DEPENDENCIES)
+        })
         .cli("read", &["path"], show)
 }
 
@@ -94,7 +101,7 @@ struct ShownFile {
     /// Of the whole file
     lines: usize,
     language: String,
-    /// The first and last line shown, if some were left out
+    /// The first and last line shown, if lines were asked for or some were left out
     #[serde(skip_serializing_if = "Option::is_none")]
     start_line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,7 +196,8 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             "Invisible characters are written as \\u{…}; read_repo_file with encoding base64 has the exact bytes".into(),
         );
     }
-    if (first, cut.shown_last) != (1, lines) && lines > 0 {
+    let asked_for_lines = args.start_line.is_some() || args.end_line.is_some();
+    if asked_for_lines || (first, cut.shown_last) != (1, lines) && lines > 0 {
         (output.file.start_line, output.file.end_line) = (Some(first), Some(cut.shown_last));
     }
     output.file.content = cut.shown.into_owned();
@@ -437,4 +445,22 @@ fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
         }
     }
     notice.iter().try_for_each(|notice| page.note(notice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_with_dependencies_has_more_time_before_it_is_slow() {
+        for (arguments, limit_ms) in [
+            (json!({ "path": "a.rs" }), 500),
+            (json!({ "path": "a.rs", "includeDeps": false }), 500),
+            (json!({ "path": "a.rs", "includeDeps": true }), 2_000),
+        ] {
+            let limit = tool().slow_limit(arguments.as_object().unwrap());
+            assert_eq!(limit.as_millis(), limit_ms, "{arguments}");
+        }
+    }
 }

@@ -10,9 +10,11 @@ use docent_core::text::reveal::reveal_part;
 use docent_engine::git::{Attribution, Blame, BlameRange, BlamedLine};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{parse_path, refuse_git};
+use super::{parse_path, refuse_git, refuse_line_range};
 use crate::markdown::{cut, cut_answer, fence, inline, inline_to, length, note};
+use crate::tools::arguments::{ArgumentProblem, Object, ProblemKind};
 use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
@@ -22,6 +24,7 @@ const ABOUT: &str = "Show who last modified each line of a file, and the commits
 pub(crate) fn tool() -> Tool {
     Tool::new("git_blame", Group::Git, ABOUT, run)
         .slow_after(Duration::from_millis(800))
+        .reword_problems(reword_line_range)
         .cli_text("blame", &["filePath"])
 }
 
@@ -37,6 +40,25 @@ struct Args {
     /// End line number, inclusive
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
+}
+
+/// Words a line number below 1 as the contract does: as the range that the caller asked for.
+fn reword_line_range(problems: &[ArgumentProblem], given: &Object) -> Option<Failure> {
+    let is_line = |problem: &ArgumentProblem| {
+        problem.kind == ProblemKind::OutOfRange
+            && matches!(problem.path.as_slice(), [name] if name == "startLine" || name == "endLine")
+    };
+    if problems.is_empty() || !problems.iter().all(is_line) {
+        return None;
+    }
+    let line = |name: &str, default: &str| match given.get(name) {
+        None | Some(Value::Null) => default.to_owned(),
+        Some(number) => number.to_string(),
+    };
+    Some(refuse_line_range(
+        &line("startLine", "1"),
+        &line("endLine", "end"),
+    ))
 }
 
 /// Characters kept for the heading and notes.

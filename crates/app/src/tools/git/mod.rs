@@ -78,9 +78,7 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::Incomplete => Failure::new(FailureKind::Internal, "This clone does not have the content of the file")
             .hint("A partial clone fetches content when it is needed, which docent does not do; git fetch --refetch gets all of it"),
         GitError::LineRange { start, end, lines } => {
-            Failure::new(FailureKind::Invalid, format!("Invalid line range: {start}-{end}"))
-                .details(format!("the file has {lines} lines"))
-                .hint("Count lines from 1, and end no earlier than you start")
+            refuse_line_range(&start.to_string(), &end.to_string()).details(format!("the file has {lines} lines"))
         }
         GitError::Blocked(path) => Failure::new(FailureKind::Denied, format!("Cannot read file: {}", shorten(&path)))
             .details("the path is blocked because it may hold secrets or machinery, or leads outside the project")
@@ -101,4 +99,10 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::Pipe(error) => Failure::new(FailureKind::Internal, format!("git cannot be run: {error}"))
             .hint("Try again; if it stays, run git on the command line"),
     }
+}
+
+/// The failure for lines that no file has, in the words of the contract.
+fn refuse_line_range(start: &str, end: &str) -> Failure {
+    Failure::new(FailureKind::Invalid, format!("Invalid line range: {start}-{end}"))
+        .hint("Count lines from 1, and end no earlier than you start")
 }

@@ -15,14 +15,14 @@ use serde_json::Value;
 
 use crate::settings::Approval;
 use crate::terminal::TerminalPage;
-use crate::tools::arguments::{ArgumentProblem, ProblemKind};
+use crate::tools::arguments::{ArgumentProblem, Object, ProblemKind};
 use crate::tools::call::{Call, Reply};
 use crate::tools::consent::{Consent, Question, Verdict};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str =
-    "Append an entry to a memory file, once the user approves it. context_search finds it again.";
+const ABOUT: &str = "Append an entry to a memory file, once the user approves it. Only supports append operations. context_search finds \
+    it again.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("write_memory_entry", Group::Memory, ABOUT, run)
@@ -38,7 +38,7 @@ struct Args {
     file: MemoryTarget,
     #[schemars(
         length(max = MAX_ENTRY_BYTES),
-        description = r#"For .jsonl one JSON object on one line, e.g. {"decision": "…", "why": "…", "module": "…"}; for .md markdown"#
+        description = r#"Content to append: for .jsonl one JSON object on one line, e.g. {"decision": "…", "why": "…", "module": "…"}; for .md markdown"#
     )]
     entry: String,
 }
@@ -178,7 +178,7 @@ fn refuse_entry(error: &EntryError) -> Failure {
 
 /// Words an entry that is too long as the size check of [`MemoryEntry`] does. The schema counts characters,
 /// of which a text never has more than bytes.
-fn reword(problems: &[ArgumentProblem]) -> Option<Failure> {
+fn reword(problems: &[ArgumentProblem], _: &Object) -> Option<Failure> {
     let is_too_long =
         |problem: &ArgumentProblem| problem.path == ["entry"] && problem.kind == ProblemKind::TooLong;
     let problem = problems.iter().find(|problem| is_too_long(problem))?;

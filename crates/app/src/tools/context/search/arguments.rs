@@ -18,7 +18,9 @@ pub(super) struct Args {
     /// What to find: a question, a description or a name
     #[schemars(length(min = 3, max = 500))]
     pub(super) query: String,
-    /// Filter by discovery type (default: all)
+    /// Filter by discovery type
+    // The default stands only in the schema: a caller who names `all` gets the JSON of that contract.
+    #[schemars(extend("default" = "all"))]
     pub(super) r#type: Option<Type>,
     /// Filter by module name
     pub(super) module: Option<String>,
@@ -158,7 +160,7 @@ impl ChunkType {
 }
 
 /// Words a query that is too short as the contract does.
-pub(super) fn reword_short_query(problems: &[ArgumentProblem]) -> Option<Failure> {
+pub(super) fn reword_short_query(problems: &[ArgumentProblem], _: &Object) -> Option<Failure> {
     match problems {
         [problem] if problem.path == ["query"] && problem.kind == ProblemKind::TooShort => Some(
             Failure::new(FailureKind::Invalid, "Query must be at least 3 characters"),
