@@ -46,38 +46,102 @@ pub(crate) enum ProblemKind {
 
 /// The schema of `T` as clients see it.
 pub(crate) fn schema<T: JsonSchema>() -> Object {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+    let mut schema = generate::<T>(SchemaSettings::draft2020_12());
+    remove_rust_details(&mut schema);
+    into_object(schema)
+}
+
+/// The schema of an answer: every field with its type, and which of them are always there. Descriptions are
+/// left out: every client pays for the list of tools with each session, and the answer explains itself.
+pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
+    let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
+    reduce_to_types(&mut schema);
+    into_object(schema)
+}
+
+fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    remove_rust_details(&mut schema);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn into_object(schema: Value) -> Object {
     let Value::Object(mut object) = schema else {
-        unreachable!("arguments are structs, whose schema is an object")
+        unreachable!("arguments and answers are structs, whose schema is an object")
     };
     object.remove("description");
     object
 }
 
-/// The schema of an answer: its required fields and their types, no deeper. Every client pays for the list of
-/// tools with each session, and the answer itself shows the rest.
-pub(crate) fn answer_schema<T: JsonSchema>() -> Object {
-    let mut schema = schema::<T>();
-    let mut required = schema.shift_remove("required").unwrap_or_default();
-    if let Some(names) = required.as_array_mut() {
-        names.truncate(MAX_NAMED_FIELDS);
-    }
-    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.retain(|name, _| {
-            required
+/// Reduces the schema of an answer to types, choices and required fields.
+fn reduce_to_types(schema: &mut Value) {
+    let Value::Object(object) = schema else { return };
+    unite_with_null(object);
+    unite_choices(object);
+    object.retain(|name, value| match name.as_str() {
+        "type" | "enum" | "properties" | "required" | "items" | "additionalProperties" => true,
+        "format" => value == "date-time",
+        _ => false,
+    });
+    let required = object.get("required").cloned().unwrap_or_default();
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        for (name, property) in properties {
+            reduce_to_types(property);
+            let is_required = required
                 .as_array()
-                .is_some_and(|names| names.iter().any(|one| one == name))
-        });
-        for property in properties.values_mut().filter_map(Value::as_object_mut) {
-            property.retain(|name, _| name == "type");
+                .is_some_and(|names| names.iter().any(|one| one == name));
+            if let Some(property) = property.as_object_mut().filter(|_| !is_required) {
+                // An optional field without a value is missing, not null.
+                remove_null(property);
+            }
         }
     }
-    schema
+    for inner in ["items", "additionalProperties"] {
+        if let Some(schema) = object.get_mut(inner) {
+            reduce_to_types(schema);
+        }
+    }
+}
+
+/// Writes `anyOf` a schema and null, which a nullable struct has, as one schema with two types.
+fn unite_with_null(object: &mut Object) {
+    let Some(Value::Array(choices)) = object.get("anyOf") else {
+        return;
+    };
+    let [Value::Object(other), null] = choices.as_slice() else {
+        return;
+    };
+    if null["type"] == "null" {
+        let mut united = other.clone();
+        let types = Value::from(vec![other["type"].clone(), "null".into()]);
+        united.insert("type".to_owned(), types);
+        *object = united;
+    }
+}
+
+/// Writes `oneOf` several constants, which an enum with documented variants has, as a list of choices.
+fn unite_choices(object: &mut Object) {
+    let Some(Value::Array(choices)) = object.get("oneOf") else {
+        return;
+    };
+    let names: Vec<Value> = choices.iter().map(|choice| choice["const"].clone()).collect();
+    if names.iter().all(Value::is_string) {
+        object.insert("type".to_owned(), "string".into());
+        object.insert("enum".to_owned(), names.into());
+    }
+}
+
+/// Removes null from the types that a value may have.
+fn remove_null(object: &mut Object) {
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            object.insert("type".into(), only);
+        }
+    }
 }
 
 /// Removes details of the Rust types that say nothing about the call: `format: uint32`, nullable options,
@@ -94,13 +158,7 @@ fn remove_rust_details(schema: &mut Value) {
         if let Some(Value::Array(choices)) = object.get_mut("enum") {
             choices.retain(|choice| !choice.is_null());
         }
-        if let Some(Value::Array(types)) = object.get_mut("type") {
-            types.retain(|name| name != "null");
-            if let [only] = types.as_slice() {
-                let only = only.clone();
-                object.insert("type".into(), only);
-            }
-        }
+        remove_null(object);
     });
 }
 
@@ -247,9 +305,6 @@ fn broken_rule(property: &Value, value: &Value) -> Option<BrokenRule> {
 /// Limit for texts whose schema has none. Paths and names are shorter, and a limit in every schema would cost
 /// every client tokens.
 const MAX_TEXT_CHARS: u64 = 4_096;
-
-/// Fields of an answer that its schema names; the answer itself shows the rest.
-const MAX_NAMED_FIELDS: usize = 3;
 
 /// Choices that an error lists.
 const MAX_LISTED_NAMES: usize = 50;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox;
 use crate::search_docs::search;
+use crate::tool_list::MAX_LIST_BYTES;
 
 #[test]
 fn a_broken_manifest_is_reported_and_its_pages_are_still_found() {
@@ -50,7 +51,7 @@ fn a_label_with_ten_thousand_values_is_not_a_filter_and_is_reported() {
         "{notice}"
     );
     let list = client.request("tools/list", json!({}))["result"]["tools"].to_string();
-    assert!(list.len() < 12_000, "{}", list.len());
+    assert!(list.len() < MAX_LIST_BYTES, "{}", list.len());
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn a_label_with_many_values_is_a_filter_without_listing_them() {
         );
     }
     let list = Value::from(crate::list_tools(&sandbox));
-    assert!(list.to_string().len() < 12_000);
+    assert!(list.to_string().len() < MAX_LIST_BYTES);
     let tool = crate::find_tool(&sandbox, "search_docs");
     assert_snapshot!(
         tool["inputSchema"]["properties"]["product"],
@@ -118,7 +119,7 @@ fn the_tool_list_stays_small_with_many_labels() {
         );
     }
     let list = Value::from(crate::list_tools(&sandbox));
-    assert!(list.to_string().len() < 12_000);
+    assert!(list.to_string().len() < MAX_LIST_BYTES);
     let tool = crate::find_tool(&sandbox, "search_docs");
     assert_eq!(
         tool["inputSchema"]["additionalProperties"],

@@ -42,6 +42,21 @@ fn delimiters_of(answer: &Answer) -> String {
 }
 
 #[test]
+fn an_answer_ends_with_its_text_and_not_with_line_breaks() {
+    for end in ["", "\n", "\n\n\n", "\r\n\r\n"] {
+        let sandbox = sandbox().file("a.md", format!("# A\n\n## B\ntext{end}"));
+        for (id, context) in [("a.md#_preamble", 0), ("a.md#a/b", 0), ("a.md#a/b", 1)] {
+            let answer = get_doc(&sandbox, json!({ "chunk_id": id, "context": context }));
+            assert!(!answer.text.ends_with(['\n', '\r']), "{id} {end:?} {answer}");
+        }
+        // Between sections the contract has a blank line, whatever the page has there.
+        let both = get_doc(&sandbox, json!({ "chunk_id": "a.md#a/b", "context": 1 }));
+        assert!(both.text.contains("---\n# A\n\n--- Chunk: a.md#a/b"), "{both}");
+        assert!(both.text.ends_with("(Target) ---\n## B\ntext"), "{both}");
+    }
+}
+
+#[test]
 fn example_with_context() {
     let answer = get_doc(
         &example(),
@@ -193,7 +208,8 @@ fn the_sections_of_a_page_join_to_the_whole_page() {
     }
     text.push_str("\n\nlast line without an end");
     let sandbox = sandbox().file("a.md", &text);
-    let mut joined = String::new();
+    // The line breaks at the end of a section are left out of the answer, and nothing else is.
+    let mut rest = text.as_str();
     for at in 0..31 {
         let id = if at == 0 {
             "a.md#_preamble".to_owned()
@@ -206,9 +222,10 @@ fn the_sections_of_a_page_join_to_the_whole_page() {
             delimiter,
             format!("--- Chunk: {id} (Chunk {} of 31) (Target) ---", at + 1)
         );
-        joined.push_str(content);
+        rest = rest.strip_prefix(content).expect("the next section of the page");
+        rest = rest.trim_start_matches(['\r', '\n']);
     }
-    assert_eq!(joined, text);
+    assert_eq!(rest, "");
 }
 
 #[test]

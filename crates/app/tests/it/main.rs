@@ -38,6 +38,7 @@ mod http;
 mod index;
 mod index_states;
 mod linked;
+mod output_schemas;
 mod pages;
 mod parity;
 mod protocol;

@@ -19,7 +19,7 @@ use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Search all project files by regular expression (ripgrep's dialect), for exact names, strings and error messages. \
-    Returns lines with 2 lines of context; totalMatches counts all.";
+    Respects .gitignore. Returns lines with 2 lines of context; totalMatches counts all.";
 
 /// Characters of the answer around the matches, at most.
 const FRAME_CHARS: usize = 4_000;

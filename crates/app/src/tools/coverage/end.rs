@@ -21,8 +21,8 @@ use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: overall, by file, and files that are new or gone. Use \
-    it after changing code and running the tests again.";
+const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: the change overall and of each file, new files added and \
+    files removed since the snapshot. Use it after changing code and running the tests again.";
 
 /// Characters of the answer around the files.
 const FRAME_CHARS: usize = 90;

@@ -16,8 +16,7 @@ use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str =
-    "Overall line coverage in percent, from an LCOV report. Use it before changing code, as a baseline.";
+const ABOUT: &str = "Overall line coverage of the entire project in percent, from an LCOV report. Use it before changing code, as a baseline.";
 
 /// Files in the table.
 const MAX_ROWS: usize = 20;

@@ -142,6 +142,8 @@ fn render(doc: &Doc, budget: usize) -> String {
             text.trim_end()
         );
     }
+    // The contract's answer ends with the last line of text, whatever blank lines end the page.
+    text.truncate(text.trim_end_matches(['\r', '\n']).len());
     text
 }
 

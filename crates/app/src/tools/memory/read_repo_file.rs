@@ -21,7 +21,8 @@ use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, refuse_file};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Read a file from the repository, at most 1 MB: utf-8 for text, base64 for exact bytes. For code, read_file tells more.";
+const ABOUT: &str = "Read a file from the repository. Limited to safe paths and 1 MB: utf-8 for text, base64 for exact bytes. For code, \
+    read_file tells more.";
 
 /// Characters kept for the other fields and the longest notice.
 const FRAME_CHARS: usize = 500;
