@@ -497,6 +497,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn a_search_stops_when_its_time_is_up() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("a.txt"), "x").unwrap();
+        let access = docent_core::access::Access::new([]).unwrap();
+        let root = Root::open(directory.path(), access).unwrap();
+        let query = GrepQuery {
+            pattern: "x",
+            file_pattern: None,
+            case: Case::Sensitive,
+            limit: 1,
+        };
+        let late = Deadline::after(std::time::Duration::ZERO);
+        assert!(matches!(grep(&root, &query, &late), Err(GrepError::Expired(_))));
+        assert!(grep(&root, &query, &Deadline::default()).is_ok());
+    }
+
     proptest! {
         #[test]
         fn an_excerpt_is_a_part_of_the_line_around_the_match(line in "(文|é|x|😀){0,400}", at in 0_usize..2_000) {

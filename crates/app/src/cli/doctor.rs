@@ -179,7 +179,7 @@ fn check_root(settings: &Settings) -> Finding {
 
 fn check_configuration(settings: &Settings) -> Finding {
     match settings.warnings.as_slice() {
-        [] => good("settings", "nothing is passed over"),
+        [] => good("settings", "nothing is ignored"),
         warnings => Finding::note(
             "settings",
             warnings.join("; "),

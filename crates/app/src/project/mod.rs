@@ -37,6 +37,8 @@ pub(crate) struct Project {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) approval: Approval,
     pub(crate) docs: DocsSettings,
+    /// Some of the project's settings are ignored, because they are wrong.
+    pub(crate) has_wrong_settings: bool,
     pub(crate) clock: Clock,
 }
 
@@ -117,9 +119,19 @@ impl Project {
             sessions: Arc::new(Sessions::new(settings.state.clone(), *clock)),
             approval: settings.approval,
             docs: settings.docs.clone(),
+            has_wrong_settings: settings.has_project_warnings,
             root: root.clone(),
             clock: *clock,
         }
+    }
+}
+
+impl Project {
+    /// The notice about settings of the project that are ignored. It quotes none of them.
+    pub(crate) fn settings_notice(&self) -> Option<String> {
+        let sentence =
+            "Part of the project's .context/config.toml is wrong and ignored; `docent doctor` says which";
+        self.has_wrong_settings.then(|| sentence.to_owned())
     }
 }
 

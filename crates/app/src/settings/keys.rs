@@ -3,7 +3,9 @@
 //! Invariant: every name is listed once, and its order here is the order of `docent config` and
 //! `docs/config.md`.
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
+use docent_core::access::Access;
+use docent_core::path::RepoPath;
 use toml::Value;
 
 use super::DefaultLimit;
@@ -16,18 +18,22 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
             Vec::<String>::new(),
             "More paths that are never shown: `*.sqlite` anywhere, `infra/prod` from the root",
         )
-        .adds_up(),
+        .adds_up()
+        .items(|pattern| Ok(Access::new([pattern]).map(drop)?)),
         key(
             "answer.max_chars",
             20_000,
             "Characters an answer may have; what is cut says how to get the rest",
         )
-        .least(2_000),
+        .least(2_000)
+        .most(10_000_000),
         key(
             "call.timeout_seconds",
             30,
-            "Seconds a call may take before it is stopped",
-        ),
+            "Seconds a call may take before it is stopped, 1 to 86,400",
+        )
+        .least(1)
+        .most(86_400),
         key(
             "docs.description",
             "",
@@ -37,18 +43,21 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
             "docs.directories",
             Vec::<String>::new(),
             "Where the documentation is, e.g. `docs`; all markdown of the project where nothing is named",
-        ),
+        )
+        .items(|path| Ok(RepoPath::parse(path.trim_end_matches('/')).map(drop)?)),
         key(
             "index.max_commits",
             10_000,
             "Commits whose messages are searched for fixes and decisions, the newest; 0 for none",
-        ),
+        )
+        .most(10_000_000),
         key(
             "index.max_file_bytes",
             4_194_304,
             "Bytes a file may have to be indexed; `docent status` names those that have more",
         )
-        .least(1_024),
+        .least(1_024)
+        .most(1 << 30),
         key(
             "index.watch",
             true,
@@ -99,7 +108,8 @@ fn memory() -> [SettingKey; 2] {
             300,
             "Seconds the user has to answer before an entry waits for `docent memory approve`",
         )
-        .least(1),
+        .least(1)
+        .most(86_400),
     ]
 }
 
@@ -219,8 +229,11 @@ pub(crate) struct SettingKey {
     pub(crate) secret: bool,
     /// A list to which every source adds.
     pub(crate) adds_up: bool,
-    /// The smallest number it accepts.
+    /// The smallest and the largest number it accepts.
     least: i64,
+    most: i64,
+    /// Checks an item of a list.
+    check_item: fn(&str) -> anyhow::Result<()>,
     /// The words it accepts; any text if empty.
     words: &'static [&'static str],
 }
@@ -234,6 +247,8 @@ fn key(name: &str, default: impl Into<Value>, about: &str) -> SettingKey {
         secret: false,
         adds_up: false,
         least: 0,
+        most: i64::MAX,
+        check_item: |_| Ok(()),
         words: &[],
     }
 }
@@ -251,6 +266,16 @@ impl SettingKey {
 
     fn least(mut self, least: i64) -> Self {
         self.least = least;
+        self
+    }
+
+    fn most(mut self, most: i64) -> Self {
+        self.most = most;
+        self
+    }
+
+    fn items(mut self, check: fn(&str) -> anyhow::Result<()>) -> Self {
+        self.check_item = check;
         self
     }
 
@@ -293,9 +318,13 @@ impl SettingKey {
     /// Returns the value if it has the right type and range.
     pub(super) fn accept(&self, value: Value) -> anyhow::Result<Value> {
         match (&self.default, &value) {
-            (Value::Integer(_), Value::Integer(number)) if *number >= self.least => {}
-            (Value::Integer(_), _) => {
+            (Value::Integer(_), Value::Integer(number)) if (self.least..=self.most).contains(number) => {}
+            (Value::Integer(_), _) if self.most == i64::MAX => {
                 return Err(self.wrong(&format!("a whole number, {} or more", self.least)));
+            }
+            (Value::Integer(_), _) => {
+                let (least, most) = (self.least, self.most);
+                return Err(self.wrong(&format!("a whole number from {least} to {most}")));
             }
             (Value::Float(_), Value::Integer(number @ 1..=10)) => {
                 return Ok(Value::Float(f64::from(i32::try_from(*number)?)));
@@ -304,7 +333,11 @@ impl SettingKey {
             (Value::Float(_), _) => return Err(self.wrong("a number from 1 to 10")),
             (Value::Boolean(_), Value::Boolean(_)) => {}
             (Value::Boolean(_), _) => return Err(self.wrong("true or false")),
-            (Value::Array(_), Value::Array(items)) if items.iter().all(Value::is_str) => {}
+            (Value::Array(_), Value::Array(items)) if items.iter().all(Value::is_str) => {
+                for item in items.iter().filter_map(Value::as_str) {
+                    (self.check_item)(item).with_context(|| self.name.clone())?;
+                }
+            }
             (Value::Array(_), _) => return Err(self.wrong("a list of strings")),
             (_, Value::String(word)) if !self.words.is_empty() && !self.words.contains(&word.as_str()) => {
                 return Err(self.wrong(&format!("one of {}", self.words.join(", "))));

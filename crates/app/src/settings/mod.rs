@@ -6,7 +6,7 @@
 //!
 //! Invariant: a project's file affects nothing beyond the project. It arrives with a clone, so settings that
 //! reach further (the log file, HTTP access) are not taken from it, and it can add blocked paths but not
-//! remove those that the user has named.
+//! remove those that the user has named. Mistakes in it are warnings, never errors.
 
 mod directories;
 mod embedder;
@@ -34,7 +34,7 @@ pub(crate) use directories::home_directory;
 use directories::{project_cache, project_state, temporary_directory, user_config_file};
 pub(crate) use keys::{SettingKey, keys};
 pub(crate) use root::project_name;
-use sources::Sources;
+use sources::{SettingsWarnings, Sources};
 
 /// Everything that is decided before the work begins.
 pub(crate) struct Settings {
@@ -61,8 +61,10 @@ pub(crate) struct Settings {
     pub(crate) temporary: PathBuf,
     /// Every setting with its value and origin, for `docent config`.
     pub(crate) entries: Vec<ResolvedSetting>,
-    /// Names in the files that were ignored, and why.
+    /// What was ignored in the files, and why.
     pub(crate) warnings: Vec<String>,
+    /// Some of it is in the project's file.
+    pub(crate) has_project_warnings: bool,
 }
 
 /// Limits of a call.
@@ -158,7 +160,8 @@ fn directories(names: &[String], root: &Root, warnings: &mut Vec<String>) -> any
         let path = RepoPath::parse(name.trim_end_matches('/'))
             .with_context(|| format!("docs.directories: {name}"))?;
         if !root.path().join(path.as_str()).is_dir() {
-            warnings.push(format!("docs.directories names {path}, which is no directory"));
+            let shown = inline_to(path.as_str(), 200);
+            warnings.push(format!("docs.directories names {shown}, which is no directory"));
         }
         directories.push(path);
     }
@@ -181,19 +184,23 @@ impl Settings {
         let built_in = Access::new([]).expect("the built-in rules are valid");
         let root = Root::open(&path, built_in)?;
 
-        let sources = Sources::read(flags, environment, &root, user_config_file(environment))?;
+        let mut sources = Sources::read(flags, environment, &root, user_config_file(environment))?;
         let keys = keys(limits);
         for (name, _) in &flags.set {
             if !keys.iter().any(|key| key.name == *name) {
                 bail!("there is no setting {name}; `docent config` lists them all");
             }
         }
-        let mut warnings = sources.warnings(&keys);
-        let mut entries = Vec::new();
-        for key in keys {
-            let (value, origin) = sources.pick(&key)?;
-            entries.push(ResolvedSetting { key, value, origin });
+        let mut picked = Vec::new();
+        for key in &keys {
+            picked.push(sources.pick(key)?);
         }
+        let SettingsWarnings { project, user } = sources.warnings(&keys, &root);
+        let has_project_warnings = !project.is_empty();
+        let mut warnings = project;
+        warnings.extend(user);
+        let entry = |(key, (value, origin))| ResolvedSetting { key, value, origin };
+        let mut entries: Vec<ResolvedSetting> = keys.into_iter().zip(picked).map(entry).collect();
 
         let clock = fixed_clock(environment)?;
         let remote = embedder::build_remote(Values(&entries), environment, clock)?;
@@ -232,6 +239,7 @@ impl Settings {
             temporary: temporary_directory(),
             entries,
             warnings,
+            has_project_warnings,
             root,
         })
     }

@@ -2,6 +2,9 @@
 //! the user's file.
 //!
 //! Which settings exist, and what they accept, is in `keys`.
+//!
+//! Invariant: nothing in a project's file is an error. It arrives with a clone, so a mistake in it must not
+//! keep docent from starting: the value is ignored, the next source counts, and a warning says so.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,12 +15,22 @@ use docent_engine::files::{FileError, Root, read_own};
 use toml::Value;
 
 use super::{Environment, Flags, SettingKey, ValueOrigin};
+use crate::markdown::inline_to;
 
 /// A project's settings file.
 const PROJECT_FILE: &str = ".context/config.toml";
 
 /// Larger settings files are refused.
 const MAX_PROJECT_FILE_BYTES: u64 = 65_536;
+
+/// Warnings about one file that are worded; the rest are counted.
+const MAX_WORDED_WARNINGS: usize = 10;
+
+/// Characters of a name from a settings file in a warning.
+const MAX_NAME_CHARS: usize = 80;
+
+/// Characters of a mistake in a warning.
+const MAX_MISTAKE_CHARS: usize = 200;
 
 /// A value and its origin; `None` if the source does not set the key.
 type Picked = Option<(Value, ValueOrigin)>;
@@ -28,6 +41,8 @@ pub(super) struct Sources<'a> {
     environment: Environment<'a>,
     project: Option<FlatSettings>,
     user: Option<FlatSettings>,
+    /// What the project's file has that is ignored.
+    project_warnings: Vec<String>,
 }
 
 impl<'a> Sources<'a> {
@@ -38,20 +53,25 @@ impl<'a> Sources<'a> {
         root: &Root,
         user_file: Option<PathBuf>,
     ) -> anyhow::Result<Self> {
+        let (project, project_warnings) = match read_project(root) {
+            Ok(project) => (project, Vec::new()),
+            Err(reason) => (None, vec![format!("the file is ignored: {reason}")]),
+        };
         Ok(Self {
             flags,
             environment,
-            project: read_project(root)?,
+            project,
+            project_warnings,
             user: user_file.map(|path| read_user(&path)).transpose()?.flatten(),
         })
     }
 
     /// The value of `key` from the first source that has one. Lists that add up are joined from all sources.
-    pub(super) fn pick(&self, key: &SettingKey) -> anyhow::Result<(Value, ValueOrigin)> {
+    pub(super) fn pick(&mut self, key: &SettingKey) -> anyhow::Result<(Value, ValueOrigin)> {
         let mut values = [
             self.flag(key)?,
             self.variable(key)?,
-            self.project(key)?,
+            self.project(key),
             self.user(key)?,
         ]
         .into_iter()
@@ -92,45 +112,87 @@ impl<'a> Sources<'a> {
         )))
     }
 
-    fn project(&self, key: &SettingKey) -> anyhow::Result<Picked> {
-        self.project
-            .as_ref()
-            .filter(|_| key.from_project)
-            .map_or(Ok(None), |file| file.get(key))
+    /// The project's value. A wrong one is a warning; of a list, only the wrong items are left out, because
+    /// without its other patterns more paths would be shown than the project wants.
+    fn project(&mut self, key: &SettingKey) -> Picked {
+        let file = self.project.as_ref().filter(|_| key.from_project)?;
+        let (value, origin) = (file.values.get(&key.name)?, ValueOrigin::File(file.path.clone()));
+        let wrong = match key.accept(value.clone()) {
+            Ok(value) => return Some((value, origin)),
+            Err(wrong) => wrong,
+        };
+        let (Value::Array(items), Value::Array(_)) = (value, &key.default) else {
+            self.project_warnings.push(word_mistake(&wrong, "value"));
+            return None;
+        };
+        let mut kept = Vec::new();
+        for item in items {
+            match key.accept(Value::Array(vec![item.clone()])) {
+                Ok(_) => kept.push(item.clone()),
+                Err(wrong) => self.project_warnings.push(word_mistake(&wrong, "item")),
+            }
+        }
+        Some((Value::Array(kept), origin))
     }
 
     fn user(&self, key: &SettingKey) -> anyhow::Result<Picked> {
         self.user.as_ref().map_or(Ok(None), |file| file.get(key))
     }
 
-    /// Warns of names in the files that are ignored: unknown ones (mistyped, or from another version), and
-    /// settings that a project may not set.
-    pub(super) fn warnings(&self, keys: &[SettingKey]) -> Vec<String> {
-        let mut warnings = Vec::new();
-        for file in self.project.iter().chain(&self.user) {
-            let path = file.path.display();
-            for name in file
-                .values
-                .keys()
-                .filter(|name| !keys.iter().any(|key| key.name == **name))
-            {
-                warnings.push(format!("{path}: there is no setting {name}"));
-            }
-        }
+    /// Warns of what is ignored in the files, the project's first: wrong values there, unknown names
+    /// (mistyped, or from another version), and settings that a project may not set. Complete once all keys
+    /// are picked.
+    pub(super) fn warnings(self, keys: &[SettingKey], root: &Root) -> SettingsWarnings {
+        let mut project = self.project_warnings;
         if let Some(file) = &self.project {
-            for key in keys
+            project.extend(file.unknown_names(keys));
+            let refused = keys
                 .iter()
-                .filter(|key| !key.from_project && file.values.contains_key(&key.name))
-            {
-                let path = file.path.display();
-                warnings.push(format!(
-                    "{path}: {} is not taken from a project; set it for your user",
-                    key.name
-                ));
-            }
+                .filter(|key| !key.from_project && file.values.contains_key(&key.name));
+            project.extend(
+                refused.map(|key| format!("{} is not taken from a project; set it for your user", key.name)),
+            );
         }
-        warnings
+        let user = self
+            .user
+            .iter()
+            .flat_map(|file| file.unknown_names(keys))
+            .collect();
+        let user_path = self.user.map(|file| file.path).unwrap_or_default();
+        SettingsWarnings {
+            project: word_warnings(&root.path().join(PROJECT_FILE), project),
+            user: word_warnings(&user_path, user),
+        }
     }
+}
+
+/// What is ignored in the settings files, as sentences.
+pub(super) struct SettingsWarnings {
+    pub(super) project: Vec<String>,
+    pub(super) user: Vec<String>,
+}
+
+/// A mistake in the project's file. Part of the sentence may be quoted from there.
+fn word_mistake(wrong: &anyhow::Error, what: &str) -> String {
+    format!(
+        "{}; the {what} is ignored",
+        inline_to(&format!("{wrong:#}"), MAX_MISTAKE_CHARS)
+    )
+}
+
+/// Puts the file before each warning. A file with very many mistakes does not fill the log.
+fn word_warnings(path: &Path, warnings: Vec<String>) -> Vec<String> {
+    let path = path.display();
+    let all = warnings.len();
+    let mut worded: Vec<String> = warnings
+        .into_iter()
+        .take(MAX_WORDED_WARNINGS)
+        .map(|warning| format!("{path}: {warning}"))
+        .collect();
+    if all > MAX_WORDED_WARNINGS {
+        worded.push(format!("{path}: {} more like these", all - MAX_WORDED_WARNINGS));
+    }
+    worded
 }
 
 /// A settings file, its tables flattened to dotted names.
@@ -140,8 +202,13 @@ struct FlatSettings {
 }
 
 impl FlatSettings {
-    fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
-        let table: toml::Table = text.parse().with_context(|| path.display().to_string())?;
+    /// Parses a file. The reason for a failure names the line and quotes none of the text.
+    fn parse(path: &Path, text: &str) -> Result<Self, String> {
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
+            format!("line {line}: {}", inline_to(error.message(), 200))
+        })?;
         let mut values = BTreeMap::new();
         flatten("", table, &mut values);
         Ok(Self {
@@ -159,6 +226,14 @@ impl FlatSettings {
             .with_context(|| self.path.display().to_string())?;
         Ok(Some((value, ValueOrigin::File(self.path.clone()))))
     }
+
+    fn unknown_names(&self, keys: &[SettingKey]) -> Vec<String> {
+        let names = self.values.keys();
+        let unknown = names.filter(|name| !keys.iter().any(|key| key.name == **name));
+        unknown
+            .map(|name| format!("there is no setting {}", inline_to(name, MAX_NAME_CHARS)))
+            .collect()
+    }
 }
 
 fn flatten(prefix: &str, table: toml::Table, values: &mut BTreeMap<String, Value>) {
@@ -175,20 +250,23 @@ fn flatten(prefix: &str, table: toml::Table, values: &mut BTreeMap<String, Value
     }
 }
 
-fn read_project(root: &Root) -> anyhow::Result<Option<FlatSettings>> {
+/// Reads the project's file. The error says why it cannot be used.
+fn read_project(root: &Root) -> Result<Option<FlatSettings>, String> {
     let path = RepoPath::parse(PROJECT_FILE).expect("a literal path");
-    let shown = root.path().join(PROJECT_FILE);
     match root.read(&path, MAX_PROJECT_FILE_BYTES) {
         Err(FileError::Missing) => Ok(None),
-        Err(error) => Err(error).with_context(|| shown.display().to_string()),
+        Err(error) => Err(error.to_string()),
         Ok(content) => {
-            let text = String::from_utf8(content.bytes).with_context(|| shown.display().to_string())?;
-            FlatSettings::parse(&shown, &text).map(Some)
+            let text = String::from_utf8(content.bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+            FlatSettings::parse(&root.path().join(PROJECT_FILE), &text).map(Some)
         }
     }
 }
 
 fn read_user(path: &Path) -> anyhow::Result<Option<FlatSettings>> {
     let text = read_own(path).with_context(|| path.display().to_string())?;
-    text.map(|text| FlatSettings::parse(path, &text)).transpose()
+    let parse = |text: String| FlatSettings::parse(path, &text);
+    text.map(parse)
+        .transpose()
+        .map_err(|reason| anyhow!("{}: {reason}", path.display()))
 }

@@ -187,6 +187,62 @@ fn values_of_the_wrong_kind_name_the_place_and_what_is_wanted() {
 }
 
 #[test]
+fn a_wrong_value_of_a_project_is_a_warning_and_the_next_source_counts() {
+    let bench = bench()
+        .project("answer.max_chars = 3\ncall.timeout_seconds = 0")
+        .user("answer.max_chars = 2001");
+    let settings = bench.resolve().unwrap();
+    assert_eq!(settings.limits.answer_chars, 2001);
+    assert_eq!(settings.limits.call_time, Duration::from_secs(30));
+    assert!(settings.has_project_warnings);
+    let warnings = settings.warnings.join("\n");
+    assert!(
+        warnings
+            .contains("answer.max_chars must be a whole number from 2000 to 10000000; the value is ignored")
+            && warnings.contains("call.timeout_seconds must be a whole number from 1 to 86400"),
+        "{warnings}"
+    );
+    for text in ["= 1", "answer.max_chars", "\"\\q\" = 1"] {
+        let settings = bench_with_project(text).resolve().unwrap();
+        assert_eq!(settings.limits.answer_chars, 20_000);
+        assert!(
+            settings.warnings[0].contains(".context/config.toml: the file is ignored: line 1: "),
+            "{:?}",
+            settings.warnings
+        );
+    }
+}
+
+fn bench_with_project(text: &str) -> Bench {
+    bench().project(text)
+}
+
+#[test]
+fn of_a_projects_list_only_the_wrong_items_are_ignored() {
+    let settings = bench()
+        .project("access.blocked = [\"*.sqlite\", \"{a\", 3]\ndocs.directories = [\"../x\", \"docs\"]")
+        .resolve()
+        .unwrap();
+    let blocks = |path: &str| !settings.root.access().allows(&RepoPath::parse(path).unwrap());
+    assert!(blocks("a.sqlite") && !blocks("{a"));
+    let pages: Vec<&str> = settings.index.pages.iter().map(RepoPath::as_str).collect();
+    assert_eq!(pages, ["docs"]);
+    let ignored = settings
+        .warnings
+        .iter()
+        .filter(|warning| warning.ends_with("the item is ignored"));
+    assert_eq!(ignored.count(), 3, "{:?}", settings.warnings);
+}
+
+#[test]
+fn very_many_mistakes_of_a_project_are_counted() {
+    let lines: Vec<String> = (0..2_000).map(|at| format!("unknown{at} = 1")).collect();
+    let settings = bench().project(&lines.join("\n")).resolve().unwrap();
+    assert_eq!(settings.warnings.len(), 11);
+    assert!(settings.warnings[10].ends_with("1990 more like these"));
+}
+
+#[test]
 fn the_root_is_the_one_named_or_the_clients() {
     let mut bench = bench();
     assert_eq!(bench.resolve().unwrap().root_origin, ValueOrigin::Flag("--root"));

@@ -439,6 +439,7 @@ mod tests {
             sessions: Arc::new(Sessions::new(None, Clock::System)),
             approval: Approval::Never,
             docs: DocsSettings::default(),
+            has_wrong_settings: false,
             root,
             accesses,
             clock: Clock::System,
@@ -486,7 +487,10 @@ mod tests {
     fn a_call_that_is_out_of_time_or_cancelled_does_not_start() {
         let dispatch = dispatch(|_, _| panic!("it must not run"), 0);
         let late = call(&dispatch, &session(&dispatch), &Deadline::after(Duration::ZERO));
-        assert!(late.starts_with(r#"{"error":"The call took too long"#), "{late}");
+        assert_eq!(
+            late,
+            r#"{"error":"The call took too long and was stopped","suggestion":"Ask for less, or raise call.timeout_seconds"}"#
+        );
         let cancelled = Deadline::default();
         cancelled.cancel();
         assert_eq!(

@@ -131,13 +131,23 @@ fn a_root_that_is_not_a_project_is_reported() {
 }
 
 #[test]
-fn a_settings_error_is_reported_with_line_and_column() {
+fn a_settings_error_is_reported_with_its_line() {
     let sandbox = project().file(".context/config.toml", "[index]\nwatch = maybe\n");
     let (is_healthy, message) = run_doctor(&sandbox, "settings", &[]);
+    // docent works, because a project's wrong settings are ignored. Those of the user are not.
     assert!(
-        !is_healthy && message.contains(".context/config.toml") && message.contains("line 2, column 9"),
+        is_healthy && message.contains(".context/config.toml: the file is ignored: line 2: "),
         "{message}"
     );
+    let file = sandbox.home().join("config/docent/config.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "[index]\nwatch = maybe\n").unwrap();
+    let (is_healthy, message) = run_doctor(&sandbox, "settings", &[]);
+    assert!(
+        !is_healthy && message.contains("docent/config.toml: line 2: "),
+        "{message}"
+    );
+    fs::remove_file(&file).unwrap();
     sandbox.write(".context/config.toml", "[index]\nwacth = true\n");
     let (is_healthy, message) = run_doctor(&sandbox, "settings", &[]);
     assert!(

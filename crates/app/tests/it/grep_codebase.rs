@@ -514,19 +514,6 @@ fn invisible_characters_are_shown() {
     assert_eq!(answer["matches"][0]["text"], "needle \\u{202E}\\u{1B}[31m");
 }
 
-#[test]
-fn a_search_that_takes_too_long_is_stopped_and_says_so() {
-    let sandbox = sandbox()
-        .file("a.txt", "x")
-        .file(".context/config.toml", "call.timeout_seconds = 0");
-    assert_snapshot!(pretty(&sandbox.call("grep_codebase", json!({ "pattern": "x" }))), @r#"
-    [isError] {
-      "error": "The call took too long and was stopped",
-      "suggestion": "Ask for less, or raise call.timeout_seconds"
-    }
-    "#);
-}
-
 /// Compares the lines that docent and ripgrep find in this repository.
 #[test]
 fn matches_equal_those_of_ripgrep() {

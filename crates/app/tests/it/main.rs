@@ -41,6 +41,7 @@ mod linked;
 mod output_schemas;
 mod pages;
 mod parity;
+mod project_settings;
 mod protocol;
 mod read_file;
 mod read_file_deps;

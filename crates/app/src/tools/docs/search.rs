@@ -208,6 +208,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let scope = cursor_scope(args, &view, actual_order);
 
     let mut notices = corpus_notices(&freshness, &view);
+    notices.extend(call.project.settings_notice());
     notices.extend(results.unordered.iter().map(ToString::to_string));
     if results.gone > 0 {
         notices.push(format!(

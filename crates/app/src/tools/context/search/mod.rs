@@ -63,6 +63,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }
 
     notices.extend(notices::word(&outcome, args));
+    notices.extend(call.project.settings_notice());
     let no_results = outcome.hits.is_empty();
     let mut output = Output {
         query: args.query.clone(),
