@@ -25,4 +25,5 @@ pub mod sessions;
 mod sqlite;
 mod stamp;
 pub mod store;
+pub mod trust;
 pub mod walk;

@@ -2,10 +2,11 @@
 //!
 //! The nearest manifest (`manifest`) and the page's own front matter (`front_matter`) decide how a page is
 //! cut and labelled. The labels of all pages make up the taxonomy (`taxonomy`). Templates beside the pages
-//! are prompts (`prompt`).
+//! are prompts (`prompt`). `listing` decides which names of a project reach clients before any call.
 
 pub mod cursor;
 pub mod front_matter;
+pub mod listing;
 pub mod manifest;
 pub mod page;
 pub mod prompt;
