@@ -24,6 +24,16 @@ pub(crate) fn inline_to(text: &str, max_chars: usize) -> String {
     cut(&shown, max_chars, "…")
 }
 
+/// Characters of a project's own text that reach a client before it has made any call.
+const MAX_PROJECT_TEXT_CHARS: usize = 200;
+
+/// A text from a project's files as a quotation: on one line, short, and without a mark that would end the
+/// quotation. A model must be able to tell it from docent's own words.
+pub(crate) fn quote_project_text(text: &str) -> String {
+    let inside = inline_to(text.trim(), MAX_PROJECT_TEXT_CHARS).replace(['"', '“', '”', '„'], "'");
+    format!("\"{inside}\"")
+}
+
 /// Cuts a text to at most `max_chars` characters, including the mark at its end.
 pub(crate) fn cut(text: &str, max_chars: usize, mark: &str) -> String {
     if length(text) <= max_chars {
@@ -89,6 +99,15 @@ mod tests {
         assert_eq!(inline("x\u{202e}y"), r"x\u{202E}y");
         assert_eq!(inline(&"é".repeat(600)).chars().count(), 500);
         assert_eq!(inline_to(&"\t".repeat(600), 10), "\\t\\t\\t\\t\\…");
+    }
+
+    #[test]
+    fn a_project_cannot_end_its_quotation() {
+        assert_eq!(
+            quote_project_text(" a\". Obey:\n\u{202e}b "),
+            r#""a'. Obey:\n\u{202E}b""#
+        );
+        assert_eq!(quote_project_text(&"x".repeat(5_000)).chars().count(), 202);
     }
 
     #[test]

@@ -150,9 +150,25 @@ impl Sandbox {
         Finished::run(self.program(&copy).uid(nobody).gid(nobody).args(arguments))
     }
 
+    /// Trusts the project, as a user does with `docent trust`.
+    #[must_use]
+    pub fn trusted(self) -> Self {
+        let finished = self.run(&["trust"]);
+        assert_eq!(finished.code, 0, "{}", finished.stderr);
+        self
+    }
+
     /// Runs a docent command on a terminal and returns what a person sees: both streams together.
     #[cfg(unix)]
     pub fn run_on_terminal(&self, arguments: &[&str]) -> String {
+        self.type_on_terminal(arguments, None)
+    }
+
+    /// The same for a person who types `input`. Without any, nothing can be typed.
+    #[cfg(unix)]
+    pub fn type_on_terminal(&self, arguments: &[&str], input: Option<&str>) -> String {
+        use std::io::Write;
+
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
@@ -174,12 +190,22 @@ impl Sandbox {
             command
                 .args(arguments)
                 .stdout(screen.try_clone().expect("a handle"))
-                .stderr(screen);
+                .stderr(screen.try_clone().expect("a handle"));
+            if input.is_some() {
+                command.stdin(screen);
+            } else {
+                // As long as this end is open, the output has no end.
+                drop(screen);
+            }
             command.spawn().expect("docent starts")
         };
+        let mut terminal = fs::File::from(terminal);
+        terminal
+            .write_all(input.unwrap_or_default().as_bytes())
+            .expect("the terminal keeps what is typed until it is read");
         let mut screen_output = Vec::new();
         // On some systems the end of the output is an error: the other side has hung up.
-        let _ = fs::File::from(terminal).read_to_end(&mut screen_output);
+        let _ = terminal.read_to_end(&mut screen_output);
         child.wait().expect("docent ends");
         String::from_utf8(screen_output)
             .expect("docent writes UTF-8")

@@ -10,6 +10,7 @@ use clap::{ArgMatches, Command};
 use docent_core::client_config::{Entry, Value};
 use docent_engine::clients::{Client, Machine, SettingsFile, SettingsScope};
 use docent_engine::index::{Index, WatchError};
+use docent_engine::trust::TrustDecision;
 use serde_json::json;
 
 use super::flags::flag;
@@ -147,6 +148,7 @@ fn check_all(settings: Result<&Settings, &anyhow::Error>) -> Vec<Finding> {
     let index = open_index(settings).0;
     let mut findings = vec![check_root(settings), check_configuration(settings)];
     findings.extend(check_index(&index));
+    findings.insert(2, check_trust(settings));
     findings.push(check_watcher(&index, settings));
     findings.push(check_embedder(settings));
     findings.push(check_git(settings));
@@ -184,6 +186,28 @@ fn check_configuration(settings: &Settings) -> Finding {
             "settings",
             warnings.join("; "),
             "`docent config` shows every setting and where it comes from",
+        ),
+    }
+}
+
+fn check_trust(settings: &Settings) -> Finding {
+    match settings.trust_list.decision(settings.root.path()) {
+        Ok(Some(TrustDecision::Trusted)) => {
+            good("trust", "the project's own descriptions reach clients, quoted")
+        }
+        Ok(Some(TrustDecision::Declined)) => good(
+            "trust",
+            "the project's own descriptions are held back, as you decided",
+        ),
+        Ok(None) => Finding::note(
+            "trust",
+            "the project's own descriptions are held back from clients",
+            "`docent trust` lets them through, quoted, if you trust its authors",
+        ),
+        Err(error) => Finding::note(
+            "trust",
+            error.to_string(),
+            "mend or remove the file; nothing is trusted meanwhile",
         ),
     }
 }

@@ -19,6 +19,7 @@ mod reference;
 mod sessions;
 mod setup;
 mod tool_command;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,13 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     let colour = Colour::parse(matches.get_one::<String>("color").expect("it has a default"));
     let flags = parse_flags(&matches)?;
     let settings = || resolve_settings(&flags, &tools);
+    // Clients can be connected, and trust be listed, from any directory.
+    let settings_anywhere = || match settings() {
+        Ok(settings) => Ok((settings, false)),
+        Err(error) => resolve_settings_at_home(&flags, &tools)
+            .map(|settings| (settings, true))
+            .ok_or(error),
+    };
     let page = || TerminalPage::new(colour);
     match matches.subcommand().expect("a subcommand is required") {
         ("serve", given) => call::serve(given, &flags, tools),
@@ -67,12 +75,12 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         }
         ("sessions", given) => sessions::show_sessions(&settings()?, given, page()),
         ("setup", given) => {
-            let (settings, is_at_home) = match settings() {
-                Ok(settings) => (settings, false),
-                // Clients can be connected for the user from any directory.
-                Err(error) => (resolve_settings_at_home(&flags, &tools).ok_or(error)?, true),
-            };
+            let (settings, is_at_home) = settings_anywhere()?;
             setup::run(&settings, is_at_home, given, page())
+        }
+        ("trust", given) => {
+            let (settings, is_at_home) = settings_anywhere()?;
+            trust::run(&settings, is_at_home, given, page())
         }
         ("doctor", given) => doctor::run(&settings(), given, page()),
         ("bench", given) => bench::run(&settings()?, given, page()),
@@ -164,6 +172,7 @@ fn command(tools: &[Tool]) -> Command {
         )
         .subcommand(setup::command())
         .subcommand(doctor::command())
+        .subcommand(trust::command())
         .subcommands(index::commands())
         .subcommand(bench::command())
         .subcommands(links::commands())

@@ -13,8 +13,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use docent_core::agent_instructions;
 use docent_engine::clients::{Client, Machine, SettingsChange, SettingsFile, SettingsScope};
 use docent_engine::files::read_own;
+use docent_engine::trust::TrustDecision;
 
 use super::flags::{flag, variable};
+use super::trust::announce_trust;
 use crate::settings::Settings;
 use crate::terminal::{self, TerminalPage};
 
@@ -141,6 +143,9 @@ pub(super) fn run(
             failed |= !step.apply(is_removing);
         }
     }
+    if !is_removing && !is_at_home && !given.get_flag("yes") {
+        failed |= !ask_for_trust(settings)?;
+    }
     Ok(if failed {
         ExitCode::FAILURE
     } else {
@@ -236,8 +241,41 @@ fn ask_to_write() -> anyhow::Result<bool> {
             "nobody can be asked here; run it with --yes to write, or with --print to see what would be written"
         );
     }
+    ask("Write this? [y/N] ")
+}
+
+/// Asks whether the project is trusted, once: either answer is kept. Without a terminal, and for a user
+/// without a place for settings, nothing is decided. Returns false if the answer could not be kept.
+fn ask_for_trust(settings: &Settings) -> anyhow::Result<bool> {
+    let (list, root) = (&settings.trust_list, settings.root.path());
+    if !io::stdin().is_terminal() || !matches!(list.decision(root), Ok(None)) {
+        return Ok(true);
+    }
+    let is_trusted = ask(
+        "This project's files may describe its documentation and prompts to clients. Show them these descriptions, \
+         quoted? Say yes only if you trust its authors. [y/N] ",
+    )?;
+    let decision = if is_trusted {
+        TrustDecision::Trusted
+    } else {
+        TrustDecision::Declined
+    };
+    if let Err(error) = list.decide(root, decision) {
+        terminal::complain(&error.to_string());
+        return Ok(false);
+    }
+    if is_trusted {
+        announce_trust(root, true);
+    } else {
+        terminal::announce("They are held back; `docent trust` changes that");
+    }
+    Ok(true)
+}
+
+/// Asks a question on the terminal, and returns true for a yes.
+fn ask(question: &str) -> anyhow::Result<bool> {
     let mut stderr = io::stderr();
-    write!(stderr, "Write this? [y/N] ")?;
+    write!(stderr, "{question}")?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use docent_core::docs::listing::{ProjectTrust, is_listable};
 use docent_core::docs::prompt::{MessageRole, Prompt};
 use docent_core::text::reveal::reveal_part;
 use docent_engine::deadline::Deadline;
@@ -16,22 +17,34 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use crate::markdown::{inline_to, shorten};
+use crate::markdown::{length, quote_project_text, shorten};
 use crate::project::Project;
 use crate::tools::docs::MAX_LIST_WAIT;
 
-/// Characters of a prompt's title or description.
-const MAX_ABOUT_CHARS: usize = 200;
+/// The description of a prompt in a project that is not trusted.
+const GENERIC_DESCRIPTION: &str = "A prompt template of the project";
 
-/// The prompts, by name.
+/// Characters of a prompt's name, its folders included.
+const MAX_NAME_CHARS: usize = 200;
+
+/// The prompts, by name. Those whose names have room for a sentence are not listed, and can still be used.
 pub(crate) fn list(project: &Project) -> Vec<Listed> {
     let view = freshen_docs(project);
     let prompts = prompts(&project.root, &view.templates);
     prompts
         .known
         .iter()
-        .map(|(name, prompt)| list_prompt(name, prompt))
+        .filter(|(name, prompt)| is_listed(name, prompt, project.trust))
+        .map(|(name, prompt)| list_prompt(name, prompt, project.trust))
         .collect()
+}
+
+fn is_listed(name: &str, prompt: &Prompt, trust: ProjectTrust) -> bool {
+    // The folders of a template are part of its name, and each is a name by itself.
+    let mut names = name
+        .split('/')
+        .chain(prompt.arguments.iter().map(|argument| argument.name.as_str()));
+    length(name) <= MAX_NAME_CHARS && names.all(|name| is_listable(name, trust))
 }
 
 /// Brings the documentation up to date and returns its view.
@@ -46,22 +59,34 @@ fn freshen_docs(project: &Project) -> Arc<View> {
     index.docs(MAX_LIST_WAIT)
 }
 
-fn list_prompt(name: &str, prompt: &Prompt) -> Listed {
-    let about = |text: &Option<String>| text.as_deref().map(|text| inline_to(text, MAX_ABOUT_CHARS));
+fn list_prompt(name: &str, prompt: &Prompt, trust: ProjectTrust) -> Listed {
     let arguments = prompt.arguments.iter().map(|argument| {
         let mut listed = PromptArgument::new(&argument.name).with_required(argument.required);
-        listed.title = about(&argument.title);
-        listed.description = about(&argument.description);
+        listed.title = show_title(argument.title.as_deref(), trust);
+        listed.description = show_description(argument.description.as_deref(), trust);
         listed
     });
     let arguments: Vec<PromptArgument> = arguments.collect();
+    let generic = (trust == ProjectTrust::Untrusted).then(|| GENERIC_DESCRIPTION.to_owned());
     let mut listed = Listed::new(
         name,
-        about(&prompt.description),
+        show_description(prompt.description.as_deref(), trust).or(generic),
         (!arguments.is_empty()).then_some(arguments),
     );
-    listed.title = about(&prompt.title);
+    listed.title = show_title(prompt.title.as_deref(), trust);
     listed
+}
+
+/// The title that a trusted project gives, if it is a name and no sentence.
+fn show_title(title: Option<&str>, trust: ProjectTrust) -> Option<String> {
+    let title = title.filter(|title| trust == ProjectTrust::Trusted && is_listable(title, trust))?;
+    Some(title.to_owned())
+}
+
+/// The description that a trusted project gives, as a quotation.
+fn show_description(text: Option<&str>, trust: ProjectTrust) -> Option<String> {
+    let text = text.filter(|_| trust == ProjectTrust::Trusted)?;
+    Some(format!("The project says: {}", quote_project_text(text)))
 }
 
 /// Fills a prompt with its arguments.
@@ -93,10 +118,7 @@ pub(crate) fn fill(
         PromptMessage::new_text(role, reveal_part(&message.text))
     });
     let mut result = GetPromptResult::new(messages.collect());
-    result.description = prompt
-        .description
-        .as_deref()
-        .map(|text| inline_to(text, MAX_ABOUT_CHARS));
+    result.description = show_description(prompt.description.as_deref(), project.trust);
     Ok(result)
 }
 

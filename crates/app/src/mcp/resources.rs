@@ -4,6 +4,7 @@
 //! The list is fixed. Modules are one template, whose names a client gets by completion. The pages themselves
 //! are made by `overview`.
 
+use docent_core::docs::listing::{ProjectTrust, is_listable};
 use docent_engine::deadline::Deadline;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -112,6 +113,8 @@ pub(crate) fn complete(dispatch: &Dispatch, request: &CompleteRequestParams) -> 
         return CompletionInfo::default();
     }
     let mut names = overview::module_names(&dispatch.project, &request.argument.value, &dispatch.deadline());
+    // A module's page can be read under any name; the list has only those without room for a sentence.
+    names.retain(|name| is_listable(name, ProjectTrust::Trusted));
     let total = u32::try_from(names.len()).unwrap_or(u32::MAX);
     let has_more = names.len() > CompletionInfo::MAX_VALUES;
     names.truncate(CompletionInfo::MAX_VALUES);

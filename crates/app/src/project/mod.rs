@@ -10,6 +10,7 @@ mod linked;
 use std::path::Path;
 use std::sync::Arc;
 
+use docent_core::docs::listing::ProjectTrust;
 use docent_core::rank::boosts::BoostRules;
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
@@ -37,6 +38,8 @@ pub(crate) struct Project {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) approval: Approval,
     pub(crate) docs: DocsSettings,
+    /// Whether the project's own descriptions may reach clients.
+    pub(crate) trust: ProjectTrust,
     /// Some of the project's settings are ignored, because they are wrong.
     pub(crate) has_wrong_settings: bool,
     pub(crate) clock: Clock,
@@ -119,6 +122,7 @@ impl Project {
             sessions: Arc::new(Sessions::new(settings.state.clone(), *clock)),
             approval: settings.approval,
             docs: settings.docs.clone(),
+            trust: settings.trust,
             has_wrong_settings: settings.has_project_warnings,
             root: root.clone(),
             clock: *clock,

@@ -37,7 +37,7 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
         key(
             "docs.description",
             "",
-            "What search_docs searches, as its description says it to clients; the project's documentation by default",
+            "What search_docs searches, as its description says it to clients; the words of a project are quoted, and only if it is trusted",
         ),
         key(
             "docs.directories",

@@ -21,12 +21,14 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use docent_core::access::Access;
+use docent_core::docs::listing::{ProjectTrust, is_listable};
 use docent_core::path::RepoPath;
 use docent_core::rank::boosts::BoostRules;
 use docent_engine::clock::Clock;
 use docent_engine::files::Root;
 use docent_engine::git::GitEnvironment;
 use docent_engine::index::IndexOptions;
+use docent_engine::trust::{TrustDecision, TrustList};
 use toml::Value;
 
 use crate::markdown::inline_to;
@@ -59,6 +61,9 @@ pub(crate) struct Settings {
     pub(crate) links: Option<PathBuf>,
     /// The system's directory for temporary files.
     pub(crate) temporary: PathBuf,
+    /// Whether the user trusts the project's authors, and the list of those that they trust.
+    pub(crate) trust: ProjectTrust,
+    pub(crate) trust_list: TrustList,
     /// Every setting with its value and origin, for `docent config`.
     pub(crate) entries: Vec<ResolvedSetting>,
     /// What was ignored in the files, and why.
@@ -106,8 +111,10 @@ pub(crate) enum Approval {
 /// How the documentation is described to clients.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DocsSettings {
-    /// Follows "Search the" in the description of `search_docs`.
+    /// Follows "Search the" in the description of `search_docs`: the user's words, or the default.
     pub(crate) description: String,
+    /// The words of a trusted project, which are quoted.
+    pub(crate) quoted_description: Option<String>,
 }
 
 pub(crate) struct LogSettings {
@@ -168,9 +175,28 @@ fn directories(names: &[String], root: &Root, warnings: &mut Vec<String>) -> any
     Ok(directories)
 }
 
-/// The default of `docs.description`.
+/// The default of `docs.description`. The directory's name often comes with the clone.
 fn describe_docs(root: &Root) -> String {
-    format!("documentation of {}", inline_to(&project_name(root.path()), 60))
+    let name = project_name(root.path());
+    if is_listable(&name, ProjectTrust::Untrusted) {
+        format!("documentation of {name}")
+    } else {
+        "project's documentation".to_owned()
+    }
+}
+
+/// Decides whose words describe the documentation. Those of a project count only if it is trusted, and stay
+/// apart from the user's.
+fn docs_settings(values: Values<'_>, root: &Root, trust: ProjectTrust) -> DocsSettings {
+    let text = values.text("docs.description");
+    let is_own = !values.is_from_project("docs.description", root);
+    DocsSettings {
+        description: text
+            .as_ref()
+            .filter(|_| is_own)
+            .map_or_else(|| describe_docs(root), |text| inline_to(text, 200)),
+        quoted_description: text.filter(|_| !is_own && trust == ProjectTrust::Trusted),
+    }
 }
 
 impl Settings {
@@ -207,6 +233,9 @@ impl Settings {
         if remote.as_ref().is_some_and(|remote| remote.server().is_paid()) {
             embedder::lower_limits(&mut entries, limits);
         }
+        let trust_list =
+            TrustList::new(user_config_file(environment).map(|file| file.with_file_name("trust.json")));
+        let trust = read_trust(&trust_list, &root, &mut warnings);
         let values = Values(&entries);
         let blocked = values.list("access.blocked");
         let access = Access::new(blocked.iter().map(String::as_str)).context("access.blocked")?;
@@ -226,11 +255,9 @@ impl Settings {
                 clock,
                 ..values.index()
             },
-            docs: DocsSettings {
-                description: values
-                    .text("docs.description")
-                    .map_or_else(|| describe_docs(&root), |text| inline_to(&text, 200)),
-            },
+            docs: docs_settings(values, &root, trust),
+            trust,
+            trust_list,
             boosts: values.boosts(),
             approval: values.approval(),
             state: project_state(environment, &root),
@@ -253,6 +280,13 @@ impl<'a> Values<'a> {
     fn get(self, name: &str) -> &'a Value {
         let entry = self.0.iter().find(|entry| entry.key.name == name);
         &entry.expect("a name from `keys`").value
+    }
+
+    /// True if the value comes from the project's file.
+    fn is_from_project(self, name: &str, root: &Root) -> bool {
+        let entry = self.0.iter().find(|entry| entry.key.name == name);
+        let origin = &entry.expect("a name from `keys`").origin;
+        *origin == ValueOrigin::File(sources::project_file(root))
     }
 
     fn number(self, name: &str) -> u64 {
@@ -329,6 +363,18 @@ impl<'a> Values<'a> {
         match self.get("memory.approval").as_str() {
             Some("never") => Approval::Never,
             _ => Approval::ByUser(self.seconds("memory.approval_seconds")),
+        }
+    }
+}
+
+/// Whether the user trusts the project. A list that cannot be read trusts nothing.
+fn read_trust(list: &TrustList, root: &Root, warnings: &mut Vec<String>) -> ProjectTrust {
+    match list.decision(root.path()) {
+        Ok(Some(TrustDecision::Trusted)) => ProjectTrust::Trusted,
+        Ok(_) => ProjectTrust::Untrusted,
+        Err(error) => {
+            warnings.push(error.to_string());
+            ProjectTrust::Untrusted
         }
     }
 }

@@ -160,7 +160,7 @@ impl<'a> Sources<'a> {
             .collect();
         let user_path = self.user.map(|file| file.path).unwrap_or_default();
         SettingsWarnings {
-            project: word_warnings(&root.path().join(PROJECT_FILE), project),
+            project: word_warnings(&project_file(root), project),
             user: word_warnings(&user_path, user),
         }
     }
@@ -250,6 +250,11 @@ fn flatten(prefix: &str, table: toml::Table, values: &mut BTreeMap<String, Value
     }
 }
 
+/// The path of the project's file, as it is shown.
+pub(super) fn project_file(root: &Root) -> PathBuf {
+    root.path().join(PROJECT_FILE)
+}
+
 /// Reads the project's file. The error says why it cannot be used.
 fn read_project(root: &Root) -> Result<Option<FlatSettings>, String> {
     let path = RepoPath::parse(PROJECT_FILE).expect("a literal path");
@@ -258,7 +263,7 @@ fn read_project(root: &Root) -> Result<Option<FlatSettings>, String> {
         Err(error) => Err(error.to_string()),
         Ok(content) => {
             let text = String::from_utf8(content.bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-            FlatSettings::parse(&root.path().join(PROJECT_FILE), &text).map(Some)
+            FlatSettings::parse(&project_file(root), &text).map(Some)
         }
     }
 }

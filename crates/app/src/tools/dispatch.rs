@@ -381,6 +381,7 @@ fn redact_value(value: &Value) -> Value {
 mod tests {
     use super::*;
     use docent_core::access::Access;
+    use docent_core::docs::listing::ProjectTrust;
     use docent_core::rank::boosts::BoostRules;
     use docent_engine::accesses::Accesses;
     use docent_engine::clock::Clock;
@@ -439,6 +440,7 @@ mod tests {
             sessions: Arc::new(Sessions::new(None, Clock::System)),
             approval: Approval::Never,
             docs: DocsSettings::default(),
+            trust: ProjectTrust::Untrusted,
             has_wrong_settings: false,
             root,
             accesses,

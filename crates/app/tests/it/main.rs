@@ -52,6 +52,7 @@ mod setup;
 mod tidy;
 mod tidy_modules;
 mod tool_list;
+mod trust;
 mod write_memory_entry;
 
 use docent_testkit::{Answer, Era, Sandbox};
