@@ -88,6 +88,9 @@ pub enum FileError {
     Io(io::Error),
 }
 
+/// Said when [`Root::is_still_there`] is false.
+pub const MOVED_PROJECT: &str = "The project directory was moved or replaced. Restart docent";
+
 /// Links followed before a path counts as a loop, as on Linux.
 const MAX_LINKS: usize = 40;
 

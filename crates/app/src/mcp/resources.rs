@@ -94,6 +94,9 @@ pub(crate) fn read(
     session: &Session,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
+    dispatch.check_project().map_err(|failure| {
+        ErrorData::resource_not_found(failure.message, Some(json!({ "uri": shorten(uri) })))
+    })?;
     let text = render(dispatch, session, uri).ok_or_else(|| not_found(uri))?;
     let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
     Ok(ReadResourceResult::new(vec![contents]))

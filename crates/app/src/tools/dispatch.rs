@@ -116,6 +116,7 @@ impl Dispatch {
         let slow_limit = tool.slow_limit(&arguments);
         let outcome = self
             .admit(tool, per_minute, &caller)
+            .and_then(|()| self.check_project())
             .and_then(|()| self.validate(tool, arguments, &caller))
             .and_then(|(arguments, docs)| self.run(tool, arguments, caller, docs));
         let answer = match outcome {
@@ -225,6 +226,16 @@ impl Dispatch {
             .session
             .admit(tool.name, per_minute, self.project.clock.instant())
             .map_err(|seconds| Failure::rate_limited(tool.name, seconds))
+    }
+
+    /// Refuses the call if another directory was put at the project's path. Without this check some tools
+    /// would answer from the old directory, by their handle of it, and others from the new one.
+    pub(crate) fn check_project(&self) -> Result<(), Failure> {
+        if self.project.root.is_still_there() {
+            Ok(())
+        } else {
+            Err(Failure::moved_project())
+        }
     }
 
     /// Validates the arguments. For a tool whose arguments depend on the documentation, that is indexed

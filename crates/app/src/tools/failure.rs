@@ -3,7 +3,7 @@
 //! Which error leads to which failure is decided in the groups, next to the calls of the engine.
 
 use docent_engine::deadline::Expired;
-use docent_engine::files::FileError;
+use docent_engine::files::{FileError, MOVED_PROJECT};
 use serde_json::{Value, json};
 
 use super::arguments::{ArgumentProblem, Object, ProblemKind};
@@ -190,6 +190,12 @@ impl Failure {
             )
             .hint(format!("Try again in {retry_after} s"))
         }
+    }
+
+    /// Files are opened below a handle of the project's directory. Another directory at its path is another
+    /// project, of which neither the rules nor the index are known.
+    pub(crate) fn moved_project() -> Self {
+        Self::new(FailureKind::Missing, format!("{MOVED_PROJECT}."))
     }
 
     pub(crate) fn panicked(tool: &str) -> Self {

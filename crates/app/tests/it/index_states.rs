@@ -353,8 +353,11 @@ fn a_replaced_project_directory_does_not_empty_the_index() {
     fs::rename(sandbox.root(), sandbox.outside().join("moved")).unwrap();
     sandbox.write("src/new.py", python_function("walrus"));
     assert_eq!(first_path(&sandbox.search("walrus")), "src/new.py");
-    let answer = ask();
-    assert!(notice(&answer).contains("was moved or replaced"), "{answer}");
+    let answer = client.call("context_search", json!({ "query": "walrus" }));
+    assert!(
+        answer.is_error && answer.text.contains("was moved or replaced"),
+        "{answer}"
+    );
     assert_eq!(first_path(&sandbox.search("walrus")), "src/new.py");
 }
 

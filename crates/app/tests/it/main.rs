@@ -46,6 +46,7 @@ mod protocol;
 mod read_file;
 mod read_file_deps;
 mod read_repo_file;
+mod replaced_root;
 mod resources;
 mod search_docs;
 mod setup;

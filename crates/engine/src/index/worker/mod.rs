@@ -26,6 +26,7 @@ use super::plan::{ErrorResponse, SyncOutcome, respond_to};
 use super::scan::Watcher;
 use super::shared::Shared;
 use super::state::{SyncRequest, WorkerStatus};
+use crate::files::MOVED_PROJECT;
 use crate::store::StoreError;
 
 /// Debounce: file changes are indexed after this much silence, or at once when a search is waiting.
@@ -139,8 +140,7 @@ impl<'a> Worker<'a> {
         if !shared.root.is_still_there() {
             // Files are opened through a handle of the directory. Another directory at its path is another
             // project.
-            let moved = "The project directory was moved or replaced. Restart docent";
-            self.state.problems.write_obstacle = Some(moved.to_owned());
+            self.state.problems.write_obstacle = Some(MOVED_PROJECT.to_owned());
             // Pending changes would wake the worker again at once.
             shared.watch.active().map(Watcher::take);
             return SyncOutcome::CannotWrite;
