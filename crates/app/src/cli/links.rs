@@ -80,8 +80,10 @@ pub(super) fn list(settings: &Settings, mut page: TerminalPage) -> anyhow::Resul
     let links = open_links(settings);
     let direct = links.of(settings.root.path())?;
     for path in links.reachable(settings.root.path())? {
+        let is_same = path.canonicalize().is_ok_and(|real| real == path);
         let aside = match (direct.contains(&path), path.is_dir()) {
             (_, false) => "not there",
+            (_, true) if !is_same => "replaced by a link, not searched",
             (true, true) => "",
             (false, true) => "linked by another",
         };

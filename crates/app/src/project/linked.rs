@@ -2,7 +2,8 @@
 //!
 //! Links belong to the user and are kept by `engine::links`; nothing here writes them.
 //!
-//! Invariant: a linked project whose directory was removed or replaced is not served from memory.
+//! Invariant: a linked project whose directory was removed or replaced is not served from memory, and one that
+//! was replaced by a link is not served at all.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,15 @@ impl LinkedProjects {
             let project = match opened.get(&path) {
                 Some(project) => project.clone(),
                 None => match (self.open)(&path) {
+                    // The user linked a directory. A link in its place may lead to any other one.
+                    Ok(project) if project.root.path() != path => {
+                        notices.push(format!(
+                            "The linked project {} was not searched: it was replaced by a link; \
+                             `docent unlink` and `docent link` it again if that is intended",
+                            path.display()
+                        ));
+                        continue;
+                    }
                     Ok(project) => {
                         let project = Arc::new(project);
                         opened.insert(path, project.clone());

@@ -151,3 +151,33 @@ fn a_project_cannot_bring_its_own_links() {
         ["project own_token"]
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn a_linked_project_that_was_replaced_by_a_link_is_not_searched() {
+    let sandbox = sandbox().file("own.py", "def own_token():\n    return 1\n");
+    let other = create_project_beside(&sandbox, "other", "other");
+    let private = create_project_beside(&sandbox, "private", "private");
+    sandbox.run(&["link", "../other"]);
+    assert_eq!(
+        names_of(&search_scope(&sandbox, "all_linked")),
+        ["other other_token", "project own_token"]
+    );
+    fs::rename(&other, sandbox.outside().join("moved")).unwrap();
+    docent_testkit::make_link(&private, &other);
+    let answer = search_scope(&sandbox, "all_linked");
+    assert_eq!(names_of(&answer), ["project own_token"]);
+    let notice = answer["notice"].as_str().unwrap();
+    assert!(
+        notice.starts_with(&format!(
+            "The linked project {} was not searched: it was replaced by a link",
+            other.display()
+        )),
+        "{notice}"
+    );
+    assert!(sandbox.run(&["links"]).stdout.contains("replaced by a link"));
+    // The linked directory is searched again when it is back.
+    fs::remove_file(&other).unwrap();
+    fs::rename(sandbox.outside().join("moved"), &other).unwrap();
+    assert_eq!(names_of(&search_scope(&sandbox, "all_linked")).len(), 2);
+}
