@@ -31,6 +31,7 @@ mod git_blame;
 mod git_diff;
 mod git_limits;
 mod git_log;
+mod git_references;
 mod git_states;
 mod grep_codebase;
 mod hello;

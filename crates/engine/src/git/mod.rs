@@ -17,6 +17,7 @@ mod messages;
 mod objects;
 mod patch;
 mod raw;
+mod reference;
 mod table;
 
 use std::io;
@@ -37,6 +38,7 @@ pub use diff::{Diff, DiffDetail, DiffSides, FileDiff, MAX_CHANGED_LINES};
 pub use log::{Commit, CommitLog, LogQuery};
 pub use messages::Heads;
 pub use raw::{ChangeStatus, ChangedFile};
+pub use reference::MIN_ID_DIGITS;
 
 use command::Runner;
 use history::CommitHistory;
@@ -104,6 +106,8 @@ pub enum GitError {
     Bare,
     #[error("no commit is called {0}")]
     UnknownReference(String),
+    #[error("{0} has too few digits for a commit id")]
+    ShortId(String),
     #[error("{0} cannot be a reference")]
     MalformedReference(String),
     #[error("{0} is neither a date nor a reference")]
@@ -225,17 +229,6 @@ impl Repository {
         check_reference(reference)?;
         self.find_commit(reference, deadline)?
             .ok_or_else(|| GitError::UnknownReference(reference.to_owned()))
-    }
-
-    fn find_commit(&self, reference: &str, deadline: &Deadline) -> Result<Option<String>, GitError> {
-        if reference.contains(":/") || reference.contains("{/") {
-            return self.search_messages(reference, deadline);
-        }
-        let name = format!("{reference}^{{commit}}");
-        let object = self.objects.find(&name, deadline)?;
-        Ok(object
-            .filter(|object| object.kind == "commit")
-            .map(|object| object.id))
     }
 
     /// Resolves a search through commit messages. It may be slow, so it gets its own process.

@@ -7,7 +7,7 @@ pub(super) mod diff;
 pub(super) mod log;
 
 use docent_core::path::RepoPath;
-use docent_engine::git::{ChangedFile, GitError};
+use docent_engine::git::{ChangedFile, GitError, MIN_ID_DIGITS};
 
 use crate::markdown::inline;
 use crate::markdown::shorten;
@@ -69,6 +69,9 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::UnknownDateOrReference(name) => Failure::new(FailureKind::Missing, invalid(&name)).hint(
             "Give a date (2025-01-31, 30 days ago, yesterday), or a tag, branch or commit that exists here",
         ),
+        GitError::ShortId(name) => Failure::new(FailureKind::Missing, invalid(&name)).hint(format!(
+            "An abbreviated commit id needs at least {MIN_ID_DIGITS} digits; no branch or tag has this name",
+        )),
         GitError::MalformedReference(name) => Failure::new(FailureKind::Invalid, invalid(&name))
             .hint("A reference does not begin with - and has no control characters"),
         GitError::Untracked(path) => {
