@@ -64,7 +64,7 @@ fn main() {
 
     let surroundings = GitEnvironment {
         search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
-        variables: Vec::new(),
+        ..GitEnvironment::default()
     };
     let git = Git::new(root, surroundings, Clock::System, None);
     let ids = git.recent(commits, &deadline).unwrap_or_default();

@@ -111,7 +111,7 @@ fn read_questions(path: &str) -> Result<(Vec<String>, Questions), Box<dyn Error>
 fn open_index(root: &Root, folder: &Path, accesses: &Arc<Accesses>) -> Index {
     let environment = GitEnvironment {
         search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
-        variables: Vec::new(),
+        ..GitEnvironment::default()
     };
     let options = IndexOptions {
         watch: true,

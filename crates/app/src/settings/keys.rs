@@ -46,6 +46,12 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
         )
         .items(|path| Ok(RepoPath::parse(path.trim_end_matches('/')).map(drop)?)),
         key(
+            "git.allowed_directories",
+            Vec::<String>::new(),
+            "Directories that git may read beside a project's `.git`: object stores of shared clones, bare repositories",
+        )
+        .not_from_project(),
+        key(
             "index.max_commits",
             10_000,
             "Commits whose messages are searched for fixes and decisions, the newest; 0 for none",

@@ -175,6 +175,26 @@ fn directories(names: &[String], root: &Root, warnings: &mut Vec<String>) -> any
     Ok(directories)
 }
 
+/// Parses `git.allowed_directories`. A relative path would mean another directory in each project.
+fn allowed_directories(values: Values<'_>, warnings: &mut Vec<String>) -> Vec<PathBuf> {
+    let mut directories: Vec<PathBuf> = values
+        .list("git.allowed_directories")
+        .into_iter()
+        .map(PathBuf::from)
+        .collect();
+    directories.retain(|directory| {
+        let is_absolute = directory.is_absolute();
+        if !is_absolute {
+            let name = directory.display();
+            warnings.push(format!(
+                "git.allowed_directories names {name}, which is not an absolute path"
+            ));
+        }
+        is_absolute
+    });
+    directories
+}
+
 /// The default of `docs.description`. The directory's name often comes with the clone.
 fn describe_docs(root: &Root) -> String {
     let name = project_name(root.path());
@@ -247,7 +267,10 @@ impl Settings {
             log: values.log(),
             http: values.http(),
             clock,
-            surroundings: surroundings(environment),
+            surroundings: GitEnvironment {
+                allowed_directories: allowed_directories(values, &mut warnings),
+                ..surroundings(environment)
+            },
             folder: project_cache(environment, &root),
             index: IndexOptions {
                 pages,
@@ -404,6 +427,7 @@ fn surroundings(environment: Environment<'_>) -> GitEnvironment {
             .into_iter()
             .filter_map(|name| Some((name.into(), environment(name)?)))
             .collect(),
+        ..GitEnvironment::default()
     }
 }
 

@@ -121,6 +121,27 @@ fn a_project_cannot_reach_beyond_itself() {
 }
 
 #[test]
+fn directories_for_git_are_absolute_and_the_users() {
+    let directories = |bench: Bench| {
+        let settings = bench.resolve().unwrap();
+        (settings.surroundings.allowed_directories, settings.warnings)
+    };
+    let (allowed, warnings) = directories(bench().project("git.allowed_directories = [\"/\"]"));
+    assert!(
+        allowed.is_empty() && warnings[0].contains("is not taken from a project"),
+        "{warnings:?}"
+    );
+    let (allowed, warnings) = directories(bench().user("git.allowed_directories = [\"../x\", \"/srv/git\"]"));
+    assert_eq!(allowed, [PathBuf::from("/srv/git")]);
+    assert_eq!(
+        warnings,
+        ["git.allowed_directories names ../x, which is not an absolute path"]
+    );
+    let (allowed, _) = directories(bench().variable("DOCENT_GIT_ALLOWED_DIRECTORIES", "/a, /b"));
+    assert_eq!(allowed, [PathBuf::from("/a"), PathBuf::from("/b")]);
+}
+
+#[test]
 fn blocked_paths_add_up_so_that_a_project_cannot_take_any_away() {
     let blocked = |project: &str| {
         let settings = bench()

@@ -183,6 +183,7 @@ fn config_shows_every_value_and_where_it_came_from() {
     call.timeout_seconds           30  default
     docs.description               ""  default
     docs.directories               []  default
+    git.allowed_directories        []  default
     index.max_commits              10000  default
     index.max_file_bytes           4194304  default
     index.watch                    true  default

@@ -126,6 +126,11 @@ fn a_shallow_clone_is_marked() {
 #[test]
 fn a_bare_repository_has_history_and_no_working_directory() {
     let sandbox = clone_with(&["--bare"]);
+    let settings = sandbox.home().join("config/docent");
+    fs::create_dir_all(&settings).unwrap();
+    let root = sandbox.root().canonicalize().unwrap();
+    let line = format!("git.allowed_directories = [{:?}]\n", root.to_str().unwrap());
+    fs::write(settings.join("config.toml"), line).unwrap();
     assert_eq!(list_subjects(&sandbox), ["second", "first"]);
     let blame = sandbox.call("git_blame", json!({ "filePath": "a.txt" }));
     assert!(!blame.is_error && !blame.text.contains('⚠'), "{blame}");

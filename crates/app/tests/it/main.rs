@@ -31,6 +31,8 @@ mod git_blame;
 mod git_diff;
 mod git_limits;
 mod git_log;
+#[cfg(unix)]
+mod git_object_stores;
 mod git_references;
 mod git_states;
 mod grep_codebase;

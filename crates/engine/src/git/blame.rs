@@ -126,7 +126,18 @@ impl Git {
         if !self.root.access().allows(path) {
             return Err(GitError::Blocked(path.to_string()));
         }
-        let repository = self.repository(deadline)?;
+        self.answer(deadline, |repository| {
+            self.blame_in(repository, path, requested, deadline)
+        })
+    }
+
+    fn blame_in(
+        &self,
+        repository: &Repository,
+        path: &RepoPath,
+        requested: BlameRange,
+        deadline: &Deadline,
+    ) -> Result<Blame, GitError> {
         let untracked = || GitError::Untracked(path.to_string());
         let head = repository.head(deadline)?.ok_or_else(untracked)?;
         let name = repository.repo_path(path);
@@ -138,7 +149,7 @@ impl Git {
                 untracked()
             });
         };
-        let current = self.read_current(&repository, path, &blob, deadline)?;
+        let current = self.read_current(repository, path, &blob, deadline)?;
 
         let text = &current.content[..];
         if text.iter().take(8_000).any(|byte| *byte == 0) {
@@ -155,7 +166,7 @@ impl Git {
             circumstances: repository.runner.location().circumstances(),
         };
         let blamed = self.blame_version(
-            &repository,
+            repository,
             &version,
             text,
             (start, last - 1, texts.len()),

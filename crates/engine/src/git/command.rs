@@ -24,13 +24,16 @@ use super::location::RepoLocation;
 use crate::clock::{Clock, rfc3339};
 use crate::deadline::Deadline;
 
-/// The part of the process's environment that git sees, and the directories to find it in.
+/// The part of the process's environment that git sees, the directories to find it in, and those it may read.
 #[derive(Clone, Debug, Default)]
 pub struct GitEnvironment {
     /// Directories of the `PATH`.
     pub search: Vec<PathBuf>,
     /// Variables that are passed on: the home directory, the time zone.
     pub variables: Vec<(OsString, OsString)>,
+    /// Directories that the user allows git to read beside a project's own `.git`: object stores that its
+    /// `objects/info/alternates` names, and bare repositories.
+    pub allowed_directories: Vec<PathBuf>,
 }
 
 /// git as it is run for one repository.

@@ -102,7 +102,15 @@ const COMPARE: &[&str] = &[
 impl Git {
     /// Compares two commits, a commit and the working tree, or the index and the working tree.
     pub fn diff(&self, sides: DiffSides<'_>, deadline: &Deadline) -> Result<Arc<Diff>, GitError> {
-        let repository = self.repository(deadline)?;
+        self.answer(deadline, |repository| self.diff_in(repository, sides, deadline))
+    }
+
+    fn diff_in(
+        &self,
+        repository: &Repository,
+        sides: DiffSides<'_>,
+        deadline: &Deadline,
+    ) -> Result<Arc<Diff>, GitError> {
         let resolve = |name: Option<&str>| {
             name.map(|name| repository.resolve_commit(name, deadline))
                 .transpose()
@@ -117,7 +125,7 @@ impl Git {
                 patches: sides.patches,
                 circumstances: repository.runner.location().circumstances(),
             };
-            return self.diff_commits(&repository, pair, deadline);
+            return self.diff_commits(repository, pair, deadline);
         }
         if repository.runner.location().work_tree.is_none() {
             return Err(GitError::Bare);
@@ -143,19 +151,20 @@ impl Git {
         sides: DiffSides<'_>,
         deadline: &Deadline,
     ) -> Result<bool, GitError> {
-        let repository = self.repository(deadline)?;
-        let name = repository.repo_path(path);
-        for side in [sides.from, sides.to] {
-            let commit = match side {
-                Some(reference) => repository.resolve_commit(reference, deadline)?,
-                None => "HEAD".to_owned(),
-            };
-            let object = repository.objects.find(&format!("{commit}:{name}"), deadline)?;
-            if object.is_some() {
-                return Ok(true);
+        self.answer(deadline, |repository| {
+            let name = repository.repo_path(path);
+            for side in [sides.from, sides.to] {
+                let commit = match side {
+                    Some(reference) => repository.resolve_commit(reference, deadline)?,
+                    None => "HEAD".to_owned(),
+                };
+                let object = repository.objects.find(&format!("{commit}:{name}"), deadline)?;
+                if object.is_some() {
+                    return Ok(true);
+                }
             }
-        }
-        Ok(false)
+            Ok(false)
+        })
     }
 
     /// Compares two commits, from the cache if it has this diff or a larger one.

@@ -512,7 +512,7 @@ mod tests {
             fs::write(root.join(".mailmap"), "Ann <ann@x> <old@x>\n").unwrap();
             let environment = GitEnvironment {
                 search: search_path(),
-                variables: Vec::new(),
+                ..GitEnvironment::default()
             };
             let root = Root::open(&root, Access::new([]).unwrap()).unwrap();
             let git = Git::new(
@@ -521,7 +521,8 @@ mod tests {
                 Clock::System,
                 Some(directory.path().join("cache")),
             );
-            let repository = git.repository(&deadline).unwrap();
+            let location = git.check_trust().unwrap().location;
+            let repository = git.open(location, &deadline).unwrap();
             let history = git.history.clone().unwrap();
             history.update(&repository).unwrap();
             for path in [

@@ -4,13 +4,15 @@
 //! project would show another repository's history under this project's name, so it is refused.
 //!
 //! Invariant: the directory of a [`RepoLocation`] lies in the project (or in a directory above it that has
-//! the same owner), or it names the project back: as a linked worktree or as a submodule.
+//! the same owner), or it names the project back: as a linked worktree or as a submodule. A bare repository is
+//! allowed by the user.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::stores::is_allowed;
 use super::{GitEnvironment, GitError};
 
 /// A repository and the project in it.
@@ -26,7 +28,7 @@ pub(super) struct RepoLocation {
     pub(super) prefix: String,
     /// True if only `core.worktree` can prove that the directory belongs to this work tree.
     pub(super) needs_worktree: bool,
-    /// Differs if another repository was put at the same path.
+    /// Differs if another repository, or another of its directories, was put at the same path.
     identity: GitFileStamp,
 }
 
@@ -45,16 +47,23 @@ const MAX_REF_ENTRIES: u32 = 200_000;
 const MAX_POINTER_BYTES: u64 = 8_192;
 
 impl RepoLocation {
-    /// The repository around `root`, a canonical path.
-    pub(super) fn find(root: &Path) -> Result<Self, GitError> {
+    /// The repository around `root`, a canonical path. A bare one must lie in a directory that the user has
+    /// allowed: its files are plain files, which any clone may contain.
+    pub(super) fn find(root: &Path, allowed: &[PathBuf]) -> Result<Self, GitError> {
+        let mut has_bare_layout = false;
         for directory in root.ancestors() {
             let dot_git = directory.join(".git");
             let location = match fs::symlink_metadata(&dot_git) {
                 Ok(metadata) => Self::at(directory, &dot_git, &metadata)?,
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(GitError::Denied),
                 Err(_) if directory == root && is_repository(root) => {
-                    check_no_common_directory(root)?;
-                    Some(Self::new(root, root, None))
+                    has_bare_layout = true;
+                    if is_allowed(root, allowed) {
+                        check_no_common_directory(root)?;
+                        Some(Self::new(root, root, None))
+                    } else {
+                        None
+                    }
                 }
                 Err(_) => None,
             };
@@ -79,7 +88,11 @@ impl RepoLocation {
             }
             return Ok(location);
         }
-        Err(GitError::NotARepository)
+        Err(if has_bare_layout {
+            GitError::BareNotAllowed
+        } else {
+            GitError::NotARepository
+        })
     }
 
     /// Reads the `.git` of a directory. `None` if it is a directory and no repository.
@@ -146,7 +159,7 @@ impl RepoLocation {
             work_tree: work_tree.map(Path::to_owned),
             prefix: String::new(),
             needs_worktree: false,
-            identity: GitFileStamp::of_directory(git_dir),
+            identity: GitFileStamp::of_directories(git_dir, common),
         }
     }
 
@@ -297,20 +310,38 @@ impl GitFileStamp {
         self.0 != [0]
     }
 
-    /// Device and inode of a directory, without its content.
-    fn of_directory(path: &Path) -> Self {
+    /// Devices and inodes of the directories that references and objects are read from, without their
+    /// content. A directory that was replaced by a link differs.
+    fn of_directories(git_dir: &Path, common: &Path) -> Self {
         let mut stamp = Self::default();
-        #[cfg(unix)]
-        if let Ok(metadata) = fs::metadata(path) {
-            use std::os::unix::fs::MetadataExt;
-            stamp.0.extend([metadata.dev(), metadata.ino()]);
+        let parts = [
+            "",
+            "refs",
+            "refs/heads",
+            "objects",
+            "objects/info",
+            "objects/pack",
+        ];
+        for path in [git_dir.to_owned()]
+            .into_iter()
+            .chain(parts.map(|part| common.join(part)))
+        {
+            let metadata = fs::symlink_metadata(path).ok();
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::MetadataExt;
+                let inode = metadata.map_or([0, 0], |metadata| [metadata.dev(), metadata.ino()]);
+                stamp.0.extend(inode);
+            }
+            #[cfg(not(unix))]
+            stamp
+                .0
+                .push(metadata.map_or(0, |metadata| 1 + u64::from(metadata.is_symlink())));
         }
-        #[cfg(not(unix))]
-        let _ = path;
         stamp
     }
 
-    fn add(&mut self, metadata: Option<&Metadata>) {
+    pub(super) fn add(&mut self, metadata: Option<&Metadata>) {
         let Some(metadata) = metadata else {
             self.0.push(0);
             return;
@@ -350,7 +381,7 @@ fn is_repository(directory: &Path) -> bool {
     clippy::disallowed_methods,
     reason = "git's own directories, which are never shown"
 )]
-fn list_entries(directory: &Path) -> impl Iterator<Item = fs::DirEntry> {
+pub(super) fn list_entries(directory: &Path) -> impl Iterator<Item = fs::DirEntry> {
     fs::read_dir(directory).into_iter().flatten().flatten()
 }
 
@@ -382,7 +413,7 @@ fn read_pointer(path: &Path) -> Result<String, GitError> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "git's own files, which are never shown")]
-fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 

@@ -5,6 +5,7 @@
 //! Invariant: both answers are the same.
 
 use std::io::BufRead;
+use std::sync::Arc;
 
 use docent_core::date::Date;
 use docent_core::path::RepoPath;
@@ -91,7 +92,15 @@ pub(super) const CHANGES: &[&str] = &[
 impl Git {
     /// Lists the commits of `query`.
     pub fn log(&self, query: &LogQuery, deadline: &Deadline) -> Result<CommitLog, GitError> {
-        let repository = self.repository(deadline)?;
+        self.answer(deadline, |repository| self.log_in(repository, query, deadline))
+    }
+
+    fn log_in(
+        &self,
+        repository: &Arc<Repository>,
+        query: &LogQuery,
+        deadline: &Deadline,
+    ) -> Result<CommitLog, GitError> {
         let span = repository.span(query, deadline)?;
         let mut log = CommitLog {
             shallow: repository.runner.location().is_shallow(),
@@ -101,7 +110,7 @@ impl Git {
         if let Some(from) = &span.from {
             // Both list one commit more than requested, which says whether there are more.
             let from_table = match &self.history {
-                Some(history) => history.log(&repository, query, &span, deadline)?,
+                Some(history) => history.log(repository, query, &span, deadline)?,
                 None => None,
             };
             log.commits = match from_table {

@@ -28,7 +28,7 @@ impl Git {
     /// The stamp of the checked-out commit, without running git.
     pub fn heads(&self) -> Heads {
         Heads(
-            RepoLocation::find(self.root.path())
+            RepoLocation::find(self.root.path(), &self.environment.allowed_directories)
                 .ok()
                 .map(|location| location.heads()),
         )
@@ -36,15 +36,16 @@ impl Git {
 
     /// The newest commits that changed the project, without merges.
     pub fn recent(&self, limit: usize, deadline: &Deadline) -> Result<Vec<String>, GitError> {
-        let repository = self.repository(deadline)?;
-        let Some(head) = repository.head(deadline)? else {
-            return Ok(Vec::new());
-        };
-        let mut command = repository.runner.command("rev-list");
-        command.args(["--no-merges", &format!("--max-count={limit}"), &head, "--"]);
-        command.args(repository.path_limit(None));
-        let ids = read_text(command, MAX_LIST_BYTES, deadline)?;
-        Ok(ids.lines().map(str::to_owned).collect())
+        self.answer(deadline, |repository| {
+            let Some(head) = repository.head(deadline)? else {
+                return Ok(Vec::new());
+            };
+            let mut command = repository.runner.command("rev-list");
+            command.args(["--no-merges", &format!("--max-count={limit}"), &head, "--"]);
+            command.args(repository.path_limit(None));
+            let ids = read_text(command, MAX_LIST_BYTES, deadline)?;
+            Ok(ids.lines().map(str::to_owned).collect())
+        })
     }
 
     /// The messages of these commits, in their order.
@@ -53,20 +54,21 @@ impl Git {
             // Without an id, git would list the newest commit.
             return Ok(Vec::new());
         }
-        let repository = self.repository(deadline)?;
-        let location = repository.runner.location();
-        let mut messages = match read_messages(&repository.runner, ids, true, deadline) {
-            // A partial clone may lack trees, and still has the messages.
-            Err(GitError::Incomplete | GitError::Failed(_) | GitError::Truncated) => {
-                read_messages(&repository.runner, ids, false, deadline)?
+        self.answer(deadline, |repository| {
+            let location = repository.runner.location();
+            let mut messages = match read_messages(&repository.runner, ids, true, deadline) {
+                // A partial clone may lack trees, and still has the messages.
+                Err(GitError::Incomplete | GitError::Failed(_) | GitError::Truncated) => {
+                    read_messages(&repository.runner, ids, false, deadline)?
+                }
+                messages => messages?,
+            };
+            for message in &mut messages {
+                let inside = |path: &String| location.in_project(path).map(str::to_owned);
+                message.paths = message.paths.iter().filter_map(inside).collect();
             }
-            messages => messages?,
-        };
-        for message in &mut messages {
-            let inside = |path: &String| location.in_project(path).map(str::to_owned);
-            message.paths = message.paths.iter().filter_map(inside).collect();
-        }
-        Ok(messages)
+            Ok(messages)
+        })
     }
 }
 

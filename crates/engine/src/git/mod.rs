@@ -18,11 +18,12 @@ mod objects;
 mod patch;
 mod raw;
 mod reference;
+mod stores;
 mod table;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use docent_core::path::RepoPath;
 use quick_cache::Weighter;
@@ -89,6 +90,13 @@ struct Repository {
     id_digits: usize,
 }
 
+/// A repository that may be read, and the stamp of its object stores.
+#[derive(Debug, PartialEq, Eq)]
+struct TrustedRepository {
+    location: RepoLocation,
+    stores: GitFileStamp,
+}
+
 /// Why git gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -100,6 +108,14 @@ pub enum GitError {
     NotARepository,
     #[error("the repository is not trusted: {0}")]
     Refused(&'static str),
+    #[error("its objects lie in a store that is not allowed")]
+    ForeignStore,
+    #[error("a bare repository that is not allowed")]
+    BareNotAllowed,
+    #[error("the project directory was moved or replaced")]
+    Moved,
+    #[error("the repository changed while it was read")]
+    Changing,
     #[error("the repository cannot be read")]
     Denied,
     #[error("the repository has no working tree")]
@@ -139,6 +155,9 @@ pub enum GitError {
 /// The first version that reads settings from `GIT_CONFIG_COUNT`, by which filters are switched off.
 const MIN_GIT_VERSION: (u32, u32) = (2, 31);
 
+/// Attempts at an answer while the repository's directories or stores change, as `git gc` changes them.
+const MAX_ATTEMPTS: usize = 3;
+
 /// Size of each cache of answers.
 const MAX_CACHED_BYTES: u64 = 8 << 20;
 
@@ -163,15 +182,50 @@ impl Git {
         }
     }
 
-    /// The repository as it is now. It stays open while its location and configuration are the same.
-    fn repository(&self, deadline: &Deadline) -> Result<Arc<Repository>, GitError> {
-        let location = RepoLocation::find(self.root.path())?;
+    /// Answers from the repository as it is now. The checks are repeated afterwards: git reads by path, so a
+    /// directory that was replaced in between could have shown another repository.
+    fn answer<T>(
+        &self,
+        deadline: &Deadline,
+        read: impl Fn(&Arc<Repository>) -> Result<T, GitError>,
+    ) -> Result<T, GitError> {
+        for _ in 0..MAX_ATTEMPTS {
+            let before = self.check_trust()?;
+            let repository = self.open(before.location.clone(), deadline)?;
+            let answer = read(&repository);
+            let after = self.check_trust();
+            if after.as_ref().is_ok_and(|after| *after == before) {
+                return answer;
+            }
+            // A process that stays open may have opened another store.
+            *self.lock_open() = None;
+            after?;
+        }
+        Err(GitError::Changing)
+    }
+
+    /// Finds the repository, and refuses it if git would read another one through it.
+    fn check_trust(&self) -> Result<TrustedRepository, GitError> {
+        if !self.root.is_still_there() {
+            return Err(GitError::Moved);
+        }
+        let allowed = &self.environment.allowed_directories;
+        let location = RepoLocation::find(self.root.path(), allowed)?;
+        let stores = stores::check_stores(&location.common, allowed)?;
+        Ok(TrustedRepository { location, stores })
+    }
+
+    fn lock_open(&self) -> MutexGuard<'_, Option<Arc<Repository>>> {
+        self.open
+            .lock()
+            .expect("nothing panics while it holds the repository")
+    }
+
+    /// The repository of `location`. It stays open while its location and configuration are the same.
+    fn open(&self, location: RepoLocation, deadline: &Deadline) -> Result<Arc<Repository>, GitError> {
         let graph = self.history.as_ref().and_then(|history| history.commit_graph());
         let graph = graph.filter(|_| location.is_listable());
-        let mut open = self
-            .open
-            .lock()
-            .expect("nothing panics while it holds the repository");
+        let mut open = self.lock_open();
         if let Some(opened) = &*open
             && *opened.runner.location() == location
             && opened.runner.graph() == graph.as_deref()

@@ -59,6 +59,14 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::Refused(reason) => Failure::new(FailureKind::Denied, "Cannot access git repository")
             .details(reason)
             .hint("docent follows .git only to a repository that names this project as its own"),
+        GitError::ForeignStore => Failure::new(FailureKind::Denied, "Cannot access git repository")
+            .details("its objects/info/alternates names an object store outside the repository")
+            .hint("If you made it with git clone --shared or --reference, add the store's directory to git.allowed_directories in your user settings (docent/config.toml)"),
+        GitError::BareNotAllowed => Failure::new(FailureKind::Denied, "Cannot access git repository")
+            .details("the project has the files of a bare repository, which any clone may contain")
+            .hint("If it is a bare repository of your own, add its directory to git.allowed_directories in your user settings (docent/config.toml)"),
+        GitError::Moved => Failure::moved_project(),
+        GitError::Changing => Failure::new(FailureKind::Internal, "The repository changed while it was read").hint("Try again"),
         GitError::Denied => Failure::new(FailureKind::Denied, "Cannot access git repository")
             .hint("Let the user who runs docent read the project and its .git directory"),
         GitError::Bare => Failure::new(FailureKind::Invalid, "This repository is bare: it has no working directory")
