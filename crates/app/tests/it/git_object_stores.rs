@@ -295,6 +295,40 @@ fn object_stores_of_the_environment_are_not_passed_on() {
 }
 
 #[test]
+fn linked_objects_and_packs_are_refused() {
+    let (victim, id) = private_repository();
+    let loose = |sandbox: &Sandbox| objects_of(sandbox).join(&id[..2]).join(&id[2..]);
+    let sandbox = project();
+    fs::create_dir_all(loose(&sandbox).parent().unwrap()).unwrap();
+    make_link(loose(&victim), loose(&sandbox));
+    sandbox.git(&["cat-file", "-e", &id]);
+    assert_nothing_private("a loose object", &ask_about(&sandbox, &id));
+
+    victim.git(&["repack", "-q", "-a", "-d"]);
+    let sandbox = project();
+    for entry in fs::read_dir(objects_of(&victim).join("pack")).unwrap() {
+        let entry = entry.unwrap();
+        make_link(
+            entry.path(),
+            objects_of(&sandbox).join("pack").join(entry.file_name()),
+        );
+    }
+    sandbox.git(&["cat-file", "-e", &id]);
+    assert_nothing_private("a pack", &ask_about(&sandbox, &id));
+    // A directory of references behind a link that stays inside.
+    let sandbox = project();
+    let git_dir = sandbox.root().join(".git");
+    fs::rename(git_dir.join("refs/heads"), git_dir.join("other")).unwrap();
+    make_link("../other", git_dir.join("refs/heads"));
+    assert!(!sandbox.call("git_log", json!({})).is_error);
+    make_link(
+        victim.root().join(".git/refs/heads/main"),
+        git_dir.join("other/theirs"),
+    );
+    assert!(sandbox.call_by_cli("git_log", json!({})).is_error);
+}
+
+#[test]
 fn the_files_of_a_bare_repository_are_not_taken_on_trust() {
     let (victim, id) = private_repository();
     let store = format!("{}\n", objects_of(&victim).display());

@@ -35,6 +35,8 @@ mod git_log;
 mod git_object_stores;
 mod git_references;
 mod git_states;
+#[cfg(unix)]
+mod git_submodules;
 mod grep_codebase;
 mod hello;
 mod http;

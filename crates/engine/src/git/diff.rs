@@ -13,7 +13,8 @@ use docent_core::access::Access;
 use docent_core::path::RepoPath;
 
 use super::command::stream;
-use super::location::{self, GitFileStamp};
+use super::links::has_submodule;
+use super::location::GitFileStamp;
 use super::patch::{next_line, quote_name, read_numbers, read_patches};
 use super::raw::{ChangeStatus, ChangedFile, MAX_CHANGES, peek, read_change};
 use super::{Git, GitError, Repository};
@@ -223,7 +224,7 @@ impl Repository {
                 if files.len() == MAX_CHANGES {
                     return Err(GitError::TooManyFiles);
                 }
-                files.push(self.start_file(read_change(out)?, is_work_tree, access)?);
+                files.push(self.start_file(read_change(out)?, is_work_tree, access, deadline)?);
             }
             let has_line_end = files
                 .iter()
@@ -268,6 +269,7 @@ impl Repository {
         change: ChangedFile,
         is_work_tree: bool,
         access: &Access,
+        deadline: &Deadline,
     ) -> Result<FileDiff, GitError> {
         let is_unmerged = change.parents > 1 || change.status == ChangeStatus::Unmerged;
         let mut file = FileDiff {
@@ -303,27 +305,10 @@ impl Repository {
         let is_submodule = [&file.change.old_mode, &file.change.new_mode]
             .iter()
             .any(|mode| *mode == "160000");
-        if is_work_tree && is_submodule && !self.has_submodule(&file.change.path) {
+        if is_work_tree && is_submodule && !has_submodule(location, &file.change.path, deadline) {
             file.withheld = true;
         }
         Ok(file)
-    }
-
-    /// Whether the directory is a submodule as git creates it: with its repository inside, or in `modules` of
-    /// ours.
-    fn has_submodule(&self, path: &str) -> bool {
-        let location = self.runner.location();
-        let dot_git = location.directory().join(path).join(".git");
-        let Ok(target) = dot_git.canonicalize() else {
-            return false;
-        };
-        if target != dot_git {
-            return false;
-        }
-        match location::read_target(&dot_git) {
-            None => dot_git.is_dir() && !dot_git.join("commondir").exists(),
-            Some(target) => target.starts_with(location.common.join("modules")),
-        }
     }
 
     /// The file with paths relative to the project. `None` outside the project.

@@ -40,9 +40,6 @@ pub(super) struct GitFileStamp(Vec<u64>);
 pub(super) const NOT_LINKED_BACK: GitError =
     GitError::Refused("its .git file leads to a directory that does not belong to it");
 
-/// References and reflogs that are checked for links.
-const MAX_REF_ENTRIES: u32 = 200_000;
-
 /// Files that name a directory are short. Longer ones are cut.
 const MAX_POINTER_BYTES: u64 = 8_192;
 
@@ -161,50 +158,6 @@ impl RepoLocation {
             needs_worktree: false,
             identity: GitFileStamp::of_directories(git_dir, common),
         }
-    }
-
-    /// Refuses a repository with links to other places: they could show another repository's history.
-    pub(super) fn check_links(&self) -> Result<(), GitError> {
-        let mut budget = MAX_REF_ENTRIES;
-        for directory in [&self.git_dir, &self.common] {
-            self.check_links_in(directory, 1, &mut budget)?;
-        }
-        // A link anywhere below references or reflogs could name commits of another repository.
-        for (directory, name) in [
-            (&self.common, "refs"),
-            (&self.common, "logs"),
-            (&self.common, "reftable"),
-            (&self.git_dir, "refs"),
-            (&self.git_dir, "logs"),
-        ] {
-            self.check_links_in(&directory.join(name), 20, &mut budget)?;
-        }
-        self.check_links_in(&self.common.join("objects"), 1, &mut budget)?;
-        self.check_links_in(&self.common.join("objects/info"), 1, &mut budget)
-    }
-
-    fn check_links_in(&self, directory: &Path, depth: u32, budget: &mut u32) -> Result<(), GitError> {
-        const LEADS_OUT: GitError =
-            GitError::Refused("parts of its .git directory are links to other places");
-        for entry in list_entries(directory) {
-            *budget = budget
-                .checked_sub(1)
-                .ok_or(GitError::Refused("it has more references than can be checked"))?;
-            let (Ok(kind), path) = (entry.file_type(), entry.path()) else {
-                return Err(LEADS_OUT);
-            };
-            if kind.is_symlink()
-                && !path
-                    .canonicalize()
-                    .is_ok_and(|target| target.starts_with(&self.common))
-            {
-                return Err(LEADS_OUT);
-            }
-            if kind.is_dir() && depth > 1 {
-                self.check_links_in(&path, depth - 1, budget)?;
-            }
-        }
-        Ok(())
     }
 
     /// Stamp of the configuration files that git reads here.

@@ -11,6 +11,7 @@ mod diff;
 mod fill;
 mod graph;
 mod history;
+mod links;
 mod location;
 mod log;
 mod messages;
@@ -254,7 +255,7 @@ impl Repository {
         let bytes = command::read_bytes(list, MAX_CONFIG_BYTES, deadline)?;
         let configuration = Configuration::parse(&bytes)?;
         configuration.check_work_tree(location)?;
-        location.check_links()?;
+        links::check_links(&location.git_dir, &location.common, deadline)?;
         // We do not see changes of included files. With any, the repository is opened for every call.
         let stamp = (!configuration.includes).then_some(before);
         let runner = runner.with_overrides(configuration.overrides);
@@ -349,6 +350,10 @@ impl Configuration {
             let value = String::from_utf8_lossy(entry.get(key.len() + 1..).unwrap_or_default());
             // A filter whose name is not UTF-8 could not be switched off by its name.
             let key = str::from_utf8(key).map_err(|_| GitError::Refused("its configuration is not UTF-8"))?;
+            // A newer git takes an address here, which may lead to the references of another repository.
+            if key == "extensions.refstorage" && !["files", "reftable"].contains(&&*value) {
+                return Err(GitError::Refused("its references lie in another place"));
+            }
             if key == "core.worktree" {
                 configuration.work_tree = Some(value.into_owned());
             } else if key.starts_with("include.") || key.starts_with("includeif.") {
