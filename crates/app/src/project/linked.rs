@@ -2,8 +2,8 @@
 //!
 //! Links belong to the user and are kept by `engine::links`; nothing here writes them.
 //!
-//! Invariant: a linked project whose directory was removed or replaced is not served from memory, and one that
-//! was replaced by a link is not served at all.
+//! Invariant: a linked project whose directory was removed or replaced is not served from memory, and one
+//! that was replaced by a link is not served at all.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

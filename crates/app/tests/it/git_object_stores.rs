@@ -1,4 +1,5 @@
-//! Object stores and repositories that a project's files lead to: git reads none that the user has not allowed.
+//! Object stores and repositories that a project's files lead to: git reads only those that the user has
+//! allowed.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A project directory that is moved, deleted or replaced under a running server: every tool gives one answer.
+//! A project directory that is moved, deleted or replaced under a running server: all tools give one answer.
 
 use std::fs;
 

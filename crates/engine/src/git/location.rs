@@ -4,8 +4,8 @@
 //! project would show another repository's history under this project's name, so it is refused.
 //!
 //! Invariant: the directory of a [`RepoLocation`] lies in the project (or in a directory above it that has
-//! the same owner), or it names the project back: as a linked worktree or as a submodule. A bare repository is
-//! allowed by the user.
+//! the same owner), or it names the project back: as a linked worktree or as a submodule. A bare repository
+//! is allowed by the user.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};

@@ -1,7 +1,8 @@
 //! Object stores: the directories whose objects git reads for a repository.
 //!
-//! `objects/info/alternates` names further stores, and each of them may name more. An archive can contain such
-//! a file, and git would then show the objects of any repository on the machine under this project's name.
+//! `objects/info/alternates` names further stores, and each of them may name more. An archive can contain
+//! such a file, and git would then show the objects of any repository on the machine under this project's
+//! name.
 //! `http-alternates`, which git reads for transfers only, is held to the same rule.
 //!
 //! Invariant: every store that git reads lies in the repository, or in a directory that the user has allowed.
