@@ -8,14 +8,16 @@
 
 use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
-use tantivy::collector::{Count, TopDocs};
+use tantivy::collector::Count;
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema};
 use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::embedded::{
     EmbeddedStore, EntrySchema, StoredBytes, catch_panics, exact_query, raw_field, word_field,
 };
+use super::top::{KEY, ScoredQuery, find_highest};
 use super::{
     ChunkEntry, ChunkHit, ChunkQuery, ChunkStore, CommitEntry, DiscoveryEntry, DiscoveryQuery, StoreEntry,
     StoreError, StoredChunk, StoredDiscovery,
@@ -48,6 +50,8 @@ pub(crate) struct ChunkFields {
     /// The words of a commit's message, and the paths it changed, one a line.
     message: Field,
     changed_paths: Field,
+    /// Hash of the stored entry, which orders equal ranks.
+    key: Field,
 }
 
 impl EntrySchema for ChunkFields {
@@ -72,6 +76,7 @@ impl EntrySchema for ChunkFields {
             timestamp: schema.add_u64_field(TIMESTAMP, FAST),
             message: schema.add_text_field("message", counted),
             changed_paths: schema.add_bytes_field("changed", BytesOptions::default().set_stored()),
+            key: schema.add_u64_field(KEY, FAST),
         };
         (schema.build(), fields)
     }
@@ -93,14 +98,17 @@ impl EntrySchema for ChunkFields {
                 document.add_text(self.module, &stored.discovery.module);
                 document.add_text(self.discovery_kind, stored.discovery.kind.name());
                 document.add_text(self.discovery_words, text);
-                document.add_bytes(self.discovery, &stored.to_bytes());
+                let bytes = stored.to_bytes();
+                document.add_bytes(self.discovery, &bytes);
                 document.add_u64(self.timestamp, stored.timestamp());
+                document.add_u64(self.key, xxh3_64(&bytes));
                 return document;
             }
             StoreEntry::Commit(CommitEntry { key, paths, text }) => {
                 document.add_text(self.path, key);
                 document.add_text(self.message, text);
                 document.add_bytes(self.changed_paths, paths.join("\n").as_bytes());
+                document.add_u64(self.key, xxh3_64(key.as_bytes()));
                 return document;
             }
         };
@@ -110,16 +118,19 @@ impl EntrySchema for ChunkFields {
         document.add_text(self.text, &entry.text);
         document.add_text(self.name, &entry.name);
         document.add_text(self.path_words, &entry.path_words);
-        document.add_bytes(self.chunk, &encode_chunk(entry));
+        let bytes = encode_chunk(entry);
+        document.add_bytes(self.chunk, &bytes);
+        document.add_u64(self.key, xxh3_64(&bytes));
         document
     }
 }
 
 impl EmbeddedChunks {
-    fn chunk_query(&self, query: &ChunkQuery<'_>) -> BooleanQuery {
+    /// The clauses that score a chunk, and the filters it must pass.
+    fn chunk_clauses(&self, query: &ChunkQuery<'_>) -> Clauses {
         let fields = self.schema;
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut should = |field: Field, word: &str| clauses.push((Occur::Should, word_query(field, word)));
+        let mut scored: Vec<Box<dyn Query>> = Vec::new();
+        let mut should = |field: Field, word: &str| scored.push(word_query(field, word));
         for word in query.words {
             should(fields.text, word);
             should(fields.name, word);
@@ -129,7 +140,6 @@ impl EmbeddedChunks {
             should(fields.name, name);
             should(fields.path_words, name);
         }
-        let any = BooleanQuery::new(clauses);
         let mut filters: Vec<Box<dyn Query>> = Vec::new();
         if !query.kinds.is_empty() {
             let kinds = query.kinds.iter().map(|kind| exact_query(fields.kind, kind));
@@ -138,7 +148,7 @@ impl EmbeddedChunks {
         if let Some(module) = query.module {
             filters.push(exact_query(fields.module, module));
         }
-        add_filters(any, filters)
+        Clauses { scored, filters }
     }
 }
 
@@ -166,28 +176,26 @@ struct KindStatistics<'a> {
 
 impl<'a> KindStatistics<'a> {
     /// Of the documents whose stored field is `stored`.
-    fn new(searcher: &'a Searcher, schema: ChunkFields, stored: Field) -> Self {
-        let count = |field: Field, values: &mut dyn Iterator<Item = &'static str>| -> u64 {
+    fn new(searcher: &'a Searcher, schema: ChunkFields, stored: Field) -> tantivy::Result<Self> {
+        let count = |field: Field, values: &mut dyn Iterator<Item = &'static str>| -> tantivy::Result<u64> {
             let terms = values.map(|value| Term::from_field_text(field, value));
-            terms
-                .map(|term| searcher.doc_freq(&term).unwrap_or_default())
-                .sum()
+            terms.map(|term| searcher.doc_freq(&term)).sum()
         };
-        let chunks = count(schema.kind, &mut ChunkKind::ALL.iter().map(|kind| kind.name()));
+        let chunks = count(schema.kind, &mut ChunkKind::ALL.iter().map(|kind| kind.name()))?;
         let discoveries = count(
             schema.discovery_kind,
             &mut DiscoveryKind::ALL.iter().map(|kind| kind.name()),
-        );
+        )?;
         let documents = match stored {
             stored if stored == schema.chunk => chunks,
             stored if stored == schema.discovery => discoveries,
             _ => searcher.num_docs().saturating_sub(chunks + discoveries),
         };
-        Self {
+        Ok(Self {
             searcher,
             // A query that finds something finds one at least, and BM25 divides by this.
             documents: documents.max(1),
-        }
+        })
     }
 }
 
@@ -207,11 +215,31 @@ impl Bm25StatisticsProvider for KindStatistics<'_> {
     }
 }
 
-/// The order of hits.
-#[derive(Clone, Copy)]
-enum HitOrder {
-    Best,
-    Newest,
+/// A query in parts.
+struct Clauses {
+    /// Each adds to the score of a document that it matches. Empty to find the newest documents.
+    scored: Vec<Box<dyn Query>>,
+    /// A document must pass all of them; they do not change scores.
+    filters: Vec<Box<dyn Query>>,
+}
+
+impl Clauses {
+    /// The query for documents that a scored clause matches, if there is one, and that pass every filter.
+    fn matching(&self) -> BooleanQuery {
+        let any = || BooleanQuery::union(self.scored.iter().map(|clause| clause.box_clone()).collect());
+        if self.filters.is_empty() {
+            return any();
+        }
+        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+        if !self.scored.is_empty() {
+            clauses.push((Occur::Must, Box::new(any())));
+        }
+        for filter in &self.filters {
+            let filter = ConstScoreQuery::new(filter.box_clone(), 0.0);
+            clauses.push((Occur::Must, Box::new(filter)));
+        }
+        BooleanQuery::new(clauses)
+    }
 }
 
 /// A query for a word of a field, scored by its frequency.
@@ -220,41 +248,35 @@ fn word_query(field: Field, word: &str) -> Box<dyn Query> {
     Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
 }
 
-/// Restricts a query to documents that pass every filter. Filters do not change scores.
-fn add_filters(query: BooleanQuery, filters: Vec<Box<dyn Query>>) -> BooleanQuery {
-    if filters.is_empty() {
-        return query;
-    }
-    let mut clauses: Vec<(Occur, Box<dyn Query>)> = vec![(Occur::Must, Box::new(query))];
-    for filter in filters {
-        clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(filter, 0.0))));
-    }
-    BooleanQuery::new(clauses)
-}
-
 impl EmbeddedChunks {
-    /// The documents that match best, each decoded from its stored `field`.
+    /// The documents that match best, or the newest if nothing is scored, each decoded from its stored
+    /// `field`.
     fn find_top<T>(
         &self,
-        query: &BooleanQuery,
+        clauses: &Clauses,
         limit: usize,
-        order: HitOrder,
         field: Field,
         decode: impl Fn(&[u8]) -> Option<T>,
     ) -> Result<Vec<(T, f32)>, StoreError> {
         catch_panics(|| {
             let searcher = self.reader.searcher();
-            let top = TopDocs::with_limit(limit);
-            let found: Vec<(f32, DocAddress)> = match order {
-                HitOrder::Best => {
-                    let statistics = KindStatistics::new(&searcher, self.schema, field);
-                    searcher.search_with_statistics_provider(query, &top.order_by_score(), &statistics)?
-                }
-                HitOrder::Newest => {
-                    let newest = top.order_by_fast_field::<u64>(TIMESTAMP, tantivy::Order::Desc);
-                    let found = searcher.search(query, &newest)?;
-                    found.into_iter().map(|(_, address)| (0.0, address)).collect()
-                }
+            let matching = clauses.matching();
+            let found: Vec<(f32, DocAddress)> = if clauses.scored.is_empty() {
+                let newest = find_highest(&searcher, &matching, TIMESTAMP, limit)?;
+                newest
+                    .into_iter()
+                    .map(|document| (0.0, document.address))
+                    .collect()
+            } else {
+                let query = ScoredQuery {
+                    matching: &matching,
+                    clauses: &clauses.scored,
+                    statistics: &KindStatistics::new(&searcher, self.schema, field)?,
+                };
+                let best = query.find(&searcher, limit)?;
+                best.into_iter()
+                    .map(|document| (document.rank, document.address))
+                    .collect()
             };
             let hits = found.into_iter().map(|(score, address)| {
                 let StoredBytes(bytes) = searcher.doc(address)?;
@@ -272,13 +294,8 @@ impl ChunkStore for EmbeddedChunks {
         if query.words.is_empty() && query.names.is_empty() {
             return Ok(Vec::new());
         }
-        let found = self.find_top(
-            &self.chunk_query(query),
-            query.limit,
-            HitOrder::Best,
-            self.schema.chunk,
-            decode_chunk,
-        )?;
+        let clauses = self.chunk_clauses(query);
+        let found = self.find_top(&clauses, query.limit, self.schema.chunk, decode_chunk)?;
         let hit = |((chunk, vector), score): ((StoredChunk, Option<Vector>), f32)| {
             let similarity = vector
                 .zip(query.vector)
@@ -301,19 +318,16 @@ impl ChunkStore for EmbeddedChunks {
     }
 
     fn find_commits(&self, words: &[String], limit: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError> {
-        let message = self.schema.message;
-        let words: Vec<Box<dyn Query>> = words.iter().map(|word| word_query(message, word)).collect();
         if words.is_empty() {
             return Ok(Vec::new());
         }
+        let message = self.schema.message;
+        let clauses = Clauses {
+            scored: words.iter().map(|word| word_query(message, word)).collect(),
+            filters: Vec::new(),
+        };
         let decode = |bytes: &[u8]| Some(str::from_utf8(bytes).ok()?.lines().map(str::to_owned).collect());
-        self.find_top(
-            &BooleanQuery::union(words),
-            limit,
-            HitOrder::Best,
-            self.schema.changed_paths,
-            decode,
-        )
+        self.find_top(&clauses, limit, self.schema.changed_paths, decode)
     }
 
     fn find_discoveries(
@@ -343,18 +357,13 @@ impl ChunkStore for EmbeddedChunks {
         if let Some(module) = query.module {
             filters.push(exact_query(fields.module, module));
         }
-        let (tantivy_query, order) = if query.words.is_empty() {
-            (BooleanQuery::intersection(filters), HitOrder::Newest)
-        } else {
-            (
-                add_filters(BooleanQuery::union(words.collect()), filters),
-                HitOrder::Best,
-            )
+        let clauses = Clauses {
+            scored: words.collect(),
+            filters,
         };
         self.find_top(
-            &tantivy_query,
+            &clauses,
             query.limit,
-            order,
             fields.discovery,
             StoredDiscovery::from_bytes,
         )

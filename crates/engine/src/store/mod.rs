@@ -11,6 +11,7 @@ mod embedded;
 mod folder;
 mod section;
 mod sections;
+mod top;
 
 pub use chunk::StoredChunk;
 pub(crate) use chunks::EmbeddedChunks;

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tantivy::collector::{Count, TopDocs};
+use tantivy::collector::Count;
 use tantivy::index::SegmentId;
 use tantivy::query::{
     BooleanQuery, ConstScoreQuery, EnableScoring, FuzzyTermQuery, Occur, PhraseQuery, Query, TermQuery,
@@ -19,6 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::embedded::{
     EmbeddedStore, EntrySchema, StoredBytes, catch_panics, exact_query, raw_field, word_field,
 };
+use super::top::{KEY, ScoredQuery, TopDocument, select_top};
 use super::{
     Label, Ranked, SectionAddress, SectionEntry, SectionHits, SectionQuery, SectionSnapshot, SectionStore,
     StoreError, StoredSection,
@@ -62,7 +63,7 @@ impl EntrySchema for SectionFields {
             label: schema.add_text_field("label", raw_field()),
             text: schema.add_text_field("text", word_field(IndexRecordOption::WithFreqsAndPositions)),
             vector: std::array::from_fn(|part| schema.add_u64_field(&format!("vector{part}"), FAST)),
-            key: schema.add_u64_field("key", FAST),
+            key: schema.add_u64_field(KEY, FAST),
             section: schema.add_bytes_field("section", BytesOptions::default().set_stored()),
             vectors: Arc::default(),
         };
@@ -153,15 +154,15 @@ struct EmbeddedSnapshot {
 impl SectionSnapshot for EmbeddedSnapshot {
     fn find(&self, query: &SectionQuery<'_>) -> Result<SectionHits, StoreError> {
         catch_panics(|| {
-            let find = |by: Box<dyn Query>| self.find_top(&*self.add_filter(by, query), query.limit);
+            let find = |by: Vec<Box<dyn Query>>| self.find_top(&by, query);
             Ok(SectionHits {
                 by_words: match query.words {
                     [] => Vec::new(),
-                    words => find(Box::new(self.word_query(words)))?,
+                    words => find(self.word_queries(words))?,
                 },
                 by_phrase: match query.phrase {
                     [] | [_] => Vec::new(),
-                    phrase => find(self.phrase_query(phrase))?,
+                    phrase => find(vec![self.phrase_query(phrase)])?,
                 },
                 by_meaning: match &query.vector {
                     None => Vec::new(),
@@ -183,12 +184,12 @@ impl SectionSnapshot for EmbeddedSnapshot {
 }
 
 impl EmbeddedSnapshot {
-    fn word_query(&self, words: &[String]) -> BooleanQuery {
+    fn word_queries(&self, words: &[String]) -> Vec<Box<dyn Query>> {
         let query = |word: &String| -> Box<dyn Query> {
             let term = Term::from_field_text(self.schema.text, word);
             Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
         };
-        BooleanQuery::union(words.iter().map(query).collect())
+        words.iter().map(query).collect()
     }
 
     fn phrase_query(&self, phrase: &[String]) -> Box<dyn Query> {
@@ -259,34 +260,34 @@ impl EmbeddedSnapshot {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        found.select_nth_unstable_by(limit - 1, |(a, _), (b, _)| b.total_cmp(a));
-        found.truncate(limit);
-        self.order_by_score(found)
+        let (_, (at_cut, _), _) = found.select_nth_unstable_by(limit - 1, |(a, _), (b, _)| b.total_cmp(a));
+        // Those as similar as the one at the cut stay, so that the key decides between them.
+        let at_cut = *at_cut;
+        found.retain(|(similarity, _)| similarity.total_cmp(&at_cut).is_ge());
+        let top = select_top(searcher, found, limit, |a, b| b.total_cmp(&a))?;
+        Ok(top.into_iter().map(Ranked::from).collect())
     }
 
-    /// The sections with the best BM25 scores.
-    fn find_top(&self, query: &dyn Query, limit: usize) -> tantivy::Result<Vec<Ranked>> {
-        let top = TopDocs::with_limit(limit).order_by_score();
-        self.order_by_score(self.searcher.search(query, &top)?)
+    /// The sections with the best BM25 scores, summed over the queries.
+    fn find_top(&self, by: &[Box<dyn Query>], query: &SectionQuery<'_>) -> tantivy::Result<Vec<Ranked>> {
+        let any = BooleanQuery::union(by.iter().map(|query| query.box_clone()).collect());
+        let scored = ScoredQuery {
+            matching: &*self.add_filter(Box::new(any), query),
+            clauses: by,
+            statistics: &self.searcher,
+        };
+        let top = scored.find(&self.searcher, query.limit)?;
+        Ok(top.into_iter().map(Ranked::from).collect())
     }
+}
 
-    /// Sorts by score, then by key, so that the order does not depend on when sections were indexed.
-    fn order_by_score(&self, found: Vec<(f32, DocAddress)>) -> tantivy::Result<Vec<Ranked>> {
-        let mut keys = Vec::new();
-        for segment in self.searcher.segment_readers() {
-            let column = segment.fast_fields().u64("key")?;
-            keys.push(column.first_or_default_col(0));
+impl From<TopDocument<f32>> for Ranked {
+    fn from(TopDocument { rank, key, address }: TopDocument<f32>) -> Self {
+        Self {
+            address: SectionAddress(u64::from(address.segment_ord) << 32 | u64::from(address.doc_id)),
+            key,
+            score: rank,
         }
-        let mut ranked: Vec<Ranked> = found
-            .into_iter()
-            .map(|(score, address)| Ranked {
-                address: SectionAddress(u64::from(address.segment_ord) << 32 | u64::from(address.doc_id)),
-                key: keys[address.segment_ord as usize].get_val(address.doc_id),
-                score,
-            })
-            .collect();
-        ranked.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
-        Ok(ranked)
     }
 }
 
