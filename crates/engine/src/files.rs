@@ -9,6 +9,7 @@
 
 mod folder;
 mod own;
+mod text;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -25,6 +26,7 @@ use uuid::Uuid;
 pub(crate) use folder::OpenFolder;
 pub use own::read_own;
 pub(crate) use own::{UNFINISHED, make_private, replace, replace_like};
+pub(crate) use text::{decode_file, has_utf16_mark, is_binary, lossy_text};
 
 use crate::stamp::FileVersion;
 use crate::walk::WalkedFile;
@@ -471,11 +473,6 @@ impl OpenedFile {
         }
         Ok(FileContent { bytes, modified })
     }
-}
-
-/// Decodes UTF-8, with replacement characters for invalid bytes.
-pub(crate) fn lossy_text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 impl From<io::Error> for FileError {

@@ -307,6 +307,33 @@ fn circular_links_end_and_names_that_are_not_utf8_are_counted() {
 }
 
 #[test]
+fn a_file_in_utf_16_is_found_with_the_lines_that_grep_shows() {
+    let text = "\u{feff}def walrus():\n    return 1\n\ndef narwhal():\n    return 2\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let page: Vec<u8> = "\u{feff}# Guide\n\nThe seahorse.\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let sandbox = sandbox()
+        .file("little.py", little)
+        .file("big.py", big)
+        .file("docs/guide.md", page);
+    let answer = sandbox.search("narwhal");
+    for result in answer["results"].as_array().unwrap() {
+        assert_eq!(result["content"], "def narwhal():\n    return 2", "{answer}");
+    }
+    assert_eq!(find_by_cli(&sandbox, "narwhal"), ["big.py", "little.py"]);
+    let arguments = json!({ "pattern": "def narwhal" });
+    let matches = sandbox.call_by_cli("grep_codebase", arguments).json();
+    assert_eq!(matches["matches"][0]["line"], 4, "{matches}");
+    assert_eq!(answer["results"][0]["startLine"], 4, "{answer}");
+    assert_eq!(sandbox.index_status()["notes"], json!([]));
+    let page = sandbox.call_by_cli("search_docs", json!({ "query": "seahorse" }));
+    assert!(page.text.contains("The seahorse."), "{page:?}");
+}
+
+#[test]
 fn large_and_binary_files_are_not_indexed_and_are_listed() {
     let sandbox = sandbox()
         .file("a.py", python_function("walrus"))

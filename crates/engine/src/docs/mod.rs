@@ -20,7 +20,7 @@ use docent_core::docs::manifest::{DocsManifest, MANIFEST_FILE, PageRules};
 use docent_core::docs::page::Page;
 use docent_core::path::RepoPath;
 
-use crate::files::{FileError, Root, lossy_text};
+use crate::files::{FileError, Root, decode_file, lossy_text};
 use crate::index::MAX_MANIFEST_BYTES;
 
 /// Larger pages are never indexed, whatever the settings say.
@@ -28,7 +28,7 @@ const MAX_PAGE_BYTES: u64 = 256 << 20;
 
 /// The text of a page as it is now.
 fn read_text(root: &Root, path: &RepoPath) -> Result<String, FileError> {
-    Ok(lossy_text(root.read(path, MAX_PAGE_BYTES)?.bytes))
+    Ok(decode_file(root.read(path, MAX_PAGE_BYTES)?.bytes))
 }
 
 /// A page as it is now, chunked by these rules, and its text.

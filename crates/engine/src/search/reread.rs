@@ -10,7 +10,7 @@ use docent_core::path::RepoPath;
 use jiff::Timestamp;
 
 use super::{Candidate, RankedCandidate, SearchHit};
-use crate::files::{Root, lossy_text};
+use crate::files::{Root, decode_file};
 use crate::index::hash;
 use crate::store::{StoredChunk, StoredDiscovery};
 
@@ -68,7 +68,7 @@ impl<'a> CurrentFiles<'a> {
         let file = self.files.entry(path.as_str().to_owned()).or_insert_with(|| {
             let content = root.read(path, MAX_FILE_BYTES).ok()?;
             Some(CurrentFile {
-                text: lossy_text(content.bytes),
+                text: decode_file(content.bytes),
                 modified: content.modified,
             })
         });

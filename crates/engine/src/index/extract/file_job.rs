@@ -12,7 +12,7 @@ use docent_core::path::RepoPath;
 use docent_core::text::tokens::words_into;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::files::{FileError, Root, lossy_text};
+use crate::files::{FileError, Root, decode_file, has_utf16_mark, is_binary};
 use crate::index::disk::IndexedFile;
 use crate::stamp::Stamp;
 
@@ -93,7 +93,8 @@ impl FileJob<'_> {
             Err(error) => return self.skip(stamp, &unreadable(&error)),
         };
         // A crash may leave NUL bytes at the end of a memory file. They must not hide its entries.
-        if is_binary(&content) && MemoryFile::from_path(self.path.as_str()).is_none() {
+        let may_have_nul = MemoryFile::from_path(self.path.as_str()).is_some();
+        if is_binary(&content) && !has_utf16_mark(&content) && !may_have_nul {
             return self.skip(stamp, &SkipReason::Binary);
         }
         let hash = xxh3_64(&content);
@@ -102,7 +103,10 @@ impl FileJob<'_> {
             return Extracted::Same(IndexedFile { stamp, ..row.clone() });
         }
         let bytes = content.len() as u64;
-        let text = lossy_text(content);
+        let text = decode_file(content);
+        if is_binary(text.as_bytes()) && !may_have_nul {
+            return self.skip(stamp, &SkipReason::Binary);
+        }
         let mut row = IndexedFile {
             stamp,
             hash,
@@ -126,11 +130,6 @@ impl FileJob<'_> {
             bytes: 0,
         }
     }
-}
-
-/// Looks for a NUL byte in the beginning, as git and ripgrep do.
-fn is_binary(content: &[u8]) -> bool {
-    content[..content.len().min(8_000)].contains(&0)
 }
 
 /// A path without its extension.

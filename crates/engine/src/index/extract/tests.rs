@@ -71,6 +71,30 @@ fn a_binary_file_is_skipped() {
 }
 
 #[test]
+fn a_file_in_utf_16_is_extracted_as_text() {
+    let text = "fn walrus() {}\n\nfn narwhal() {}\n";
+    let little = text.encode_utf16().flat_map(u16::to_le_bytes);
+    let big = text.encode_utf16().flat_map(u16::to_be_bytes);
+    for content in [
+        [0xff, 0xfe].into_iter().chain(little).collect::<Vec<u8>>(),
+        [0xfe, 0xff].into_iter().chain(big).collect(),
+    ] {
+        let project = Project::with("a.rs", &content);
+        let Extracted::Changed { row, entries, .. } = project.extract("a.rs", None) else {
+            panic!("not extracted");
+        };
+        assert_eq!(
+            (row.note.as_deref(), row.language.as_str(), entries.len()),
+            (None, "rust", 2)
+        );
+        assert!(matches!(project.extract("a.rs", Some(&row)), Extracted::Same(_)));
+    }
+    // Without a mark it is not known to be text, and with NUL in the text it is none.
+    check_skipped("a.rs", b"f\0n\0", &SkipReason::Binary);
+    check_skipped("a.rs", b"\xff\xfe\0\0f\0\0\0", &SkipReason::Binary);
+}
+
+#[test]
 fn a_missing_file_is_gone() {
     let project = Project::with("a.rs", b"");
     assert!(matches!(project.extract("b.rs", None), Extracted::Gone));
