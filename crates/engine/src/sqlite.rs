@@ -43,6 +43,16 @@ pub(crate) enum OnDamage {
     SetAside,
 }
 
+/// How a transaction is undone after a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JournalMode {
+    /// Readers go on while another process writes. Their common table of the log is a memory map, so a process
+    /// dies if another program truncates `NAME-shm`.
+    WriteAhead,
+    /// Readers wait for the moment of a commit. Nothing is mapped.
+    Rollback,
+}
+
 /// A database that is opened at first use, and opened again after its file was damaged, replaced or deleted.
 #[derive(Debug)]
 pub(crate) struct Database {
@@ -157,7 +167,7 @@ impl OpenFile {
         {
             // A directory that cannot be written has no lock; its database can still be read.
             let _lock = lock_file(file, File::try_lock_shared)?;
-            match connect(file, schema.pragmas) {
+            match connect(file, JournalMode::WriteAhead, schema.pragmas) {
                 Ok(connection)
                     if read_version(&connection).is_ok_and(|version| version == schema.version) =>
                 {
@@ -202,7 +212,7 @@ impl OpenFile {
     }
 
     fn open_or_create(file: &Path, schema: &Schema) -> Result<Self, DatabaseError> {
-        let connection = connect(file, schema.pragmas)?;
+        let connection = connect(file, JournalMode::WriteAhead, schema.pragmas)?;
         match read_version(&connection)? {
             version if version == schema.version => {}
             0 => connection.execute_batch(&format!(
@@ -222,11 +232,14 @@ impl OpenFile {
     }
 }
 
-/// Opens or creates a file, with a write-ahead log. Damage is an error; nothing is replaced.
-pub(crate) fn connect(file: &Path, pragmas: &str) -> rusqlite::Result<Connection> {
+/// Opens or creates a file. Damage is an error; nothing is replaced.
+pub(crate) fn connect(file: &Path, journal: JournalMode, pragmas: &str) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(OPEN_TIMEOUT)?;
-    connection.execute_batch("PRAGMA journal_mode = WAL;")?;
+    connection.execute_batch(match journal {
+        JournalMode::WriteAhead => "PRAGMA journal_mode = WAL;",
+        JournalMode::Rollback => "PRAGMA journal_mode = TRUNCATE;",
+    })?;
     connection.execute_batch(pragmas)?;
     Ok(connection)
 }

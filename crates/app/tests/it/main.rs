@@ -41,6 +41,7 @@ mod grep_codebase;
 mod hello;
 mod http;
 mod index;
+mod index_damage;
 mod index_states;
 mod linked;
 mod output_schemas;

@@ -198,15 +198,12 @@ impl Shared {
         Ok(Some(visible.opened))
     }
 
-    /// The same, and opens and verifies it the first time.
+    /// The same, and opens it the first time.
     pub(super) fn open(&self) -> Result<Arc<OpenIndex>, StoreError> {
         if let Some(opened) = self.current()? {
             return Ok(opened);
         }
         let opened = Arc::new(self.cache_dir.open()?);
-        if opened.is_on_disk() {
-            opened.verify()?;
-        }
         self.show(opened.clone());
         Ok(opened)
     }

@@ -60,7 +60,7 @@ pub(super) fn collect(shared: &Shared) -> IndexStatus {
         }
     };
     if let Some(opened) = &opened {
-        if let Err(error) = opened.verify().and_then(|()| state.indexed.load(opened)) {
+        if let Err(error) = state.indexed.load(opened) {
             troubles.push(format!("The index cannot be read: {error}"));
         }
         measure_store(opened, &mut status);

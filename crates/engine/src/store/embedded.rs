@@ -9,7 +9,7 @@
 use std::any::Any;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
@@ -31,7 +31,7 @@ use super::{Store, StoreChange, StoreError};
 /// A tantivy index of entries with one schema.
 pub(crate) struct EmbeddedStore<F> {
     /// `None` in memory.
-    directory: Option<PathBuf>,
+    folder: Option<IndexFolder>,
     index: Index,
     pub(super) reader: IndexReader,
     pub(super) schema: F,
@@ -63,31 +63,32 @@ const MIN_PARALLEL_BYTES: usize = 4 << 20;
 const MAX_MERGED_CHUNKS: usize = 40_000;
 
 impl<F: EntrySchema> EmbeddedStore<F> {
-    /// Opens the index in a directory.
+    /// Opens the index in a directory. The checksums of all files are verified.
     pub(crate) fn open(directory: &Path) -> Result<Self, StoreError> {
         let (tantivy_schema, schema) = F::schema();
+        let folder = IndexFolder::new(directory);
         let opened = catch_panics(|| {
-            let index = Index::open(IndexFolder::open(directory)?)?;
+            let index = Index::open(folder.clone())?;
             if index.schema() == tantivy_schema {
                 Ok(index)
             } else {
                 Err(TantivyError::SchemaError("it has other fields".into()))
             }
         })?;
-        Self::new(Some(directory.to_owned()), opened, schema)
+        Self::new(Some(folder), opened, schema)
     }
 
     /// Creates an index in a directory.
     pub(crate) fn create(directory: &Path) -> Result<Self, StoreError> {
         let (tantivy_schema, schema) = F::schema();
+        let folder = IndexFolder::new(directory);
         let index = catch_panics(|| {
-            let directory = IndexFolder::open(directory)?;
             Index::builder()
                 .schema(tantivy_schema)
                 .settings(settings())
-                .open_or_create(directory)
+                .open_or_create(folder.clone())
         })?;
-        Self::new(Some(directory.to_owned()), index, schema)
+        Self::new(Some(folder), index, schema)
     }
 
     /// Creates an index that ends with the process.
@@ -102,7 +103,7 @@ impl<F: EntrySchema> EmbeddedStore<F> {
         Self::new(None, index, schema)
     }
 
-    fn new(directory: Option<PathBuf>, index: Index, schema: F) -> Result<Self, StoreError> {
+    fn new(folder: Option<IndexFolder>, index: Index, schema: F) -> Result<Self, StoreError> {
         index.tokenizers().register(SPACES, SpaceTokenizer);
         let reader = catch_panics(|| {
             index
@@ -111,7 +112,7 @@ impl<F: EntrySchema> EmbeddedStore<F> {
                 .try_into()
         })?;
         Ok(Self {
-            directory,
+            folder,
             index,
             reader,
             schema,
@@ -156,8 +157,8 @@ impl<F: EntrySchema> Store<F::Entry> for EmbeddedStore<F> {
         let writer = catch_panics(|| {
             // Opened again for each change: tantivy keeps a list of the files it may remove, and another
             // process may have added some.
-            let index = match &self.directory {
-                Some(directory) => Index::open(IndexFolder::open(directory)?)?,
+            let index = match &self.folder {
+                Some(folder) => Index::open(folder.clone())?,
                 None => self.index.clone(),
             };
             index.tokenizers().register(SPACES, SpaceTokenizer);
@@ -190,14 +191,6 @@ impl<F: EntrySchema> Store<F::Entry> for EmbeddedStore<F> {
 
     fn count(&self) -> u64 {
         self.reader.searcher().num_docs()
-    }
-
-    fn verify(&self) -> Result<(), StoreError> {
-        let damaged = catch_panics(|| self.index.validate_checksum())?;
-        match damaged.into_iter().min() {
-            None => Ok(()),
-            Some(file) => Err(StoreError::Damaged(file.display().to_string())),
-        }
     }
 }
 

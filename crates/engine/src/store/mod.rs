@@ -9,6 +9,7 @@ mod chunks;
 mod discovery;
 mod embedded;
 mod folder;
+mod index_file;
 mod section;
 mod sections;
 mod top;
@@ -38,9 +39,6 @@ pub trait Store<E>: Send + Sync {
 
     /// How many entries can be found.
     fn count(&self) -> u64;
-
-    /// Verifies the checksums of all that is stored. The error names the first damaged file.
-    fn verify(&self) -> Result<(), StoreError>;
 }
 
 /// A transaction of the store.

@@ -51,7 +51,7 @@ impl OpenIndex {
         })
     }
 
-    /// Opens a generation.
+    /// Opens a generation, and verifies what is stored in it.
     pub(super) fn open(directory: &Path, generation: &str) -> Result<Self, StoreError> {
         let chunks = EmbeddedChunks::open(directory)?;
         let sections = EmbeddedSections::open(&directory.join(PAGES))?;
@@ -117,12 +117,6 @@ impl OpenIndex {
     pub(in crate::index) fn reload(&self) -> Result<(), StoreError> {
         self.chunks.reload()?;
         self.sections.reload()
-    }
-
-    /// Reads everything that is stored, to find damage.
-    pub(in crate::index) fn verify(&self) -> Result<(), StoreError> {
-        self.chunks.verify()?;
-        self.sections.verify()
     }
 
     pub(in crate::index) fn directory(&self) -> Option<&Path> {

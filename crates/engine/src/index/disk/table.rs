@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::key::{CommitId, DocKey};
 use crate::index::options::Corpus;
-use crate::sqlite;
+use crate::sqlite::{self, JournalMode};
 use crate::stamp::Stamp;
 
 /// The table of one generation of the index.
@@ -62,7 +62,7 @@ const TABLES: &str = "
 impl FileTable {
     /// A damaged file is an error here and not replaced: a damaged index is rebuilt as a whole generation.
     pub(in crate::index) fn open(file: &Path) -> rusqlite::Result<Self> {
-        Self::new(sqlite::connect(file, PRAGMAS)?)
+        Self::new(sqlite::connect(file, JournalMode::Rollback, PRAGMAS)?)
     }
 
     pub(in crate::index) fn in_memory() -> rusqlite::Result<Self> {

@@ -44,7 +44,6 @@ impl Recovery {
         let lock = shared.cache_dir.lock()?;
         state.indexed.invalidate();
         let verified = shared.cache_dir.open_locked(&lock).and_then(|opened| {
-            opened.verify()?;
             read_whole_table(&opened)?;
             Ok(opened)
         });
