@@ -1,8 +1,10 @@
-//! Index files that other programs damage under a living server.
+//! Index files that other programs damage under a living server, and a cache on a full disk.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use docent_testkit::notice;
 use docent_testkit::{Era, Sandbox, StdioClient, first_path, python_function};
 use serde_json::{Value, json};
 
@@ -115,4 +117,69 @@ fn a_server_survives_index_files_that_are_overwritten() {
 #[test]
 fn a_server_survives_index_files_that_are_deleted() {
     check_survives(|file| fs::remove_file(file).unwrap(), &KINDS);
+}
+
+/// Runs a shell script with a file system of this size in place of the cache. `None` if this system does not
+/// allow user namespaces.
+#[cfg(target_os = "linux")]
+fn run_with_cache_of(kilobytes: u32, sandbox: &Sandbox, script: &str) -> Option<String> {
+    let cache = sandbox.home().join("cache");
+    fs::create_dir_all(&cache).unwrap();
+    let run = |script: &str| {
+        let mount = format!("mount -t tmpfs -o size={kilobytes}k tmpfs '{}'", cache.display());
+        let mut command = sandbox.program("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
+        command.arg(format!("{mount} && {{ {script}\n}}"));
+        command.output()
+    };
+    if !run("true").is_ok_and(|output| output.status.success()) {
+        return None;
+    }
+    let output = run(script).unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[cfg(target_os = "linux")]
+fn search_command(sandbox: &Sandbox, word: &str) -> String {
+    let binary = sandbox.docent().get_program().to_string_lossy().into_owned();
+    format!("'{binary}' search {word} --json --format json")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_index_that_does_not_fit_on_the_disk_is_kept_in_memory() {
+    // From a disk that has no room for the first file to one that is full in the middle of the build.
+    for kilobytes in [4, 20, 40, 80, 120, 160, 200] {
+        let sandbox = project();
+        let Some(shown) = run_with_cache_of(kilobytes, &sandbox, &search_command(&sandbox, "walrus")) else {
+            return;
+        };
+        let answer: Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(first_path(&answer), "src/a.py", "{kilobytes}: {answer}");
+        let notice = notice(&answer);
+        assert!(
+            notice.starts_with("The index cannot be written (") && notice.contains("kept in memory"),
+            "{kilobytes}: {notice}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_saved_while_the_disk_is_full_is_found() {
+    let sandbox = project();
+    let script = format!(
+        "{} > /dev/null; cat /dev/zero > '{}/full' 2> /dev/null; echo 'def narwhal(): pass' > src/new.py; {}",
+        search_command(&sandbox, "walrus"),
+        sandbox.home().join("cache").display(),
+        search_command(&sandbox, "narwhal"),
+    );
+    let Some(shown) = run_with_cache_of(8_000, &sandbox, &script) else {
+        return;
+    };
+    let answer: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(first_path(&answer), "src/new.py", "{answer}");
+    assert!(notice(&answer).contains("kept in memory"), "{answer}");
 }

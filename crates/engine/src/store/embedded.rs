@@ -322,8 +322,24 @@ impl TokenStream for SpaceTokens<'_> {
 /// Runs a call of tantivy, which may panic on damaged files as well as fail.
 pub(super) fn catch_panics<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(work))
-        .map_err(|panic| StoreError::Damaged(message(panic.as_ref())))?
+        .map_err(|panic| from_message(message(panic.as_ref())))?
         .map_err(StoreError::from)
+}
+
+/// An error of which tantivy keeps the text alone. A full disk, for example, is told as an internal error.
+fn from_message(message: String) -> StoreError {
+    match os_error(&message) {
+        // A missing file is damage.
+        Some(error) if error.kind() != io::ErrorKind::NotFound => StoreError::Io(error),
+        _ => StoreError::Damaged(message),
+    }
+}
+
+/// The error of the operating system that a message quotes: `No space left on device (os error 28)`.
+fn os_error(message: &str) -> Option<io::Error> {
+    let (_, after) = message.split_once("(os error ")?;
+    let (code, _) = after.split_once(')')?;
+    Some(io::Error::from_raw_os_error(code.parse().ok()?))
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
@@ -345,9 +361,9 @@ impl From<TantivyError> for StoreError {
             _ => Self::Damaged(error.to_string()),
         };
         match &error {
-            TantivyError::ErrorInThread(message) if message.contains("os error") => {
-                Self::Io(io::Error::other(message.clone()))
-            }
+            TantivyError::ErrorInThread(message)
+            | TantivyError::InternalError(message)
+            | TantivyError::SystemError(message) => from_message(message.clone()),
             TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. })
             | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
             | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => io(io_error),
@@ -356,6 +372,36 @@ impl From<TantivyError> for StoreError {
                 io(error)
             }
             _ => Self::Damaged(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_no_damage_and_a_missing_file_is() {
+        let full = "No space left on device (os error 28)";
+        for error in [
+            TantivyError::InternalError(full.into()),
+            TantivyError::ErrorInThread(format!("An error occurred: {full}")),
+            TantivyError::SystemError(full.into()),
+        ] {
+            let text = error.to_string();
+            assert!(
+                matches!(StoreError::from(error), StoreError::Io(error) if error.raw_os_error() == Some(28)),
+                "{text}"
+            );
+        }
+        let panicked = catch_panics(|| -> tantivy::Result<()> { panic!("{full}") });
+        assert!(matches!(panicked, Err(StoreError::Io(_))));
+        for damage in ["No such file or directory (os error 2)", "torn", "(os error x)"] {
+            let error = TantivyError::InternalError(damage.into());
+            assert!(
+                matches!(StoreError::from(error), StoreError::Damaged(_)),
+                "{damage}"
+            );
         }
     }
 }

@@ -148,7 +148,10 @@ impl<'a> Worker<'a> {
         self.scan();
         self.recovery.return_to_disk(shared, &mut self.state);
         match self.try_sync_files(request.rebuild, request.damage.as_deref()) {
-            Ok(outcome) => outcome,
+            Ok(outcome) => {
+                self.recovery.on_success();
+                outcome
+            }
             Err(error) => self.on_error(error, request.damage.is_some()),
         }
     }
@@ -269,7 +272,7 @@ impl<'a> Worker<'a> {
             Ok(Fallback::Memory) => self
                 .try_sync_files(false, None)
                 .unwrap_or(SyncOutcome::CannotWrite),
-            Ok(Fallback::OldEntries) | Err(_) => SyncOutcome::CannotWrite,
+            Err(_) => SyncOutcome::CannotWrite,
         }
     }
 

@@ -2,7 +2,7 @@
 //! while.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::project_state::ProjectState;
 use crate::index::disk::{OpenIndex, table_error};
@@ -16,8 +16,6 @@ use crate::store::StoreError;
 pub(super) enum Fallback {
     /// Another process has rebuilt the index in the meantime: use that.
     NewGeneration,
-    /// The entries on disk, as they are.
-    OldEntries,
     /// An index in memory, to be filled.
     Memory,
 }
@@ -27,7 +25,12 @@ pub(super) enum Fallback {
 pub(super) struct Recovery {
     /// When to try whether the index can be written again. `None` while it is on disk.
     next_try: Option<Instant>,
+    /// Tries that failed in a row, although a small file could be written.
+    failed_tries: u32,
 }
+
+/// The longest wait for the next try. Each costs a build in memory if the disk is almost full.
+const MAX_TRY_DELAY: Duration = Duration::from_mins(10);
 
 impl Recovery {
     /// Rebuilds the index on request.
@@ -73,21 +76,30 @@ impl Recovery {
         if on_disk.is_some_and(|opened| shared.cache_dir.current() != opened.generation) {
             return Ok(Fallback::NewGeneration);
         }
-        let reason = format!("The index cannot be written ({error})");
-        if on_disk.is_some_and(|opened| opened.chunks.count() > 0) {
-            state.problems.write_obstacle = Some(format!("{reason}; what was indexed before is searched"));
-            return Ok(Fallback::OldEntries);
-        }
-        state.problems.write_obstacle =
-            Some(format!("{reason}; it is kept in memory until this process ends"));
+        // Not the entries on disk: files that have changed since would not be found.
+        state.problems.write_obstacle = Some(format!(
+            "The index cannot be written ({error}); it is kept in memory until this process ends"
+        ));
         // Disks are cleared, and permissions are given back.
-        self.next_try = Some(Instant::now() + WRITE_RETRY);
+        self.next_try = Some(Instant::now() + try_delay(self.failed_tries));
+        self.failed_tries += 1;
         let in_memory = match in_use {
             Some(opened) if !opened.is_on_disk() => opened,
-            _ => Arc::new(OpenIndex::in_memory()?),
+            _ => {
+                // Until it is filled, answers say that it is being built.
+                state.indexed.start_over();
+                Arc::new(OpenIndex::in_memory()?)
+            }
         };
         shared.show(in_memory);
         Ok(Fallback::Memory)
+    }
+
+    /// A sync has ended well. If the index is on disk, it can be written.
+    pub(super) fn on_success(&mut self) {
+        if self.next_try.is_none() {
+            self.failed_tries = 0;
+        }
     }
 
     /// Leaves an index in memory as soon as one can be written to disk.
@@ -95,7 +107,7 @@ impl Recovery {
         if self.next_try.is_none_or(|next_try| Instant::now() < next_try) {
             return;
         }
-        self.next_try = Some(Instant::now() + WRITE_RETRY);
+        self.next_try = Some(Instant::now() + try_delay(self.failed_tries));
         if shared.cache_dir.write_error().is_none()
             && let Ok(opened) = shared.cache_dir.open()
         {
@@ -104,6 +116,12 @@ impl Recovery {
             switch_to(shared, state, opened);
         }
     }
+}
+
+/// The delay before the next try to write, which doubles with each that fails.
+fn try_delay(failed_tries: u32) -> Duration {
+    let factor = 2_u32.saturating_pow(failed_tries);
+    WRITE_RETRY.saturating_mul(factor).min(MAX_TRY_DELAY)
 }
 
 /// Makes searches use another index. Its table is read with the next sync.
