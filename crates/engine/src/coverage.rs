@@ -10,7 +10,7 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{Dir, OpenOptions};
 use docent_core::coverage::lcov::{LcovError, LcovParser};
@@ -96,6 +96,10 @@ const READ_BUFFER_BYTES: usize = 128 << 10;
 
 /// Larger than the snapshot of any report that can be read.
 const MAX_SNAPSHOT_BYTES: u64 = 256 << 20;
+
+/// Snapshots of a user that stay, those of all projects together, and for how long.
+const MAX_SNAPSHOTS: usize = 500;
+const MAX_SNAPSHOT_AGE: Duration = Duration::from_hours(30 * 24);
 
 /// The location of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -290,9 +294,12 @@ impl Coverage {
         let written = file
             .write_all(text.as_bytes())
             .and_then(|()| directory.rename(&unfinished, &directory, file_name(id)));
-        if written.is_err() {
-            // If it cannot be removed either, only the first error is worth reporting.
-            let _ = directory.remove_file(&unfinished);
+        match written {
+            Ok(()) => remove_old_snapshots(&directory, id),
+            Err(_) => {
+                // If it cannot be removed either, only the first error is worth reporting.
+                let _ = directory.remove_file(&unfinished);
+            }
         }
         written
     }
@@ -358,7 +365,57 @@ fn parse_id(text: &str) -> Option<Uuid> {
 }
 
 fn file_name(id: Uuid) -> String {
-    format!("docent-coverage-{id}.lcov")
+    format!("{FILE_PREFIX}{id}{FILE_SUFFIX}")
+}
+
+const FILE_PREFIX: &str = "docent-coverage-";
+const FILE_SUFFIX: &str = ".lcov";
+
+/// Removes the snapshots of this user that are too old or too many, except `newest`. Other systems than Linux do
+/// not clear the temporary directory, or only when they start.
+fn remove_old_snapshots(directory: &Dir, newest: Uuid) {
+    // Snapshots that cannot be listed or removed are left to the system.
+    let Ok(entries) = directory.entries() else { return };
+    let mut found: Vec<(SystemTime, Uuid)> = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let id = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(FILE_PREFIX)?.strip_suffix(FILE_SUFFIX))
+            .and_then(parse_id)
+            .filter(|id| *id != newest);
+        // Of the entry itself, not of the target of a link.
+        if let Some(id) = id
+            && let Ok(metadata) = directory.symlink_metadata(&name)
+            && metadata.is_file()
+            && is_of_this_user(&metadata)
+            && let Ok(modified) = metadata.modified()
+        {
+            found.push((modified.into_std(), id));
+        }
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    // The system's clock, also under a fixed clock: the file system uses it too.
+    let now = SystemTime::now();
+    let is_old = |modified: SystemTime| {
+        now.duration_since(modified)
+            .is_ok_and(|age| age > MAX_SNAPSHOT_AGE)
+    };
+    for (rank, (modified, id)) in (1..).zip(found) {
+        if rank >= MAX_SNAPSHOTS || is_old(modified) {
+            let _ = directory.remove_file(file_name(id));
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_of_this_user(metadata: &cap_std::fs::Metadata) -> bool {
+    cap_std::fs::MetadataExt::uid(metadata) == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn is_of_this_user(_: &cap_std::fs::Metadata) -> bool {
+    true
 }
 
 fn describe_storage_error(error: &io::Error) -> String {

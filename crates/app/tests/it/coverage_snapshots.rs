@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use docent_testkit::{
     Answer, Era, Finished, Sandbox, StdioClient, lcov_report, make_link, make_pipe, set_mode,
@@ -45,6 +46,67 @@ fn a_snapshot_is_one_private_file_in_the_temporary_directory() {
     let [file] = list_snapshots(&sandbox).try_into().unwrap();
     assert!(file.to_str().unwrap().contains(&id));
     assert_eq!(fs::metadata(&file).unwrap().mode() & 0o7777, 0o600);
+}
+
+/// A file of the temporary directory that was written so many days ago.
+fn write_aged(sandbox: &Sandbox, name: &str, days: u64) -> PathBuf {
+    let path = sandbox.temporary().join(name);
+    fs::write(&path, "kept").unwrap();
+    let modified = SystemTime::now() - Duration::from_hours(24 * days);
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_modified(modified).unwrap();
+    path
+}
+
+/// The file of a snapshot whose id ends with this number.
+fn snapshot_name(number: u64) -> String {
+    format!("docent-coverage-5f0c29a1-7d3e-4b6a-9c1d-{number:012x}.lcov")
+}
+
+#[test]
+fn snapshots_older_than_thirty_days_are_removed() {
+    let sandbox = project();
+    let old = write_aged(&sandbox, &snapshot_name(1), 31);
+    let recent = write_aged(&sandbox, &snapshot_name(2), 29);
+    // Neither ids of docent's own nor regular files.
+    let others = [
+        "docent-coverage-5f0c29a1-7d3e-1b6a-9c1d-000000000003.lcov",
+        "docent-coverage-notes.lcov",
+        "coverage.lcov",
+        "docent-coverage-5f0c29a1-7d3e-4b6a-9c1d-000000000004.lcov.bak",
+    ]
+    .map(|name| write_aged(&sandbox, name, 400));
+    let target = sandbox.outside().join("target");
+    fs::write(&target, "kept").unwrap();
+    let link = sandbox.temporary().join(snapshot_name(5));
+    make_link(&target, &link);
+    let directory = sandbox.temporary().join(snapshot_name(6));
+    fs::create_dir(&directory).unwrap();
+    let id = start_snapshot(&sandbox);
+    assert!(!old.exists());
+    for kept in others.iter().chain([&recent, &target, &link, &directory]) {
+        assert!(kept.symlink_metadata().is_ok(), "{}", kept.display());
+    }
+    assert!(!end_snapshot(&sandbox, &id).is_error);
+}
+
+#[test]
+fn the_five_hundred_newest_snapshots_stay() {
+    let sandbox = project();
+    let numbers = 0..520;
+    let files: Vec<PathBuf> = numbers
+        .map(|number| write_aged(&sandbox, &snapshot_name(number), number / 20))
+        .collect();
+    let id = start_snapshot(&sandbox);
+    assert_eq!(list_snapshots(&sandbox).len(), 500);
+    assert!(files[..480].iter().all(|file| file.exists()));
+    assert!(!end_snapshot(&sandbox, &id).is_error);
+    start_snapshot(&sandbox);
+    assert_eq!(list_snapshots(&sandbox).len(), 500);
+    assert!(
+        !end_snapshot(&sandbox, &id).is_error,
+        "a comparison may be repeated"
+    );
 }
 
 #[test]
