@@ -2,5 +2,6 @@
 
 pub mod redact;
 pub mod reveal;
+mod token_formats;
 pub mod tokens;
 pub mod wordpiece;
