@@ -9,7 +9,9 @@
 
 mod folder;
 mod own;
+mod private;
 mod text;
+mod tracked;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -26,7 +28,9 @@ use uuid::Uuid;
 pub(crate) use folder::OpenFolder;
 pub use own::read_own;
 pub(crate) use own::{UNFINISHED, make_private, replace, replace_like};
+pub(crate) use private::PrivateFolder;
 pub(crate) use text::{decode_file, has_utf16_mark, is_binary, lossy_text};
+pub(crate) use tracked::TrackedFile;
 
 use crate::stamp::FileVersion;
 use crate::walk::WalkedFile;

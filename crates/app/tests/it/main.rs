@@ -33,6 +33,8 @@ mod git_limits;
 mod git_log;
 #[cfg(unix)]
 mod git_object_stores;
+#[cfg(unix)]
+mod git_races;
 mod git_references;
 mod git_states;
 #[cfg(unix)]

@@ -56,6 +56,7 @@ const SETTINGS: &[&str] = &[
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",
     "core.bigFileThreshold=16m",
+    "core.splitIndex=false",
     "core.quotePath=false",
     "diff.external=",
     "diff.autoRefreshIndex=true",

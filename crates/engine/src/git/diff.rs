@@ -7,18 +7,21 @@
 //! stored.
 
 use std::collections::HashSet;
+use std::io;
 use std::sync::Arc;
 
 use docent_core::access::Access;
 use docent_core::path::RepoPath;
 
 use super::command::stream;
-use super::links::has_submodule;
+use super::links::find_submodule;
 use super::location::GitFileStamp;
 use super::patch::{next_line, quote_name, read_numbers, read_patches};
 use super::raw::{ChangeStatus, ChangedFile, MAX_CHANGES, peek, read_change};
+use super::work_tree::WorkTreeCopy;
 use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
+use crate::files::PrivateFolder;
 
 /// The two sides of a comparison, as the caller named them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,12 +140,48 @@ impl Git {
             (None, Some(to)) => ends.extend(["-R", to.as_str()]),
             (None, None) => {}
         }
-        let access = self.root.access();
-        let mut diff = repository.diff(&ends, limit.as_deref(), sides.patches, access, deadline)?;
-        if ends.is_empty() {
-            repository.add_conflicts(&mut diff, sides.patches, deadline)?;
-        }
+        let compare = |folder: io::Result<PrivateFolder>| {
+            let folder = folder.map_err(GitError::Pipe)?;
+            self.diff_work_tree(
+                folder,
+                repository,
+                &ends,
+                limit.as_deref(),
+                sides.patches,
+                deadline,
+            )
+        };
+        // Files that are saved or moved meanwhile can make git fail. The second time they are mostly at rest,
+        // and a disk has room for a copy that memory did not have.
+        let diff = match compare(PrivateFolder::in_memory()) {
+            Err(GitError::Failed(_) | GitError::Truncated | GitError::Pipe(_)) => {
+                compare(PrivateFolder::on_disk())
+            }
+            outcome => outcome,
+        }?;
         Ok(Arc::new(diff))
+    }
+
+    /// Compares a commit, or the index if `ends` names none, with the working tree.
+    fn diff_work_tree(
+        &self,
+        folder: PrivateFolder,
+        repository: &Repository,
+        ends: &[&str],
+        path: Option<&str>,
+        patches: bool,
+        deadline: &Deadline,
+    ) -> Result<Diff, GitError> {
+        let commit = ends.last().copied();
+        let Some(copy) = WorkTreeCopy::make(folder, repository, &self.root, commit, path, deadline)? else {
+            return Ok(Diff::default());
+        };
+        let access = self.root.access();
+        let mut diff = repository.diff(ends, path, patches, access, Some(&copy), deadline)?;
+        if commit.is_none() {
+            repository.add_conflicts(&mut diff, patches, &copy, deadline)?;
+        }
+        Ok(diff)
     }
 
     /// Whether one of the sides has `path`. For the working tree, the last commit counts.
@@ -196,7 +235,7 @@ impl Git {
         }
         let ends = [pair.from.as_str(), pair.to.as_str()];
         let access = self.root.access();
-        let diff = repository.diff(&ends, pair.path.as_deref(), pair.patches, access, deadline)?;
+        let diff = repository.diff(&ends, pair.path.as_deref(), pair.patches, access, None, deadline)?;
         let diff = Arc::new(diff);
         self.diffs.insert(pair, diff.clone());
         Ok(diff)
@@ -204,27 +243,31 @@ impl Git {
 }
 
 impl Repository {
+    /// Runs `git diff`, in the copy of the working tree if that is one of the ends.
     fn diff(
         &self,
         ends: &[&str],
         path: Option<&str>,
         patches: bool,
         access: &Access,
+        copy: Option<&WorkTreeCopy>,
         deadline: &Deadline,
     ) -> Result<Diff, GitError> {
-        let mut command = self.runner.command("diff");
+        let mut command = match copy {
+            Some(copy) => copy.command(&self.runner, "diff"),
+            None => self.runner.command("diff"),
+        };
         command
             .args(COMPARE)
             .arg(if patches { "-U3" } else { "--numstat" });
         command.args(ends).arg("--").args(path);
-        let is_work_tree = ends.len() < 2 || ends[0] == "-R";
         stream(command, None, deadline, |out| {
             let mut files = Vec::new();
             while peek(out)? == Some(b':') {
                 if files.len() == MAX_CHANGES {
                     return Err(GitError::TooManyFiles);
                 }
-                files.push(self.start_file(read_change(out)?, is_work_tree, access, deadline)?);
+                files.push(self.start_file(read_change(out)?, copy.is_some(), access, deadline)?);
             }
             let has_line_end = files
                 .iter()
@@ -255,7 +298,7 @@ impl Repository {
             if diff.detail != DiffDetail::LineEndInName {
                 return Ok(diff);
             }
-            let numbers = self.diff(ends, path, false, access, deadline)?;
+            let numbers = self.diff(ends, path, false, access, copy, deadline)?;
             Ok(Diff {
                 detail: DiffDetail::LineEndInName,
                 ..numbers
@@ -305,7 +348,7 @@ impl Repository {
         let is_submodule = [&file.change.old_mode, &file.change.new_mode]
             .iter()
             .any(|mode| *mode == "160000");
-        if is_work_tree && is_submodule && !has_submodule(location, &file.change.path, deadline) {
+        if is_work_tree && is_submodule && find_submodule(location, &file.change.path, deadline).is_none() {
             file.withheld = true;
         }
         Ok(file)
@@ -322,6 +365,7 @@ impl Repository {
         &self,
         diff: &mut Diff,
         with_patches: bool,
+        copy: &WorkTreeCopy,
         deadline: &Deadline,
     ) -> Result<(), GitError> {
         let conflicted: HashSet<String> = diff
@@ -339,7 +383,7 @@ impl Repository {
         });
         let is_shown = |file: &&mut FileDiff| file.change.status == ChangeStatus::Unmerged && !file.withheld;
         for file in diff.files.iter_mut().filter(is_shown).take(MAX_SHOWN_CONFLICTS) {
-            self.add_conflict(file, deadline)?;
+            self.add_conflict(file, copy, deadline)?;
             if !with_patches {
                 file.patch.clear();
             }
@@ -351,10 +395,15 @@ impl Repository {
         Ok(())
     }
 
-    fn add_conflict(&self, file: &mut FileDiff, deadline: &Deadline) -> Result<(), GitError> {
+    fn add_conflict(
+        &self,
+        file: &mut FileDiff,
+        copy: &WorkTreeCopy,
+        deadline: &Deadline,
+    ) -> Result<(), GitError> {
         const MAX_PATCH_BYTES: usize = 100_000;
         let path = self.runner.location().in_repository(&file.change.path);
-        let mut command = self.runner.command("diff");
+        let mut command = copy.command(&self.runner, "diff");
         command.args(COMPARE.iter().filter(|option| **option != "--raw"));
         command.args(["-U3", "--diff-filter=U", "--", &path]);
         let header = format!("diff --cc {}", quote_name(&path));

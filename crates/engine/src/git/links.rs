@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::GitError;
 use super::location::{self, RepoLocation, list_entries, open};
@@ -54,30 +54,28 @@ pub(super) fn check_links(git_dir: &Path, common: &Path, deadline: &Deadline) ->
     objects.check(&common.join("objects"), MAX_OBJECT_DEPTH)
 }
 
-/// Whether the directory is a submodule as git creates it: with its repository inside, or in `modules` of
-/// ours. To show its commit, git reads `HEAD` and references of that repository.
-pub(super) fn has_submodule(location: &RepoLocation, path: &str, deadline: &Deadline) -> bool {
+/// The repository of a submodule as git creates it: inside the submodule, or in `modules` of ours. `None` if it
+/// lies or leads elsewhere: to show the commit of a submodule, git reads `HEAD` and references there.
+pub(super) fn find_submodule(location: &RepoLocation, path: &str, deadline: &Deadline) -> Option<PathBuf> {
     let dot_git = location.directory().join(path).join(".git");
     // A link on the way to it would lead to another directory.
-    if dot_git.canonicalize().ok().as_ref() != Some(&dot_git) {
-        return false;
+    if dot_git.canonicalize().ok()? != dot_git {
+        return None;
     }
     let git_dir = match location::read_target(&dot_git) {
         None if dot_git.is_dir() => dot_git,
-        None => return false,
+        None => return None,
         Some(target) => {
             let is_ours = [&location.common, &location.git_dir]
                 .iter()
                 .any(|directory| target.starts_with(directory.join("modules")));
-            if !is_ours {
-                return false;
-            }
-            target
+            is_ours.then_some(target)?
         }
     };
-    fs::symlink_metadata(git_dir.join("commondir")).is_err()
+    let is_separate = fs::symlink_metadata(git_dir.join("commondir")).is_err()
         && has_own_references(&git_dir)
-        && check_links(&git_dir, &git_dir, deadline).is_ok()
+        && check_links(&git_dir, &git_dir, deadline).is_ok();
+    is_separate.then_some(git_dir)
 }
 
 /// Whether the configuration leaves the references where they are. A newer git takes an address in

@@ -21,6 +21,7 @@ mod raw;
 mod reference;
 mod stores;
 mod table;
+mod work_tree;
 
 use std::io;
 use std::path::PathBuf;
