@@ -17,6 +17,13 @@ pub enum Date {
     Today,
     /// A number of seconds before now.
     Ago(i64),
+    /// A day whose year comes last. Git decides which number is the month, by the separator and by the date
+    /// of today.
+    YearLast {
+        text: String,
+        /// The days that it can mean, as year, month and day.
+        days: Vec<(i16, i8, i8)>,
+    },
     /// Any other spelling that git understands.
     Text(String),
 }
@@ -31,6 +38,10 @@ impl Date {
         }
         match parse_day(text) {
             Day::Real(year, month, day) => return Some(Self::Day { year, month, day }),
+            Day::YearLast(days) => {
+                let text = text.to_owned();
+                return Some(Self::YearLast { text, days });
+            }
             Day::Impossible => return None,
             Day::Other => {}
         }
@@ -60,6 +71,8 @@ fn parse_ago(text: &str) -> Option<Date> {
 /// A text read as a day.
 enum Day {
     Real(i16, i8, i8),
+    /// `12/31/2023` or `31.12.2023`, with the days that it can mean.
+    YearLast(Vec<(i16, i8, i8)>),
     /// Written like a day that no calendar has.
     Impossible,
     Other,
@@ -77,18 +90,48 @@ fn parse_day(text: &str) -> Day {
     let has_digits = |text: &str, most: usize| {
         (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
     };
+    let number = |text: &str| text.parse::<i16>().unwrap_or(0);
+    let is_year_last = has_digits(year, 2) && has_digits(month, 2) && has_digits(day, 4) && {
+        // `1.2.3` is rather a version, and `1/2/3` is no date of anyone.
+        let has_slashes = text.contains('/');
+        day.len() == 4 || (day.len() == 2 && (has_slashes || (year.len() == 2 && month.len() == 2)))
+    };
+    if is_year_last {
+        let (first, second) = (number(year), number(month));
+        let days: Vec<_> = [(first, second), (second, first)]
+            .into_iter()
+            .filter_map(|(month, day_of_month)| real_day(full_year(number(day))?, month, day_of_month))
+            .collect();
+        return if days.is_empty() {
+            Day::Impossible
+        } else {
+            Day::YearLast(days)
+        };
+    }
     if year.len() != 4 || !has_digits(year, 4) || !has_digits(month, 2) || !has_digits(day, 2) {
         return Day::Other;
     }
-    let number = |text: &str| text.parse::<i16>().unwrap_or(0);
-    let (year, month, day) = (number(year), number(month), number(day));
-    if is_calendar_day(year, month, day)
-        && let (Ok(month), Ok(day)) = (month.try_into(), day.try_into())
-    {
-        Day::Real(year, month, day)
-    } else {
-        Day::Impossible
+    match real_day(number(year), number(month), number(day)) {
+        Some((year, month, day)) => Day::Real(year, month, day),
+        None => Day::Impossible,
     }
+}
+
+/// Git's reading of a year of two digits.
+fn full_year(year: i16) -> Option<i16> {
+    match year {
+        0..38 => Some(2000 + year),
+        38..=70 => None,
+        71..100 => Some(1900 + year),
+        _ => Some(year),
+    }
+}
+
+fn real_day(year: i16, month: i16, day: i16) -> Option<(i16, i8, i8)> {
+    if !is_calendar_day(year, month, day) {
+        return None;
+    }
+    Some((year, month.try_into().ok()?, day.try_into().ok()?))
 }
 
 fn is_calendar_day(year: i16, month: i16, day: i16) -> bool {
@@ -117,8 +160,8 @@ enum DateWord {
 }
 
 fn is_date(text: &str) -> bool {
-    if let Some(seconds) = text.strip_prefix('@') {
-        return (1..=12).contains(&seconds.len()) && seconds.bytes().all(|byte| byte.is_ascii_digit());
+    if is_seconds(text) {
+        return true;
     }
     let mut words = Vec::new();
     let mut numbers = Vec::new();
@@ -131,22 +174,67 @@ fn is_date(text: &str) -> bool {
             return false;
         }
     }
-    if numbers.iter().any(|number| number.len() > 12) {
+    if text.starts_with('@') || numbers.iter().any(|number| number.len() > 12) {
         return false;
     }
     let has = |word| words.contains(&word);
     for part in text.split([' ', 'T', 't', ',']) {
         match parse_day(part) {
-            Day::Real(..) => return !has(DateWord::Unit),
+            Day::Real(..) | Day::YearLast(_) => return !has(DateWord::Unit),
             Day::Impossible => return false,
             Day::Other => {}
         }
     }
-    let is_seconds = (9..=12).contains(&text.len()) && numbers == [text];
-    is_seconds
-        || has(DateWord::Moment)
+    has(DateWord::Moment)
         || has(DateWord::Name)
         || (has(DateWord::Unit) && (has(DateWord::Count) || !numbers.is_empty()))
+        || is_time_of_day(text)
+}
+
+/// Seconds since 1970: `1704067200`, `@1704067200`, either with a zone such as `+0000` behind it, which changes
+/// nothing.
+fn is_seconds(text: &str) -> bool {
+    let has_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (seconds, zone) = match text.split_once(' ') {
+        Some((seconds, zone)) => (seconds, Some(zone)),
+        None => (text, None),
+    };
+    let is_zone = |zone: &str| {
+        zone.len() == 5
+            && zone
+                .strip_prefix(['+', '-'])
+                .is_some_and(|digits| has_digits(digits))
+    };
+    if !zone.is_none_or(is_zone) {
+        return false;
+    }
+    match seconds.strip_prefix('@') {
+        Some(seconds) => seconds.len() <= 12 && has_digits(seconds),
+        // Git reads a shorter number as a day, a month or a year.
+        None => (9..=12).contains(&seconds.len()) && has_digits(seconds),
+    }
+}
+
+/// A time of today: `10:30`, `10:30:15`, `6pm`.
+fn is_time_of_day(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let half = ["am", "pm"].iter().find_map(|half| lower.strip_suffix(half));
+    let has_half = half.is_some();
+    let parts: Vec<&str> = half.unwrap_or(&lower).trim_end().split(':').collect();
+    let is_within = |text: &str, most: u32| {
+        matches!(text.len(), 1 | 2)
+            && text.bytes().all(|byte| byte.is_ascii_digit())
+            && text.parse::<u32>().is_ok_and(|number| number <= most)
+    };
+    let is_hour = |text: &str| is_within(text, if has_half { 12 } else { 23 });
+    match parts[..] {
+        [hour] => has_half && is_hour(hour),
+        [hour, minute] => is_hour(hour) && minute.len() == 2 && is_within(minute, 59),
+        [hour, minute, second] => {
+            is_hour(hour) && minute.len() == 2 && is_within(minute, 59) && is_within(second, 60)
+        }
+        _ => false,
+    }
 }
 
 /// Runs of digits and runs of letters.
@@ -230,6 +318,27 @@ mod tests {
     }
 
     #[test]
+    fn a_day_with_the_year_last_lists_what_it_can_mean() {
+        for (text, days) in [
+            ("12/31/2023", &[(2023, 12, 31)][..]),
+            ("31/12/2023", &[(2023, 12, 31)]),
+            ("31.12.2023", &[(2023, 12, 31)]),
+            ("01.02.2024", &[(2024, 1, 2), (2024, 2, 1)]),
+            ("1/2/24", &[(2024, 1, 2), (2024, 2, 1)]),
+            ("31-12-99", &[(1999, 12, 31)]),
+        ] {
+            let days = days.to_vec();
+            check(
+                text,
+                Some(Date::YearLast {
+                    text: text.into(),
+                    days,
+                }),
+            );
+        }
+    }
+
+    #[test]
     fn simple_times_ago_are_counted() {
         check("30 days ago", Some(Date::Ago(30 * 86_400)));
         check("2.weeks.ago", Some(Date::Ago(14 * 86_400)));
@@ -254,6 +363,13 @@ mod tests {
             "Thu, 07 Apr 2005 22:13:13 +0200",
             "@1700000000",
             "1700000000",
+            "1704067200 +0000",
+            "@1704067200 -0500",
+            "12/31/2023 10:00",
+            "31.12.2023 10:00:00 +0200",
+            "10:30",
+            "10:30:15",
+            "6pm",
             "tea time",
         ] {
             check(text, Some(Date::Text(text.into())));
@@ -282,6 +398,19 @@ mod tests {
             "1234567",
             "2025-01-01; rm",
             "2025\n01",
+            "1.2.3",
+            "1.2.34",
+            "30/02/2024",
+            "99/99/2024",
+            "12/31/2023 5 days",
+            "1704067200 0000",
+            "1704067200 +00",
+            "@",
+            "@x",
+            "25:00",
+            "10:99",
+            "13pm",
+            "pm",
         ] {
             check(text, None);
         }

@@ -63,9 +63,9 @@ fn an_empty_repository_is_explained() {
     assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "a.txt" })), @"
     [isError] Error: NotFoundError
 
-    Details: File not tracked by git: a.txt
+    Details: File not tracked by git: a.txt (the repository is empty: nothing has been committed yet)
 
-    Suggestion: Name a file that is in the last commit; what is untracked, ignored or only staged has no history yet
+    Suggestion: Commit the file first
     ");
     assert_snapshot!(sandbox.call("git_diff", json!({})), @"
     # Git Diff: unstaged changes
@@ -75,10 +75,15 @@ fn an_empty_repository_is_explained() {
     assert_snapshot!(sandbox.call("git_diff", json!({ "ref1": "HEAD" })), @"
     [isError] Error: NotFoundError
 
-    Details: Invalid git reference: HEAD
+    Details: Invalid git reference: HEAD (the repository is empty: nothing has been committed yet)
 
-    Suggestion: Name a commit, branch or tag that exists here, such as HEAD~2 or main; of a range, give the ends as ref1 and ref2
+    Suggestion: Commit something first; without references, git_diff compares the index with the working directory
     ");
+    let log = sandbox.call("git_log", json!({ "since": "v1.0" }));
+    assert!(
+        log.is_error && log.text.contains("nothing has been committed yet"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -117,10 +122,15 @@ fn a_shallow_clone_is_marked() {
     assert_snapshot!(sandbox.call("git_diff", json!({ "ref1": "HEAD~1" })), @"
     [isError] Error: NotFoundError
 
-    Details: Invalid git reference: HEAD~1
+    Details: Invalid git reference: HEAD~1 (this is a shallow clone, which has only the newest commits)
 
-    Suggestion: Name a commit, branch or tag that exists here, such as HEAD~2 or main; of a range, give the ends as ref1 and ref2
+    Suggestion: Name a commit, branch or tag that exists here; git fetch --unshallow gets the rest of the history
     ");
+    let log = sandbox.call("git_log", json!({ "since": "HEAD~1" }));
+    assert!(
+        log.is_error && log.text.contains("this is a shallow clone"),
+        "{log}"
+    );
 }
 
 #[test]

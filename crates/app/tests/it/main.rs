@@ -29,6 +29,8 @@ mod git_attacks;
 mod git_blame;
 #[cfg(unix)]
 mod git_diff;
+#[cfg(unix)]
+mod git_facts;
 mod git_limits;
 mod git_log;
 #[cfg(unix)]

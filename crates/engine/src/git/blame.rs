@@ -2,8 +2,8 @@
 //!
 //! The answer for an unmodified file cannot change, because its commit names it, so it is cached.
 //!
-//! Invariant: a modified file is read through the guard and passed to git. Git itself would follow a
-//! directory that was replaced by a link.
+//! Invariant: docent reads a modified file by handle, without following links, and passes it to git. Git
+//! itself would follow a directory that was replaced by a link.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,10 +16,10 @@ use jiff::tz::Offset;
 use super::command::{read_output, stream};
 use super::location::GitFileStamp;
 use super::objects::{MAX_OBJECT_BYTES, ResolvedObject};
-use super::raw::{FieldEnd, read_until};
-use super::{Git, GitError, Repository};
+use super::raw::{FieldEnd, peek, read_change, read_until};
+use super::{Git, GitError, Repository, shorten};
 use crate::deadline::Deadline;
-use crate::files::FileError;
+use crate::files::{FileError, TrackedFile};
 
 /// The lines to blame, counted from 1 and inclusive.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,6 +94,8 @@ struct BlamedFile {
     is_changed: bool,
     /// The working tree does not have the file.
     is_gone: bool,
+    /// It was a link in the last commit and is a file now, or the other way round.
+    has_other_type: bool,
 }
 
 impl BlamedFile {
@@ -102,6 +104,7 @@ impl BlamedFile {
             content,
             is_changed: false,
             is_gone: false,
+            has_other_type: false,
         }
     }
 }
@@ -138,18 +141,19 @@ impl Git {
         requested: BlameRange,
         deadline: &Deadline,
     ) -> Result<Blame, GitError> {
-        let untracked = || GitError::Untracked(path.to_string());
-        let head = repository.head(deadline)?.ok_or_else(untracked)?;
+        let head = repository
+            .head(deadline)?
+            .ok_or_else(|| GitError::UntrackedYet(path.to_string()))?;
         let name = repository.repo_path(path);
         let object = repository.objects.find(&format!("{head}:{name}"), deadline)?;
-        let Some(blob) = object.filter(|object| object.kind == "blob") else {
-            return Err(if repository.read_mode(path, deadline)?.starts_with("100") {
-                GitError::Incomplete
-            } else {
-                untracked()
-            });
-        };
-        let current = self.read_current(repository, path, &blob, deadline)?;
+        let committed = object.filter(|object| object.kind == "blob");
+        if committed.is_none() {
+            if repository.read_mode(path, deadline)?.starts_with("100") {
+                return Err(GitError::Incomplete);
+            }
+            self.check_staged_rename(repository, path, deadline)?;
+        }
+        let current = self.read_current(repository, path, committed.as_ref(), deadline)?;
 
         let text = &current.content[..];
         if text.iter().take(8_000).any(|byte| *byte == 0) {
@@ -165,18 +169,18 @@ impl Git {
             content: current.is_changed.then(|| hash_content(text)),
             circumstances: repository.runner.location().circumstances(),
         };
-        let blamed = self.blame_version(
-            repository,
-            &version,
-            text,
-            (start, last - 1, texts.len()),
-            deadline,
-        )?;
+        let blamed = if current.has_other_type {
+            Arc::new(BlamedVersion::uncommitted(texts.len(), version.commit.len()))
+        } else {
+            let lines = (start, last - 1, texts.len());
+            self.blame_version(repository, &version, text, lines, deadline)?
+        };
         let mut blame = blamed.part(start, &texts[start - 1..last - 1], texts.len(), end);
         blame.modified |= current.is_gone;
         let today = repository.runner.today();
+        let digits = repository.id_digits(deadline)?;
         for commit in &mut blame.commits {
-            commit.short = repository.shorten(&commit.id);
+            commit.short = shorten(&commit.id, digits);
             if commit.uncommitted {
                 today.clone_into(&mut commit.date);
             }
@@ -184,58 +188,97 @@ impl Git {
         Ok(blame)
     }
 
-    /// The file in the working tree, or in the commit if the working tree does not have it.
+    /// Refuses a file that is not in the last commit, unless it was renamed in the index.
+    fn check_staged_rename(
+        &self,
+        repository: &Repository,
+        path: &RepoPath,
+        deadline: &Deadline,
+    ) -> Result<(), GitError> {
+        let old = repository.find_staged_rename(&repository.repo_path(path), deadline)?;
+        let old = old.ok_or_else(|| GitError::Untracked(path.to_string()))?;
+        // The rules apply to the old name as well.
+        let location = repository.runner.location();
+        let old = RepoPath::parse(location.in_project(&old).unwrap_or(&old));
+        if old.is_ok_and(|old| self.root.access().allows(&old)) {
+            Ok(())
+        } else {
+            Err(GitError::Blocked(path.to_string()))
+        }
+    }
+
+    /// The file in the working tree, or in the commit if the working tree does not have it. A link is the name
+    /// of its target, as in git.
     fn read_current(
         &self,
         repository: &Repository,
         path: &RepoPath,
-        committed: &ResolvedObject,
+        committed: Option<&ResolvedObject>,
         deadline: &Deadline,
     ) -> Result<BlamedFile, GitError> {
-        if committed.size > MAX_OBJECT_BYTES {
+        if committed.is_some_and(|committed| committed.size > MAX_OBJECT_BYTES) {
             return Err(GitError::TooLarge(path.to_string()));
         }
-        let content = match repository.runner.location().work_tree {
-            None => None,
-            Some(_) => match self.root.read(path, MAX_OBJECT_BYTES) {
-                Ok(content) => Some(content.bytes),
-                Err(FileError::Missing | FileError::Directory | FileError::Special) => None,
-                Err(FileError::TooLarge { .. }) => return Err(GitError::TooLarge(path.to_string())),
-                Err(FileError::Blocked | FileError::Outside | FileError::Link) => {
-                    return Err(GitError::Blocked(path.to_string()));
-                }
-                Err(FileError::Denied) => return Err(GitError::Denied),
-                Err(FileError::Io(error)) => return Err(GitError::Pipe(error)),
-            },
+        let (content, is_link) = match self.read_work_file(repository, path)? {
+            Some((content, is_link)) => (Some(content), is_link),
+            None => (None, false),
+        };
+        let Some(committed) = committed else {
+            let content = content.ok_or_else(|| GitError::Untracked(path.to_string()))?;
+            return Ok(BlamedFile {
+                is_changed: true,
+                ..BlamedFile::committed(content)
+            });
         };
         // A known hash of the blob saves reading it from git again.
         let content = match content {
-            Some(content) if self.content_hashes.get(&committed.id) == Some(hash_content(&content)) => {
+            Some(content)
+                if !is_link && self.content_hashes.get(&committed.id) == Some(hash_content(&content)) =>
+            {
                 return Ok(BlamedFile::committed(content));
             }
             content => content,
         };
         let before = repository.objects.content(&committed.id, deadline)?;
-        self.content_hashes
-            .insert(committed.id.clone(), hash_content(&before));
-        match content {
-            Some(content) if content != before => {
-                // The blob of a link is its target, and git blames that.
-                if before.len() < 4_096 && repository.read_mode(path, deadline)? == "120000" {
-                    return Ok(BlamedFile::committed(before));
-                }
-                Ok(BlamedFile {
-                    content,
-                    is_changed: true,
-                    is_gone: false,
-                })
-            }
-            None if repository.runner.location().work_tree.is_some() => Ok(BlamedFile {
-                content: before,
-                is_changed: false,
-                is_gone: true,
-            }),
-            _ => Ok(BlamedFile::committed(before)),
+        let Some(content) = content else {
+            return Ok(BlamedFile {
+                is_gone: repository.runner.location().work_tree.is_some(),
+                ..BlamedFile::committed(before)
+            });
+        };
+        // Only the blob of a link can be the name of a target. Only then is a process for the mode worth it.
+        let may_be_link = before.len() < 4_096 && !before.contains(&b'\n');
+        let was_link = may_be_link && repository.read_mode(path, deadline)? == "120000";
+        // Windows has links as files with the target's name in them.
+        let has_other_type = is_link != was_link && !(cfg!(not(unix)) && content == before);
+        if !was_link {
+            self.content_hashes
+                .insert(committed.id.clone(), hash_content(&before));
+        }
+        Ok(BlamedFile {
+            is_changed: has_other_type || content != before,
+            has_other_type,
+            ..BlamedFile::committed(content)
+        })
+    }
+
+    /// The file of the working tree, and whether it is a link. `None` if there is none.
+    fn read_work_file(
+        &self,
+        repository: &Repository,
+        path: &RepoPath,
+    ) -> Result<Option<(Vec<u8>, bool)>, GitError> {
+        if repository.runner.location().work_tree.is_none() {
+            return Ok(None);
+        }
+        match self.root.read_tracked(path.as_str().as_ref(), MAX_OBJECT_BYTES) {
+            Ok(TrackedFile::Regular { bytes, .. }) => Ok(Some((bytes, false))),
+            Ok(TrackedFile::Link(target)) => Ok(Some((target.into_os_string().into_encoded_bytes(), true))),
+            Ok(TrackedFile::Directory | TrackedFile::Absent) => Ok(None),
+            Ok(TrackedFile::Large { .. }) => Err(GitError::TooLarge(path.to_string())),
+            Err(FileError::Denied) => Err(GitError::Denied),
+            Err(FileError::Io(error)) => Err(GitError::Pipe(error)),
+            Err(_) => Err(GitError::Blocked(path.to_string())),
         }
     }
 
@@ -354,6 +397,29 @@ impl Repository {
         Ok(read_output(command, 1_000, deadline)?.1 != Some(0))
     }
 
+    /// The name in the last commit of a file that the index has under another one. `None` if it has no other.
+    fn find_staged_rename(&self, name: &str, deadline: &Deadline) -> Result<Option<String>, GitError> {
+        let mut command = self.runner.command("diff");
+        command.args(["--cached", "--raw", "-z", "-M", "-l1000", "--diff-filter=R"]);
+        command.args([
+            "--no-abbrev",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-relative",
+            "HEAD",
+            "--",
+        ]);
+        stream(command, None, deadline, |out| {
+            while peek(out)? == Some(b':') {
+                let change = read_change(out)?;
+                if change.path == name {
+                    return Ok(change.from);
+                }
+            }
+            Ok(None)
+        })
+    }
+
     /// The mode of the entry in the last commit: `100644`, `120000` for a link, empty for none.
     fn read_mode(&self, path: &RepoPath, deadline: &Deadline) -> Result<String, GitError> {
         let mut command = self.runner.command("ls-tree");
@@ -364,6 +430,21 @@ impl Repository {
 }
 
 impl BlamedVersion {
+    /// A version of which no line is in any commit.
+    fn uncommitted(lines: usize, id_digits: usize) -> Self {
+        let mut nobody = Attribution {
+            id: "0".repeat(id_digits),
+            uncommitted: true,
+            ..Attribution::default()
+        };
+        nobody.set_header("author", "");
+        Self {
+            modified: true,
+            lines: vec![Some(0); lines],
+            commits: vec![nobody],
+        }
+    }
+
     /// The lines from `start` on, with only the commits that they come from.
     fn part(&self, start: usize, texts: &[&[u8]], total: usize, end: usize) -> Blame {
         let mut commits = Vec::new();

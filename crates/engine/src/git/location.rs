@@ -233,6 +233,13 @@ impl RepoLocation {
         stamp
     }
 
+    /// Stamp of the directory of packs. Git derives the length of abbreviated ids from the objects in them.
+    pub(super) fn packs(&self) -> GitFileStamp {
+        let mut stamp = GitFileStamp::default();
+        stamp.add(fs::metadata(self.objects().join("pack")).ok().as_ref());
+        stamp
+    }
+
     /// Stamp of the mailmap.
     pub(super) fn mailmap(&self) -> GitFileStamp {
         let mut stamp = GitFileStamp::default();

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use docent_core::date::Date;
 use docent_core::path::RepoPath;
-use jiff::civil;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, civil};
 
 use super::command::{self, stream};
 use super::fill::find_renames;
 use super::raw::{ChangedFile, read_changes, read_field, skip_separators};
-use super::{Git, GitError, Repository};
+use super::{Git, GitError, Repository, shorten};
 use crate::deadline::Deadline;
 
 /// The commits to list.
@@ -120,8 +120,9 @@ impl Git {
         }
         log.more = log.commits.len() > query.count;
         log.commits.truncate(query.count);
+        let digits = repository.id_digits(deadline)?;
         for commit in &mut log.commits {
-            commit.short = repository.shorten(&commit.id);
+            commit.short = shorten(&commit.id, digits);
             commit.files = repository.changes_in_project(std::mem::take(&mut commit.files));
         }
         Ok(log)
@@ -154,16 +155,13 @@ impl Repository {
         let now = self.runner.now();
         let day = match date {
             Date::Ago(seconds) => return Ok(now.as_second() - seconds),
-            Date::Text(text) => {
-                // Git parses the forms that we do not.
-                let mut parse = self.runner.command("rev-parse");
-                parse.arg(format!("--since={text}"));
-                let line = command::read_text(parse, 1_000, deadline)?;
-                let seconds = line
-                    .trim()
-                    .strip_prefix("--max-age=")
-                    .and_then(|number| number.parse().ok());
-                return seconds.ok_or_else(|| GitError::UnknownDateOrReference(text.clone()));
+            Date::Text(text) => return self.parse_by_git(text, deadline),
+            Date::YearLast { text, days } => {
+                let moment = Timestamp::from_second(self.parse_by_git(text, deadline)?);
+                let day = moment.map(|moment| moment.to_zoned(TimeZone::system()).date());
+                day.ok()
+                    .filter(|day| days.contains(&(day.year(), day.month(), day.day())))
+                    .ok_or_else(|| GitError::UnknownDateOrReference(text.clone()))?
             }
             Date::Today => now.to_zoned(TimeZone::system()).date(),
             Date::Day { year, month, day } => civil::date(*year, *month, *day),
@@ -176,6 +174,17 @@ impl Repository {
         Ok(moment.map_or(now.as_second(), |moment| moment.timestamp().as_second()))
     }
 
+    /// Seconds since 1970, by git, which parses the forms that we do not.
+    fn parse_by_git(&self, text: &str, deadline: &Deadline) -> Result<i64, GitError> {
+        let mut parse = self.runner.command("rev-parse");
+        parse.arg(format!("--since={text}"));
+        let line = command::read_text(parse, 1_000, deadline)?;
+        line.trim()
+            .strip_prefix("--max-age=")
+            .and_then(|number| number.parse().ok())
+            .ok_or_else(|| GitError::UnknownDateOrReference(text.to_owned()))
+    }
+
     /// Resolves a tag or branch of exactly this name, else a date, else any reference.
     fn resolve_bound(&self, text: &str, deadline: &Deadline) -> Result<LogBound, GitError> {
         super::check_reference(text)?;
@@ -183,7 +192,7 @@ impl Repository {
             let commit = self.find_commit(text, deadline)?;
             return commit
                 .map(LogBound::Commit)
-                .ok_or_else(|| GitError::UnknownDateOrReference(text.to_owned()));
+                .ok_or_else(|| self.explain_unknown(text, GitError::UnknownDateOrReference, deadline));
         };
         for kind in ["tags", "heads"] {
             if let Some(id) = self.find_commit(&format!("refs/{kind}/{text}"), deadline)? {

@@ -25,7 +25,7 @@ mod work_tree;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use docent_core::path::RepoPath;
 use quick_cache::Weighter;
@@ -88,8 +88,8 @@ struct Repository {
     runner: Runner,
     objects: Objects,
     configuration: Option<GitFileStamp>,
-    /// Digits of an abbreviated commit id.
-    id_digits: usize,
+    /// Digits of an abbreviated commit id, for these packs. `None` before the first commit.
+    id_digits: Mutex<Option<(GitFileStamp, usize)>>,
 }
 
 /// A repository that may be read, and the stamp of its object stores.
@@ -126,12 +126,18 @@ pub enum GitError {
     UnknownReference(String),
     #[error("{0} has too few digits for a commit id")]
     ShortId(String),
+    #[error("{0} names no commit, because there is none yet")]
+    NoCommits(String),
+    #[error("{0} names no commit of this shallow clone")]
+    NotInShallow(String),
     #[error("{0} cannot be a reference")]
     MalformedReference(String),
     #[error("{0} is neither a date nor a reference")]
     UnknownDateOrReference(String),
     #[error("git does not track {0}")]
     Untracked(String),
+    #[error("git does not track {0}, because there is no commit yet")]
+    UntrackedYet(String),
     #[error("lines {start} to {end} of a file that has {lines}")]
     LineRange { start: usize, end: usize, lines: usize },
     #[error("objects are missing")]
@@ -261,18 +267,12 @@ impl Repository {
         let stamp = (!configuration.includes).then_some(before);
         let runner = runner.with_overrides(configuration.overrides);
         let objects = Objects::new(runner.clone());
-        let mut repository = Self {
+        Ok(Self {
             runner,
             objects,
             configuration: stamp,
-            id_digits: 7,
-        };
-        if repository.head(deadline)?.is_some() {
-            let mut short = repository.runner.command("rev-parse");
-            short.args(["--short", "HEAD"]);
-            repository.id_digits = command::read_text(short, 100, deadline)?.trim_end().len();
-        }
-        Ok(repository)
+            id_digits: Mutex::default(),
+        })
     }
 
     /// The commit that is checked out. `None` before the first commit.
@@ -284,7 +284,7 @@ impl Repository {
     fn resolve_commit(&self, reference: &str, deadline: &Deadline) -> Result<String, GitError> {
         check_reference(reference)?;
         self.find_commit(reference, deadline)?
-            .ok_or_else(|| GitError::UnknownReference(reference.to_owned()))
+            .ok_or_else(|| self.explain_unknown(reference, GitError::UnknownReference, deadline))
     }
 
     /// Resolves a search through commit messages. It may be slow, so it gets its own process.
@@ -301,9 +301,44 @@ impl Repository {
         Ok(commit.map(|commit| commit.id))
     }
 
-    /// Abbreviates a commit id.
-    fn shorten(&self, id: &str) -> String {
-        id.get(..self.id_digits).unwrap_or(id).to_owned()
+    /// The number of digits that git abbreviates commit ids to. It grows with the number of packed objects,
+    /// so it is read again when packs have changed.
+    fn id_digits(&self, deadline: &Deadline) -> Result<usize, GitError> {
+        let packs = self.runner.location().packs();
+        let known = self
+            .id_digits
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some((of_packs, digits)) = known
+            && of_packs == packs
+        {
+            return Ok(digits);
+        }
+        if self.head(deadline)?.is_none() {
+            return Ok(MIN_ID_DIGITS);
+        }
+        let mut short = self.runner.command("rev-parse");
+        short.args(["--short", "HEAD"]);
+        let digits = command::read_text(short, 100, deadline)?.trim_end().len();
+        *self.id_digits.lock().unwrap_or_else(PoisonError::into_inner) = Some((packs, digits));
+        Ok(digits)
+    }
+
+    /// The error for a reference that names no commit, with the reason if the repository itself is one.
+    fn explain_unknown(
+        &self,
+        reference: &str,
+        otherwise: impl FnOnce(String) -> GitError,
+        deadline: &Deadline,
+    ) -> GitError {
+        let name = reference.to_owned();
+        match self.head(deadline) {
+            Err(error) => error,
+            Ok(None) => GitError::NoCommits(name),
+            Ok(Some(_)) if self.runner.location().is_shallow() => GitError::NotInShallow(name),
+            Ok(Some(_)) => otherwise(name),
+        }
     }
 
     /// The path of a project file relative to the repository.
@@ -396,4 +431,9 @@ impl Configuration {
             Err(GitError::Refused("its core.worktree leads to another directory"))
         }
     }
+}
+
+/// The first `digits` of a commit id.
+fn shorten(id: &str, digits: usize) -> String {
+    id.get(..digits).unwrap_or(id).to_owned()
 }

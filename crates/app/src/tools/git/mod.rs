@@ -80,8 +80,19 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::ShortId(name) => Failure::new(FailureKind::Missing, invalid(&name)).hint(format!(
             "An abbreviated commit id needs at least {MIN_ID_DIGITS} digits; no branch or tag has this name",
         )),
+        GitError::NoCommits(name) => Failure::new(FailureKind::Missing, invalid(&name))
+            .details("the repository is empty: nothing has been committed yet")
+            .hint("Commit something first; without references, git_diff compares the index with the working directory"),
+        GitError::NotInShallow(name) => Failure::new(FailureKind::Missing, invalid(&name))
+            .details("this is a shallow clone, which has only the newest commits")
+            .hint("Name a commit, branch or tag that exists here; git fetch --unshallow gets the rest of the history"),
         GitError::MalformedReference(name) => Failure::new(FailureKind::Invalid, invalid(&name))
             .hint("A reference does not begin with - and has no control characters"),
+        GitError::UntrackedYet(path) => {
+            Failure::new(FailureKind::Missing, format!("File not tracked by git: {}", shorten(&path)))
+                .details("the repository is empty: nothing has been committed yet")
+                .hint("Commit the file first")
+        }
         GitError::Untracked(path) => {
             Failure::new(FailureKind::Missing, format!("File not tracked by git: {}", shorten(&path)))
                 .hint("Name a file that is in the last commit; what is untracked, ignored or only staged has no history yet")
