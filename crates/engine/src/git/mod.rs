@@ -437,3 +437,77 @@ impl Configuration {
 fn shorten(id: &str, digits: usize) -> String {
     id.get(..digits).unwrap_or(id).to_owned()
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+    use std::time::{Duration, SystemTime};
+
+    use docent_core::access::Access;
+
+    #[expect(clippy::disallowed_methods, reason = "git is where it is on this machine")]
+    fn open_new(root: &Path) -> Git {
+        let mut init = Command::new("git");
+        init.env_remove("GIT_DIR").args(["init", "-q"]).arg(root);
+        assert!(init.status().unwrap().success());
+        let environment = GitEnvironment {
+            search: std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect(),
+            ..GitEnvironment::default()
+        };
+        let root = Root::open(root, Access::new([]).unwrap()).unwrap();
+        Git::new(root, environment, Clock::System, None)
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the times of a directory are set by its handle"
+    )]
+    fn an_answer_counts_only_if_the_repository_stays_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("project");
+        let git = open_new(&root);
+        let answer = |during: &dyn Fn()| {
+            git.answer(&Deadline::default(), |_| {
+                during();
+                Ok(())
+            })
+        };
+        assert!(answer(&|| {}).is_ok());
+        let list = root.join(".git/objects/info/alternates");
+        let rounds = Cell::new(0);
+        // A store that is there only while git reads leaves its trace in the stamps.
+        let add_and_remove = || {
+            fs::write(&list, "/\n").unwrap();
+            fs::remove_file(&list).unwrap();
+            // Two changes within a tick of the file system's clock would have the same time.
+            rounds.set(rounds.get() + 1);
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(rounds.get());
+            let folder = fs::File::open(list.parent().unwrap()).unwrap();
+            folder.set_modified(time).unwrap();
+        };
+        assert!(matches!(answer(&add_and_remove), Err(GitError::Changing)));
+        let add = || fs::write(&list, "/\n").unwrap();
+        assert!(matches!(answer(&add), Err(GitError::ForeignStore)));
+        fs::remove_file(&list).unwrap();
+        assert!(answer(&|| {}).is_ok());
+        let aside = directory.path().join("aside");
+        let replace = || fs::rename(&root, &aside).unwrap();
+        assert!(matches!(answer(&replace), Err(GitError::Moved)));
+        fs::create_dir(&root).unwrap();
+        assert!(matches!(answer(&|| {}), Err(GitError::Moved)));
+    }
+
+    #[test]
+    fn references_in_another_place_are_refused() {
+        let parse =
+            |value: &str| Configuration::parse(format!("extensions.refstorage\n{value}\0").as_bytes());
+        assert!(parse("files").is_ok() && parse("reftable").is_ok());
+        assert!(matches!(parse("files:///home/other"), Err(GitError::Refused(_))));
+    }
+}
