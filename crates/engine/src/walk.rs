@@ -116,7 +116,7 @@ pub(crate) struct Survey {
     pub(crate) files: Vec<(RepoPath, Stamp)>,
     /// Directories with their inode, which differs in a new directory of the same name.
     pub(crate) directories: Vec<(RepoPath, u64)>,
-    /// Number of files whose names cannot be written as a path of the project.
+    /// Number of files whose names cannot be written as a path of the project, or whose path is too long.
     pub(crate) unnameable: u64,
     pub(crate) missed: Missed,
 }
@@ -145,8 +145,11 @@ pub(crate) fn survey(root: &Root, part: &WalkExtent, deadline: &Deadline) -> Sur
         move |entry: &DirEntry, path: Option<RepoPath>| {
             match path {
                 Some(path) if is_file(entry) => {
-                    if let Ok(metadata) = entry.metadata() {
-                        part.survey.files.push((path, Stamp::of(&metadata)));
+                    match entry.metadata() {
+                        Ok(metadata) => part.survey.files.push((path, Stamp::of(&metadata))),
+                        Err(error) if is_path_too_long(&error) => part.survey.unnameable += 1,
+                        // It was removed during the walk.
+                        Err(_) => {}
                     }
                 }
                 Some(path) if is_directory(entry) => part.survey.directories.push((path, inode(entry))),
@@ -161,6 +164,13 @@ pub(crate) fn survey(root: &Root, part: &WalkExtent, deadline: &Deadline) -> Sur
     survey.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     survey.directories.sort_unstable();
     survey
+}
+
+/// Whether the path of an entry is longer than the operating system takes, which a directory's entries can be.
+fn is_path_too_long(error: &ignore::Error) -> bool {
+    error
+        .io_error()
+        .is_some_and(|error| error.kind() == std::io::ErrorKind::InvalidFilename)
 }
 
 /// The findings of one thread of a walk. They are added to the whole when the thread ends.

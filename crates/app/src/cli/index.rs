@@ -228,6 +228,16 @@ fn write_embedders(
     page.row("server", NAME_WIDTH, &server.model, &aside)
 }
 
+/// Paths in one line, each cut at its beginning: one that is too long to be read fills pages.
+fn shorten_paths(paths: &[String]) -> String {
+    const MAX_SHOWN_CHARS: usize = 60;
+    let shorten = |path: &String| match path.char_indices().rev().nth(MAX_SHOWN_CHARS) {
+        Some((at, _)) => format!("…{} (path of {} bytes)", &path[at..], path.len()),
+        None => path.clone(),
+    };
+    paths.iter().map(shorten).collect::<Vec<_>>().join(", ")
+}
+
 /// Files and directories that are not indexed, and why; and indexes that this version does not use.
 fn write_left_out(status: &IndexStatus, page: &mut TerminalPage) -> io::Result<()> {
     for (note, files, first) in &status.notes {
@@ -240,7 +250,7 @@ fn write_left_out(status: &IndexStatus, page: &mut TerminalPage) -> io::Result<(
             "left out",
             NAME_WIDTH,
             &count(status.unnameable),
-            "names that are not UTF-8 or cannot be written as a path",
+            "names that are not UTF-8 or cannot be written as a path, and paths that are too long",
         )?;
     }
     if status.freshness.missed > 0 {
@@ -248,7 +258,7 @@ fn write_left_out(status: &IndexStatus, page: &mut TerminalPage) -> io::Result<(
             "unreadable",
             NAME_WIDTH,
             &count(status.freshness.missed),
-            "directories",
+            &format!("directories: {}", shorten_paths(&status.unreadable_directories)),
         )?;
     }
     for other in &status.others {
@@ -305,6 +315,7 @@ fn status_json(status: &IndexStatus, embedder: &str) -> serde_json::Value {
         "languages": status.languages.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
         "notes": notes.collect::<Vec<_>>(),
         "unnameable": status.unnameable,
+        "unreadableDirectories": status.unreadable_directories,
         "bytesOnDisk": status.bytes_on_disk,
         "folder": status.folder,
         "writer": status.writer,

@@ -361,6 +361,71 @@ fn a_replaced_project_directory_does_not_empty_the_index() {
     assert_eq!(first_path(&sandbox.search("walrus")), "src/new.py");
 }
 
+/// A chain of directories, each inside the one before it.
+#[cfg(unix)]
+fn nested(depth: usize) -> PathBuf {
+    ["deep"].repeat(depth).iter().collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn directories_deeper_than_any_path_are_named_and_the_rest_is_served() {
+    let sandbox = project();
+    let (root, outside) = (sandbox.root().to_owned(), sandbox.outside());
+    // No path may be as long as the whole chain of 1,900, so it is put together from its lower end.
+    let parts = ["first", "second", "third"].map(|name| outside.join(name));
+    for (part, depth) in parts.iter().zip([700, 700, 498]) {
+        fs::create_dir_all(part.join(nested(depth))).unwrap();
+        fs::write(part.join("near.py"), python_function("seahorse")).unwrap();
+    }
+    let bottom = nested(700).join("next");
+    fs::rename(&parts[2], parts[1].join(&bottom)).unwrap();
+    fs::rename(&parts[1], parts[0].join(&bottom)).unwrap();
+    fs::rename(&parts[0], root.join("deep")).unwrap();
+
+    let client = sandbox.start_client(Era::Handshake);
+    let answer = search_by_client(&client, "seahorse");
+    assert_eq!(first_path(&answer), "deep/near.py", "{answer}");
+    assert_eq!(
+        notice(&answer),
+        "1 directory could not be looked into",
+        "{answer}"
+    );
+    sandbox.write("src/c.py", python_function("narwhal2"));
+    assert_eq!(first_path(&search_by_client(&client, "narwhal2")), "src/c.py");
+    let found = client
+        .call("grep_codebase", json!({ "pattern": "narwhal2" }))
+        .json();
+    assert_eq!(found["matches"][0]["file"], "src/c.py", "{found}");
+    assert!(
+        found["notice"]
+            .as_str()
+            .unwrap()
+            .starts_with("1 could not be searched: deep/")
+    );
+    let path = format!(
+        "deep/{}/next/{}/f.py",
+        nested(700).display(),
+        nested(700).display()
+    );
+    assert!(client.call("read_file", json!({ "path": path })).is_error);
+    assert!(!client.call("search_docs", json!({ "query": "walrus" })).is_error);
+    let status = sandbox.index_status();
+    assert_eq!(status["pending"], 0, "{status}");
+    let unreadable = status["unreadableDirectories"][0].as_str().unwrap();
+    assert!(
+        unreadable.starts_with("deep/deep/") && unreadable.len() > 3_000,
+        "{unreadable}"
+    );
+    let shown = sandbox.run(&["status"]).stdout;
+    assert!(shown.contains("deep/deep (path of "), "{shown}");
+    assert!(!sandbox.run(&["doctor"]).stdout.contains("✗ watcher"));
+
+    // In parts again, because removing the whole chain would open more directories than a process may.
+    fs::rename(root.join("deep").join(&bottom), &parts[1]).unwrap();
+    fs::rename(parts[1].join(&bottom), &parts[2]).unwrap();
+}
+
 #[test]
 fn a_cache_inside_the_project_does_not_index_itself() {
     let sandbox = project();

@@ -34,6 +34,8 @@ pub struct IndexStatus {
     pub others: Vec<String>,
     /// Files whose names cannot be written as a path of the project.
     pub unnameable: u64,
+    /// The first few directories that cannot be read, for want of permission or because their path is too long.
+    pub unreadable_directories: Vec<String>,
     /// The stored index cannot be read.
     pub is_unreadable: bool,
     /// No index can be stored.
@@ -48,6 +50,7 @@ pub(super) fn collect(shared: &Shared) -> IndexStatus {
         writer: shared.cache_dir.writer(),
         others: shared.cache_dir.others(),
         unnameable: state.scan.unnameable,
+        unreadable_directories: state.scan.missed.first.iter().cloned().collect(),
         ..IndexStatus::default()
     };
     let mut troubles = Vec::new();

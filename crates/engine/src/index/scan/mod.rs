@@ -29,7 +29,7 @@ use crate::deadline::Deadline;
 use crate::files::Root;
 use crate::memory::{JOURNAL, ORIGINS};
 use crate::stamp::Stamp;
-use crate::walk::{self, WalkExtent};
+use crate::walk::{self, Missed, WalkExtent};
 
 /// Above so many directories to walk, one walk of everything is cheaper.
 const MAX_PARTIAL_WALKS: usize = 50;
@@ -40,10 +40,10 @@ pub(super) struct Scan {
     pub(super) files: BTreeMap<RepoPath, Stamp>,
     /// Directories with their inodes: a new directory may take the name of an old one.
     directories: BTreeMap<RepoPath, u64>,
-    /// Files whose names cannot be written as a path of the project.
+    /// Files whose names cannot be written as a path of the project, or whose path is too long.
     pub(super) unnameable: u64,
     /// Directories that could not be read.
-    pub(super) missed: u64,
+    pub(super) missed: Missed,
     pub(super) docs: DocsFiles,
     /// As it was before the last refresh began.
     pub(super) unwatched: UnwatchedState,
@@ -152,7 +152,7 @@ impl Scan {
         const MAX_WALKS: usize = 5;
         for _ in 0..MAX_WALKS {
             let mut survey = walk::survey(root, extent, &Deadline::default());
-            if *extent == WalkExtent::Everything && survey.missed.count > self.missed {
+            if *extent == WalkExtent::Everything && survey.missed.count > self.missed.count {
                 // A directory that was removed during the walk looks like one that cannot be read. It does so
                 // only once.
                 survey = walk::survey(root, extent, &Deadline::default());
@@ -167,7 +167,7 @@ impl Scan {
                 self.files = survey.files.into_iter().collect();
                 self.directories = survey.directories.into_iter().collect();
                 self.unnameable = survey.unnameable;
-                self.missed = survey.missed.count;
+                self.missed = survey.missed;
             } else {
                 self.files.extend(survey.files);
                 self.directories.extend(survey.directories);

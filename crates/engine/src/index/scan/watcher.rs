@@ -179,6 +179,9 @@ impl Watcher {
             // It was removed in the meantime; the watch of its parent reports that.
             Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => Ok(()),
             Err(error) if is_gone(&error) => Ok(()),
+            // The walk cannot look into it either, so none of its files is indexed. It must not keep the others
+            // from being watched.
+            Err(error) if is_too_long(&error) => Ok(()),
             outcome => outcome,
         }
     }
@@ -232,6 +235,12 @@ impl Watcher {
 fn is_gone(error: &notify::Error) -> bool {
     matches!(&error.kind, notify::ErrorKind::Io(error)
         if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
+}
+
+/// Whether the directory's path is longer than the operating system takes.
+fn is_too_long(error: &notify::Error) -> bool {
+    matches!(&error.kind, notify::ErrorKind::Io(error)
+        if error.kind() == std::io::ErrorKind::InvalidFilename)
 }
 
 #[cfg(test)]

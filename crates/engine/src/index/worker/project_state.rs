@@ -71,7 +71,7 @@ impl ProjectState {
                     .cloned()
                     .collect(),
             },
-            missed: self.scan.missed,
+            missed: self.scan.missed.count,
             unknown: false,
         }
     }
