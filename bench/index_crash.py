@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether searches stay right while many processes share one index, and while those that write it are killed.
 
-usage: bench/index_crash.py DOCENT [--part crowd|kill|all] [--seconds 90] [--rounds 200] [--seed 1] [--out FILE]
+usage: bench/index_crash.py DOCENT [--part crowd|kill|corrupt|all] [--seconds 90] [--rounds 200] [--seed 1] [--out FILE]
 
 crowd: eight servers and two loops of command-line searches on one generated project, while its files and directories are created,
 changed, renamed and deleted, and in the last third the index is rebuilt now and then. Each file has a word that no other has.
@@ -12,6 +12,10 @@ kill: a process that writes the index is killed with SIGKILL, each round at anot
 a server that was running all the time, or a new process, must answer right within the bound, and the index must be complete:
 nothing pending, no trouble, as many chunks as an index built from nothing, and no growth on disk over the rounds. In the first half
 of the rounds one index lives through all of them; in the second half the processes killed are those that begin a new index.
+
+corrupt: a file of the index is truncated, zeroed, overwritten in places or deleted under two servers that have it open, one that
+watches and one that does not, and all files of a segment now and then; half of the rounds change a project file as well. Both
+must answer right within the bound, and so must a new process. Nobody may die. The report of the damage is no failure here.
 
 A wrong answer is `late` if its notice says that something is missing, otherwise `wrong`. Either way the search is repeated until
 it is right, which must happen within the bound. Everything lies in a temporary folder. The exit code is 1 if a check failed.
@@ -233,6 +237,11 @@ def is_hexadecimal(name):
     return re.fullmatch("[0-9a-f]{32}", name) is not None
 
 
+def listed_segments(meta):
+    """The segments of the newest commit. The list is followed by a line with its checksum."""
+    return json.JSONDecoder().raw_decode(meta.read_text(encoding="utf-8"))[0]["segments"]
+
+
 def arguments(word):
     return {"query": word, "format": "json", "limit": 20}
 
@@ -294,7 +303,7 @@ class Place:
         for meta in self.cache.rglob("meta.json"):
             # Another process may be deleting it at this moment.
             with contextlib.suppress(FileNotFoundError):
-                segments = json.loads(meta.read_text(encoding="utf-8"))["segments"]
+                segments = listed_segments(meta)
                 known[meta.parent] = {segment["segment_id"].replace("-", "") for segment in segments}
         for path in self.cache.rglob("*"):
             with contextlib.suppress(FileNotFoundError):
@@ -305,6 +314,14 @@ class Place:
                 orphan = is_hexadecimal(path.stem.partition(".")[0]) and path.name[:32] not in known.get(path.parent, ())
                 found.update(bytes=size, files=1, orphans=orphan, orphan_bytes=size * orphan, fences=path.parent.name == "watch")
         return dict(found)
+
+    def generation_folder(self):
+        """The folder of the generation in use."""
+        current = next(path for path in self.cache.rglob("current") if path.parent.name.startswith("index-"))
+        return current.parent / current.read_text(encoding="ascii")
+
+    def generation(self):
+        return self.generation_folder().name
 
     def holds_lock(self, process):
         """Whether a process holds the writer lock. `None` if that cannot be seen."""
@@ -321,8 +338,9 @@ class Place:
 class Tally:
     """Counts answers and failures, from any thread."""
 
-    def __init__(self, bound):
+    def __init__(self, bound, expects_damage=False):
         self.bound = bound
+        self.expects_damage = expects_damage
         self.guard = threading.Lock()
         self.counts = collections.Counter(asked=0, right=0, late=0, wrong=0, errors=0, lock_errors=0, never=0)
         self.notices = collections.Counter()
@@ -374,7 +392,7 @@ class Tally:
                     self.notices[re.sub(r"\d[\d,]*", "N", answer["notice"])] += 1
                 if first is None:
                     self.counts[verdict] += 1
-            if verdict != "errors" and "damaged" in (answer.get("notice") or ""):
+            if verdict != "errors" and "damaged" in (answer.get("notice") or "") and not self.expects_damage:
                 self.fail_once("damage", answer["notice"], **context)
             first = first or (verdict, said)
             waited = time.perf_counter() - began
@@ -586,6 +604,88 @@ def kill(options, folder, chance):
     }
 
 
+def corrupt(options, folder, chance):
+    # Enough chunks for files that are read in parts.
+    place = Place(options.docent, folder, chance, options.files, functions=25)
+    project, tally = place.project, Tally(options.bound, expects_damage=True)
+    watching = {"server that watches": "true", "server that looks when asked": "false"}
+    servers = {name: place.server(f"index.watch={watch}") for name, watch in watching.items()}
+    deaths, kinds, rebuilt, rounds = [], collections.Counter(), 0, []
+    for number in range(options.corruptions):
+        for server in servers.values():
+            server.search(LANDMARK)
+        generation = place.generation()
+        kind, files = damage(place, chance)
+        kinds[kind] += 1
+        checks = project.change() if chance.random() < 0.5 else []
+        checks += project.known(3) + [(LANDMARK, "landmark/fixed.py")]
+        context = {"round": number, "after": kind, "files": files}
+        began = time.perf_counter()
+        for name, server in servers.items():
+            for word, path in checks:
+                tally.ask(server.search, word, path, by=name, **context)
+            if (code := server.process.poll()) is not None:
+                deaths.append({"by": name, "code": code, **context})
+                servers[name] = place.server(f"index.watch={watching[name]}")
+        tally.ask(place.search, *checks[0], by="new process", **context)
+        rebuilt += place.generation() != generation
+        rounds.append({**context, "right_after": round(time.perf_counter() - began, 3)})
+        if (number + 1) % 25 == 0:
+            print(f"round {number + 1}: {len(tally.failures)} failures, {len(deaths)} deaths", file=sys.stderr)
+    status = place.status()
+    if status["chunks"] != (from_nothing := place.chunks_rebuilt()):
+        tally.fail("chunks", indexed=status["chunks"], rebuilt=from_nothing)
+    for server in servers.values():
+        server.close()
+    for death in deaths:
+        tally.fail("death", **death)
+    return {
+        "rounds": len(rounds),
+        "deaths": len(deaths),
+        "kinds": dict(kinds),
+        "rounds_with_a_rebuild": rebuilt,
+        "slowest_until_all_right": max((one["right_after"] for one in rounds), default=0),
+        **tally.summary(),
+        "panics": [],
+        "panics_caught": len(place.panics()),
+        "failures": tally.failures,
+        "each": rounds,
+    }
+
+
+def damage(place, chance):
+    """Damages one file of the index in use, or all of one segment. Returns how, and the names."""
+    files = sorted(path for path in place.generation_folder().rglob("*") if path.is_file() and path.suffix != ".lock")
+    one = chance.choice([path for path in files if path.stat().st_size > 0])
+    chosen = [one]
+    if is_hexadecimal(one.name[:32]) and chance.random() < 0.3:
+        chosen = [path for path in files if path.parent == one.parent and path.name[:32] == one.name[:32]]
+    kind = chance.choice(("emptied", "truncated", "zeroed", "flipped", "deleted"))
+    for path in chosen:
+        with contextlib.suppress(FileNotFoundError):
+            if kind == "deleted":
+                path.unlink()
+                continue
+            size = path.stat().st_size
+            with open(path, "r+b") as file:
+                if kind == "emptied":
+                    file.truncate(0)
+                elif kind == "truncated":
+                    file.truncate(chance.randrange(max(1, size)))
+                elif kind == "zeroed":
+                    at = chance.randrange(max(1, size))
+                    file.seek(at)
+                    file.write(bytes(min(4096, size - at)))
+                else:
+                    for _ in range(8):
+                        at = chance.randrange(max(1, size))
+                        file.seek(at)
+                        byte = file.read(1)
+                        file.seek(at)
+                        file.write(bytes([byte[0] ^ (1 << chance.randrange(8))]) if byte else b"")
+    return kind, [path.name for path in chosen]
+
+
 def killed_at(place, victim, moment):
     """Makes a process write, and kills it at `moment`, or as soon as a commit begins if that is `None`. Returns the state it was
     in (whether it held the lock, had ended, or was interrupted in a commit), and the checks that a search must pass now."""
@@ -657,7 +757,7 @@ def deletions(folder):
 def committed(folder):
     """The files of deletions that belong to the last commit."""
     with contextlib.suppress(FileNotFoundError):
-        segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]
+        segments = listed_segments(folder / "meta.json")
         deleted = ((one["segment_id"].replace("-", ""), one["deletes"]) for one in segments)
         return {f"{segment}.{deletes['opstamp']}.del" for segment, deletes in deleted if deletes}
     return set()
@@ -680,9 +780,10 @@ def show(name, result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docent")
-    parser.add_argument("--part", choices=("crowd", "kill", "all"), default="all")
+    parser.add_argument("--part", choices=("crowd", "kill", "corrupt", "all"), default="all")
     parser.add_argument("--seconds", type=float, default=90, help="duration of the crowd")
     parser.add_argument("--rounds", type=int, default=200, help="number of kills")
+    parser.add_argument("--corruptions", type=int, default=100, help="number of damaged files")
     parser.add_argument("--files", type=int, default=400, help="files of the project")
     parser.add_argument("--window", type=float, default=1500, help="the latest moment of a kill, in milliseconds")
     parser.add_argument("--bound", type=float, default=10, help="seconds within which answers must be right")
@@ -695,7 +796,7 @@ def main():
     results = {"version": version, "seed": options.seed}
     base = pathlib.Path(tempfile.mkdtemp(prefix="docent-index-"))
     try:
-        for name, part in (("crowd", crowd), ("kill", kill)):
+        for name, part in (("crowd", crowd), ("kill", kill), ("corrupt", corrupt)):
             if options.part in (name, "all"):
                 folder = base / name
                 folder.mkdir()
@@ -708,7 +809,7 @@ def main():
             shutil.rmtree(base, ignore_errors=True)
         if options.out:
             options.out.write_text(json.dumps(results, indent=1), encoding="utf-8")
-    failed = any(results[name]["failures"] or results[name]["panics"] for name in ("crowd", "kill") if name in results)
+    failed = any(results[name]["failures"] or results[name]["panics"] for name in ("crowd", "kill", "corrupt") if name in results)
     sys.exit(1 if failed else 0)
 
 

@@ -371,8 +371,8 @@ fn file_name(id: Uuid) -> String {
 const FILE_PREFIX: &str = "docent-coverage-";
 const FILE_SUFFIX: &str = ".lcov";
 
-/// Removes the snapshots of this user that are too old or too many, except `newest`. Other systems than Linux do
-/// not clear the temporary directory, or only when they start.
+/// Removes the snapshots of this user that are too old or too many, except `newest`. Some systems clear the
+/// temporary directory only when they start, or never.
 fn remove_old_snapshots(directory: &Dir, newest: Uuid) {
     // Snapshots that cannot be listed or removed are left to the system.
     let Ok(entries) = directory.entries() else { return };
