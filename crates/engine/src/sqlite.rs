@@ -46,8 +46,8 @@ pub(crate) enum OnDamage {
 /// How a transaction is undone after a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JournalMode {
-    /// Readers go on while another process writes. Their common table of the log is a memory map, so a process
-    /// dies if another program truncates `NAME-shm`.
+    /// Readers go on while another process writes. Their common table of the log is a memory map, so a
+    /// process dies if another program truncates `NAME-shm`.
     WriteAhead,
     /// Readers wait for the moment of a commit. Nothing is mapped.
     Rollback,

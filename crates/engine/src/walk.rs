@@ -166,7 +166,7 @@ pub(crate) fn survey(root: &Root, part: &WalkExtent, deadline: &Deadline) -> Sur
     survey
 }
 
-/// Whether the path of an entry is longer than the operating system takes, which a directory's entries can be.
+/// Whether the path of an entry is longer than the operating system takes.
 fn is_path_too_long(error: &ignore::Error) -> bool {
     error
         .io_error()

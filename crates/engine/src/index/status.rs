@@ -34,7 +34,7 @@ pub struct IndexStatus {
     pub others: Vec<String>,
     /// Files whose names cannot be written as a path of the project.
     pub unnameable: u64,
-    /// The first few directories that cannot be read, for want of permission or because their path is too long.
+    /// The first few directories that cannot be read: without permission, or with a path that is too long.
     pub unreadable_directories: Vec<String>,
     /// The stored index cannot be read.
     pub is_unreadable: bool,

@@ -1,10 +1,10 @@
 //! The best documents of a query, chosen and ordered independently of segments.
 //!
-//! tantivy breaks ties by the position of a document in its segment, and adds the scores of words in the order
-//! in which their lists happen to lie, so that the last bits of a sum differ. Segments depend on when an index
-//! was committed and on which thread wrote what. So more documents are fetched than wanted, until those beyond
-//! the cut are clearly worse; their scores are summed again in the order of the words; and the rest is up to a
-//! key that each document stores.
+//! tantivy breaks ties by the position of a document in its segment, and adds the scores of words in the
+//! order in which their lists happen to lie, so that the last bits of a sum differ. Segments depend on
+//! when an index was committed and on which thread wrote what. So more documents are fetched than wanted,
+//! until those beyond the cut are clearly worse; their scores are summed again in the order of the words;
+//! and a key that each document stores decides between equals.
 //!
 //! Invariant: two stores with the same entries and without deleted ones give the same list.
 

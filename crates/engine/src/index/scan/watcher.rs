@@ -179,8 +179,8 @@ impl Watcher {
             // It was removed in the meantime; the watch of its parent reports that.
             Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => Ok(()),
             Err(error) if is_gone(&error) => Ok(()),
-            // The walk cannot look into it either, so none of its files is indexed. It must not keep the others
-            // from being watched.
+            // The walk cannot look into it either, so none of its files is indexed. It must not keep the
+            // others from being watched.
             Err(error) if is_too_long(&error) => Ok(()),
             outcome => outcome,
         }

@@ -38,8 +38,8 @@ fn fill<E>(store: &dyn Store<E>, batches: Vec<Vec<E>>) {
     store.reload().unwrap();
 }
 
-/// Some of the words, in several numbers: scores are sums of several different summands, and lists of words end
-/// at different documents.
+/// Some of the words, in several numbers: scores are sums of several different summands, and lists of words
+/// end at different documents.
 fn text(number: u32) -> String {
     let words = ["walrus ", "tusk ", "ice ", "floe ", "colony "];
     let repeated = (2..).zip(words).map(|(divisor, word)| {
