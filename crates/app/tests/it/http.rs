@@ -133,6 +133,53 @@ fn an_address_beyond_loopback_requires_a_token() {
 }
 
 #[test]
+fn a_token_of_blanks_is_refused_on_every_address() {
+    let sandbox = sandbox();
+    for address in ["0.0.0.0:0", "127.0.0.1:0"] {
+        for token in [" ", "\t \u{a0}\u{2003}"] {
+            let mut docent = sandbox.docent();
+            docent
+                .args(["serve", "--http", address])
+                .env("DOCENT_HTTP_TOKEN", token);
+            let mut child = docent.stderr(std::process::Stdio::piped()).spawn().unwrap();
+            let mut first_line = String::new();
+            let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+            std::io::BufRead::read_line(&mut stderr, &mut first_line).unwrap();
+            // A server that listens would never end.
+            let _ = child.kill();
+            let _ = child.wait();
+            assert!(
+                first_line.contains(
+                    "DOCENT_HTTP_TOKEN (or http.token) consists of blanks, which protect nothing: set a secret, or remove it"
+                ),
+                "{address} {token:?}: {first_line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn origins_with_a_user_or_a_second_origin_are_refused_on_every_route() {
+    let sandbox = sandbox();
+    let server = sandbox.start_http_server();
+    for path in ["/mcp", "/health", "/metrics"] {
+        for origins in [
+            "Origin: http://evil@localhost\r\n",
+            "Origin: http://localhost@evil.example\r\n",
+            "Origin: http://localhost\r\nOrigin: http://evil.example\r\n",
+            "Origin: http://evil.example\r\nOrigin: http://localhost\r\n",
+        ] {
+            let headers = format!("Host: localhost\r\n{origins}");
+            assert_eq!(
+                server.send_raw(&build_request(path, &headers)).status,
+                403,
+                "{path} {origins}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_address_that_cannot_be_bound_is_named() {
     let sandbox = sandbox();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -55,8 +55,10 @@ impl Gate {
                 "Host is not allowed; add it to http.allowed_hosts",
             ));
         }
-        if let Some(origin) = headers.get(header::ORIGIN)
-            && !origin.to_str().is_ok_and(|origin| self.origin_is_ours(origin))
+        // A browser sends one Origin. If a proxy or a script adds a second, it is unclear which of them counts.
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        if let Some(origin) = origins.next()
+            && (origins.next().is_some() || !origin.to_str().is_ok_and(|origin| self.origin_is_ours(origin)))
         {
             return Err(Refusal(
                 StatusCode::FORBIDDEN,
@@ -85,12 +87,9 @@ impl Gate {
         };
         authority.is_some_and(|authority| {
             let (whole, host) = (authority.as_str(), authority.host());
-            let plain = whole == host
-                || authority
-                    .port_u16()
-                    .is_some_and(|port| whole == format!("{host}:{port}"));
+            let is_plain = is_plain(&authority);
             let host = strip_brackets(host);
-            plain
+            is_plain
                 && (is_loopback(host)
                     || self
                         .hosts
@@ -107,11 +106,17 @@ impl Gate {
         {
             return true;
         }
-        let Ok(uri) = origin.parse::<Uri>() else {
-            return false;
-        };
-        matches!(uri.scheme_str(), Some("http" | "https"))
-            && uri.host().is_some_and(|host| is_loopback(strip_brackets(host)))
+        // An origin is a scheme and an authority, with no user, path or query. `http://evil@localhost` names a
+        // loopback host only for a parser that skips the user.
+        let authority = ["http://", "https://"].iter().find_map(|scheme| {
+            let start = origin.get(..scheme.len())?;
+            start
+                .eq_ignore_ascii_case(scheme)
+                .then(|| origin[scheme.len()..].parse::<Authority>().ok())?
+        });
+        authority.is_some_and(|authority| {
+            is_plain(&authority) && is_loopback(strip_brackets(authority.host()))
+        })
     }
 
     fn token_is_right(&self, headers: &HeaderMap) -> bool {
@@ -169,6 +174,15 @@ impl IntoResponse for Refusal {
         headers.insert(header::CONNECTION, header::HeaderValue::from_static("close"));
         response
     }
+}
+
+/// True if the authority is a host, or a host and a port, and nothing else.
+fn is_plain(authority: &Authority) -> bool {
+    let (whole, host) = (authority.as_str(), authority.host());
+    whole == host
+        || authority
+            .port_u16()
+            .is_some_and(|port| whole == format!("{host}:{port}"))
 }
 
 /// A host without the brackets of an IPv6 address.
@@ -274,6 +288,45 @@ mod tests {
             "",
         ] {
             check(&with(origin), 403);
+        }
+    }
+
+    #[test]
+    fn an_origin_has_no_user_path_or_query() {
+        let base = [("host", "localhost"), ("authorization", "Bearer s3cret")];
+        for origin in [
+            "http://evil@localhost",
+            "http://evil:secret@127.0.0.1:3000",
+            "http://localhost@evil.example",
+            "http://@localhost",
+            "http://localhost/",
+            "http://localhost/evil",
+            "http://localhost:3000?evil.example",
+            "http://localhost#evil.example",
+            "http://localhost:",
+            "http://localhost:99999",
+            "http://localhost:03000",
+            "http://localhost http://evil.example",
+            "http://localhost, http://evil.example",
+            "http://localhost\\evil.example",
+            "//localhost",
+            "localhost",
+            "https://app.example/",
+            "https://evil@app.example",
+        ] {
+            check(&[base[0], base[1], ("origin", origin)], 403);
+        }
+        check(&[base[0], base[1], ("origin", "HTTP://LOCALHOST:3000")], 200);
+    }
+
+    #[test]
+    fn a_second_origin_header_is_refused() {
+        let base = [("host", "localhost"), ("authorization", "Bearer s3cret")];
+        for second in ["http://evil.example", "http://localhost", "null", ""] {
+            for origins in [["http://localhost", second], [second, "http://localhost"]] {
+                let [first, second] = origins.map(|origin| ("origin", origin));
+                check(&[base[0], base[1], first, second], 403);
+            }
         }
     }
 

@@ -45,6 +45,12 @@ const HEAD_TIME: Duration = Duration::from_secs(30);
 
 /// Serves until a signal ends it.
 pub(crate) async fn serve(dispatch: Dispatch, address: &str, settings: HttpSettings) -> anyhow::Result<()> {
+    // Trimmed, it would be the empty secret, which every client can send.
+    if settings.token.as_ref().is_some_and(|token| token.trim().is_empty()) {
+        bail!(
+            "DOCENT_HTTP_TOKEN (or http.token) consists of blanks, which protect nothing: set a secret, or remove it"
+        );
+    }
     let listener = TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen on {address}"))?;
