@@ -24,7 +24,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use crate::settings::HttpSettings;
-use crate::tools::dispatch::{Dispatch, MAX_CONCURRENT_CALLS};
+use crate::tools::dispatch::Dispatch;
+use crate::tools::queue::MAX_CONCURRENT_CALLS;
 use server::ClientView;
 use stdio::StdioTransport;
 

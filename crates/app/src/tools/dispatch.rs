@@ -16,13 +16,14 @@ use docent_engine::index::{Corpus, Freshness, Progress};
 use docent_engine::metrics::Metrics;
 use docent_engine::sessions::SessionUse;
 use serde_json::Value;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{self, Object};
 use super::call::{Audience, Call, Reply, ReportProgress};
 use super::consent::{Consent, Question, Questions};
 use super::failure::{Dialect, Failure};
+use super::queue::{CallQueue, CallWeight, QueueFull};
 use super::tool::Tool;
 use crate::markdown::shorten;
 use crate::project::Project;
@@ -37,8 +38,8 @@ pub(crate) struct Dispatch {
     pub(crate) limits: CallLimits,
     pub(crate) metrics: Metrics,
     pub(crate) questions: Questions,
-    /// Permits for calls that run at once; more of them wait.
-    permits: Arc<Semaphore>,
+    /// Calls of all sessions, which take turns.
+    queue: Arc<CallQueue>,
     /// Wakes those who notify clients of changes.
     changed: watch::Sender<ChangeCounts>,
 }
@@ -61,9 +62,6 @@ pub(crate) struct CallContext<'a> {
     pub(crate) report: ReportProgress<'a>,
 }
 
-/// Calls that run at once.
-pub(crate) const MAX_CONCURRENT_CALLS: usize = 16;
-
 /// The dialect of errors that belong to no tool.
 const NO_TOOL_DIALECT: Dialect = Dialect::Json;
 
@@ -80,7 +78,6 @@ pub(crate) struct ToolAnswer {
 
 impl Dispatch {
     pub(crate) fn new(tools: Vec<Tool>, project: Project, limits: CallLimits) -> Self {
-        let permits = Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS));
         let changed = watch::Sender::new(ChangeCounts::default());
         let index_changed = changed.clone();
         project.index.on_change(Box::new(move || {
@@ -93,7 +90,7 @@ impl Dispatch {
             limits,
             metrics: Metrics::default(),
             questions: Questions::default(),
-            permits,
+            queue: CallQueue::new(),
             changed,
         }
     }
@@ -157,16 +154,23 @@ impl Dispatch {
         cancelled: CancellationToken,
     ) -> ToolAnswer {
         let deadline = self.deadline();
-        let permit = tokio::select! {
-            permit = self.permits.clone().acquire_owned() => permit.expect("the semaphore is never closed"),
+        let weight = self
+            .find(&name)
+            .map_or(CallWeight::Light, |(tool, _)| tool.weight);
+        let slot = tokio::select! {
+            slot = self.queue.enter(&session.id, weight) => slot,
             () = cancelled.cancelled() => {
-                return ToolAnswer::from_failure(Expired::Cancelled.into(), NO_TOOL_DIALECT);
+                return self.refuse_waiting(Expired::Cancelled.into(), &name, &arguments);
             }
+        };
+        let slot = match slot {
+            Ok(slot) => slot,
+            Err(QueueFull) => return self.refuse_waiting(Failure::too_many_waiting(), &name, &arguments),
         };
         let mut work = tokio::task::spawn_blocking({
             let deadline = deadline.clone();
             move || {
-                let _permit = permit;
+                let _slot = slot;
                 let caller = CallContext {
                     session: &session,
                     consent,
@@ -214,6 +218,16 @@ impl Dispatch {
         self.metrics
             .record("unknown", started.elapsed(), Some(failure.kind.name()));
         ToolAnswer::from_failure(failure, NO_TOOL_DIALECT)
+    }
+
+    /// Answers and counts a call that never had its turn.
+    fn refuse_waiting(&self, failure: Failure, name: &str, arguments: &Object) -> ToolAnswer {
+        let (tool, dialect) = self.find(name).map_or(("unknown", NO_TOOL_DIALECT), |(tool, _)| {
+            (tool.name, tool.dialect(arguments))
+        });
+        self.metrics
+            .record(tool, Duration::ZERO, Some(failure.kind.name()));
+        ToolAnswer::from_failure(failure, dialect)
     }
 
     /// Counts the call against the session's rate limit.

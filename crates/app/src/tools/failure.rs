@@ -198,6 +198,14 @@ impl Failure {
         Self::new(FailureKind::Missing, format!("{MOVED_PROJECT}."))
     }
 
+    pub(crate) fn too_many_waiting() -> Self {
+        Self::new(
+            FailureKind::RateLimited,
+            "Too many calls of this session wait for their turn",
+        )
+        .hint("Wait for some of the answers, then try again")
+    }
+
     pub(crate) fn panicked(tool: &str) -> Self {
         Self::new(
             FailureKind::Internal,

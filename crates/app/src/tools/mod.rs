@@ -19,6 +19,7 @@ mod file_text;
 pub(crate) mod freshness;
 mod git;
 mod memory;
+pub(crate) mod queue;
 pub(crate) mod tool;
 
 use crate::settings::DefaultLimit;

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::arguments::{self, ArgumentProblem, Object};
 use super::call::{Call, Reply};
 use super::failure::{Dialect, Failure};
+use super::queue::CallWeight;
 use crate::project::Project;
 use crate::terminal::TerminalPage;
 
@@ -33,6 +34,7 @@ pub(crate) struct Tool {
     /// Clients that load tools on demand should load this one at once.
     pub(crate) comes_first: bool,
     pub(crate) effect: Effect,
+    pub(crate) weight: CallWeight,
     /// A call that takes longer is logged as slow.
     slow_after: Duration,
     /// Chooses another limit for slow calls, by the arguments of a call.
@@ -121,6 +123,7 @@ impl Tool {
             per_minute_paid: None,
             comes_first: false,
             effect: Effect::Nothing,
+            weight: CallWeight::Light,
             slow_after: Duration::from_secs(5),
             choose_slow_after: |_| None,
             command: ToolCommand {
@@ -160,6 +163,12 @@ impl Tool {
 
     pub(crate) fn per_minute_paid(mut self, calls: u32) -> Self {
         self.per_minute_paid = Some(calls);
+        self
+    }
+
+    /// Declares that a call takes whole cores.
+    pub(crate) fn heavy(mut self) -> Self {
+        self.weight = CallWeight::Heavy;
         self
     }
 

@@ -34,6 +34,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("grep_codebase", Group::Context, ABOUT, run)
         .answers::<Output>()
         .per_minute(60)
+        .heavy()
         .slow_after(Duration::from_secs(3))
         .cli("grep", &["pattern"], show)
 }

@@ -23,6 +23,7 @@ const ABOUT: &str = "Show who last modified each line of a file, and the commits
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_blame", Group::Git, ABOUT, run)
+        .heavy()
         .slow_after(Duration::from_millis(800))
         .reword_problems(reword_line_range)
         .cli_text("blame", &["filePath"])

@@ -23,6 +23,7 @@ const ABOUT: &str = "Compare two git references (commits/branches/tags), one wit
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_diff", Group::Git, ABOUT, run)
+        .heavy()
         .slow_after(Duration::from_secs(1))
         .cli_text("diff", &["ref1", "ref2"])
 }

@@ -20,6 +20,7 @@ const ABOUT: &str =
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_log", Group::Git, ABOUT, run)
+        .heavy()
         .slow_after(Duration::from_millis(500))
         .cli_text("log", &["filePath"])
 }
