@@ -82,9 +82,9 @@ impl Session {
         }
     }
 
-    /// Sets the module that the session works in.
+    /// Sets the module that the session works in. A caller may choose it, so it is cut before it is kept.
     pub(crate) fn set_module(&self, module: &str) {
-        *self.module.lock().unwrap_or_else(PoisonError::into_inner) = Some(module.to_owned());
+        *self.module.lock().unwrap_or_else(PoisonError::into_inner) = Some(shorten(module));
     }
 
     /// The module the session works in.
@@ -147,6 +147,18 @@ mod tests {
         assert_eq!(admit(60), Ok(()));
         assert_eq!(admit(61), Err(29));
         assert_eq!(admit(90), Ok(()));
+    }
+
+    #[test]
+    fn strings_of_the_caller_are_cut_before_they_are_kept() {
+        let session = session();
+        let long = "x".repeat(1_000_000);
+        session.set_client(&long);
+        session.set_module(&long);
+        assert!(session.admit("grep", 1, Instant::now()).is_ok());
+        let kept = format!("{session:?}");
+        assert!(kept.len() < 3_000, "{kept}");
+        assert_eq!(session.module().unwrap().chars().count(), 301);
     }
 
     #[test]

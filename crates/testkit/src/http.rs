@@ -59,6 +59,16 @@ impl HttpServer {
         &self.address
     }
 
+    /// Bytes of memory that the server takes now.
+    #[cfg(target_os = "linux")]
+    #[expect(clippy::disallowed_methods, reason = "a file of the kernel, not of a project")]
+    pub fn resident_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.expect("a size").trim().trim_end_matches(" kB");
+        number.parse::<u64>().expect("a number") << 10
+    }
+
     /// Calls a tool.
     pub fn call(&self, era: Era, tool: &str, arguments: Value) -> Answer {
         let message = self.request(era, "tools/call", json!({ "name": tool, "arguments": arguments }));
@@ -151,7 +161,8 @@ impl HttpServer {
         exchange.message()
     }
 
-    fn open_session(&self, capabilities: Value) -> String {
+    /// Opens a session and returns its id.
+    pub fn open_session(&self, capabilities: Value) -> String {
         let version = Era::Handshake.version();
         let request = Era::Handshake.request(0, "initialize", initialize_params(version, capabilities));
         let session = self

@@ -58,7 +58,7 @@ impl Era {
     }
 
     /// Builds a request as this era writes it.
-    fn request(self, id: u64, method: &str, params: Value) -> Value {
+    pub fn request(self, id: u64, method: &str, params: Value) -> Value {
         self.request_with_capabilities(id, method, params, json!({}))
     }
 

@@ -5,8 +5,10 @@
 //!
 //! Invariant: no `git` process outlives the server.
 
+mod connection_life;
 mod elicitation;
 mod http;
+mod incoming;
 mod notifications;
 mod prompts;
 mod resources;
@@ -40,7 +42,7 @@ pub(crate) fn serve_stdio(dispatch: Dispatch) -> anyhow::Result<()> {
     let runtime = build_runtime()?;
     let outcome = runtime.block_on(async {
         let closed = CancellationToken::new();
-        let view = ClientView::new(Arc::new(dispatch), Arc::new(|| false));
+        let view = ClientView::new(Arc::new(dispatch));
         let serving = async {
             match view.clone().serve(StdioTransport::new(closed.clone())).await {
                 Ok(service) => drop(service.waiting().await),

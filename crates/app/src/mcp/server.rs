@@ -34,6 +34,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use super::connection_life::ConnectionLife;
 use super::elicitation;
 use super::notifications::{self, Listener, Subscribed};
 use super::prompts;
@@ -78,14 +79,11 @@ pub(crate) struct ClientView {
     /// The least severe log message to send to a client of the older era. None are sent before it sets a
     /// level.
     log_level: Arc<Mutex<Option<LoggingLevel>>>,
-    is_full: IsFull,
+    connection: Arc<ConnectionLife>,
 }
 
-/// Returns true if no further session can be opened.
-pub(crate) type IsFull = Arc<dyn Fn() -> bool + Send + Sync>;
-
 impl ClientView {
-    pub(crate) fn new(dispatch: Arc<Dispatch>, is_full: IsFull) -> Self {
+    pub(crate) fn new(dispatch: Arc<Dispatch>) -> Self {
         Self {
             instructions: build_instructions(&dispatch.project).into(),
             session: Arc::new(Session::new(dispatch.project.sessions.clone())),
@@ -93,7 +91,7 @@ impl ClientView {
             stateless_sessions: Arc::default(),
             subscribed: Subscribed::default(),
             log_level: Arc::default(),
-            is_full,
+            connection: ConnectionLife::begin(),
         }
     }
 
@@ -103,6 +101,7 @@ impl ClientView {
             session: Arc::new(Session::new(self.dispatch.project.sessions.clone())),
             subscribed: Subscribed::default(),
             log_level: Arc::default(),
+            connection: ConnectionLife::begin(),
             ..self.clone()
         }
     }
@@ -114,7 +113,7 @@ impl ClientView {
                 let address = parts.extensions.get::<IpAddr>().copied();
                 let name = context
                     .client_info()
-                    .map(|client| client.name)
+                    .map(|client| shorten(&client.name))
                     .unwrap_or_default();
                 self.stateless_sessions
                     .session((address, name), &self.dispatch.project.sessions)
@@ -217,12 +216,6 @@ impl ServerHandler for ClientView {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        if (self.is_full)() {
-            return Err(ErrorData::internal_error(
-                "too many sessions are open; try again later",
-                None,
-            ));
-        }
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
@@ -248,14 +241,23 @@ impl ServerHandler for ClientView {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if !self.connection.initialize() {
+            return;
+        }
         self.dispatch.project.index.begin();
-        let listener = Listener::Connection(context.peer);
-        tokio::spawn(notifications::notify(
+        let notifying = notifications::notify(
             self.dispatch.clone(),
             self.session.clone(),
-            listener,
+            Listener::Connection(context.peer),
             self.subscribed.clone(),
-        ));
+        );
+        let ended = self.connection.ended();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = notifying => {}
+                () = ended.cancelled() => {}
+            }
+        });
     }
 
     async fn set_level(
@@ -366,6 +368,12 @@ impl ServerHandler for ClientView {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let Some(_listening) = self.connection.begin_listening() else {
+            return Err(ErrorData::invalid_params(
+                "too many requests listen already",
+                None,
+            ));
+        };
         let session = self.named_session(context.request_context());
         let subscribed = Subscribed::default();
         for uri in context.accepted().resource_subscriptions.iter().flatten() {

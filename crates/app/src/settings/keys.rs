@@ -189,6 +189,18 @@ fn http() -> Vec<SettingKey> {
             "Seconds a client may take to send a request",
         )
         .not_from_project(),
+        key(
+            "http.connections_per_address",
+            256,
+            "Connections that one address may have open; a new one then replaces the oldest that is not being answered",
+        )
+        .not_from_project(),
+        key(
+            "http.head_seconds",
+            5,
+            "Seconds a new connection may take to send the head of its first request",
+        )
+        .not_from_project(),
         key("http.max_body_bytes", 4_194_304, "Bytes a request may have").not_from_project(),
         key(
             "http.token",

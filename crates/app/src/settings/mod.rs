@@ -128,6 +128,9 @@ pub(crate) struct HttpSettings {
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) max_body_bytes: usize,
     pub(crate) body_time: Duration,
+    /// How long a new connection may take to send its first request's head.
+    pub(crate) head_time: Duration,
+    pub(crate) max_connections_per_address: usize,
 }
 
 /// A setting with its decided value.
@@ -361,6 +364,8 @@ impl<'a> Values<'a> {
             allowed_origins: self.list("http.allowed_origins"),
             max_body_bytes: self.size("http.max_body_bytes"),
             body_time: self.seconds("http.body_seconds"),
+            head_time: self.seconds("http.head_seconds"),
+            max_connections_per_address: self.size("http.connections_per_address"),
         }
     }
 

@@ -44,6 +44,7 @@ mod git_submodules;
 mod grep_codebase;
 mod hello;
 mod http;
+mod http_load;
 mod index;
 mod index_damage;
 mod index_states;

@@ -114,9 +114,8 @@ impl Gate {
                 .eq_ignore_ascii_case(scheme)
                 .then(|| origin[scheme.len()..].parse::<Authority>().ok())?
         });
-        authority.is_some_and(|authority| {
-            is_plain(&authority) && is_loopback(strip_brackets(authority.host()))
-        })
+        authority
+            .is_some_and(|authority| is_plain(&authority) && is_loopback(strip_brackets(authority.host())))
     }
 
     fn token_is_right(&self, headers: &HeaderMap) -> bool {
@@ -221,6 +220,8 @@ mod tests {
             allowed_origins: vec!["https://app.example".into()],
             max_body_bytes: 10,
             body_time: Duration::from_secs(1),
+            head_time: Duration::from_secs(1),
+            max_connections_per_address: 1,
         };
         Gate::new("192.0.2.7:80".parse().unwrap(), settings)
     }

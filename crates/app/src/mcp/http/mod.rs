@@ -2,8 +2,10 @@
 //!
 //! Invariant: no request reaches a route before [`gate`] has admitted it.
 
+mod connections;
 mod gate;
 mod metrics;
+mod sessions;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -12,41 +14,41 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use axum::extract::{Request, State};
-use axum::middleware::from_fn_with_state;
+use axum::http::Method;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::get;
 use axum::{Json, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::server::ClientView;
 use crate::settings::HttpSettings;
 use crate::terminal::announce;
 use crate::tools::dispatch::Dispatch;
+use connections::{AnswerGuard, Connection, Connections, GuardedBody, Phase};
 use gate::Gate;
+use sessions::BoundedSessions;
 
-/// Connections open at once; more of them wait.
-const MAX_CONNECTIONS: usize = 1_000;
+/// How long a connection may be idle between two requests.
+const KEEP_ALIVE_TIME: Duration = Duration::from_secs(30);
 
-/// Sessions of the older protocol era kept at once.
-const MAX_SESSIONS: usize = 1_000;
-
-/// A session of the older era ends after this long without a request.
-const SESSION_IDLE: Duration = Duration::from_hours(1);
-
-/// How long a client may take to send a request's head.
-const HEAD_TIME: Duration = Duration::from_secs(30);
+/// The longest head of a request.
+const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// Serves until a signal ends it.
 pub(crate) async fn serve(dispatch: Dispatch, address: &str, settings: HttpSettings) -> anyhow::Result<()> {
     // Trimmed, it would be the empty secret, which every client can send.
-    if settings.token.as_ref().is_some_and(|token| token.trim().is_empty()) {
+    if settings
+        .token
+        .as_ref()
+        .is_some_and(|token| token.trim().is_empty())
+    {
         bail!(
             "DOCENT_HTTP_TOKEN (or http.token) consists of blanks, which protect nothing: set a secret, or remove it"
         );
@@ -66,9 +68,11 @@ pub(crate) async fn serve(dispatch: Dispatch, address: &str, settings: HttpSetti
         dispatch.project.root.path().display()
     ));
     let ended = CancellationToken::new();
+    let head_time = settings.head_time;
+    let connections = Connections::new(settings.max_connections_per_address);
     let router = router(Arc::new(dispatch), local, settings, &ended);
     tokio::select! {
-        () = accept(&listener, &router) => {}
+        () = accept(&listener, &router, &connections, head_time) => {}
         () = signal => {}
     }
     ended.cancel();
@@ -81,90 +85,118 @@ fn router(
     settings: HttpSettings,
     ended: &CancellationToken,
 ) -> Router {
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config = session_config();
-    let sessions = Arc::new(sessions);
     // The gate checks Host and Origin, for every route alike; rmcp would do so for `/mcp` only.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_json_response(true)
+        .with_sse_retry(None)
         .with_max_request_body_bytes(settings.max_body_bytes)
         .with_cancellation_token(ended.clone());
-    let open_sessions = sessions.clone();
-    let is_full = move || {
-        open_sessions
-            .sessions
-            .try_read()
-            .is_ok_and(|open| open.len() > MAX_SESSIONS)
-    };
-    let view = ClientView::new(dispatch.clone(), Arc::new(is_full));
-    let mcp = StreamableHttpService::new(move || Ok(view.for_new_client()), sessions, config);
+    let view = ClientView::new(dispatch.clone());
+    let mcp = StreamableHttpService::new(
+        move || Ok(view.for_new_client()),
+        Arc::new(BoundedSessions::new()),
+        config,
+    );
     Router::new()
         .route("/metrics", get(metrics::serve_metrics))
         .with_state(dispatch)
         .route("/health", get(health))
         .route_service("/mcp", mcp)
+        .layer(from_fn(mark_answered))
         .layer(from_fn_with_state(
             Arc::new(Gate::new(local, settings)),
             gate::admit,
         ))
 }
 
-fn session_config() -> SessionConfig {
-    let mut config = SessionConfig::default();
-    config.keep_alive = Some(SESSION_IDLE);
-    config
-}
-
 async fn health() -> Json<Value> {
     Json(json!({ "status": "ok", "name": "docent", "version": env!("CARGO_PKG_VERSION") }))
 }
 
-async fn accept(listener: &TcpListener, router: &Router) {
-    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+async fn accept(listener: &TcpListener, router: &Router, connections: &Connections, head_time: Duration) {
     loop {
-        let permit = permits
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed");
         let (stream, peer) = match listener.accept().await {
-            Ok(connection) => connection,
+            Ok(accepted) => accepted,
             Err(error) => {
                 // The connection broke, or no file descriptors are left. The others go on.
                 tracing::warn!(%error, "a connection was not accepted");
+                connections.close_one();
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
-        let router = router.clone();
-        tokio::spawn(async move {
-            serve_connection(stream, peer, router).await;
-            drop(permit);
-        });
+        if let Some(connection) = connections.admit(peer.ip()) {
+            let router = router.clone();
+            tokio::spawn(serve_connection(stream, peer, connection, router, head_time));
+        } else {
+            tracing::warn!(%peer, "a connection was closed, because too many are being answered");
+        }
     }
 }
 
-async fn serve_connection(stream: TcpStream, peer: SocketAddr, router: Router) {
-    let with_peer = router.layer(axum::middleware::from_fn_with_state(peer.ip(), remember_peer));
-    let connection = http1::Builder::new()
+async fn serve_connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    connection: Connection,
+    router: Router,
+    head_time: Duration,
+) {
+    // Otherwise the second packet of an answer waits for the client's delayed acknowledgement of the first,
+    // which takes 40 ms.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%peer, %error, "TCP_NODELAY was not set");
+    }
+    let connection = Arc::new(connection);
+    let with_peer = router.layer(from_fn_with_state((peer.ip(), connection.clone()), remember_peer));
+    let serving = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
+        .header_read_timeout(KEEP_ALIVE_TIME)
+        .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(with_peer));
-    if let Err(error) = connection.await {
-        tracing::debug!(%peer, %error, "a connection ended early");
+    let first_request_is_late = async {
+        tokio::time::sleep(head_time).await;
+        if connection.has_sent_head() {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        served = serving => if let Err(error) = served {
+            tracing::debug!(%peer, %error, "a connection ended early");
+        },
+        () = connection.closed.cancelled() => tracing::debug!(%peer, "a connection was closed for another one"),
+        () = first_request_is_late => tracing::debug!(%peer, "a connection sent no request"),
     }
 }
 
-/// Adds the caller's address to the request, for the handler of the call.
+/// Adds the caller's address and connection to the request.
 async fn remember_peer(
-    State(peer): State<IpAddr>,
+    State((peer, connection)): State<(IpAddr, Arc<Connection>)>,
     mut request: Request,
-    next: axum::middleware::Next,
-) -> axum::response::Response {
+    next: Next,
+) -> Response {
+    connection.set_phase(Phase::SendsBody);
     request.extensions_mut().insert(peer);
+    request.extensions_mut().insert(connection);
     next.run(request).await
+}
+
+/// Marks the connection as being answered, after the gate has read the whole request, until the answer is
+/// written.
+async fn mark_answered(mut request: Request, next: Next) -> Response {
+    let Some(connection) = request.extensions_mut().remove::<Arc<Connection>>() else {
+        return next.run(request).await;
+    };
+    connection.set_phase(
+        if request.method() == Method::GET && request.uri().path() == "/mcp" {
+            Phase::Listens
+        } else {
+            Phase::IsAnswered
+        },
+    );
+    let guard = AnswerGuard(connection);
+    next.run(request).await.map(|body| GuardedBody::wrap(body, guard))
 }
 
 /// Installs handlers for the signals that end a server. The future completes when one arrives.
