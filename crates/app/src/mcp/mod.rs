@@ -5,6 +5,7 @@
 //!
 //! Invariant: no `git` process outlives the server.
 
+mod backlog;
 mod connection_life;
 mod elicitation;
 mod http;

@@ -5,30 +5,38 @@
 //! lines beyond the limit, and JSON that is not a message, with the request's id if it has one. The meaning
 //! of messages is left to rmcp.
 //!
-//! Invariant: memory for one line is bounded, and no line ends the connection.
+//! Invariant: memory is bounded for one line and for all requests, and no line ends the connection.
 
 use std::future::Future;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::async_rw::JsonRpcMessageCodec;
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Decoder, Encoder};
 use tokio_util::sync::CancellationToken;
+
+use super::backlog::Backlog;
+use super::incoming::{cancelled_request, trim_message};
 
 /// The longest line that is read; as large as a body over HTTP may be by default.
 const MAX_LINE_BYTES: usize = 4 << 20;
 
 /// stdin and stdout as a transport of rmcp.
-pub(crate) struct StdioTransport {
-    reader: StdioReader,
-    writer: Arc<Mutex<StdioWriter>>,
+pub(crate) type StdioTransport = LineTransport<StdioReader, StdioWriter>;
+
+/// A pair of streams as a transport of rmcp.
+pub(crate) struct LineTransport<R, W> {
+    reader: R,
+    writer: Arc<Mutex<W>>,
     /// Bytes that are read and not yet split into lines.
     pending: BytesMut,
     /// The length of the part of `pending` that has no line end.
@@ -37,10 +45,26 @@ pub(crate) struct StdioTransport {
     skipping: bool,
     /// The first request has arrived.
     started: bool,
+    /// stdin has ended. Requests that are held back are still handed on.
+    ended: bool,
     closed: CancellationToken,
     /// Permits for errors that wait to be written, and the one for the next error.
     error_permits: Arc<Semaphore>,
     next_permit: Option<OwnedSemaphorePermit>,
+    requests: Arc<Requests>,
+}
+
+/// Requests that are not answered, and a signal for each that is.
+#[derive(Default)]
+struct Requests {
+    backlog: std::sync::Mutex<Backlog<ClientJsonRpcMessage>>,
+    answered: Notify,
+}
+
+impl Requests {
+    fn backlog(&self) -> MutexGuard<'_, Backlog<ClientJsonRpcMessage>> {
+        self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Errors that may wait to be written. A client that sends garbage and reads no answers is not read any
@@ -51,6 +75,16 @@ impl StdioTransport {
     /// Takes the process's streams. `closed` is cancelled when stdin ends.
     pub(crate) fn new(closed: CancellationToken) -> Self {
         let (reader, writer) = stdio_pipes();
+        Self::over(reader, writer, closed)
+    }
+}
+
+impl<R, W> LineTransport<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    fn over(reader: R, writer: W, closed: CancellationToken) -> Self {
         Self {
             reader,
             writer: Arc::new(Mutex::new(writer)),
@@ -58,9 +92,11 @@ impl StdioTransport {
             scanned: 0,
             skipping: false,
             started: false,
+            ended: false,
             closed,
             error_permits: Arc::new(Semaphore::new(MAX_WAITING_ERRORS)),
             next_permit: None,
+            requests: Arc::default(),
         }
     }
 
@@ -101,6 +137,34 @@ impl StdioTransport {
         }
     }
 
+    /// Queues a request, and returns any other message that rmcp shall have at once.
+    fn admit(&mut self, mut message: ClientJsonRpcMessage, bytes: usize) -> Option<ClientJsonRpcMessage> {
+        if let Err(error) = trim_message(&mut message) {
+            self.send_error(error, None);
+            return None;
+        }
+        match &message {
+            ClientJsonRpcMessage::Request(request) => {
+                self.started = true;
+                // It is answered when the client stops listening, so it must not take the place of another.
+                if matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
+                    return Some(message);
+                }
+                let id = request.id.clone();
+                self.requests.backlog().add(id, bytes, message);
+                None
+            }
+            // rmcp would take a notification or a response before the first request for the end of the
+            // handshake.
+            _ if !self.started => None,
+            _ => {
+                let is_known =
+                    cancelled_request(&message).is_none_or(|id| self.requests.backlog().cancel(id));
+                is_known.then_some(message)
+            }
+        }
+    }
+
     /// Answers a line that is not a message. In a task, because reading may be cancelled at any time.
     fn send_error(&mut self, error: ErrorData, id: Option<RequestId>) {
         let answer = self.send(ServerJsonRpcMessage::error(error, id));
@@ -117,20 +181,35 @@ enum InputLine {
     TooLong,
 }
 
-impl Transport<RoleServer> for StdioTransport {
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let writer = self.writer.clone();
+        let (writer, requests, closed) = (self.writer.clone(), self.requests.clone(), self.closed.clone());
         async move {
+            let answered = match &message {
+                ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
+                ServerJsonRpcMessage::Error(error) => error.id.clone(),
+                _ => None,
+            };
             let mut line = BytesMut::new();
             JsonRpcMessageCodec::<ServerJsonRpcMessage>::new().encode(message, &mut line)?;
             let mut writer = writer.lock().await;
-            writer.write_all(&line).await?;
-            writer.flush().await
+            writer.write_all(&line).await.inspect_err(|_| closed.cancel())?;
+            writer.flush().await.inspect_err(|_| closed.cancel())?;
+            // Only now: an answer that nobody reads takes as much memory as its request.
+            if let Some(id) = answered {
+                requests.backlog().answered(&id);
+                requests.answered.notify_one();
+            }
+            Ok(())
         }
     }
 
@@ -139,10 +218,24 @@ impl Transport<RoleServer> for StdioTransport {
             if self.next_permit.is_none() {
                 self.next_permit = self.error_permits.clone().acquire_owned().await.ok();
             }
-            let line = match self.read_line().await {
+            if let Some(request) = self.requests.backlog().start_next() {
+                return Some(request);
+            }
+            let (is_empty, is_full) = self.requests.backlog().fill();
+            if self.ended && is_empty {
+                return None;
+            }
+            let requests = self.requests.clone();
+            let can_read = !is_full && !self.ended;
+            let line = tokio::select! {
+                line = self.read_line(), if can_read => line,
+                () = requests.answered.notified() => continue,
+            };
+            let line = match line {
                 None => {
+                    self.ended = true;
                     self.closed.cancel();
-                    return None;
+                    continue;
                 }
                 Some(InputLine::TooLong) => {
                     let message = format!("Parse error: the line is longer than {MAX_LINE_BYTES} bytes");
@@ -155,13 +248,12 @@ impl Transport<RoleServer> for StdioTransport {
                 continue;
             }
             match parse_line(&line) {
-                Ok(Some(message)) if self.started || matches!(message, ClientJsonRpcMessage::Request(_)) => {
-                    self.started = true;
-                    return Some(message);
+                Ok(Some(message)) => {
+                    if let Some(message) = self.admit(message, line.len()) {
+                        return Some(message);
+                    }
                 }
-                // rmcp would take a notification or a response before the first request for the end of the
-                // handshake.
-                Ok(_) => {}
+                Ok(None) => {}
                 Err((error, id)) => self.send_error(error, id),
             }
         }
@@ -224,6 +316,102 @@ mod tests {
             }
         };
         assert_eq!(shown, expected);
+    }
+
+    /// The id of the next request, if there is one without waiting.
+    fn poll_request<R: AsyncRead + Unpin + Send>(
+        transport: &mut LineTransport<R, tokio::io::Sink>,
+    ) -> Option<RequestId> {
+        let mut receiving = std::pin::pin!(transport.receive());
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match receiving.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(Some(ClientJsonRpcMessage::Request(request))) => Some(request.id),
+            std::task::Poll::Ready(Some(_)) => panic!("not a request"),
+            std::task::Poll::Ready(None) | std::task::Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn requests_are_read_only_as_far_as_answers_are_written() {
+        let count = 40_000;
+        let input: String = (0..count)
+            .map(|id| {
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"hello\"}}}}\n")
+            })
+            .collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut transport = LineTransport::over(
+                io::Cursor::new(input.into_bytes()),
+                tokio::io::sink(),
+                CancellationToken::new(),
+            );
+            let mut received = Vec::new();
+            let mut answered = 0;
+            while answered < count {
+                let mut is_stuck = true;
+                // The scheduler may pause a task that reads much; only several pauses in a row are an end.
+                for _ in 0..100 {
+                    while let Some(id) = poll_request(&mut transport) {
+                        received.push(id);
+                        is_stuck = false;
+                    }
+                    tokio::task::yield_now().await;
+                }
+                assert!(!is_stuck, "after {answered} answers");
+                assert!(
+                    received.len() - answered <= 64,
+                    "{} at once",
+                    received.len() - answered
+                );
+                // Two megabytes: the lines held back, and one buffer of the reader.
+                let read = usize::try_from(transport.reader.position()).unwrap();
+                assert!(read <= received.len() * 80 + (2 << 20), "{read} bytes are read");
+                for id in &received[answered..] {
+                    let error = ErrorData::internal_error("an answer", None);
+                    let sent = transport.send(ServerJsonRpcMessage::error(error, Some(id.clone())));
+                    sent.await.unwrap();
+                }
+                answered = received.len();
+            }
+            let in_order: Vec<RequestId> = (0..count)
+                .map(|id| RequestId::Number(i64::try_from(id).unwrap()))
+                .collect();
+            assert_eq!(received, in_order);
+        });
+    }
+
+    #[test]
+    fn cancellations_are_read_behind_requests_that_are_held_back() {
+        let mut input: String = (0..100)
+            .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n"))
+            .collect();
+        for id in [90, 5] {
+            input += &format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}\n"
+            );
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let reader = io::Cursor::new(input.into_bytes());
+            let mut transport = LineTransport::over(reader, tokio::io::sink(), CancellationToken::new());
+            for id in 0..64 {
+                assert_eq!(poll_request(&mut transport), Some(RequestId::Number(id)));
+            }
+            let Some(ClientJsonRpcMessage::Notification(_)) = transport.receive().await else {
+                panic!("the cancellation of a request that runs is handed on");
+            };
+            for (id, answered) in (64..90).chain(91..100).zip(6..) {
+                let answer = ServerJsonRpcMessage::error(
+                    ErrorData::internal_error("an answer", None),
+                    Some(RequestId::Number(answered)),
+                );
+                if id > 64 {
+                    transport.send(answer).await.unwrap();
+                }
+                assert_eq!(poll_request(&mut transport), Some(RequestId::Number(id)));
+            }
+        });
     }
 
     #[test]

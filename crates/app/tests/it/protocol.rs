@@ -264,3 +264,50 @@ fn concurrent_calls_are_all_answered() {
     received.sort_unstable();
     assert_eq!(received, sent);
 }
+
+#[test]
+fn calls_whose_answers_are_read_late_are_all_answered() {
+    const CALLS: u64 = 4_000;
+    let sandbox = sandbox();
+    let mut docent = sandbox.docent();
+    docent
+        .args(["--set", "limit.hello=0", "serve"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = docent.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let (begun, begins) = std::sync::mpsc::channel();
+    // Several megabytes, so that the client must wait for the server before it has sent all of them.
+    let writer = std::thread::spawn(move || {
+        let client = json!({ "name": "testkit", "version": "0" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+        writeln!(input, "{initialize}").unwrap();
+        for id in 1..=CALLS {
+            let params = json!({ "name": "hello", "arguments": { "name": "x".repeat(1_000) } });
+            let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+            writeln!(input, "{call}").unwrap();
+            if id == 500 {
+                begun.send(()).unwrap();
+            }
+        }
+        input
+    });
+    begins.recv().unwrap();
+    let mut answers = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut ids = std::collections::BTreeSet::new();
+    while ids.len() <= usize::try_from(CALLS).unwrap() {
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert!(
+            answer.get("error").is_none() && answer["result"]["isError"] != true,
+            "{answer}"
+        );
+        assert!(
+            ids.insert(answer["id"].as_u64().unwrap()),
+            "answered twice: {answer}"
+        );
+    }
+    drop(writer.join().unwrap());
+    assert!(child.wait().unwrap().success());
+}
