@@ -334,11 +334,13 @@ mod tests {
     #[test]
     fn requests_are_read_only_as_far_as_answers_are_written() {
         let count = 40_000;
-        let input: String = (0..count)
-            .map(|id| {
-                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"hello\"}}}}\n")
-            })
-            .collect();
+        let mut input = String::new();
+        for id in 0..count {
+            let params = "{\"name\":\"hello\"}";
+            input += &format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{params}}}\n"
+            );
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let mut transport = LineTransport::over(
@@ -383,9 +385,10 @@ mod tests {
 
     #[test]
     fn cancellations_are_read_behind_requests_that_are_held_back() {
-        let mut input: String = (0..100)
-            .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n"))
-            .collect();
+        let mut input = String::new();
+        for id in 0..100 {
+            input += &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+        }
         for id in [90, 5] {
             input += &format!(
                 "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}\n"
