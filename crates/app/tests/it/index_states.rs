@@ -371,7 +371,7 @@ fn nested(depth: usize) -> PathBuf {
 #[test]
 fn directories_deeper_than_any_path_are_named_and_the_rest_is_served() {
     let sandbox = project();
-    let (root, outside) = (sandbox.root().to_owned(), sandbox.outside());
+    let (root, outside) = (sandbox.root(), sandbox.outside());
     // No path may be as long as the whole chain of 1,900, so it is put together from its lower end.
     let parts = ["first", "second", "third"].map(|name| outside.join(name));
     for (part, depth) in parts.iter().zip([700, 700, 498]) {

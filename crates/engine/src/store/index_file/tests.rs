@@ -24,7 +24,7 @@ struct Stored {
 /// A file with this many bytes of content, as tantivy writes it.
 fn stored(name: &str, bytes: usize) -> Stored {
     let folder = tempfile::tempdir().unwrap();
-    let content: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
+    let content: Vec<u8> = (0..bytes).map(|at| u8::try_from(at % 251).unwrap()).collect();
     let directory = ManagedDirectory::wrap(Box::new(IndexFolder::new(folder.path()))).unwrap();
     let mut writer = directory.open_write(Path::new(name)).unwrap();
     writer.write_all(&content).unwrap();

@@ -43,7 +43,7 @@ fn fill<E>(store: &dyn Store<E>, batches: Vec<Vec<E>>) {
 fn text(number: u32) -> String {
     let words = ["walrus ", "tusk ", "ice ", "floe ", "colony "];
     let repeated = (2..).zip(words).map(|(divisor, word)| {
-        let count = if number % divisor == 0 {
+        let count = if number.is_multiple_of(divisor) {
             0
         } else {
             number % 3 + divisor % 2 + 1
@@ -166,7 +166,7 @@ fn discoveries_are_the_same_in_any_segments() {
 
 fn section(number: u32) -> SectionEntry {
     let mut vector = [0; DIMENSIONS];
-    (vector[0], vector[1]) = (if number % 3 == 0 { 100 } else { 10 }, 10);
+    (vector[0], vector[1]) = (if number.is_multiple_of(3) { 100 } else { 10 }, 10);
     SectionEntry {
         section: StoredSection {
             path: format!("docs/{number}.md"),
