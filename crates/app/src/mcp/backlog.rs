@@ -1,9 +1,9 @@
 //! Requests of one connection that are read and not answered yet.
 //!
 //! Over stdio nothing but the server bounds how much a client may send before it reads an answer. Requests
-//! beyond a number are held back, and once much is held back, nothing more is read: then the pipe fills up and
-//! the client waits. Reading goes on for a while behind a full number of requests, because a cancellation or
-//! the user's answer to a question may be what ends one of them.
+//! beyond a number are held back, and once much is held back, nothing more is read: then the pipe fills up
+//! and the client waits. Reading goes on for a while behind a full number of requests, because a
+//! cancellation or the user's answer to a question may be what ends one of them.
 //!
 //! Invariant: the memory for requests does not depend on how many a client sends.
 

@@ -202,6 +202,8 @@ fn config_shows_every_value_and_where_it_came_from() {
     http.allowed_hosts             []  default
     http.allowed_origins           []  default
     http.body_seconds              10  default
+    http.connections_per_address   256  default
+    http.head_seconds              5  default
     http.max_body_bytes            4194304  default
     http.token                     [set]  DOCENT_HTTP_TOKEN
     rank.recency_day               1.5  default

@@ -169,6 +169,14 @@ fn request_with_text(place: usize, text: &str) -> Option<(Era, &'static str, Val
         9 => initialize(json!({ "capabilities": { "experimental": { text: {} } } })),
         10 => initialize(json!({ "capabilities": { "extensions": { "x": { "y": text } } } })),
         11 => initialize(json!({ "_meta": { text: 1 } })),
+        _ => call_with_text(place, text),
+    }
+}
+
+/// The same for places in calls of tools and other requests.
+fn call_with_text(place: usize, text: &str) -> Option<(Era, &'static str, Value)> {
+    let ask = |method: &'static str, params: Value| Some((Era::Stateless, method, params));
+    match place {
         12 => ask("tools/call", json!({ "name": text, "arguments": {} })),
         13 => ask(
             "tools/call",

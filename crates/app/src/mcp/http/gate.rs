@@ -55,7 +55,7 @@ impl Gate {
                 "Host is not allowed; add it to http.allowed_hosts",
             ));
         }
-        // A browser sends one Origin. If a proxy or a script adds a second, it is unclear which of them counts.
+        // A browser sends one Origin. If a proxy or a script adds a second, it is unclear which one counts.
         let mut origins = headers.get_all(header::ORIGIN).iter();
         if let Some(origin) = origins.next()
             && (origins.next().is_some() || !origin.to_str().is_ok_and(|origin| self.origin_is_ours(origin)))
@@ -106,8 +106,8 @@ impl Gate {
         {
             return true;
         }
-        // An origin is a scheme and an authority, with no user, path or query. `http://evil@localhost` names a
-        // loopback host only for a parser that skips the user.
+        // An origin is a scheme and an authority, with no user, path or query. `http://evil@localhost` names
+        // a loopback host only for a parser that skips the user.
         let authority = ["http://", "https://"].iter().find_map(|scheme| {
             let start = origin.get(..scheme.len())?;
             start
