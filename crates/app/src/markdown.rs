@@ -80,12 +80,13 @@ pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The words of a caller, shortened for errors and logs: enough to recognise them.
+/// The words of a caller, shortened for errors and logs: enough to recognise them. Invisible characters are
+/// written out, because a reader of the error would not see them.
 pub(crate) fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 300;
     match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", reveal_part(&text[..end])),
+        None => reveal_part(text).into_owned(),
     }
 }
 

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{self, Object};
 use super::call::{Audience, Call, Reply, ReportProgress};
 use super::consent::{Consent, Question, Questions};
-use super::failure::{Dialect, Failure};
+use super::failure::{Dialect, Failure, reveal_string, reveal_strings};
 use super::queue::{CallQueue, CallWeight, QueueFull};
 use super::tool::Tool;
 use crate::markdown::shorten;
@@ -337,6 +337,8 @@ impl Dispatch {
 }
 
 impl ToolAnswer {
+    /// An answer without invisible characters. Tools write out those of files and commits; the caller's own
+    /// words, which many answers repeat, are written out here.
     fn from_reply(reply: Reply, indented: bool) -> Self {
         let mut answer = Self {
             text: String::new(),
@@ -345,7 +347,8 @@ impl ToolAnswer {
             question: None,
         };
         match reply {
-            Reply::Json(value) => {
+            Reply::Json(mut value) => {
+                reveal_strings(&mut value);
                 answer.text = if indented {
                     format!("{value:#}")
                 } else {
@@ -353,7 +356,10 @@ impl ToolAnswer {
                 };
                 answer.structured = Some(value);
             }
-            Reply::Text(text) => answer.text = text,
+            Reply::Text(mut text) => {
+                reveal_string(&mut text);
+                answer.text = text;
+            }
             Reply::Ask(question) => answer.question = Some(question),
         }
         answer

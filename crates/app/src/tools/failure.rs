@@ -1,7 +1,13 @@
 //! A failed call: its kind, and the dialect in which its group of tools has promised to write errors.
 //!
 //! Which error leads to which failure is decided in the groups, next to the calls of the engine.
+//!
+//! Invariant: no rendered failure has an invisible character. Messages repeat the words of the caller, and
+//! names of files that the caller did not choose.
 
+use std::borrow::Cow;
+
+use docent_core::text::reveal::{find_hidden_char, reveal, reveal_part};
 use docent_engine::deadline::Expired;
 use docent_engine::files::{FileError, MOVED_PROJECT};
 use serde_json::{Value, json};
@@ -215,15 +221,16 @@ impl Failure {
 
     /// The text that a client gets.
     pub(crate) fn text(&self, dialect: Dialect) -> String {
-        match dialect {
-            Dialect::Json => self.json_text(),
+        let text = match dialect {
+            Dialect::Json => return self.json_text(),
             Dialect::JsonWithCode => {
-                json!({ "error": self.sentence(), "code": self.kind.status() }).to_string()
+                return json!({ "error": self.sentence(), "code": self.kind.status() }).to_string();
             }
             Dialect::Markdown => self.markdown_text(),
             Dialect::Sentence => self.sentence(),
             Dialect::PrefixedSentence => format!("Error: {}", self.sentence()),
-        }
+        };
+        reveal_part(&text).into_owned()
     }
 
     fn json_text(&self) -> String {
@@ -247,7 +254,9 @@ impl Failure {
         if let Some(seconds) = self.retry_after {
             put("retryAfter", json!(seconds));
         }
-        Value::Object(text).to_string()
+        let mut text = Value::Object(text);
+        reveal_strings(&mut text);
+        text.to_string()
     }
 
     fn markdown_text(&self) -> String {
@@ -279,7 +288,32 @@ impl Failure {
         if let Some(hint) = &self.hint {
             sentence = format!("{sentence}. {hint}");
         }
-        sentence
+        reveal_part(&sentence).into_owned()
+    }
+}
+
+/// Writes out the invisible characters in all texts of a JSON value, the names of fields included.
+pub(crate) fn reveal_strings(value: &mut Value) {
+    match value {
+        Value::String(text) => reveal_string(text),
+        Value::Array(items) => items.iter_mut().for_each(reveal_strings),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(reveal_strings);
+            if fields.keys().any(|name| find_hidden_char(name).is_some()) {
+                *fields = std::mem::take(fields)
+                    .into_iter()
+                    .map(|(name, value)| (reveal(&name).into_owned(), value))
+                    .collect();
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The same for one text. A byte order mark at its start stays: a whole file may begin with one.
+pub(crate) fn reveal_string(text: &mut String) {
+    if let Cow::Owned(shown) = reveal(text) {
+        *text = shown;
     }
 }
 

@@ -225,7 +225,10 @@ fn forged_snapshot_ids_are_refused() {
         let answer = sandbox.call("end_coverage_snapshot", arguments);
         assert_eq!(
             answer.to_string(),
-            format!("[isError] Error: Snapshot not found with ID {forged}")
+            format!(
+                "[isError] Error: Snapshot not found with ID {}",
+                forged.replace('\0', "\\u{0}")
+            )
         );
     }
     assert!(

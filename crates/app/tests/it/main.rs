@@ -43,6 +43,7 @@ mod git_states;
 mod git_submodules;
 mod grep_codebase;
 mod hello;
+mod hidden_characters;
 mod http;
 mod http_load;
 mod index;
