@@ -31,8 +31,8 @@ fn main() {
     }
 }
 
-/// Prints `refused KIND` or `redacted`, a tab, the redacted text on one line, and the number of all texts at the
-/// end.
+/// Prints `refused KIND` or `redacted`, a tab, the redacted text on one line, and the number of all texts at
+/// the end.
 fn print_flagged(texts: &[&str]) {
     for text in texts {
         let Cow::Owned(clean) = redact(text) else {

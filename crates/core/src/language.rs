@@ -146,8 +146,8 @@ impl Language {
 }
 
 impl Language {
-    /// True for the extension of a file of source code. Data, markup, configuration, shells, queries and build
-    /// scripts are not source code here, because they hold values as often as logic: `json`, `html`, `tf`,
+    /// True for the extension of a file of source code. Data, markup, configuration, shells, queries and
+    /// build scripts are not source code here, because they hold values as often as logic: `json`, `html`, `tf`,
     /// `sh`, `sql`, `gradle`.
     pub fn is_source_code_extension(extension: &str) -> bool {
         // Written in a programming language by syntax, but used as data or as settings of a build.

@@ -313,35 +313,6 @@ fn a_git_directory_that_points_to_another_repository_is_refused() {
 }
 
 #[test]
-fn history_shows_source_files_named_credentials_and_no_data() {
-    let sandbox = sandbox()
-        .repository()
-        .file("src/Credentials.kt", "class Credentials\n")
-        .file("credentials.json", "hunter2\n");
-    sandbox.commit("2025-10-08", JOHN, "credentials");
-    sandbox.write("src/Credentials.kt", "class Credentials(val user: String)\n");
-    sandbox.write("credentials.json", "hunter2 changed\n");
-    for arguments in [json!({}), json!({ "ref1": "HEAD" })] {
-        let diff = sandbox.call("git_diff", arguments);
-        assert!(
-            diff.text.contains("+class Credentials(val user: String)"),
-            "{diff}"
-        );
-        assert!(!diff.text.contains("hunter2"), "{diff}");
-    }
-    let blame = sandbox.call("git_blame", json!({ "filePath": "src/Credentials.kt" }));
-    assert!(
-        !blame.is_error && blame.text.contains("class Credentials"),
-        "{blame}"
-    );
-    let blame = sandbox.call("git_blame", json!({ "filePath": "credentials.json" }));
-    assert!(blame.is_error && !blame.text.contains("hunter2"), "{blame}");
-    let search = sandbox.call("context_search", json!({ "query": "Credentials user" }));
-    assert!(search.text.contains("src/Credentials.kt"), "{search}");
-    assert!(!search.text.contains("hunter2"), "{search}");
-}
-
-#[test]
 fn blocked_files_are_not_shown_under_any_name() {
     let sandbox = sandbox()
         .repository()

@@ -1,4 +1,5 @@
-//! Formats of access tokens: the fixed beginning that a provider gives its tokens, and the characters after it.
+//! Formats of access tokens: the fixed beginning that a provider gives its tokens, and the characters after
+//! it.
 //!
 //! The formats are public facts, documented by the providers and collected by secret scanners such as
 //! gitleaks. Left out: keys that look like any other hexadecimal number. Only the name that such a key is
@@ -222,8 +223,8 @@ static FORMATS: &[TokenFormat] = &[
     format("a Yandex token", &["y0_", "AQVN"], WordDash, 35).with_digit(),
 ];
 
-/// The beginnings of all tokens: one search for literals, and the formats by the first byte of a beginning, the
-/// longer first. A beginning is also a part of many words, so a check of the characters around it follows.
+/// The beginnings of all tokens: one search for literals, and the formats by the first byte of a beginning,
+/// the longer first. A beginning is also a part of many words, so a check of the characters around it follows.
 struct Prefixes {
     search: Regex,
     by_first_byte: Vec<Vec<(&'static str, &'static TokenFormat)>>,
@@ -246,8 +247,8 @@ static PREFIXES: LazyLock<Prefixes> = LazyLock::new(|| {
     }
 });
 
-/// Characters that decide whether a run is a token. Without a limit, `sk-sk-sk-…` would be read to its end from
-/// each of its beginnings.
+/// Characters that decide whether a run is a token. Without a limit, `sk-sk-sk-…` would be read to its end
+/// from each of its beginnings.
 const MAX_DECIDING_CHARS: usize = 256;
 
 /// A token in a text: its description and its bytes.
@@ -267,12 +268,10 @@ pub(super) fn find_tokens(text: &str) -> impl Iterator<Item = Found> {
             }
             // A longer beginning was tried first, but a shorter one may fit: `sk_` after `sk_test_`.
             let first = usize::from(text.as_bytes()[range.start]);
-            let fitting = prefixes.by_first_byte[first]
+            let mut fitting = prefixes.by_first_byte[first]
                 .iter()
                 .filter(|(prefix, _)| text[range.start..].starts_with(prefix));
-            let found = fitting
-                .filter_map(|(prefix, format)| format.match_at(text, range.start, prefix))
-                .next();
+            let found = fitting.find_map(|(prefix, format)| format.match_at(text, range.start, prefix));
             if let Some(found) = found {
                 at = found.1.end;
                 return Some(found);
@@ -288,7 +287,7 @@ impl TokenFormat {
         let belongs = |byte: &u8| self.alphabet.contains(*byte);
         let mut length = body.bytes().take(MAX_DECIDING_CHARS).take_while(belongs).count();
         let is_mixed = !self.needs_digit || body[..length].bytes().any(|byte| byte.is_ascii_digit());
-        if length < self.min_chars || !is_mixed || is_placeholder(&body[..length]) {
+        if length < self.min_chars || !is_mixed || is_filler(&body[..length]) {
             return None;
         }
         length += body.bytes().skip(length).take_while(belongs).count();
@@ -326,33 +325,34 @@ pub(super) fn is_word(byte: u8) -> bool {
 /// True if no word reaches over the position from the left. The letter of `\n` in an escaped text is no word.
 pub(super) fn begins_word(text: &str, start: usize) -> bool {
     match text.as_bytes()[..start] {
-        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [] | [.., b'\\', b'n' | b'r' | b't'] => true,
         [.., before] => !is_word(before),
-        [] => true,
     }
 }
 
-/// True for the stand-ins of documentation: one character repeated, or a word that says so.
-pub(super) fn is_placeholder(value: &str) -> bool {
+/// True for a value that fills a place: one character repeated, or a row of `x`.
+fn is_filler(value: &str) -> bool {
     let mut bytes = value.bytes();
     let first = bytes.next();
-    if bytes.all(|byte| Some(byte) == first) {
-        return true;
-    }
+    bytes.all(|byte| Some(byte) == first) || value.to_ascii_lowercase().contains("xxxx")
+}
+
+/// True for the stand-ins of documentation: a filler, or a word that says so.
+pub(super) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    [
-        "xxxx",
-        "****",
-        "....",
-        "example",
-        "your",
-        "placeholder",
-        "redacted",
-        "changeme",
-        "dummy",
-    ]
-    .iter()
-    .any(|word| lower.contains(word))
+    is_filler(value)
+        || [
+            "****",
+            "....",
+            "example",
+            "your",
+            "placeholder",
+            "redacted",
+            "changeme",
+            "dummy",
+        ]
+        .iter()
+        .any(|word| lower.contains(word))
 }
 
 #[cfg(test)]
@@ -365,15 +365,28 @@ mod tests {
     const MIXED: &str = "aB3dE5gH7jK9mN1pQ";
     const CAPITALS: &str = "A2C4E6G7JKLMNPQR";
 
-    /// Made-up tokens with the lengths of real ones, joined at run time, so that no scanner takes a fixture for a
-    /// real secret.
+    fn long(part: &str, chars: usize) -> String {
+        part.repeat(chars / part.len() + 1)[..chars].to_owned()
+    }
+
+    fn token(prefix: &str, part: &str, chars: usize) -> String {
+        format!("{prefix}{}", long(part, chars))
+    }
+
+    fn parts(prefix: &str, lengths: &[usize], between: &str) -> String {
+        let parts: Vec<String> = lengths.iter().map(|chars| long(MIXED, *chars)).collect();
+        format!("{prefix}{}", parts.join(between))
+    }
+
+    /// Made-up tokens with the lengths of real ones, joined at run time, so that no scanner takes a fixture
+    /// for a real secret.
     fn samples() -> Vec<(&'static str, String)> {
-        let long = |part: &str, chars: usize| part.repeat(chars / part.len() + 1)[..chars].to_owned();
-        let token = |prefix: &str, part: &str, chars: usize| format!("{prefix}{}", long(part, chars));
-        let parts = |prefix: &str, lengths: &[usize], between: &str| {
-            let parts: Vec<String> = lengths.iter().map(|chars| long(MIXED, *chars)).collect();
-            format!("{prefix}{}", parts.join(between))
-        };
+        let mut all = samples_before_google();
+        all.extend(samples_from_google());
+        all
+    }
+
+    fn samples_before_google() -> Vec<(&'static str, String)> {
         vec![
             ("a 1Password token", token("ops_eyJ", MIXED, 250)),
             (
@@ -424,6 +437,11 @@ mod tests {
             ("a GitLab token", token("glpat-", MIXED, 20)),
             ("a GitLab token", token("glrt-", MIXED, 20)),
             ("a GitLab token", token("GR1348941", MIXED, 20)),
+        ]
+    }
+
+    fn samples_from_google() -> Vec<(&'static str, String)> {
+        vec![
             ("a Google API key", token("AIza", MIXED, 35)),
             ("a Google OAuth token", token("ya29.", MIXED, 120)),
             ("a Google OAuth token", token("1//0", MIXED, 60)),
@@ -522,7 +540,6 @@ mod tests {
             "sk-toggleable__content-arrow",
             "task-0123456789abcdef0",
             "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-            "AKIAIOSFODNN7EXAMPLE",
             "glpat-short",
             "AKIAABCDEFGHIJKLMNOPQRST",
             "my_hf_abcdefghijklmnopqrstuvwxyzabcdefgh",

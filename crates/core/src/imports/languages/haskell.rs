@@ -42,11 +42,11 @@ pub(super) fn read_statement(statement: &str, line: usize) -> Vec<Import> {
 
 /// The modules of the packages in a project.
 #[derive(Default)]
-pub(super) struct Modules {
+pub(super) struct HaskellModules {
     packages: CabalPackages,
 }
 
-impl Modules {
+impl HaskellModules {
     pub(super) fn resolve_import(
         &self,
         project: &CachedProject<'_>,

@@ -97,7 +97,7 @@ pub(super) fn read_statement(language: Language, statement: &str, line: usize) -
 #[derive(Default)]
 pub(super) struct LanguageResolvers {
     go: go::Modules,
-    haskell: haskell::Modules,
+    haskell: haskell::HaskellModules,
     javascript: javascript::ResolutionSettings,
     jvm: jvm::SourceRoots,
     rust: rust::Crates,

@@ -174,23 +174,20 @@ fn read_stanzas(text: &str) -> Vec<Stanza<'_>> {
         let indentation = line.len() - line.trim_start().len();
         let mut value = content;
         if field.0.is_empty() || indentation <= field.1 {
-            match split_field(content) {
-                Some((name, rest)) => {
-                    field = (name, indentation);
-                    value = rest;
+            if let Some((name, rest)) = split_field(content) {
+                field = (name, indentation);
+                value = rest;
+            } else {
+                field = (String::new(), 0);
+                let mut words = content.split_whitespace();
+                if indentation == 0 {
+                    stanzas.push(Stanza {
+                        kind: words.next().unwrap_or_default().to_ascii_lowercase(),
+                        name: words.next().unwrap_or_default(),
+                        ..Stanza::default()
+                    });
                 }
-                None => {
-                    field = (String::new(), 0);
-                    let mut words = content.split_whitespace();
-                    if indentation == 0 {
-                        stanzas.push(Stanza {
-                            kind: words.next().unwrap_or_default().to_ascii_lowercase(),
-                            name: words.next().unwrap_or_default(),
-                            ..Stanza::default()
-                        });
-                    }
-                    continue;
-                }
+                continue;
             }
         }
         let Some(stanza) = stanzas.last_mut() else { break };
