@@ -171,7 +171,7 @@ mod tests {
                 "shop-web/Web/Main.hs",
                 &format!("import {name}"),
                 expected,
-            )
+            );
         };
         check("Shop.Cart", "shop-lib/src/Shop/Cart.hs");
         check("Plain", "plain/src/Plain.hs");
