@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use docent_testkit::{Era, JANE, JOHN, Sandbox, make_link};
+use docent_testkit::{Era, Finished, JANE, JOHN, Sandbox, make_link};
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -183,4 +183,50 @@ fn blame_follows_a_staged_rename() {
     );
     let old = sandbox.call("git_blame", json!({ "filePath": "old.txt" }));
     assert!(old.text.contains("⚠ File has local modifications"), "{old}");
+}
+
+#[test]
+fn the_last_change_of_a_committed_file_is_its_last_commit() {
+    const ON_DISK: &str = "2026-01-09T10:00:00Z";
+    let sandbox = sandbox()
+        .repository()
+        .file("a.txt", "one\n")
+        .file("b.txt", "one\n")
+        .file("lines.txt", "one\ntwo\n");
+    sandbox.commit("2025-10-08", JOHN, "one");
+    sandbox.write("b.txt", "one\ntwo\n");
+    sandbox.commit("2025-10-09", JOHN, "two");
+    sandbox.write("new.txt", "x\n");
+    // As after a checkout that converts line ends.
+    sandbox.write("lines.txt", "one\r\ntwo\r\n");
+    let last_modified = |path: &str| {
+        let answer = sandbox.call("read_file", json!({ "path": path })).json();
+        answer["metadata"]["lastModified"].as_str().unwrap().to_owned()
+    };
+    for _ in 0..2 {
+        assert_eq!(last_modified("a.txt"), "2025-10-08T12:00:00Z");
+        assert_eq!(last_modified("b.txt"), "2025-10-09T12:00:00Z");
+        assert_eq!(last_modified("lines.txt"), "2025-10-08T12:00:00Z");
+        assert_eq!(last_modified("new.txt"), ON_DISK);
+    }
+    sandbox.write("a.txt", "changed\n");
+    assert_eq!(last_modified("a.txt"), ON_DISK);
+    sandbox.commit("2025-10-10", JOHN, "three");
+    assert_eq!(last_modified("a.txt"), "2025-10-10T12:00:00Z");
+    assert_eq!(last_modified("b.txt"), "2025-10-09T12:00:00Z");
+    let mut command = sandbox.docent();
+    let finished =
+        Finished::run(
+            command
+                .env("PATH", "/nonexistent")
+                .args(["call", "read_file", r#"{"path":"a.txt"}"#]),
+        );
+    assert!(finished.stdout.contains(ON_DISK), "{finished:?}");
+    fs::write(
+        sandbox.root().join(".git/shallow"),
+        sandbox.git(&["rev-parse", "HEAD~1"]) + "\n",
+    )
+    .unwrap();
+    assert_eq!(last_modified("a.txt"), "2025-10-10T12:00:00Z");
+    assert_eq!(last_modified("b.txt"), ON_DISK);
 }

@@ -11,6 +11,7 @@ mod diff;
 mod fill;
 mod graph;
 mod history;
+mod last_change;
 mod links;
 mod location;
 mod log;
@@ -25,6 +26,7 @@ mod work_tree;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use docent_core::path::RepoPath;
@@ -64,6 +66,9 @@ pub struct Git {
     diffs: Cache<diff::CommitPair, Arc<Diff>, AnswerWeight>,
     /// Hashes of blobs, by object id.
     content_hashes: Cache<String, u64>,
+    last_changes: Cache<String, last_change::KnownChange>,
+    /// How often git took too long to find the last change of a file.
+    slow_searches: AtomicU32,
 }
 
 /// Weighs cached answers in bytes.
@@ -187,6 +192,8 @@ impl Git {
             blamed: Cache::with_weighter(200, MAX_CACHED_BYTES, AnswerWeight),
             diffs: Cache::with_weighter(200, MAX_CACHED_BYTES, AnswerWeight),
             content_hashes: Cache::new(1_000),
+            last_changes: Cache::new(5_000),
+            slow_searches: AtomicU32::new(0),
         }
     }
 

@@ -148,6 +148,11 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         .read(&path, MAX_FILE_BYTES)
         .map_err(|error| refuse_file(&error, &args.path, "Permission denied"))?;
     let size = content.bytes.len() as u64;
+    // The time on disk of a file that is as committed is the time of the checkout.
+    let committed = call
+        .project
+        .git
+        .last_commit_time(&path, &content.bytes, call.deadline);
     let text = decode_text(content.bytes).ok_or_else(|| {
         Failure::new(FailureKind::Invalid, "Not a text file")
             .about("path", &args.path)
@@ -178,7 +183,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         metadata: Metadata {
             module: module_of(&path).to_owned(),
             role: FileRole::of(&path).name().to_owned(),
-            last_modified: rfc3339_of(content.modified),
+            last_modified: rfc3339_of(committed.or(content.modified)),
         },
         notice: None,
     };
