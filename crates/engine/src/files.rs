@@ -130,6 +130,20 @@ impl Root {
         }
     }
 
+    /// A directory of the project as a root, with the same rules. No link leads to it.
+    pub(crate) fn directory(&self, path: &RepoPath) -> Result<Self, FileError> {
+        let mut dir = self.dir.try_clone()?;
+        for name in path.components() {
+            dir = dir.open_dir_nofollow(name)?;
+        }
+        Ok(Self {
+            path: self.path.join(path.as_str()).into(),
+            given: self.given.join(path.as_str()).into(),
+            dir: Arc::new(dir),
+            access: self.access.clone(),
+        })
+    }
+
     /// The canonical path, for naming the project and for walking. Files are opened by handle.
     pub fn path(&self) -> &Path {
         &self.path

@@ -230,3 +230,53 @@ fn the_last_change_of_a_committed_file_is_its_last_commit() {
     assert_eq!(last_modified("a.txt"), "2025-10-10T12:00:00Z");
     assert_eq!(last_modified("b.txt"), ON_DISK);
 }
+
+#[test]
+fn blame_of_a_file_in_a_submodule_is_that_of_the_submodule() {
+    let inner = sandbox().repository().file("src/f.txt", "one\n");
+    inner.commit("2025-10-08", JOHN, "inner one");
+    inner.write("src/f.txt", "one\ntwo\n");
+    inner.commit("2025-10-09", JANE, "inner two");
+    let sandbox = sandbox().repository().file("a.txt", "x\n");
+    let url = format!("file://{}", inner.root().display());
+    sandbox.git(&["submodule", "--quiet", "add", &url, "libs/inner"]);
+    sandbox.commit("2025-10-10", JOHN, "outer");
+    assert_snapshot!(sandbox.call("git_blame", json!({ "filePath": "libs/inner/src/f.txt" })), @"
+    # Git Blame: libs/inner/src/f.txt
+
+    ## Lines 1-2
+
+    ```plaintext
+    1  bff882f (John Doe    2025-10-08) one
+    2  109369c (Jane Smith  2025-10-09) two
+    ```
+
+    ### Commit bff882f
+    **Author**: John Doe <john@example.com>  
+    **Date**: 2025-10-08  
+    **Message**: inner one
+
+    ### Commit 109369c
+    **Author**: Jane Smith <jane@example.com>  
+    **Date**: 2025-10-09  
+    **Message**: inner two
+    ");
+    for path in ["libs/inner", "libs/inner/absent.txt", "libs"] {
+        let answer = sandbox.call("git_blame", json!({ "filePath": path }));
+        assert!(
+            answer.text.contains("File not tracked by git"),
+            "{path}: {answer}"
+        );
+    }
+    // A submodule that leads to another repository is not followed.
+    let other = crate::sandbox().repository().file("src/f.txt", "hunter2\n");
+    other.commit("2025-10-08", JOHN, "hunter2");
+    let dot_git = sandbox.root().join("libs/inner/.git");
+    fs::write(
+        &dot_git,
+        format!("gitdir: {}\n", other.root().join(".git").display()),
+    )
+    .unwrap();
+    let answer = sandbox.call("git_blame", json!({ "filePath": "libs/inner/src/f.txt" }));
+    assert!(answer.is_error && !answer.text.contains("hunter2"), "{answer}");
+}

@@ -151,6 +151,9 @@ impl Git {
             if repository.read_mode(path, deadline)?.starts_with("100") {
                 return Err(GitError::Incomplete);
             }
+            if let Some((submodule, inner)) = self.open_submodule(repository, path, deadline)? {
+                return submodule.blame(&inner, requested, deadline);
+            }
             self.check_staged_rename(repository, path, deadline)?;
         }
         let current = self.read_current(repository, path, committed.as_ref(), deadline)?;

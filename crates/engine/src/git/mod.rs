@@ -21,9 +21,11 @@ mod patch;
 mod raw;
 mod reference;
 mod stores;
+mod submodule;
 mod table;
 mod work_tree;
 
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU32;
@@ -67,6 +69,8 @@ pub struct Git {
     /// Hashes of blobs, by object id.
     content_hashes: Cache<String, u64>,
     last_changes: Cache<String, last_change::KnownChange>,
+    /// Open submodules, by their directories.
+    submodules: Mutex<HashMap<String, Arc<Self>>>,
     /// How often git took too long to find the last change of a file.
     slow_searches: AtomicU32,
 }
@@ -193,6 +197,7 @@ impl Git {
             diffs: Cache::with_weighter(200, MAX_CACHED_BYTES, AnswerWeight),
             content_hashes: Cache::new(1_000),
             last_changes: Cache::new(5_000),
+            submodules: Mutex::default(),
             slow_searches: AtomicU32::new(0),
         }
     }
