@@ -191,20 +191,15 @@ fn is_date(text: &str) -> bool {
         || is_time_of_day(text)
 }
 
-/// Seconds since 1970: `1704067200`, `@1704067200`, either with a zone such as `+0000` behind it, which changes
-/// nothing.
+/// Seconds since 1970: `1704067200`, `@1704067200`, either with a zone such as `+0000` behind it, which
+/// changes nothing.
 fn is_seconds(text: &str) -> bool {
     let has_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (seconds, zone) = match text.split_once(' ') {
         Some((seconds, zone)) => (seconds, Some(zone)),
         None => (text, None),
     };
-    let is_zone = |zone: &str| {
-        zone.len() == 5
-            && zone
-                .strip_prefix(['+', '-'])
-                .is_some_and(|digits| has_digits(digits))
-    };
+    let is_zone = |zone: &str| zone.len() == 5 && zone.strip_prefix(['+', '-']).is_some_and(has_digits);
     if !zone.is_none_or(is_zone) {
         return false;
     }

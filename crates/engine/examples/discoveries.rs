@@ -64,6 +64,7 @@ fn main() {
 
     let surroundings = GitEnvironment {
         search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
+        temporary: std::env::temp_dir(),
         ..GitEnvironment::default()
     };
     let git = Git::new(root, surroundings, Clock::System, None);

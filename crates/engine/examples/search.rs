@@ -110,6 +110,7 @@ fn read_questions(path: &str) -> Result<(Vec<String>, Questions), Box<dyn Error>
 /// An index as a server has it: watched, and with the history of the repository, if it is one.
 fn open_index(root: &Root, folder: &Path, accesses: &Arc<Accesses>) -> Index {
     let environment = GitEnvironment {
+        temporary: std::env::temp_dir(),
         search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
         ..GitEnvironment::default()
     };

@@ -425,6 +425,7 @@ fn fixed_clock(environment: Environment<'_>) -> anyhow::Result<Clock> {
 fn surroundings(environment: Environment<'_>) -> GitEnvironment {
     let passed_on = ["HOME", "USERPROFILE", "SystemRoot", "TMPDIR", "TEMP", "TZ"];
     GitEnvironment {
+        temporary: temporary_directory(),
         search: environment("PATH")
             .map(|path| std::env::split_paths(&path).collect())
             .unwrap_or_default(),

@@ -99,10 +99,15 @@ fn a_running_server_abbreviates_ids_as_git_does_after_objects_were_packed() {
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
-    let blobs: String = (10_000..27_000)
+    let blobs: Vec<String> = (10_000..27_000)
         .map(|at| format!("blob\ndata 5\n{at}\n"))
         .collect();
-    import.stdin.take().unwrap().write_all(blobs.as_bytes()).unwrap();
+    import
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(blobs.concat().as_bytes())
+        .unwrap();
     assert!(import.wait().unwrap().success());
     check(8);
 }

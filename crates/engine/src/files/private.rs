@@ -23,7 +23,7 @@ const MAX_AGE: Duration = Duration::from_hours(6);
 impl PrivateFolder {
     /// A directory in memory, if the system has a place for that: it is faster, and its content does not reach
     /// a disk.
-    pub(crate) fn in_memory() -> io::Result<Self> {
+    pub(crate) fn in_memory(temporary: &Path) -> io::Result<Self> {
         let shared_memory = Path::new("/dev/shm");
         if cfg!(target_os = "linux") && shared_memory.is_dir() {
             static SWEEP: Once = Once::new();
@@ -32,15 +32,14 @@ impl PrivateFolder {
                 return Ok(folder);
             }
         }
-        Self::on_disk()
+        Self::on_disk(temporary)
     }
 
-    /// A directory in the system's place for temporary files.
-    pub(crate) fn on_disk() -> io::Result<Self> {
+    /// A directory in `temporary`, the system's place for temporary files.
+    pub(crate) fn on_disk(temporary: &Path) -> io::Result<Self> {
         static SWEEP: Once = Once::new();
-        let temporary = std::env::temp_dir();
-        SWEEP.call_once(|| remove_old(&temporary));
-        Self::create_in(&temporary)
+        SWEEP.call_once(|| remove_old(temporary));
+        Self::create_in(temporary)
     }
 
     fn create_in(directory: &Path) -> io::Result<Self> {
@@ -87,7 +86,12 @@ mod tests {
 
     #[test]
     fn a_private_folder_is_removed_with_its_owner() {
-        for folder in [PrivateFolder::in_memory(), PrivateFolder::on_disk()] {
+        let temporary = tempfile::tempdir().unwrap();
+        let temporary = temporary.path();
+        for folder in [
+            PrivateFolder::in_memory(temporary),
+            PrivateFolder::on_disk(temporary),
+        ] {
             let folder = folder.unwrap();
             let path = folder.path().to_owned();
             fs::create_dir(path.join("inner")).unwrap();

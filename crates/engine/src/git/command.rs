@@ -34,6 +34,8 @@ pub struct GitEnvironment {
     /// Directories that the user allows git to read beside a project's own `.git`: object stores that its
     /// `objects/info/alternates` names, and bare repositories.
     pub allowed_directories: Vec<PathBuf>,
+    /// The system's directory for temporary files.
+    pub temporary: PathBuf,
 }
 
 /// git as it is run for one repository.

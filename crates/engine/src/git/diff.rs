@@ -151,11 +151,12 @@ impl Git {
                 deadline,
             )
         };
+        let temporary = &self.environment.temporary;
         // Files that are saved or moved meanwhile can make git fail. The second time they are mostly at rest,
         // and a disk has room for a copy that memory did not have.
-        let diff = match compare(PrivateFolder::in_memory()) {
+        let diff = match compare(PrivateFolder::in_memory(temporary)) {
             Err(GitError::Failed(_) | GitError::Truncated | GitError::Pipe(_)) => {
-                compare(PrivateFolder::on_disk())
+                compare(PrivateFolder::on_disk(temporary))
             }
             outcome => outcome,
         }?;

@@ -512,6 +512,7 @@ mod tests {
             fs::write(root.join(".mailmap"), "Ann <ann@x> <old@x>\n").unwrap();
             let environment = GitEnvironment {
                 search: search_path(),
+                temporary: directory.path().to_owned(),
                 ..GitEnvironment::default()
             };
             let root = Root::open(&root, Access::new([]).unwrap()).unwrap();

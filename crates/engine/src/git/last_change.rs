@@ -4,6 +4,7 @@
 //! Invariant: a known answer costs no process, only the stamps of the files that say which commit is checked
 //! out. An answer that git would take long for is left out.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -75,7 +76,7 @@ impl Git {
     /// An error means that there is no answer now.
     fn find_last_change(
         &self,
-        repository: &std::sync::Arc<Repository>,
+        repository: &Arc<Repository>,
         path: &RepoPath,
         content: &[u8],
         deadline: &Deadline,
@@ -96,7 +97,7 @@ impl Git {
         {
             return Ok(None);
         }
-        let seconds = self.search_history(repository, path, head, deadline)?;
+        let seconds = self.search_history(repository, path, &head, deadline)?;
         Ok(seconds
             .and_then(|seconds| UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(seconds).ok()?))))
     }
@@ -104,9 +105,9 @@ impl Git {
     /// The commit time of the newest commit that changed `path`, from the commit table if it has the history.
     fn search_history(
         &self,
-        repository: &std::sync::Arc<Repository>,
+        repository: &Arc<Repository>,
         path: &RepoPath,
-        head: String,
+        head: &str,
         deadline: &Deadline,
     ) -> Result<Option<i64>, GitError> {
         if let Some(history) = &self.history {
@@ -115,7 +116,7 @@ impl Git {
                 ..LogQuery::default()
             };
             let span = Span {
-                from: Some(head.clone()),
+                from: Some(head.to_owned()),
                 ..Span::default()
             };
             // It lists one commit more than requested.
@@ -129,7 +130,7 @@ impl Git {
             }
         }
         let mut log = repository.runner.command("log");
-        log.args(["-1", "--format=%ct %P", &head, "--", &repository.repo_path(path)]);
+        log.args(["-1", "--format=%ct %P", head, "--", &repository.repo_path(path)]);
         let text = command::read_text(log, 100_000, deadline)?;
         let (seconds, parents) = text.trim_end_matches('\n').split_once(' ').unwrap_or_default();
         // The oldest commit of a shallow clone seems to have added every file.
@@ -140,12 +141,10 @@ impl Git {
 
 /// The commit time in a commit object: `committer NAME <ADDRESS> SECONDS ZONE`.
 fn parse_commit_time(commit: &[u8]) -> Option<i64> {
-    let headers = commit
+    let mut headers = commit
         .split(|byte| *byte == b'\n')
         .take_while(|line| !line.is_empty());
-    let line = headers
-        .filter_map(|line| line.strip_prefix(b"committer "))
-        .next()?;
+    let line = headers.find_map(|line| line.strip_prefix(b"committer "))?;
     let line = String::from_utf8_lossy(line);
     line.rsplit(' ').nth(1)?.parse().ok()
 }

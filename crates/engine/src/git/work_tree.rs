@@ -397,7 +397,9 @@ fn read_attributes(path: &Path) -> Option<Vec<u8>> {
     Some(content)
 }
 
+/// A path of git's. Elsewhere than on Unix, one that is not UTF-8 names no file.
 #[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "as on other systems")]
 fn to_path(bytes: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Some(std::ffi::OsStr::from_bytes(bytes).into())
