@@ -1,6 +1,7 @@
 //! A temporary directory that only the user can read.
 //!
-//! Invariant: it is removed with its owner. A killed process leaves it behind, and a later process removes it.
+//! Invariant: it is removed with its owner. A killed process leaves it behind, and a later process removes
+//! it.
 
 use std::fs;
 use std::io;
@@ -21,8 +22,8 @@ const PREFIX: &str = "docent-private-";
 const MAX_AGE: Duration = Duration::from_hours(6);
 
 impl PrivateFolder {
-    /// A directory in memory, if the system has a place for that: it is faster, and its content does not reach
-    /// a disk.
+    /// A directory in memory, if the system has a place for that: it is faster, and its content does not
+    /// reach a disk.
     pub(crate) fn in_memory(temporary: &Path) -> io::Result<Self> {
         let shared_memory = Path::new("/dev/shm");
         if cfg!(target_os = "linux") && shared_memory.is_dir() {

@@ -210,8 +210,8 @@ impl Git {
         }
     }
 
-    /// The file in the working tree, or in the commit if the working tree does not have it. A link is the name
-    /// of its target, as in git.
+    /// The file in the working tree, or in the commit if the working tree does not have it. A link is the
+    /// name of its target, as in git.
     fn read_current(
         &self,
         repository: &Repository,

@@ -1,10 +1,10 @@
 //! A private copy of the changed files of the working tree, in which `git diff` reads them.
 //!
-//! Git opens files by their paths. A directory that is replaced by a link after git has checked the path would
-//! make the diff show a file from outside the project. So git only names the changed files in the real
-//! working tree; docent reads them by handle and writes them into a private directory, and git compares there.
-//! Git takes unchanged files from the index, because their entries in a copy of the index are marked
-//! as not checked out.
+//! Git opens files by their paths. A directory that is replaced by a link after git has checked the path
+//! would make the diff show a file from outside the project. So git only names the changed files in the
+//! real working tree; docent reads them by handle and writes them into a private directory, and git
+//! compares there. Git takes unchanged files from the index, because their entries in a copy of the index
+//! are marked as not checked out.
 //!
 //! Invariant: no command that prints content runs in the project's own working tree.
 
