@@ -143,12 +143,10 @@ impl Language {
             language => language,
         }
     }
-}
 
-impl Language {
     /// True for the extension of a file of source code. Data, markup, configuration, shells, queries and
-    /// build scripts are not source code here, because they hold values as often as logic: `json`, `html`, `tf`,
-    /// `sh`, `sql`, `gradle`.
+    /// build scripts are not source code here, because they hold values as often as logic: `json`, `html`,
+    /// `tf`, `sh`, `sql`, `gradle`.
     pub fn is_source_code_extension(extension: &str) -> bool {
         // Written in a programming language by syntax, but used as data or as settings of a build.
         const USED_AS_DATA: [&str; 5] = ["edn", "gradle", "kts", "sbt", "zon"];
