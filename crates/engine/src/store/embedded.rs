@@ -272,9 +272,14 @@ fn settings() -> IndexSettings {
     IndexSettings {
         docstore_compression: Compressor::None,
         docstore_compress_dedicated_thread: false,
+        docstore_blocksize: STORED_BLOCK_BYTES,
         ..IndexSettings::default()
     }
 }
+
+/// A stored entry is read with its block. Candidates of a query are seldom neighbours, so large blocks are read
+/// mostly in vain.
+const STORED_BLOCK_BYTES: usize = 4 << 10;
 
 const SPACES: &str = "spaces";
 
