@@ -287,8 +287,8 @@ const MIN_VALUE_BYTES: usize = 4;
 const MAX_QUOTED_BYTES: usize = 500;
 
 /// The value at a position: up to the closing quote if it is quoted, else up to a space or a separator. In an
-/// escaped text, quotes and line breaks have a backslash before them. `scanned` is the end of the last value that
-/// was not quoted.
+/// escaped text, quotes and line breaks have a backslash before them. `scanned` is the end of the last value
+/// that was not quoted.
 fn read_value(text: &str, start: usize, scanned: &mut usize) -> (Range<usize>, bool) {
     let rest = &text[start..];
     let inner = rest.trim_start_matches('\\');

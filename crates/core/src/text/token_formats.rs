@@ -224,7 +224,7 @@ static FORMATS: &[TokenFormat] = &[
 ];
 
 /// The beginnings of all tokens: one search for literals, and the formats by the first byte of a beginning,
-/// the longer first. A beginning is also a part of many words, so a check of the characters around it follows.
+/// the longer first. A beginning is also a part of many words, so the characters around it are checked.
 struct Prefixes {
     search: Regex,
     by_first_byte: Vec<Vec<(&'static str, &'static TokenFormat)>>,

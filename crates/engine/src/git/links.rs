@@ -54,8 +54,8 @@ pub(super) fn check_links(git_dir: &Path, common: &Path, deadline: &Deadline) ->
     objects.check(&common.join("objects"), MAX_OBJECT_DEPTH)
 }
 
-/// The repository of a submodule as git creates it: inside the submodule, or in `modules` of ours. `None` if it
-/// lies or leads elsewhere: to show the commit of a submodule, git reads `HEAD` and references there.
+/// The repository of a submodule as git creates it: inside the submodule, or in `modules` of ours. `None` if
+/// it lies or leads elsewhere: to show the commit of a submodule, git reads `HEAD` and references there.
 pub(super) fn find_submodule(location: &RepoLocation, path: &str, deadline: &Deadline) -> Option<PathBuf> {
     let dot_git = location.directory().join(path).join(".git");
     // A link on the way to it would lead to another directory.

@@ -277,8 +277,8 @@ fn settings() -> IndexSettings {
     }
 }
 
-/// A stored entry is read with its block. Candidates of a query are seldom neighbours, so large blocks are read
-/// mostly in vain.
+/// A stored entry is read with its block. Candidates of a query are seldom neighbours, so most of a large
+/// block is read in vain.
 const STORED_BLOCK_BYTES: usize = 4 << 10;
 
 const SPACES: &str = "spaces";

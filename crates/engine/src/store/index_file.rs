@@ -62,8 +62,8 @@ const MAX_COPIED_BYTES: usize = 128 << 10;
 /// they take 17 of 141 MB.
 const COPIED_EXTENSIONS: [&str; 3] = ["term", "fieldnorm", "fast"];
 
-/// The extension of files with lists of documents. A query reads each list twice, and the next query often has
-/// some of the same words.
+/// The extension of files with lists of documents. A query reads each list twice, and the next query often
+/// has some of the same words.
 const LISTS_EXTENSION: &str = "idx";
 
 /// Bytes of lists that are remembered for one file.
