@@ -11,6 +11,7 @@ pub mod chunk;
 pub mod client_config;
 pub mod lcov;
 pub mod page;
+pub mod redact;
 
 /// Splits off the first byte, which chooses among variants of a check.
 fn split_selector(input: &[u8]) -> (usize, &[u8]) {
@@ -73,6 +74,12 @@ mod tests {
         "\\ud83d",
         "<p>",
         "> ",
+        "password",
+        "token is ",
+        "ghp_",
+        "://a:b@",
+        "Bearer ",
+        "0aB3xZ9qL7",
     ];
 
     /// Texts of up to 40 words, the same in every run.
@@ -119,6 +126,11 @@ mod tests {
             client_config::check_json(file.as_bytes());
             client_config::check_toml(file.as_bytes());
         }
+    }
+
+    #[test]
+    fn a_found_secret_is_redacted() {
+        inputs().for_each(|input| redact::check(&input[1..]));
     }
 
     #[test]
