@@ -5,12 +5,16 @@
 //! and the client waits. Reading goes on for a while behind a full number of requests, because a
 //! cancellation or the user's answer to a question may be what ends one of them.
 //!
+//! Requests that are answered when the client stops listening are counted apart, so that they do not take the
+//! places of others.
+//!
 //! Invariant: the memory for requests does not depend on how many a client sends.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use rmcp::model::RequestId;
 
+use super::connection_life::MAX_LISTENING;
 use crate::tools::queue::MAX_WAITING_CALLS;
 
 /// Requests that are worked on at once. As many calls may wait, so that none of them is refused.
@@ -25,6 +29,8 @@ const MAX_HELD_BYTES: usize = 1 << 20;
 pub(crate) struct Backlog<M> {
     /// The size of each request that is worked on.
     unanswered: HashMap<RequestId, usize>,
+    /// Requests that last as long as the client listens.
+    listening: HashSet<RequestId>,
     /// Later requests, with their sizes.
     held: VecDeque<(RequestId, usize, M)>,
     held_bytes: usize,
@@ -34,6 +40,7 @@ impl<M> Default for Backlog<M> {
     fn default() -> Self {
         Self {
             unanswered: HashMap::new(),
+            listening: HashSet::new(),
             held: VecDeque::new(),
             held_bytes: 0,
         }
@@ -46,9 +53,19 @@ impl<M> Backlog<M> {
         self.held.push_back((id, bytes, message));
     }
 
+    /// Counts a request that listens. Returns false if too many do: then it waits like any other.
+    pub(crate) fn start_listening(&mut self, id: &RequestId) -> bool {
+        self.listening.len() < MAX_LISTENING && self.listening.insert(id.clone())
+    }
+
     /// Takes the next request to work on.
     pub(crate) fn start_next(&mut self) -> Option<M> {
-        let (_, bytes, _) = self.held.front()?;
+        let (id, bytes, _) = self.held.front()?;
+        // A second request with an id that is worked on waits for the answer to the first. Otherwise the two
+        // would count as one.
+        if self.unanswered.contains_key(id) {
+            return None;
+        }
         let busy_bytes: usize = self.unanswered.values().sum();
         let has_room = self.unanswered.len() < MAX_UNANSWERED && busy_bytes + bytes <= MAX_UNANSWERED_BYTES;
         if !has_room && !self.unanswered.is_empty() {
@@ -56,24 +73,32 @@ impl<M> Backlog<M> {
         }
         let (id, bytes, message) = self.held.pop_front()?;
         self.held_bytes -= bytes;
-        // Two requests with the same id get one answer.
         self.unanswered.insert(id, bytes);
         Some(message)
     }
 
-    /// Whether nothing is held back, and whether so much is that nothing more may be read.
-    pub(crate) fn fill(&self) -> (bool, bool) {
-        (self.held.is_empty(), self.held_bytes >= MAX_HELD_BYTES)
+    /// Whether nothing is held back.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Whether so much is held back that nothing more may be read.
+    pub(crate) fn is_full(&self) -> bool {
+        self.held_bytes >= MAX_HELD_BYTES
     }
 
     pub(crate) fn answered(&mut self, id: &RequestId) {
         self.unanswered.remove(id);
+        self.listening.remove(id);
     }
 
     /// Forgets a request that the client has cancelled, which gets no answer. Returns false if it was held
     /// back, so that nobody else has heard of it.
     pub(crate) fn cancel(&mut self, id: &RequestId) -> bool {
-        self.unanswered.remove(id);
+        self.listening.remove(id);
+        if self.unanswered.remove(id).is_some() {
+            return true;
+        }
         let Some(at) = self.held.iter().position(|(held, ..)| held == id) else {
             return true;
         };
@@ -117,11 +142,36 @@ mod tests {
             backlog.add(id(number), MAX_UNANSWERED_BYTES, number);
         }
         assert_eq!(start_all(&mut backlog), [0]);
-        assert_eq!(backlog.fill(), (false, true));
+        assert!(!backlog.is_empty() && backlog.is_full());
         assert!(!backlog.cancel(&id(1)));
-        assert_eq!(backlog.fill(), (true, false));
+        assert!(backlog.is_empty() && !backlog.is_full());
         backlog.answered(&id(0));
         assert!(start_all(&mut backlog).is_empty());
+    }
+
+    #[test]
+    fn a_second_request_with_the_same_id_waits_for_the_answer_to_the_first() {
+        let mut backlog = Backlog::default();
+        for message in [10, 11] {
+            backlog.add(id(1), 100, message);
+        }
+        assert_eq!(start_all(&mut backlog), [10]);
+        assert!(backlog.cancel(&id(1)), "the first one runs");
+        assert_eq!(start_all(&mut backlog), [11]);
+    }
+
+    #[test]
+    fn listening_requests_beyond_a_number_wait_like_others() {
+        let mut backlog = Backlog::<i64>::default();
+        let listening = |backlog: &mut Backlog<i64>| {
+            (0..1_000)
+                .filter(|number| backlog.start_listening(&id(*number)))
+                .count()
+        };
+        assert_eq!(listening(&mut backlog), MAX_LISTENING);
+        backlog.answered(&id(0));
+        backlog.cancel(&id(1));
+        assert_eq!(listening(&mut backlog), 2);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) struct ConnectionLife {
 
 /// Requests of one connection that may listen at once. None of them has to be answered soon, so their number
 /// has a limit of its own.
-const MAX_LISTENING: usize = 16;
+pub(super) const MAX_LISTENING: usize = 16;
 
 impl ConnectionLife {
     pub(super) fn begin() -> Arc<Self> {

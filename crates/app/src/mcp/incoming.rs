@@ -20,13 +20,16 @@ const MAX_ID_BYTES: usize = 1_000;
 const MAX_VERSION_CHARS: usize = 30;
 
 /// Cuts the strings that would be kept. Returns the error for a message that cannot be cut, because its id or
-/// progress token is sent back as it came.
-pub(crate) fn trim_message(message: &mut ClientJsonRpcMessage) -> Result<(), ErrorData> {
+/// progress token is sent back as it came, and the id of the request unless that is too long itself.
+pub(crate) fn trim_message(message: &mut ClientJsonRpcMessage) -> Result<(), (ErrorData, Option<RequestId>)> {
     match message {
         ClientJsonRpcMessage::Request(request) => {
+            if is_too_long(&request.id) {
+                return Err((too_long(), None));
+            }
             let token = request.request.get_meta().get_progress_token();
-            if is_too_long(&request.id) || token.is_some_and(|token| is_too_long(&token.0)) {
-                return Err(too_long());
+            if token.is_some_and(|token| is_too_long(&token.0)) {
+                return Err((too_long(), Some(request.id.clone())));
             }
             if matches!(request.request, ClientRequest::InitializeRequest(_)) {
                 *request.request.get_meta_mut() = RequestMetaObject::default();
@@ -93,7 +96,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn trim(message: Value) -> Result<Value, ErrorData> {
+    fn trim(message: Value) -> Result<Value, (ErrorData, Option<RequestId>)> {
         let mut message: ClientJsonRpcMessage = serde_json::from_value(message).unwrap();
         trim_message(&mut message)?;
         Ok(serde_json::to_value(&message).unwrap())
@@ -156,8 +159,12 @@ mod tests {
         let (long, longest) = ("x".repeat(MAX_ID_BYTES + 1), "x".repeat(MAX_ID_BYTES));
         assert!(trim(call(json!(longest), json!(longest))).is_ok());
         assert!(trim(call(json!(1), json!(2))).is_ok());
-        for message in [call(json!(long), json!(1)), call(json!(1), json!(long))] {
-            let error = trim(message).unwrap_err();
+        for (message, id) in [
+            (call(json!(long), json!(1)), None),
+            (call(json!(1), json!(long)), Some(RequestId::Number(1))),
+        ] {
+            let (error, answered) = trim(message).unwrap_err();
+            assert_eq!(answered, id);
             assert_eq!(
                 error.message,
                 "Invalid request: the id or the progress token is longer than 1000 bytes"

@@ -9,6 +9,7 @@
 
 use std::future::Future;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
@@ -19,13 +20,14 @@ use rmcp::transport::async_rw::JsonRpcMessageCodec;
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, Notify};
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Decoder, Encoder};
 use tokio_util::sync::CancellationToken;
 
 use super::backlog::Backlog;
 use super::incoming::{cancelled_request, trim_message};
+use crate::tools::queue::MAX_WAITING_CALLS;
 
 /// The longest line that is read; as large as a body over HTTP may be by default.
 const MAX_LINE_BYTES: usize = 4 << 20;
@@ -48,17 +50,17 @@ pub(crate) struct LineTransport<R, W> {
     /// stdin has ended. Requests that are held back are still handed on.
     ended: bool,
     closed: CancellationToken,
-    /// Permits for errors that wait to be written, and the one for the next error.
-    error_permits: Arc<Semaphore>,
-    next_permit: Option<OwnedSemaphorePermit>,
     requests: Arc<Requests>,
 }
 
-/// Requests that are not answered, and a signal for each that is.
+/// Requests that are not answered, messages that are not written, and a signal for each that is.
 #[derive(Default)]
 struct Requests {
     backlog: std::sync::Mutex<Backlog<ClientJsonRpcMessage>>,
-    answered: Notify,
+    /// Messages that wait to be written. A cancelled request has no place in the backlog any more, and its
+    /// answer may wait all the same.
+    unwritten: AtomicUsize,
+    written: Notify,
 }
 
 impl Requests {
@@ -67,9 +69,26 @@ impl Requests {
     }
 }
 
-/// Errors that may wait to be written. A client that sends garbage and reads no answers is not read any
-/// further.
-const MAX_WAITING_ERRORS: usize = 64;
+/// A message that waits to be written.
+struct UnwrittenMessage(Arc<Requests>);
+
+impl UnwrittenMessage {
+    fn new(requests: Arc<Requests>) -> Self {
+        requests.unwritten.fetch_add(1, Ordering::Relaxed);
+        Self(requests)
+    }
+}
+
+impl Drop for UnwrittenMessage {
+    fn drop(&mut self) {
+        self.0.unwritten.fetch_sub(1, Ordering::Relaxed);
+        self.0.written.notify_one();
+    }
+}
+
+/// Messages that may wait to be written: the answers to all requests that are worked on, and as many errors
+/// and notifications. A client that leaves more of them unread is not read any further.
+const MAX_UNWRITTEN_MESSAGES: usize = 2 * MAX_WAITING_CALLS;
 
 impl StdioTransport {
     /// Takes the process's streams. `closed` is cancelled when stdin ends.
@@ -94,8 +113,6 @@ where
             started: false,
             ended: false,
             closed,
-            error_permits: Arc::new(Semaphore::new(MAX_WAITING_ERRORS)),
-            next_permit: None,
             requests: Arc::default(),
         }
     }
@@ -139,19 +156,23 @@ where
 
     /// Queues a request, and returns any other message that rmcp shall have at once.
     fn admit(&mut self, mut message: ClientJsonRpcMessage, bytes: usize) -> Option<ClientJsonRpcMessage> {
-        if let Err(error) = trim_message(&mut message) {
-            self.send_error(error, None);
+        if let Err((error, id)) = trim_message(&mut message) {
+            self.send_error(error, id);
             return None;
         }
         match &message {
             ClientJsonRpcMessage::Request(request) => {
                 self.started = true;
+                let id = request.id.clone();
+                let mut backlog = self.requests.backlog();
                 // It is answered when the client stops listening, so it must not take the place of another.
-                if matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
+                if matches!(request.request, ClientRequest::SubscriptionsListenRequest(_))
+                    && backlog.start_listening(&id)
+                {
+                    drop(backlog);
                     return Some(message);
                 }
-                let id = request.id.clone();
-                self.requests.backlog().add(id, bytes, message);
+                backlog.add(id, bytes, message);
                 None
             }
             // rmcp would take a notification or a response before the first request for the end of the
@@ -168,11 +189,7 @@ where
     /// Answers a line that is not a message. In a task, because reading may be cancelled at any time.
     fn send_error(&mut self, error: ErrorData, id: Option<RequestId>) {
         let answer = self.send(ServerJsonRpcMessage::error(error, id));
-        let permit = self.next_permit.take();
-        tokio::spawn(async move {
-            let _ = answer.await;
-            drop(permit);
-        });
+        tokio::spawn(async move { drop(answer.await) });
     }
 }
 
@@ -193,7 +210,10 @@ where
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (writer, requests, closed) = (self.writer.clone(), self.requests.clone(), self.closed.clone());
+        // Counted before the future is polled: it may wait for long behind others.
+        let unwritten = UnwrittenMessage::new(requests.clone());
         async move {
+            let _unwritten = unwritten;
             let answered = match &message {
                 ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
                 ServerJsonRpcMessage::Error(error) => error.id.clone(),
@@ -207,7 +227,6 @@ where
             // Only now: an answer that nobody reads takes as much memory as its request.
             if let Some(id) = answered {
                 requests.backlog().answered(&id);
-                requests.answered.notify_one();
             }
             Ok(())
         }
@@ -215,21 +234,23 @@ where
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if self.next_permit.is_none() {
-                self.next_permit = self.error_permits.clone().acquire_owned().await.ok();
+            let requests = self.requests.clone();
+            let has_room = requests.unwritten.load(Ordering::Relaxed) < MAX_UNWRITTEN_MESSAGES;
+            let (next, is_empty, is_full) = {
+                let mut backlog = requests.backlog();
+                let next = if has_room { backlog.start_next() } else { None };
+                (next, backlog.is_empty(), backlog.is_full())
+            };
+            if next.is_some() {
+                return next;
             }
-            if let Some(request) = self.requests.backlog().start_next() {
-                return Some(request);
-            }
-            let (is_empty, is_full) = self.requests.backlog().fill();
             if self.ended && is_empty {
                 return None;
             }
-            let requests = self.requests.clone();
-            let can_read = !is_full && !self.ended;
+            let can_read = has_room && !is_full && !self.ended;
             let line = tokio::select! {
                 line = self.read_line(), if can_read => line,
-                () = requests.answered.notified() => continue,
+                () = requests.written.notified() => continue,
             };
             let line = match line {
                 None => {
@@ -415,6 +436,61 @@ mod tests {
                 assert_eq!(poll_request(&mut transport), Some(RequestId::Number(id)));
             }
         });
+    }
+
+    /// Messages that are received while none of the answers is written.
+    fn count_received_unwritten(input: String, answers: impl Fn(&ClientJsonRpcMessage) -> bool) -> usize {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let reader = io::Cursor::new(input.into_bytes());
+            let mut transport = LineTransport::over(reader, tokio::io::sink(), CancellationToken::new());
+            let mut unwritten = Vec::new();
+            let mut received = 0;
+            // Polled once: without a written answer nothing wakes it.
+            while let Some(Some(message)) = poll_once(transport.receive()) {
+                received += 1;
+                if answers(&message)
+                    && let ClientJsonRpcMessage::Request(request) = message
+                {
+                    let error = ErrorData::internal_error("an answer", None);
+                    unwritten.push(transport.send(ServerJsonRpcMessage::error(error, Some(request.id))));
+                }
+            }
+            received
+        })
+    }
+
+    fn poll_once<T>(future: impl Future<Output = T>) -> Option<T> {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match std::pin::pin!(future).poll(&mut context) {
+            std::task::Poll::Ready(value) => Some(value),
+            std::task::Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn a_cancelled_request_whose_answer_waits_leaves_no_room_for_another() {
+        let mut input = String::new();
+        for id in 0..10_000 {
+            input += &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+            input += &format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}\n"
+            );
+        }
+        let received = count_received_unwritten(input, |_| true);
+        assert!(received <= 2 * MAX_UNWRITTEN_MESSAGES, "{received}");
+    }
+
+    #[test]
+    fn requests_that_listen_are_bounded_too() {
+        let mut input = String::new();
+        for id in 0..10_000 {
+            input += &format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"subscriptions/listen\",\"params\":{{\"notifications\":{{}}}}}}\n"
+            );
+        }
+        let received = count_received_unwritten(input, |_| false);
+        assert!((16..=16 + MAX_WAITING_CALLS).contains(&received), "{received}");
     }
 
     #[test]

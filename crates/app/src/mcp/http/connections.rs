@@ -92,7 +92,7 @@ pub(super) enum Phase {
     /// It listens to notifications, and a client that is cut off listens again.
     Listens,
     /// It waits for an answer. It is never closed for another one.
-    IsAnswered,
+    AwaitsAnswer,
 }
 
 /// Which connections are open, and which is to be closed. Without I/O, for tests.
@@ -140,7 +140,7 @@ impl ConnectionTable {
         let evicted = self
             .open
             .iter()
-            .filter(|(_, open)| open.phase != Phase::IsAnswered && is_eligible(open))
+            .filter(|(_, open)| open.phase != Phase::AwaitsAnswer && is_eligible(open))
             .min_by_key(|(_, open)| (open.phase, open.phase_since))
             .map(|(number, _)| *number);
         let connection = evicted.and_then(|number| self.open.remove(&number));
@@ -236,7 +236,7 @@ mod tests {
         for _ in 0..3 {
             admit(&mut table, 1);
         }
-        table.set_phase(0, Phase::IsAnswered);
+        table.set_phase(0, Phase::AwaitsAnswer);
         assert_eq!(admit(&mut table, 1), Some(3));
         assert_eq!(open(&table), [0, 2, 3]);
         assert_eq!(
@@ -260,10 +260,10 @@ mod tests {
             assert_eq!(admit(&mut table, 1), Some(number));
             assert_eq!(open(&table), left);
         }
-        table.set_phase(5, Phase::IsAnswered);
+        table.set_phase(5, Phase::AwaitsAnswer);
         admit(&mut table, 1);
         assert_eq!(open(&table), [0, 5, 6]);
-        table.set_phase(6, Phase::IsAnswered);
+        table.set_phase(6, Phase::AwaitsAnswer);
         admit(&mut table, 1);
         assert_eq!(open(&table), [5, 6, 7]);
     }
@@ -273,7 +273,7 @@ mod tests {
         let mut table = table(3, 2);
         for last in [1, 1, 2] {
             let number = admit(&mut table, last).unwrap();
-            table.set_phase(number, Phase::IsAnswered);
+            table.set_phase(number, Phase::AwaitsAnswer);
         }
         assert_eq!(admit(&mut table, 1), None);
         assert_eq!(admit(&mut table, 3), None);
@@ -292,7 +292,7 @@ mod tests {
         drop(first);
         assert_eq!(open(&connections.table()), [1]);
         assert!(!second.has_sent_head());
-        second.set_phase(Phase::IsAnswered);
+        second.set_phase(Phase::AwaitsAnswer);
         assert!(second.has_sent_head());
         drop(second);
         assert!(open(&connections.table()).is_empty());

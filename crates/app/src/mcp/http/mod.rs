@@ -122,7 +122,9 @@ async fn accept(listener: &TcpListener, router: &Router, connections: &Connectio
             Err(error) => {
                 // The connection broke, or no file descriptors are left. The others go on.
                 tracing::warn!(%error, "a connection was not accepted");
-                connections.close_one();
+                if is_out_of_files(&error) {
+                    connections.close_one();
+                }
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
@@ -134,6 +136,13 @@ async fn accept(listener: &TcpListener, router: &Router, connections: &Connectio
             tracing::warn!(%peer, "a connection was closed, because too many are being answered");
         }
     }
+}
+
+/// Whether the process or the system has no file descriptors left. Any other error concerns one connection.
+fn is_out_of_files(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    cfg!(not(unix)) || matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
 async fn serve_connection(
@@ -188,15 +197,21 @@ async fn mark_answered(mut request: Request, next: Next) -> Response {
     let Some(connection) = request.extensions_mut().remove::<Arc<Connection>>() else {
         return next.run(request).await;
     };
-    connection.set_phase(
-        if request.method() == Method::GET && request.uri().path() == "/mcp" {
-            Phase::Listens
-        } else {
-            Phase::IsAnswered
-        },
-    );
+    connection.set_phase(if is_listening(&request) {
+        Phase::Listens
+    } else {
+        Phase::AwaitsAnswer
+    });
     let guard = AnswerGuard(connection);
     next.run(request).await.map(|body| GuardedBody::wrap(body, guard))
+}
+
+/// Whether the answer to a request lasts as long as the client listens: the stream of a session, or
+/// `subscriptions/listen`. rmcp refuses a request whose `Mcp-Method` is not the method of its body.
+fn is_listening(request: &Request) -> bool {
+    let method = request.headers().get("mcp-method");
+    let is_stream = request.method() == Method::GET && request.uri().path() == "/mcp";
+    is_stream || method.is_some_and(|method| method == "subscriptions/listen")
 }
 
 /// Installs handlers for the signals that end a server. The future completes when one arrives.

@@ -81,16 +81,13 @@ impl SessionManager for BoundedSessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let (id, transport) = self.inner.create_session().await?;
-        self.table().open(&id);
-        loop {
-            let Some(evicted) = self.table().evict(MAX_SESSIONS) else {
-                return Ok((id, transport));
-            };
-            tracing::info!(session = %evicted, "the longest idle session was closed for a new one");
+        for evicted in self.table().open(&id, MAX_SESSIONS) {
+            tracing::info!(session = %evicted, "a session was closed for a new one");
             let sessions = self.inner.clone();
             // In a task, because a session whose client reads nothing may take long to hear of it.
             tokio::spawn(async move { drop(sessions.close_session(&evicted).await) });
         }
+        Ok((id, transport))
     }
 
     async fn initialize_session(
@@ -98,9 +95,9 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         mut message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        if let Err(error) = trim_message(&mut message) {
+        if let Err((error, request)) = trim_message(&mut message) {
             self.close_session(id).await?;
-            return Ok(ServerJsonRpcMessage::error(error, None));
+            return Ok(ServerJsonRpcMessage::error(error, request));
         }
         self.inner.initialize_session(id, message).await
     }
@@ -123,8 +120,8 @@ impl SessionManager for BoundedSessions {
             ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        if let Err(error) = trim_message(&mut message) {
-            let refusal = ServerSseMessage::from_message(ServerJsonRpcMessage::error(error, None));
+        if let Err((error, request)) = trim_message(&mut message) {
+            let refusal = ServerSseMessage::from_message(ServerJsonRpcMessage::error(error, request));
             return Ok(AnswerStream::finished(refusal, self.begin_stream(id, None)));
         }
         // From here on a dropped future, which is a client that hung up, cancels the request.
@@ -279,14 +276,19 @@ struct SessionTable {
 struct SessionUsage {
     last_use: u64,
     open_streams: usize,
-    /// The client has sent a request after the handshake.
-    has_asked: bool,
+    /// The client has sent a request after the handshake. Otherwise it may have abandoned the session.
+    is_used: bool,
 }
 
 impl SessionTable {
-    fn open(&mut self, id: &SessionId) {
+    /// Adds a session. Returns those to close, so that there are at most `max`. The new one is not among
+    /// them: it has not been used yet, and would always be the first to go.
+    fn open(&mut self, id: &SessionId, max: usize) -> Vec<SessionId> {
+        let room = max.saturating_sub(1);
+        let evicted = std::iter::from_fn(|| self.evict(room)).collect();
         self.sessions.insert(id.clone(), SessionUsage::default());
         self.touch(id);
+        evicted
     }
 
     fn close(&mut self, id: &SessionId) {
@@ -304,7 +306,7 @@ impl SessionTable {
         self.touch(id);
         if let Some(usage) = self.sessions.get_mut(id) {
             usage.open_streams += 1;
-            usage.has_asked |= is_request;
+            usage.is_used |= is_request;
         }
     }
 
@@ -315,8 +317,8 @@ impl SessionTable {
         }
     }
 
-    /// Removes the session to close if there are more than `max`: one that never asked anything before one
-    /// that did, one without an open stream before one with, and then the longest idle.
+    /// Removes the session to close if there are more than `max`: one without an open stream before one with,
+    /// one that was never used before one that was, and then the longest idle.
     fn evict(&mut self, max: usize) -> Option<SessionId> {
         if self.sessions.len() <= max {
             return None;
@@ -324,7 +326,7 @@ impl SessionTable {
         let (id, _) = self
             .sessions
             .iter()
-            .min_by_key(|(_, usage)| (usage.open_streams > 0, usage.has_asked, usage.last_use))?;
+            .min_by_key(|(_, usage)| (usage.open_streams > 0, usage.is_used, usage.last_use))?;
         let id = id.clone();
         self.sessions.remove(&id);
         Some(id)
@@ -338,7 +340,7 @@ mod tests {
     fn open(table: &mut SessionTable, names: &[&str]) -> Vec<SessionId> {
         let ids: Vec<SessionId> = names.iter().map(|name| SessionId::from(*name)).collect();
         for id in &ids {
-            table.open(id);
+            table.open(id, usize::MAX);
         }
         ids
     }
@@ -356,6 +358,23 @@ mod tests {
         assert_eq!(table.evict(2), None);
         assert_eq!(table.evict(1).as_deref(), Some("a"));
         assert_eq!(table.evict(1), None);
+    }
+
+    #[test]
+    fn a_new_session_replaces_a_used_one_and_never_itself() {
+        let mut table = SessionTable::default();
+        let ids = open(&mut table, &["a", "b"]);
+        let ask = |table: &mut SessionTable, id: &SessionId| {
+            table.begin_stream(id, true);
+            table.end_stream(id);
+        };
+        for id in &ids {
+            ask(&mut table, id);
+        }
+        let new = SessionId::from("new");
+        assert_eq!(table.open(&new, 2), [ids[0].clone()]);
+        ask(&mut table, &new);
+        assert_eq!(table.open(&SessionId::from("newer"), 2), [ids[1].clone()]);
     }
 
     #[test]
