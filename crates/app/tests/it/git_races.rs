@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use docent_testkit::{Finished, JOHN, Sandbox, copy_program};
+use docent_testkit::{Finished, JOHN, Sandbox, copy_program, make_pipe};
+use serde_json::json;
 
 use crate::sandbox;
 
@@ -119,4 +120,23 @@ fn a_diff_leaves_no_copy_behind() {
         let folder = Path::new(copy).parent().unwrap();
         assert!(!folder.exists(), "{folder:?} is left");
     }
+}
+
+#[test]
+fn an_index_that_is_a_pipe_or_has_gigabytes_is_refused_at_once() {
+    let sandbox = sandbox().repository().file("a.txt", "a\n");
+    sandbox.commit("2025-10-09", JOHN, "one");
+    let index = sandbox.root().join(".git/index");
+    fs::remove_file(&index).unwrap();
+    make_pipe(&index);
+    let refusal = sandbox.call("git_diff", json!({ "ref1": "HEAD" }));
+    let reason = "Cannot access git repository (its index is not a regular file)";
+    assert!(refusal.is_error && refusal.text.contains(reason), "{refusal}");
+    fs::remove_file(&index).unwrap();
+    fs::File::create(&index).unwrap().set_len(3 << 30).unwrap();
+    let refusal = sandbox.call("git_diff", json!({ "ref1": "HEAD" }));
+    assert!(
+        refusal.is_error && refusal.text.contains("its index is too large"),
+        "{refusal}"
+    );
 }

@@ -22,7 +22,7 @@ fn an_abbreviated_id_needs_seven_digits() {
 
     Suggestion: An abbreviated commit id needs at least 7 digits; no branch or tag has this name
     ");
-    for short in [&first[..4], &first[..5], &first[..6], &first[..6].to_uppercase()] {
+    for short in [&first[..4], &first[..6].to_uppercase()] {
         for reference in [
             short.to_owned(),
             format!("{short}^{{commit}}"),
@@ -32,6 +32,10 @@ fn an_abbreviated_id_needs_seven_digits() {
             format!("v1-3-g{short}"),
             format!("v1-3-g{short}~0"),
             format!("-g{short}").replacen('-', "x-", 1),
+            format!("HEAD~0-g{short}"),
+            format!("x:-g{short}"),
+            format!("x@{{-g{short}"),
+            format!(":/x-g{short}"),
             format!("{short}..{head}"),
             format!("{short}...HEAD"),
             format!("^{short}"),

@@ -113,3 +113,21 @@ fn a_submodule_that_leads_on_to_another_repository_shows_no_foreign_commit() {
         assert!(!answer.text.contains(&id[..7]), "{answer}");
     }
 }
+
+#[test]
+fn a_submodule_in_a_directory_that_a_git_file_cannot_name_shows_no_foreign_commit() {
+    let (victim, id) = private_repository();
+    let theirs = victim.root().canonicalize().unwrap().join(".git");
+    let (sandbox, inside) = project_with_submodule();
+    let modules = sandbox.root().join(".git/modules");
+    fs::create_dir(&modules).unwrap();
+    // A `.git` file ends at a line break, so git would open `y` where `y` and a line break was checked.
+    fs::rename(&inside, modules.join("y\n")).unwrap();
+    make_link("y\n", modules.join("x"));
+    make_link(&theirs, modules.join("y"));
+    fs::write(&inside, "gitdir: ../.git/modules/x\n").unwrap();
+    for arguments in [json!({}), json!({ "ref1": "HEAD" })] {
+        let answer = sandbox.call("git_diff", arguments);
+        assert!(!answer.text.contains(&id[..7]), "{answer}");
+    }
+}

@@ -74,7 +74,11 @@ pub(super) fn find_submodule(location: &RepoLocation, path: &str, deadline: &Dea
     };
     let is_separate = fs::symlink_metadata(git_dir.join("commondir")).is_err()
         && has_own_references(&git_dir)
-        && check_links(&git_dir, &git_dir, deadline).is_ok();
+        && check_links(&git_dir, &git_dir, deadline).is_ok()
+        // The path is written into a `.git` file, which must name the directory that was checked.
+        && git_dir
+            .to_str()
+            .is_some_and(|path| !path.contains(char::is_control));
     is_separate.then_some(git_dir)
 }
 

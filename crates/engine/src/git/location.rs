@@ -7,7 +7,7 @@
 //! the same owner), or it names the project back: as a linked worktree or as a submodule. A bare repository
 //! is allowed by the user.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -372,9 +372,26 @@ fn read_pointer(path: &Path) -> Result<String, GitError> {
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-#[expect(clippy::disallowed_methods, reason = "git's own files, which are never shown")]
+/// Opens a regular file of git's own. A pipe in its place would block the call for ever, also if it is put
+/// there after a check.
 pub(super) fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "it is not a regular file",
+        ))
+    }
 }
 
 /// Refuses a repository above the project that belongs to another user: anyone can create a `.git` in `/tmp`.

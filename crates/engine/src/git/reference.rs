@@ -25,13 +25,16 @@ impl Repository {
         deadline: &Deadline,
     ) -> Result<Option<String>, GitError> {
         let full;
-        let mut reference = reference;
+        let given = reference;
+        let refuse = || GitError::ShortId(given.to_owned());
+        let (mut reference, mut unresolved) = (given, given);
         if let Some((name, rest)) = split_short_id(reference) {
-            let Some(found) = self.find_ref(name, deadline)? else {
-                return Err(GitError::ShortId(reference.to_owned()));
-            };
+            let found = self.find_ref(name, deadline)?.ok_or_else(refuse)?;
             full = format!("{found}{rest}");
-            reference = &full;
+            (reference, unresolved) = (&full, rest);
+        }
+        if has_short_describe_id(unresolved) {
+            return Err(refuse());
         }
         if reference.contains(":/") || reference.contains("{/") {
             return self.search_messages(reference, deadline);
@@ -72,9 +75,45 @@ fn split_short_id(reference: &str) -> Option<(&str, &str)> {
     is_short_id.then_some((name, rest))
 }
 
+/// Whether git could take a part of a reference for the output of `git describe` with too few digits. It
+/// looks for `-g` and digits at the end of everything that is left without suffixes: `HEAD~0-gabcd`,
+/// `x:-gabcd`.
+fn has_short_describe_id(reference: &str) -> bool {
+    reference.match_indices("-g").any(|(at, _)| {
+        let rest = &reference[at + 2..];
+        let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        let is_end = rest[digits..].chars().next().is_none_or(|c| "^~:@".contains(c));
+        (1..MIN_ID_DIGITS).contains(&digits) && is_end
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_ids_behind_suffixes_are_found() {
+        for reference in [
+            "HEAD~0-g8754",
+            "HEAD^2-g8754",
+            "x:-g8754",
+            "x@{-g8754",
+            "x~-g8754^",
+            ":/x-g8754",
+            "x~-g87~-g8754ab9",
+        ] {
+            assert!(has_short_describe_id(reference), "{reference}");
+        }
+        for reference in [
+            "HEAD~2",
+            "x~-g8754ab9",
+            "main-green",
+            "HEAD^{/add -g option}",
+            "-g",
+        ] {
+            assert!(!has_short_describe_id(reference), "{reference}");
+        }
+    }
 
     #[test]
     fn short_ids_are_found_in_every_form() {

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::GitError;
 use super::location::{GitFileStamp, open};
@@ -48,15 +48,29 @@ pub(super) fn check_stores(common: &Path, allowed: &[PathBuf]) -> Result<GitFile
             let list = store.join(list);
             stamp.add(fs::symlink_metadata(&list).ok().as_ref());
             let text = read_list(&list)?;
-            named.extend(
-                parse_list(&text)
-                    .into_iter()
-                    .map(|entry| store.join(to_path(&entry))),
-            );
+            for entry in parse_list(&text) {
+                let entry = store.join(to_path(&entry));
+                // Older versions of git remove `..` before they follow links, newer ones do so afterwards.
+                named.push(remove_parents(&entry));
+                named.push(entry);
+            }
         }
         checked.push(store);
     }
     Ok(stamp)
+}
+
+/// A path without `..`, each removed together with the name before it.
+fn remove_parents(path: &Path) -> PathBuf {
+    let mut shortened = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            shortened.pop();
+        } else {
+            shortened.push(component);
+        }
+    }
+    shortened
 }
 
 /// Whether a canonical path is one of the directories that the user has allowed, or lies in one.

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::io::{BufRead, ErrorKind, Read, Write};
+use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -19,6 +19,7 @@ use cap_std::fs::{Dir, OpenOptions};
 
 use super::command::{Runner, stream};
 use super::links::find_submodule;
+use super::location;
 use super::objects::MAX_OBJECT_BYTES;
 use super::raw::{FieldEnd, MAX_CHANGES, peek, read_until};
 use super::{GitError, Repository};
@@ -53,6 +54,12 @@ const MAX_PATH_BYTES: usize = 8 << 10;
 /// Larger attribute files are not copied.
 const MAX_ATTRIBUTES_BYTES: u64 = 4 << 20;
 
+/// A larger index is not copied. That of a repository with a million files has about 100 MB.
+const MAX_INDEX_BYTES: u64 = 512 << 20;
+
+/// Bytes of the index that are copied between two looks at the deadline.
+const MAX_INDEX_PART_BYTES: u64 = 4 << 20;
+
 /// Modification time of the copies. No tracked file has it, so git compares the content.
 const COPIED_AT: Duration = Duration::from_secs(1);
 
@@ -73,11 +80,7 @@ impl WorkTreeCopy {
         let tree = folder.path().join("tree");
         fs::create_dir(&tree).map_err(GitError::Pipe)?;
         let index = repository.runner.location().git_dir.join("index");
-        match fs::copy(index, folder.path().join("index")) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(GitError::Denied),
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(GitError::Pipe(error)),
-            _ => {}
-        }
+        copy_index(&index, &folder.path().join("index"), deadline)?;
         let mut copy = Self {
             tree: Dir::open_ambient_dir(&tree, cap_std::ambient_authority()).map_err(GitError::Pipe)?,
             folder,
@@ -387,11 +390,37 @@ fn is_inside(path: &[u8]) -> bool {
         .all(|name| !matches!(name, b"" | b"." | b".."))
 }
 
+/// Copies the index, if there is one. A hostile one may be a pipe, or have gigabytes without any content.
+fn copy_index(from: &Path, to: &Path, deadline: &Deadline) -> Result<(), GitError> {
+    let from = match location::open(from) {
+        Ok(file) => file,
+        Err(error) => {
+            return match error.kind() {
+                ErrorKind::NotFound => Ok(()),
+                ErrorKind::PermissionDenied => Err(GitError::Denied),
+                ErrorKind::InvalidInput => Err(GitError::Refused("its index is not a regular file")),
+                _ => Err(GitError::Pipe(error)),
+            };
+        }
+    };
+    if from.metadata().map_err(GitError::Pipe)?.len() > MAX_INDEX_BYTES {
+        return Err(GitError::Refused("its index is too large"));
+    }
+    let mut from = from.take(MAX_INDEX_BYTES);
+    let mut to = fs::File::create(to).map_err(GitError::Pipe)?;
+    loop {
+        deadline.check()?;
+        let mut part = from.by_ref().take(MAX_INDEX_PART_BYTES);
+        if io::copy(&mut part, &mut to).map_err(GitError::Pipe)? == 0 {
+            return Ok(());
+        }
+    }
+}
+
 /// An attribute file above the project.
 fn read_attributes(path: &Path) -> Option<Vec<u8>> {
     let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
-    #[expect(clippy::disallowed_methods, reason = "git's own file, which is never shown")]
-    let file = is_file.then(|| fs::File::open(path).ok()).flatten()?;
+    let file = is_file.then(|| location::open(path).ok()).flatten()?;
     let mut content = Vec::new();
     file.take(MAX_ATTRIBUTES_BYTES).read_to_end(&mut content).ok()?;
     Some(content)
