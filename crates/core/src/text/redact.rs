@@ -171,6 +171,9 @@ fn find_dotted_tokens(text: &str) -> Vec<Found> {
             .iter()
             .take_while(|byte| belongs(byte))
             .count();
+        if first == 0 {
+            continue;
+        }
         let start = dot - first;
         // In an escaped text the run begins with the letter of `\n`.
         let start = start + usize::from(start > 0 && bytes[start - 1] == b'\\');

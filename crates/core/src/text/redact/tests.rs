@@ -215,3 +215,10 @@ fn ordinary_text_is_untouched() {
     let text = "fn token_count(limit: usize) -> usize";
     assert!(matches!(redact(text), Cow::Borrowed(same) if same == text));
 }
+
+#[test]
+fn a_dot_behind_a_backslash_is_no_token() {
+    for text in [r"\.2c3d4e5f.abcdef", r".2c3d4e5f.abcdef", r"a \..aaaaaaaa."] {
+        assert_eq!(redact(text), text);
+    }
+}
