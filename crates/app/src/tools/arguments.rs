@@ -10,7 +10,7 @@ use regex::Regex;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::markdown::shorten;
 
@@ -92,9 +92,11 @@ fn reduce_to_types(schema: &mut Value) {
             let is_required = required
                 .as_array()
                 .is_some_and(|names| names.iter().any(|one| one == name));
-            if let Some(property) = property.as_object_mut().filter(|_| !is_required) {
+            match property {
+                Value::Object(property) if is_required => split_null(property),
                 // An optional field without a value is missing, not null.
-                remove_null(property);
+                Value::Object(property) => remove_null(property),
+                _ => {}
             }
         }
     }
@@ -118,6 +120,22 @@ fn unite_with_null(object: &mut Object) {
         let types = Value::from(vec![other["type"].clone(), "null".into()]);
         united.insert("type".to_owned(), types);
         *object = united;
+    }
+}
+
+/// Writes a schema with two types, the second of them null, as `anyOf` two schemas. Clients that know one
+/// type for each value reject the list of types.
+fn split_null(object: &mut Object) {
+    let Some(Value::Array(types)) = object.get("type") else {
+        return;
+    };
+    if let [one, null] = types.as_slice()
+        && null == "null"
+    {
+        let one = one.clone();
+        let mut other = std::mem::take(object);
+        other.insert("type".to_owned(), one);
+        object.insert("anyOf".to_owned(), json!([other, { "type": "null" }]));
     }
 }
 
@@ -360,7 +378,6 @@ fn check_range(property: &Value, number: i64) -> Option<BrokenRule> {
 mod tests {
     use super::*;
     use serde::Deserialize;
-    use serde_json::json;
 
     #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]

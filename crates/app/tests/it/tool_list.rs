@@ -71,12 +71,12 @@ fn only_tools_that_answer_with_json_have_an_output_schema() {
         let name = tool["name"].as_str().unwrap();
         let is_markdown = name.starts_with("git_") || ["context_search", "get_doc"].contains(&name);
         assert_eq!(tool["outputSchema"]["type"] == "object", !is_markdown, "{tool}");
-        // Older clients reject a schema that is `true`, and linters reject one without a type. A field that
-        // is always there and may be null has two types.
+        // Older clients reject a schema that is `true`, and linters reject one without a type or with
+        // several. A field that is always there and may be null has two schemas.
         let fields = tool["outputSchema"]["properties"].as_object();
-        let has_type = |field: &Value| match &field["type"] {
-            Value::Array(types) => types.len() == 2 && types[0].is_string() && types[1] == "null",
-            one => one.is_string(),
+        let has_type = |field: &Value| match field["anyOf"].as_array().map(Vec::as_slice) {
+            Some([one, null]) => one["type"].is_string() && null["type"] == "null",
+            _ => field["type"].is_string(),
         };
         assert!(
             fields.into_iter().flatten().all(|(_, field)| has_type(field)),
