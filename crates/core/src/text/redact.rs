@@ -330,15 +330,20 @@ impl Announced {
     fn may_be_secret(&self, text: &str) -> bool {
         match self.form {
             AnnouncedForm::Equals | AnnouncedForm::Colon => true,
-            AnnouncedForm::Header => is_credential(&text[self.range.clone()]),
+            AnnouncedForm::Header => is_credential(self.without_end_marks(text)),
             AnnouncedForm::Sentence => self.looks_random(text),
         }
+    }
+
+    /// The value without marks that belong to the text around it.
+    fn without_end_marks<'t>(&self, text: &'t str) -> &'t str {
+        text[self.range.clone()].trim_end_matches(['.', ')', ']', '}', '!', '?', ':'])
     }
 
     /// True if the value looks like a secret: assigned or quoted with a digit in it, or letters and digits
     /// mixed as in no word.
     fn looks_random(&self, text: &str) -> bool {
-        let value = text[self.range.clone()].trim_end_matches(['.', ')', ']', '}', '!', '?', ':']);
+        let value = self.without_end_marks(text);
         if is_reference(value) || is_placeholder(value) {
             return false;
         }

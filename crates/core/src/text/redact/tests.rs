@@ -222,3 +222,10 @@ fn a_dot_behind_a_backslash_is_no_token() {
         assert_eq!(redact(text), text);
     }
 }
+
+#[test]
+fn a_credential_before_a_bracket_is_found_and_redacted() {
+    let text = "{Authorization: Bearer abc.deASS=x1y2z3}";
+    assert!(find_secret(text).is_some());
+    assert_ne!(redact(text), text);
+}
