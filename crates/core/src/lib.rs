@@ -19,5 +19,6 @@ pub mod module;
 pub mod path;
 pub mod rank;
 pub mod role;
+pub mod symbols;
 pub mod text;
 mod yaml;

@@ -25,5 +25,6 @@ pub mod sessions;
 mod sqlite;
 mod stamp;
 pub mod store;
+pub mod symbols;
 pub mod trust;
 pub mod walk;

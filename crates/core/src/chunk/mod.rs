@@ -24,6 +24,7 @@ use std::ops::{Range, RangeInclusive};
 
 use grammar::QueryPart;
 pub use outline::{Definition, ImportStatement, Outline};
+use tree_sitter::Tree;
 
 use crate::language::Language;
 
@@ -86,26 +87,44 @@ const MAX_PARSED_BYTES: usize = 1 << 20;
 
 /// Cuts a file into chunks.
 pub fn chunk(language: Language, text: &str) -> Chunked {
+    chunk_and_keep_syntax(language, text).0
+}
+
+/// The syntax tree of a file with the definitions that were found in it.
+pub(crate) struct FileSyntax {
+    pub(crate) tree: Tree,
+    pub(crate) outline: Outline,
+}
+
+/// Cuts a file into chunks, and returns the syntax that they were cut by. It is `None` for a text that was
+/// cut by lines, headings or keys.
+pub(crate) fn chunk_and_keep_syntax(language: Language, text: &str) -> (Chunked, Option<FileSyntax>) {
     let rows = Rows::of(text);
     if let Some(unparsed) = Unparsed::without_parsing(text) {
-        return Chunked {
+        let chunked = Chunked {
             chunks: with_ids(line_blocks::cut_text(&rows), &rows),
             unparsed: grammar::has_grammar(language).then_some(unparsed),
         };
+        return (chunked, None);
     }
-    let mut unparsed = None;
-    let chunks = match Outline::of(language, text) {
-        Some(Ok(outline)) => definition_chunks::cut_definitions(&outline, &rows),
+    let (mut unparsed, mut syntax) = (None, None);
+    let chunks = match FileSyntax::of(language, text) {
+        Some(Ok(parsed)) => {
+            let chunks = definition_chunks::cut_definitions(&parsed.outline, &rows);
+            syntax = parsed.into();
+            chunks
+        }
         Some(Err(reason)) => {
             unparsed = Some(reason);
             line_blocks::cut_text(&rows)
         }
         None => sections::cut_sections(language, &rows).unwrap_or_else(|| line_blocks::cut_text(&rows)),
     };
-    Chunked {
+    let chunked = Chunked {
         chunks: with_ids(chunks, &rows),
         unparsed,
-    }
+    };
+    (chunked, syntax)
 }
 
 /// True if files of a language are cut by their syntax.

@@ -2,9 +2,11 @@
 //!
 //! Left out on purpose: how definitions refer to each other. Names are text.
 
+use std::ops::Range;
+
 use super::grammar::{self, QueryPart};
 use super::outline_walk::{DEFINITION_SLACK, OutlineWalk};
-use super::{ChunkKind, Unparsed};
+use super::{ChunkKind, FileSyntax, Unparsed};
 use crate::language::Language;
 
 /// The definitions of a file, in source order.
@@ -23,17 +25,22 @@ pub struct Definition {
     pub signature: String,
     pub doc: String,
     /// First row of the comments and attributes above it.
-    pub(super) lead: usize,
+    pub(crate) lead: usize,
     /// First row of the definition itself.
     pub(super) head: usize,
-    pub(super) name_row: usize,
+    pub(crate) name_row: usize,
     /// Last row.
-    pub(super) end: usize,
+    pub(crate) end: usize,
     /// Index of the enclosing definition.
-    pub(super) parent: Option<usize>,
-    pub(super) has_body: bool,
+    pub(crate) parent: Option<usize>,
+    pub(crate) has_body: bool,
     /// Rows at which the statements of a long body begin. Empty for short bodies.
     pub(super) joints: Vec<usize>,
+    /// Bytes of the definition, of its name, of its head up to the body, and of its documentation.
+    pub(crate) bytes: Range<usize>,
+    pub(crate) name_bytes: Range<usize>,
+    pub(crate) signature_bytes: Range<usize>,
+    pub(crate) doc_bytes: Range<usize>,
 }
 
 /// An import statement.
@@ -49,9 +56,19 @@ pub struct ImportStatement {
 impl Outline {
     /// The outline of a text; `None` for a language without a grammar.
     pub fn of(language: Language, text: &str) -> Option<Result<Self, Unparsed>> {
+        FileSyntax::of(language, text).map(|syntax| syntax.map(|syntax| syntax.outline))
+    }
+}
+
+impl FileSyntax {
+    /// Parses a text and finds its definitions; `None` for a language without a grammar.
+    pub(super) fn of(language: Language, text: &str) -> Option<Result<Self, Unparsed>> {
         let grammar = grammar::load(language, QueryPart::Definitions)?;
         let mut walk = OutlineWalk::new(grammar, text, DEFINITION_SLACK);
-        Some(walk.walk_text(language, &|| false).map(|()| walk.outline))
+        Some(walk.walk_text(language, &|| false).map(|tree| Self {
+            tree,
+            outline: walk.outline,
+        }))
     }
 }
 
@@ -65,7 +82,7 @@ impl ImportStatement {
     ) -> Option<Result<Vec<Self>, Unparsed>> {
         let grammar = grammar::load(language, QueryPart::Imports)?;
         let mut walk = OutlineWalk::new(grammar, text, u8::MAX);
-        Some(walk.walk_text(language, stop).map(|()| walk.imports))
+        Some(walk.walk_text(language, stop).map(|_| walk.imports))
     }
 }
 

@@ -100,7 +100,11 @@ impl<'a> OutlineWalk<'a> {
     }
 
     /// Parses the text and walks its tree.
-    pub(super) fn walk_text(&mut self, language: Language, stop: &dyn Fn() -> bool) -> Result<(), Unparsed> {
+    pub(super) fn walk_text(
+        &mut self,
+        language: Language,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Tree, Unparsed> {
         if self.text.len() > MAX_PARSED_BYTES {
             return Err(Unparsed::TooLarge);
         }
@@ -110,12 +114,15 @@ impl<'a> OutlineWalk<'a> {
         } else {
             Vec::new()
         };
-        if is_page && scripts.is_empty() {
-            return Ok(());
-        }
-        let tree = parse(self.grammar, self.text, &scripts, stop).ok_or(Unparsed::Unparsable)?;
+        // A page without scripts has nothing to parse.
+        let text = if is_page && scripts.is_empty() {
+            ""
+        } else {
+            self.text
+        };
+        let tree = parse(self.grammar, text, &scripts, stop).ok_or(Unparsed::Unparsable)?;
         self.walk_tree(&tree);
-        Ok(())
+        Ok(tree)
     }
 
     fn walk_tree(&mut self, tree: &Tree) {
@@ -288,6 +295,7 @@ impl<'a> OutlineWalk<'a> {
         }
         let (head, end) = rows(node);
         let name_row = name.start_position().row;
+        let name_bytes = name.byte_range();
         let (name, scope) = self.split_name(name, captures.scope);
         if let Some(parent) = parent
             && let outer = &mut self.outline.definitions[parent]
@@ -295,20 +303,21 @@ impl<'a> OutlineWalk<'a> {
         {
             // `typedef struct x { … } x;` defines one type.
             outer.name_row = name_row;
+            outer.name_bytes = name_bytes;
             return;
         }
-        let doc = match captures.doc {
-            Some(doc) => &self.text[doc.byte_range()],
-            None => run.map_or("", |run| &self.text[run.bytes.0..run.bytes.1]),
+        let doc_bytes = match captures.doc {
+            Some(doc) => doc.byte_range(),
+            None => run.map_or(0..0, |run| run.bytes.0..run.bytes.1),
         };
         let signature_end = body.map_or(node.end_byte(), |body| body.start_byte());
-        let signature = &self.text[node.start_byte()..signature_end.max(node.start_byte())];
+        let signature_bytes = node.start_byte()..signature_end.max(node.start_byte());
         let definition = Definition {
             kind: self.kind_inside(parent, kind, scope.is_some()),
             path: self.path_inside(parent, scope, &name),
             name,
-            signature: clean_signature(signature),
-            doc: clean_doc(doc),
+            signature: clean_signature(&self.text[signature_bytes.clone()]),
+            doc: clean_doc(&self.text[doc_bytes.clone()]),
             lead: run.map_or(head, |run| run.row.min(head)),
             head,
             name_row,
@@ -321,6 +330,10 @@ impl<'a> OutlineWalk<'a> {
                 Some(body) if end - head > MAX_UNCUT_BODY_ROWS => statement_rows(body),
                 _ => Vec::new(),
             },
+            bytes: node.byte_range(),
+            name_bytes,
+            signature_bytes,
+            doc_bytes,
         };
         if body.is_none() && self.merge_equation(&definition) {
             return;
