@@ -11,6 +11,11 @@
 //!
 //! Invariant: the size of [`FileSymbols`] grows with the text, and no text makes this module panic.
 
+mod bindings;
+mod import_bindings;
+mod reader;
+mod rules;
+mod scopes;
 mod walk;
 
 use crate::chunk::{Chunked, chunk_and_keep_syntax};
