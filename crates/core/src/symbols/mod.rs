@@ -6,12 +6,17 @@
 //! definitions in other files when a question is asked, so that no stored answer goes stale when another file
 //! changes.
 //!
+//! `encoding` is the form in which the index stores them, and reads the part of them that a question needs.
+//!
 //! `queries/LANGUAGE.scm` says which nodes of a grammar are uses, scopes and bindings (`rules`), and `walk`
 //! visits the tree once. Left out on purpose: types that need a type checker, macros and code that is run.
 //!
 //! Invariant: the size of [`FileSymbols`] grows with the text, and no text makes this module panic.
 
+mod encoding;
 mod walk;
+
+pub use encoding::{DecodeError, SymbolsReader, encode};
 
 use crate::chunk::{Chunked, chunk_and_keep_syntax};
 use crate::language::Language;
