@@ -210,6 +210,35 @@ impl FileSymbols {
     pub fn name(&self, id: NameId) -> &str {
         self.names.get(id.0 as usize).map_or("", String::as_str)
     }
+
+    /// The names of its definitions, each once.
+    pub fn defined_names(&self) -> Vec<&str> {
+        self.select_names(self.definitions.iter().map(|definition| definition.name))
+    }
+
+    /// The names that it uses or imports, each once.
+    pub fn used_names(&self) -> Vec<&str> {
+        let references = self.references.iter().map(|reference| reference.name);
+        let imports = self.imports.iter().flat_map(|import| match import.imported {
+            Imported::Name(name) => [import.local, name],
+            _ => [import.local; 2],
+        });
+        self.select_names(references.chain(imports))
+    }
+
+    fn select_names(&self, ids: impl Iterator<Item = NameId>) -> Vec<&str> {
+        let mut is_selected = vec![false; self.names.len()];
+        for NameId(id) in ids {
+            if let Some(is_selected) = is_selected.get_mut(id as usize) {
+                *is_selected = true;
+            }
+        }
+        let names = self.names.iter().zip(is_selected);
+        names
+            .filter(|(name, is_selected)| *is_selected && !name.is_empty())
+            .map(|(name, _)| name.as_str())
+            .collect()
+    }
 }
 
 impl SymbolKind {
