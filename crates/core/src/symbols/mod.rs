@@ -14,9 +14,11 @@
 //! Invariant: the size of [`FileSymbols`] grows with the text, and no text makes this module panic.
 
 mod encoding;
+mod shown;
 mod walk;
 
 pub use encoding::{DecodeError, SymbolsReader, encode};
+pub use shown::definition_at_line;
 
 use crate::chunk::{Chunked, chunk_and_keep_syntax};
 use crate::language::Language;
@@ -211,9 +213,17 @@ impl FileSymbols {
         self.names.get(id.0 as usize).map_or("", String::as_str)
     }
 
-    /// The names of its definitions, each once.
+    /// The names of its definitions, each once. Of `Zoo.Row`, also `Row`.
     pub fn defined_names(&self) -> Vec<&str> {
-        self.select_names(self.definitions.iter().map(|definition| definition.name))
+        let mut names = self.select_names(self.definitions.iter().map(|definition| definition.name));
+        let last_parts = names.iter().filter_map(|name| Some(name.rsplit_once('.')?.1));
+        let last_parts: Vec<&str> = last_parts.filter(|part| !part.is_empty()).collect();
+        if !last_parts.is_empty() {
+            names.extend(last_parts);
+            names.sort_unstable();
+            names.dedup();
+        }
+        names
     }
 
     /// The names that it uses or imports, each once.
