@@ -24,6 +24,7 @@ use std::ops::{Range, RangeInclusive};
 
 use grammar::QueryPart;
 pub use outline::{Definition, ImportStatement, Outline};
+pub(crate) use signature::{clean_doc_line, clean_signature};
 use tree_sitter::Tree;
 
 use crate::language::Language;

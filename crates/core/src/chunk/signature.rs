@@ -4,6 +4,7 @@
 const MAX_SIGNATURE_CHARS: usize = 300;
 const MAX_NAME_CHARS: usize = 120;
 const MAX_DOC_CHARS: usize = 1_000;
+const MAX_DOC_LINE_CHARS: usize = 300;
 
 /// A name without type parameters, pointers and quotes.
 pub(super) fn clean_name(name: &str) -> String {
@@ -48,7 +49,7 @@ pub(super) fn clean_name(name: &str) -> String {
 }
 
 /// The text of a definition up to its body, without comments.
-pub(super) fn clean_signature(text: &str) -> String {
+pub(crate) fn clean_signature(text: &str) -> String {
     let is_comment = |line: &&str| {
         ["#", "//", "--"]
             .iter()
@@ -85,22 +86,46 @@ fn on_one_line(text: &str, max_chars: usize) -> String {
 
 /// The words of a documentation comment, without comment marks and without attributes between its lines.
 pub(super) fn clean_doc(comment: &str) -> String {
+    let words: Vec<&str> = doc_lines(comment).filter(|line| !line.is_empty()).collect();
+    on_one_line(&words.join(" "), MAX_DOC_CHARS)
+}
+
+/// The first sentence of a documentation comment, or its first paragraph if that has no end of a sentence.
+pub(crate) fn clean_doc_line(comment: &str) -> String {
+    // Tags such as `@param` and `:returns:` describe parts of the definition.
+    let is_tag = |line: &str| line.starts_with(['@', ':', '\\']);
+    // `<summary>` alone on a line, of XML comments.
+    let is_element = |line: &str| line.starts_with('<') && line.ends_with('>') && !line.contains(' ');
+    let paragraph: Vec<&str> = doc_lines(comment)
+        .filter(|line| !is_element(line))
+        .skip_while(|line| line.is_empty())
+        .take_while(|line| !line.is_empty() && !is_tag(line))
+        .collect();
+    let paragraph = on_one_line(&paragraph.join(" "), MAX_DOC_LINE_CHARS);
+    let sentence = match paragraph.find(". ").or_else(|| paragraph.find("。")) {
+        // `e.g. this` ends no sentence.
+        Some(end) if !paragraph[..end].ends_with(".g") && !paragraph[..end].ends_with("i.e") => {
+            paragraph[..end].len() + paragraph[end..].chars().next().map_or(0, char::len_utf8)
+        }
+        _ => paragraph.len(),
+    };
+    paragraph[..sentence].to_owned()
+}
+
+/// The lines of a documentation comment without comment marks. Attributes between them are left out.
+fn doc_lines(comment: &str) -> impl Iterator<Item = &str> {
     let lines = comment.lines().map(str::trim).filter(|line| {
         let is_attribute = line.starts_with("#[")
             || line.starts_with('@') && !line.starts_with("@doc")
             || line.starts_with('[');
         !is_attribute
     });
-    let words: Vec<&str> = lines
-        .map(|line| {
-            let line = line
-                .strip_prefix("@moduledoc")
-                .or_else(|| line.strip_prefix("@doc"))
-                .unwrap_or(line);
-            line.trim_start_matches(|c: char| c.is_whitespace() || "/*!#-;%{|\"'~".contains(c))
-                .trim_end_matches(|c: char| c.is_whitespace() || "*/-}\"'".contains(c))
-        })
-        .filter(|line| !line.is_empty())
-        .collect();
-    on_one_line(&words.join(" "), MAX_DOC_CHARS)
+    lines.map(|line| {
+        let line = line
+            .strip_prefix("@moduledoc")
+            .or_else(|| line.strip_prefix("@doc"))
+            .unwrap_or(line);
+        line.trim_start_matches(|c: char| c.is_whitespace() || "/*!#-;%{|\"'~".contains(c))
+            .trim_end_matches(|c: char| c.is_whitespace() || "*/-}\"'".contains(c))
+    })
 }

@@ -6,17 +6,24 @@
 //! definitions in other files when a question is asked, so that no stored answer goes stale when another file
 //! changes.
 //!
+//! `encoding` is the form in which the index stores them, and reads the part of them that a question needs.
+//!
 //! `queries/LANGUAGE.scm` says which nodes of a grammar are uses, scopes and bindings (`rules`), and `walk`
 //! visits the tree once. Left out on purpose: types that need a type checker, macros and code that is run.
 //!
 //! Invariant: the size of [`FileSymbols`] grows with the text, and no text makes this module panic.
 
 mod bindings;
+mod encoding;
 mod import_bindings;
 mod reader;
 mod rules;
 mod scopes;
+mod shown;
 mod walk;
+
+pub use encoding::{DecodeError, SymbolsReader, encode};
+pub use shown::definition_at_line;
 
 use crate::chunk::{Chunked, chunk_and_keep_syntax};
 use crate::language::Language;
@@ -209,6 +216,43 @@ pub enum Imported {
 impl FileSymbols {
     pub fn name(&self, id: NameId) -> &str {
         self.names.get(id.0 as usize).map_or("", String::as_str)
+    }
+
+    /// The names of its definitions, each once. Of `Zoo.Row`, also `Row`.
+    pub fn defined_names(&self) -> Vec<&str> {
+        let mut names = self.select_names(self.definitions.iter().map(|definition| definition.name));
+        let last_parts = names.iter().filter_map(|name| Some(name.rsplit_once('.')?.1));
+        let last_parts: Vec<&str> = last_parts.filter(|part| !part.is_empty()).collect();
+        if !last_parts.is_empty() {
+            names.extend(last_parts);
+            names.sort_unstable();
+            names.dedup();
+        }
+        names
+    }
+
+    /// The names that it uses or imports, each once.
+    pub fn used_names(&self) -> Vec<&str> {
+        let references = self.references.iter().map(|reference| reference.name);
+        let imports = self.imports.iter().flat_map(|import| match import.imported {
+            Imported::Name(name) => [import.local, name],
+            _ => [import.local; 2],
+        });
+        self.select_names(references.chain(imports))
+    }
+
+    fn select_names(&self, ids: impl Iterator<Item = NameId>) -> Vec<&str> {
+        let mut is_selected = vec![false; self.names.len()];
+        for NameId(id) in ids {
+            if let Some(is_selected) = is_selected.get_mut(id as usize) {
+                *is_selected = true;
+            }
+        }
+        let names = self.names.iter().zip(is_selected);
+        names
+            .filter(|(name, is_selected)| *is_selected && !name.is_empty())
+            .map(|(name, _)| name.as_str())
+            .collect()
     }
 }
 

@@ -29,9 +29,12 @@ use std::thread;
 use std::time::Duration;
 
 pub(crate) use content_hash::hash;
-use disk::{CacheDir, CommitMark, OpenIndex, table_error};
+use disk::{CacheDir, CommitMark, FileTable, NotedFile, OpenIndex, table_error};
+use docent_core::chunk::has_grammar;
 use docent_core::docs::manifest::PageRules;
+use docent_core::language::Language;
 use docent_core::path::RepoPath;
+use extract::SkipReason;
 pub use freshness::{Filled, Freshness, Patience, Progress};
 use freshness::{STALL_TIMEOUT, max_wait};
 pub use options::{Corpus, IndexOptions};
@@ -49,14 +52,19 @@ use crate::deadline::Deadline;
 use crate::embed::{Embedder, EmbeddingError};
 use crate::files::Root;
 use crate::overview::Overview;
-use crate::store::{ChunkHit, ChunkQuery, DiscoveryQuery, SectionSnapshot, StoreError, StoredDiscovery};
+use crate::store::{
+    ChunkHit, ChunkQuery, DiscoveryQuery, SectionSnapshot, StoreError, StoredDiscovery, SymbolStore,
+};
 
 /// The index of one project, as this process sees it.
 pub struct Index {
     shared: Arc<Shared>,
-    /// The overview of the project, and the commit that it was made from.
-    overview: Mutex<Option<(Option<CommitMark>, Arc<Overview>)>>,
+    overview: CommitCache<Arc<Overview>>,
+    unparsed_files: CommitCache<usize>,
 }
+
+/// A value that was computed from the table of files, and the commit that it was computed from.
+type CommitCache<T> = Mutex<Option<(Option<CommitMark>, T)>>;
 
 impl Index {
     /// `folder` is the project's folder in the cache. Without it, the index is in memory. No work is done
@@ -76,6 +84,7 @@ impl Index {
         };
         Self {
             overview: Mutex::default(),
+            unparsed_files: Mutex::default(),
             shared: Arc::new(Shared::new(root, options, cache_dir, accesses)),
         }
     }
@@ -212,23 +221,53 @@ impl Index {
         self.read(|opened| opened.chunks.find_discoveries(query))
     }
 
+    /// Finds symbols by their names. `question` is asked on the newest commit.
+    pub(crate) fn symbols<T: Default>(
+        &self,
+        question: impl FnOnce(&dyn SymbolStore) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.read(|opened| {
+            let store: &dyn SymbolStore = &*opened.chunks;
+            question(store)
+        })
+    }
+
+    /// How many files of a language with a grammar have no symbols: too large, generated, not parsed.
+    pub fn unparsed_files(&self) -> Result<usize, StoreError> {
+        self.read_cached(&self.unparsed_files, |table| {
+            let noted = table.notes()?;
+            Ok(noted.iter().filter(|file| is_unparsed(file)).count())
+        })
+    }
+
     /// Languages, modules and entry points of the project, as it was indexed last.
     pub fn overview(&self) -> Result<Arc<Overview>, StoreError> {
+        self.read_cached(&self.overview, |table| {
+            Ok(Arc::new(Overview::of(&table.languages()?)))
+        })
+    }
+
+    /// A value that is computed from the table of files, once for each commit. The default value before there
+    /// is an index.
+    fn read_cached<T: Clone + Default>(
+        &self,
+        cache: &CommitCache<T>,
+        compute: impl FnOnce(&FileTable) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let Some(visible) = self.visible() else {
-            return Ok(Arc::default());
+            return Ok(T::default());
         };
         let mark = visible.opened.commit_mark();
-        let mut cached = self.overview.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((made_from, overview)) = &*cached
+        let mut cached = cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((made_from, value)) = &*cached
             && made_from.is_some()
             && *made_from == mark
         {
-            return Ok(overview.clone());
+            return Ok(value.clone());
         }
-        let files = self.report_damage(visible.opened.table().languages().map_err(table_error))?;
-        let overview = Arc::new(Overview::of(&files));
-        *cached = Some((mark, overview.clone()));
-        Ok(overview)
+        let value = self.report_damage(compute(&visible.opened.table()).map_err(table_error))?;
+        *cached = Some((mark, value.clone()));
+        Ok(value)
     }
 
     /// A snapshot of the sections of the documentation. `None` before there is an index.
@@ -352,6 +391,16 @@ impl Index {
     pub fn status(&self) -> IndexStatus {
         status::collect(&self.shared)
     }
+}
+
+/// Whether a file with a note has symbols that are unknown.
+fn is_unparsed(file: &NotedFile) -> bool {
+    let language = match file.language.as_str() {
+        // A skipped file was not read.
+        "" => Language::of_path(&file.path, ""),
+        name => Language::from_name(name).unwrap_or(Language::PlainText),
+    };
+    has_grammar(language) && file.note != SkipReason::Binary.to_string()
 }
 
 impl Drop for Index {

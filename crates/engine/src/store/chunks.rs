@@ -1,6 +1,6 @@
-//! The embedded store of chunks, discoveries and commit messages.
+//! The embedded store of chunks, discoveries, commit messages and symbols (`symbols`).
 //!
-//! All three are in one tantivy index, so that a file's chunks and discoveries come and go in one store
+//! All are in one tantivy index, so that a file's chunks, discoveries and symbols come and go in one store
 //! commit. Their words are in different fields and are counted apart ([`KindStatistics`]), so that ten
 //! thousand commit messages do not change which words are rare in code.
 //!
@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::embedded::{
     EmbeddedStore, EntrySchema, StoredBytes, catch_panics, exact_query, raw_field, word_field,
 };
+use super::symbols::{count_symbols, symbols_document};
 use super::top::{KEY, ScoredQuery, find_highest};
 use super::{
     ChunkEntry, ChunkHit, ChunkQuery, ChunkStore, CommitEntry, DiscoveryEntry, DiscoveryQuery, StoreEntry,
@@ -33,8 +34,8 @@ const TIMESTAMP: &str = "when";
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkFields {
     /// The path of the file, or the key of another entry: entries are removed by it.
-    path: Field,
-    kind: Field,
+    pub(super) path: Field,
+    pub(super) kind: Field,
     module: Field,
     text: Field,
     name: Field,
@@ -50,8 +51,12 @@ pub(crate) struct ChunkFields {
     /// The words of a commit's message, and the paths it changed, one a line.
     message: Field,
     changed_paths: Field,
+    /// The names that a file defines and uses, and its stored symbols.
+    pub(super) defined: Field,
+    pub(super) used: Field,
+    pub(super) symbols: Field,
     /// Hash of the stored entry, which orders equal ranks.
-    key: Field,
+    pub(super) key: Field,
 }
 
 impl EntrySchema for ChunkFields {
@@ -76,6 +81,9 @@ impl EntrySchema for ChunkFields {
             timestamp: schema.add_u64_field(TIMESTAMP, FAST),
             message: schema.add_text_field("message", counted),
             changed_paths: schema.add_bytes_field("changed", BytesOptions::default().set_stored()),
+            defined: schema.add_text_field("defined", raw_field()),
+            used: schema.add_text_field("used", raw_field()),
+            symbols: schema.add_bytes_field("symbols", BytesOptions::default().set_stored()),
             key: schema.add_u64_field(KEY, FAST),
         };
         (schema.build(), fields)
@@ -111,6 +119,7 @@ impl EntrySchema for ChunkFields {
                 document.add_u64(self.key, xxh3_64(key.as_bytes()));
                 return document;
             }
+            StoreEntry::Symbols(entry) => return symbols_document(self, entry),
         };
         document.add_text(self.path, &entry.chunk.path);
         document.add_text(self.kind, entry.chunk.kind.name());
@@ -189,7 +198,10 @@ impl<'a> KindStatistics<'a> {
         let documents = match stored {
             stored if stored == schema.chunk => chunks,
             stored if stored == schema.discovery => discoveries,
-            _ => searcher.num_docs().saturating_sub(chunks + discoveries),
+            _ => {
+                let others = chunks + discoveries + count_symbols(searcher, &schema)?;
+                searcher.num_docs().saturating_sub(others)
+            }
         };
         Ok(Self {
             searcher,

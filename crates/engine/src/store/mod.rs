@@ -1,4 +1,5 @@
-//! The store: where chunks, discoveries, commits and sections of pages are found by their words.
+//! The store: where chunks, discoveries, commits and sections of pages are found by their words, and symbols
+//! by their names.
 //!
 //! This file is the seam, traits and values; `embedded.rs` is the implementation. A store knows words and
 //! entries. It knows no files, no grammar, and no ranking beyond BM25 and the similarity of vectors. There is
@@ -12,6 +13,7 @@ mod folder;
 mod index_file;
 mod section;
 mod sections;
+mod symbols;
 mod top;
 
 pub use chunk::StoredChunk;
@@ -56,8 +58,8 @@ pub trait StoreChange<E> {
     fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// Finds chunks of files, and discoveries.
-pub trait ChunkStore: Store<StoreEntry> {
+/// Finds chunks of files, discoveries and symbols.
+pub trait ChunkStore: Store<StoreEntry> + SymbolStore {
     /// The chunks that match best, the best first.
     fn find_chunks(&self, query: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError>;
 
@@ -73,12 +75,56 @@ pub trait ChunkStore: Store<StoreEntry> {
     fn find_commits(&self, words: &[String], limit: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError>;
 }
 
+/// Finds the symbols of files by name.
+pub trait SymbolStore {
+    /// The files that define a name, in the order of their paths.
+    fn files_defining(&self, name: &str) -> Result<Vec<SymbolsDocument>, StoreError>;
+
+    /// At most `limit` files that use a name, in the order of their paths.
+    fn files_using(&self, name: &str, limit: usize) -> Result<Vec<SymbolsDocument>, StoreError>;
+
+    /// The symbols of one file. `None` if it has none: not indexed, not parsed, or without a grammar.
+    fn symbols_of(&self, path: &str) -> Result<Option<SymbolsDocument>, StoreError>;
+
+    /// Defined names that begin with a prefix, in their order.
+    fn names_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<String>, StoreError>;
+
+    /// Defined names that differ from a name only in upper and lower case.
+    fn names_in_other_case(&self, name: &str, limit: usize) -> Result<Vec<String>, StoreError>;
+
+    /// Defined names within one edit of a name: a letter more, less or other, or two swapped.
+    fn similar_names(&self, name: &str, limit: usize) -> Result<Vec<String>, StoreError>;
+
+    /// How many files have symbols.
+    fn count_symbol_files(&self) -> Result<u64, StoreError>;
+}
+
 /// An entry of a file, or of a commit.
 #[derive(Clone, Debug)]
 pub enum StoreEntry {
     Chunk(ChunkEntry),
     Discovery(DiscoveryEntry),
     Commit(CommitEntry),
+    Symbols(SymbolsEntry),
+}
+
+/// The symbols of a file, with the names they are found by.
+#[derive(Clone, Debug, Default)]
+pub struct SymbolsEntry {
+    pub document: SymbolsDocument,
+    /// Each name once. Names of more than 200 bytes are not found.
+    pub defined: Vec<String>,
+    pub used: Vec<String>,
+}
+
+/// The symbols of a file as they were when it was indexed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SymbolsDocument {
+    pub path: String,
+    /// Hash of the content that they were read from.
+    pub content_hash: u64,
+    /// To be read by [`docent_core::symbols::SymbolsReader`].
+    pub bytes: Vec<u8>,
 }
 
 /// The message of a commit, and the files it changed.

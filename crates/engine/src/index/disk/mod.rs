@@ -11,4 +11,4 @@ pub(super) use cache_dir::CacheDir;
 pub(super) use generation::{CommitMark, FORMAT_VERSION, OpenIndex, table_error};
 pub(super) use key::{CommitId, DocKey};
 pub(super) use lock::WriterLock;
-pub(super) use table::{IndexedFile, TableChange};
+pub(super) use table::{FileTable, IndexedFile, NotedFile, TableChange};

@@ -40,6 +40,15 @@ pub(in crate::index) struct IndexedFile {
     pub(in crate::index) labels: String,
 }
 
+/// A file with a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::index) struct NotedFile {
+    pub(in crate::index) path: RepoPath,
+    /// Empty for a file that was skipped.
+    pub(in crate::index) language: String,
+    pub(in crate::index) note: String,
+}
+
 /// A change of one row.
 #[derive(Clone, Debug)]
 pub(in crate::index) enum TableChange {
@@ -126,6 +135,25 @@ impl FileTable {
         })?;
         let parsed = rows.filter_map(|row| match row {
             Ok((path, language)) => Some(Ok((RepoPath::parse(&path).ok()?, language))),
+            Err(error) => Some(Err(error)),
+        });
+        parsed.collect()
+    }
+
+    /// The files of the code that were skipped or cut by lines, in the order of paths.
+    pub(in crate::index) fn notes(&self) -> rusqlite::Result<Vec<NotedFile>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT path, language, note FROM file WHERE corpus = ?1 AND note IS NOT NULL ORDER BY path",
+        )?;
+        let rows = query.query_map([Corpus::Code.name()], |row| {
+            Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        let parsed = rows.filter_map(|row| match row {
+            Ok((path, language, note)) => Some(Ok(NotedFile {
+                path: RepoPath::parse(&path).ok()?,
+                language,
+                note,
+            })),
             Err(error) => Some(Err(error)),
         });
         parsed.collect()

@@ -1,11 +1,12 @@
 //! Chunks of a file, and the discoveries in it.
 
-use docent_core::chunk::{Chunk, Chunked, Rows, Unparsed, chunk};
+use docent_core::chunk::{Chunk, Chunked, Rows, Unparsed};
 use docent_core::discovery::{Discovery, Origins, extract_from_file};
 use docent_core::language::Language;
 use docent_core::memory::{MEMORY_DIRECTORY, MemoryFile};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
+use docent_core::symbols::{FileSymbols, chunk_with_symbols, encode};
 use docent_core::text::tokens::words_into;
 
 use super::file_job::{Extracted, FileJob, path_words, stem, to_u32};
@@ -13,7 +14,9 @@ use crate::embed::Embedder;
 use crate::files::{Root, lossy_text};
 use crate::index::content_hash::hash;
 use crate::memory::{MAX_FILE_BYTES, ORIGINS, key};
-use crate::store::{ChunkEntry, DiscoveryEntry, StoreEntry, StoredChunk, StoredDiscovery};
+use crate::store::{
+    ChunkEntry, DiscoveryEntry, StoreEntry, StoredChunk, StoredDiscovery, SymbolsDocument, SymbolsEntry,
+};
 
 /// Bytes of a chunk that go into its vector. The rest would only blur it.
 const MAX_EMBEDDED_BYTES: usize = 800;
@@ -21,11 +24,11 @@ const MAX_EMBEDDED_BYTES: usize = 800;
 /// How often the path counts in a chunk's vector.
 const PATH_REPEATS: usize = 3;
 
-/// Reads a file and cuts it into chunks.
+/// Reads a file, cuts it into chunks and reads its symbols.
 pub(in crate::index) fn extract_code(job: &FileJob<'_>, embedder: &dyn Embedder) -> Extracted<StoreEntry> {
-    job.run(|row, text| {
+    let mut extracted = job.run(|row, text| {
         let language = Language::of_file(job.path, text);
-        let Chunked { chunks, unparsed } = chunk(language, text);
+        let (Chunked { chunks, unparsed }, symbols) = chunk_with_symbols(language, text);
         language.name().clone_into(&mut row.language);
         row.note = unparsed.map(|unparsed| unparsed.name().to_owned());
         let is_generated = is_generated(unparsed);
@@ -34,7 +37,27 @@ pub(in crate::index) fn extract_code(job: &FileJob<'_>, embedder: &dyn Embedder)
         if !is_generated {
             entries.extend(discovery_entries(job, language, text));
         }
+        entries.extend(symbols.map(|symbols| symbols_entry(job.path, row.hash, &symbols)));
         entries
+    });
+    if let Extracted::Changed { row, entries, .. } = &mut extracted {
+        // People read the number of chunks, and the symbols of a file are none.
+        let is_counted = |entry: &&StoreEntry| !matches!(entry, StoreEntry::Symbols(_));
+        row.chunks = to_u32(entries.iter().filter(is_counted).count());
+    }
+    extracted
+}
+
+fn symbols_entry(path: &RepoPath, content_hash: u64, symbols: &FileSymbols) -> StoreEntry {
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    StoreEntry::Symbols(SymbolsEntry {
+        document: SymbolsDocument {
+            path: path.as_str().to_owned(),
+            content_hash,
+            bytes: encode(symbols),
+        },
+        defined: owned(symbols.defined_names()),
+        used: owned(symbols.used_names()),
     })
 }
 

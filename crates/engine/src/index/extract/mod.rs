@@ -10,7 +10,7 @@ mod texts;
 
 pub(super) use code::extract_code;
 pub(super) use commits::extract_commit;
-pub(super) use file_job::{Extracted, FileJob};
+pub(super) use file_job::{Extracted, FileJob, SkipReason};
 pub(super) use sections::extract_sections;
 pub(super) use texts::{chunk_texts, section_texts};
 

@@ -169,7 +169,7 @@ impl FileWriter<'_> {
             Extracted::Changed { row, entries, bytes } => {
                 let change = change.begin()?;
                 change.remove(&key.removal_key());
-                self.shared.progress.add_chunks(entries.len(), bytes);
+                self.shared.progress.add_chunks(row.chunks as usize, bytes);
                 for entry in entries {
                     change.add(entry)?;
                 }
