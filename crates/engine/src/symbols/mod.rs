@@ -7,6 +7,10 @@
 //! Invariant: a use that is called exact was followed to its definition; all others of that name are listed as
 //! found by name. An answer says how many files it rests on.
 
+mod family;
+mod loaded;
+mod resolve;
+
 use docent_core::path::RepoPath;
 use docent_core::symbols::{ReferenceRole, SymbolKind};
 
