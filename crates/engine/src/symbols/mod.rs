@@ -7,6 +7,15 @@
 //! Invariant: a use that is called exact was followed to its definition; all others of that name are listed as
 //! found by name. An answer says how many files it rests on.
 
+mod candidate;
+mod current;
+mod find;
+mod location;
+mod name_query;
+mod order;
+
+pub use find::find_symbols;
+
 use docent_core::path::RepoPath;
 use docent_core::symbols::{ReferenceRole, SymbolKind};
 
