@@ -13,8 +13,10 @@ mod find;
 mod location;
 mod name_query;
 mod order;
+mod outline;
 
 pub use find::find_symbols;
+pub use outline::{outline_directory, outline_file};
 
 use docent_core::path::RepoPath;
 use docent_core::symbols::{ReferenceRole, SymbolKind};
@@ -219,3 +221,6 @@ pub enum SymbolError {
     #[error(transparent)]
     Expired(#[from] Expired),
 }
+
+#[cfg(test)]
+mod tests;
