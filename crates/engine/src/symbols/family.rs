@@ -12,6 +12,12 @@ pub(super) struct Family {
     pub(super) has_implicit_members: bool,
     /// Methods may stand outside of the file that defines their type.
     pub(super) has_split_types: bool,
+    /// A definition may be declared in other files.
+    pub(super) has_declarations: bool,
+    /// A type implements an interface by having its methods.
+    pub(super) has_structural_types: bool,
+    /// Functions are used as members of a module: `module.function()`.
+    pub(super) has_module_members: bool,
     /// Members of an enumeration are used without its name.
     pub(super) has_loose_constants: bool,
 }
@@ -42,6 +48,9 @@ impl Family {
             visibility: Visibility::File,
             has_implicit_members: false,
             has_split_types: false,
+            has_declarations: false,
+            has_structural_types: false,
+            has_module_members: true,
             has_loose_constants: false,
         };
         match language {
@@ -57,6 +66,8 @@ impl Family {
             Language::Go => Self {
                 visibility: Visibility::Directory,
                 has_split_types: true,
+                has_structural_types: true,
+                has_module_members: false,
                 ..plain
             },
             Language::C | Language::Cpp | Language::CudaCpp | Language::ObjectiveC => Self {
@@ -64,7 +75,10 @@ impl Family {
                 visibility: Visibility::Program,
                 has_implicit_members: language != Language::C,
                 has_split_types: true,
+                has_declarations: true,
+                has_module_members: false,
                 has_loose_constants: true,
+                ..plain
             },
             Language::Java | Language::Kotlin | Language::Scala => Self {
                 id: FamilyId::Jvm,

@@ -7,9 +7,23 @@
 //! Invariant: a use that is called exact was followed to its definition; all others of that name are listed as
 //! found by name. An answer says how many files it rests on.
 
+mod call_tree;
+mod candidate;
+mod current;
 mod family;
+mod find;
+mod implementations;
 mod loaded;
+mod location;
+mod name_query;
+mod order;
+mod outline;
+mod references;
 mod resolve;
+
+pub use find::find_symbols;
+pub use outline::{outline_directory, outline_file};
+pub use references::find_references;
 
 use docent_core::path::RepoPath;
 use docent_core::symbols::{ReferenceRole, SymbolKind};
@@ -214,3 +228,6 @@ pub enum SymbolError {
     #[error(transparent)]
     Expired(#[from] Expired),
 }
+
+#[cfg(test)]
+mod tests;
