@@ -102,9 +102,13 @@ fn call_tool(
 ) -> anyhow::Result<ExitCode> {
     let (tool, given) = tool_command::find(&tools, name, given)?;
     tool_command::check_filters(tool, given)?;
+    let mut arguments = tool_command::parse_arguments(tool, given);
+    if let (Some((name, value)), true) = (tool.command.json_flag, given.get_flag("json")) {
+        arguments.entry(name).or_insert_with(|| value.into());
+    }
     let planned = PlannedCall {
         tool: tool.name,
-        arguments: tool_command::parse_arguments(tool, given),
+        arguments,
         paths: PathBase::WorkingDirectory,
         default_argument: tool.command.default_argument,
         show: (!given.get_flag("json")).then(|| (tool.command.show, TerminalPage::new(colour))),

@@ -20,6 +20,7 @@ pub(crate) mod freshness;
 mod git;
 mod memory;
 pub(crate) mod queue;
+pub(crate) mod symbols;
 pub(crate) mod tool;
 
 use crate::settings::DefaultLimit;
@@ -43,6 +44,8 @@ pub(crate) fn all() -> Vec<Tool> {
         coverage::file::tool(),
         coverage::start::tool(),
         coverage::end::tool(),
+        symbols::find_symbol::tool(),
+        symbols::find_references::tool(),
     ]
 }
 

@@ -10,6 +10,9 @@
 mod family;
 mod loaded;
 mod resolve;
+mod scan;
+
+pub use scan::{find_references, find_symbols, outline_directory, outline_file};
 
 use docent_core::path::RepoPath;
 use docent_core::symbols::{ReferenceRole, SymbolKind};

@@ -25,7 +25,7 @@ use crate::terminal::TerminalPage;
 use crate::tools::budget::{fit, json_length, notice};
 use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, refuse_file};
+use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, parse_path, refuse_file};
 use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Read a text file with its language, module, role and last change. startLine and endLine select a part; includeDeps \
@@ -141,7 +141,7 @@ struct Metadata {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let path = super::parse_path(&args.path)?;
+    let path = parse_path(&args.path)?;
     let content = call
         .project
         .root
