@@ -13,6 +13,7 @@ mod flags;
 mod index;
 mod links;
 mod memory;
+mod outline;
 mod overview;
 mod progress;
 mod reference;
@@ -72,6 +73,10 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         ("overview", given) => {
             let (dispatch, _) = call::open(&flags, tools, RunMode::SingleCall)?;
             sessions::show_overview(&dispatch.project, given, page())
+        }
+        ("outline", given) => {
+            let (dispatch, _) = call::open(&flags, tools, RunMode::SingleCall)?;
+            outline::run(&dispatch.project, given, page())
         }
         ("sessions", given) => sessions::show_sessions(&settings()?, given, page()),
         ("setup", given) => {
@@ -174,6 +179,7 @@ fn command(tools: &[Tool]) -> Command {
                         .help("Its arguments"),
                 ),
         )
+        .subcommand(outline::command())
         .subcommand(setup::command())
         .subcommand(doctor::command())
         .subcommand(trust::command())

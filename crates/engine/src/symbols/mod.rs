@@ -11,8 +11,10 @@ mod family;
 mod loaded;
 mod resolve;
 mod scan;
+mod select;
 
 pub use scan::{find_references, find_symbols, outline_directory, outline_file};
+pub use select::{OutlineMatches, find_in_outline};
 
 use docent_core::path::RepoPath;
 use docent_core::symbols::{ReferenceRole, SymbolKind};

@@ -36,7 +36,7 @@ impl SymbolForm {
 }
 
 /// The project of a call, as the engine's questions about symbols take it.
-fn symbol_context<'a>(call: &Call<'a>) -> SymbolContext<'a> {
+pub(crate) fn symbol_context<'a>(call: &Call<'a>) -> SymbolContext<'a> {
     SymbolContext {
         root: &call.project.root,
         index: &call.project.index,
