@@ -18,6 +18,9 @@ use crate::markdown::{inline_to, length};
 /// Names that an error lists.
 const MAX_LISTED_NAMES: usize = 10;
 
+/// Ranges that a notice names.
+const MAX_LISTED_RANGES: usize = 20;
+
 /// A file whose parts are asked for.
 #[derive(Clone, Copy)]
 pub(crate) struct PartSource<'a> {
@@ -35,8 +38,30 @@ pub(crate) struct ShownSpans {
     pub(crate) content: String,
     pub(crate) spans: Vec<LineSpan>,
     /// How to read on, if something was cut.
-    pub(crate) notice: Option<String>,
+    cut_notice: Option<String>,
     pub(crate) is_revealed: bool,
+}
+
+impl ShownSpans {
+    /// Notices that name the lines shown, and how to read on.
+    pub(crate) fn notices(&self, lines: usize) -> Vec<String> {
+        let mut ranges = self.list_ranges();
+        let hidden = ranges.len().saturating_sub(MAX_LISTED_RANGES);
+        ranges.truncate(MAX_LISTED_RANGES);
+        if hidden > 0 {
+            ranges.push(format!("{hidden} ranges more"));
+        }
+        let shown = format!("Lines {} of {lines} are shown", ranges.join(", "));
+        std::iter::once(shown).chain(self.cut_notice.clone()).collect()
+    }
+
+    /// The ranges as callers write them.
+    pub(crate) fn list_ranges(&self) -> Vec<String> {
+        self.spans
+            .iter()
+            .map(|(first, last)| show_span(*first, *last))
+            .collect()
+    }
 }
 
 /// The part of a file that a caller asks for.
@@ -119,7 +144,7 @@ impl PartSource<'_> {
         let mut shown = ShownSpans {
             content: String::new(),
             spans: Vec::new(),
-            notice: None,
+            cut_notice: None,
             is_revealed: false,
         };
         let mut left = budget;
@@ -143,9 +168,10 @@ impl PartSource<'_> {
                     let rest =
                         std::iter::once((cut.shown_last + 1, last)).chain(spans[at + 1..].iter().copied());
                     let rest: Vec<String> = rest
+                        .take(MAX_LISTED_RANGES)
                         .map(|(first, last)| format!("\"{}\"", show_span(first, last)))
                         .collect();
-                    shown.notice = Some(format!(
+                    shown.cut_notice = Some(format!(
                         "The ranges fit up to line {}; read on with ranges [{}]",
                         cut.shown_last,
                         rest.join(", ")
@@ -153,7 +179,7 @@ impl PartSource<'_> {
                     break;
                 }
                 CutEnd::InsideLine(offset) => {
-                    shown.notice = Some(format!(
+                    shown.cut_notice = Some(format!(
                         "Line {first} is cut; read_repo_file with offset {offset} reads on"
                     ));
                     break;
@@ -170,7 +196,7 @@ fn skipped_line(first: usize, last: usize) -> String {
 }
 
 /// A range of lines as callers write it.
-pub(crate) fn show_span(first: usize, last: usize) -> String {
+fn show_span(first: usize, last: usize) -> String {
     if first == last {
         first.to_string()
     } else {

@@ -26,14 +26,14 @@ use crate::tools::budget::{json_length, notice};
 use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::file_parts::{
-    FilePart, LineSpan, PartSource, cut_lines, parse_ranges, show_outline, show_outlines, show_span,
+    FilePart, LineSpan, PartSource, cut_lines, parse_ranges, show_outline, show_outlines,
 };
 use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, parse_path, refuse_file};
 use crate::tools::symbols::{refuse_symbols, symbol_context};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Read a text file with its language, module, role and last change. startLine and endLine select a part; includeDeps \
-    adds the project files it imports. Tracks access for context scoring.";
+const ABOUT: &str =
+    "Read a text file or a part of it: lines, a symbol, an outline. Tracks access for context scoring.";
 
 /// A call with dependencies reads many files, so the contract gives it more time before it is slow.
 const MAX_TIME_WITH_DEPENDENCIES: Duration = Duration::from_secs(2);
@@ -81,13 +81,12 @@ struct Args {
     /// Last line, inclusive
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
-    /// Read this definition, e.g. Row.render
+    /// Read this definition
     symbol: Option<String>,
     /// Lines, e.g. ["10-20", "40-"]
     ranges: Option<Vec<String>>,
-    /// List definitions instead; also of a directory
-    #[serde(default)]
-    outline: bool,
+    /// Definitions only; also of a directory
+    outline: Option<bool>,
 }
 
 fn default_depth() -> u8 {
@@ -120,8 +119,10 @@ struct ShownFile {
     start_line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     end_line: Option<usize>,
-    /// The ranges shown, if ranges were asked for
+    /// The ranges shown. Only a person's terminal needs them, to number the lines: for clients the notice
+    /// names them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
     ranges: Vec<String>,
     /// The content is an outline. Only a person's terminal needs to know: a client has asked for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -165,7 +166,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let part = FilePart::choose(
         args.symbol.as_deref(),
         args.ranges.as_deref(),
-        args.outline,
+        args.outline.unwrap_or_default(),
         args.start_line.is_some() || args.end_line.is_some(),
     )?;
     if part == FilePart::Outline && matches!(args.path.as_str(), "." | "./") {
@@ -233,6 +234,9 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let (read, left_out) = add_contents(call, &mut output.dependencies, call.budget.saturating_sub(used));
     notices.extend(left_out);
     record_accesses(call, &output.metadata.module, &path, &read);
+    if call.audience == Audience::Client {
+        output.file.ranges.clear();
+    }
     output.notice = notice(&notices);
     Ok(Reply::json(&output))
 }
@@ -300,14 +304,10 @@ impl SelectedPart {
             }
             Self::Ranges(spans) => {
                 let shown = source.show_spans(spans, budget);
-                notices.extend(shown.notice);
+                notices.extend(shown.notices(file.lines));
                 file.start_line = shown.spans.first().map(|(first, _)| *first);
                 file.end_line = shown.spans.last().map(|(_, last)| *last);
-                file.ranges = shown
-                    .spans
-                    .iter()
-                    .map(|(first, last)| show_span(*first, *last))
-                    .collect();
+                file.ranges = shown.list_ranges();
                 file.content = shown.content;
                 shown.is_revealed
             }

@@ -20,13 +20,12 @@ use crate::terminal::TerminalPage;
 use crate::tools::budget::{fit, notice};
 use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::file_parts::{FilePart, PartSource, parse_ranges, show_outline, show_outlines, show_span};
+use crate::tools::file_parts::{FilePart, PartSource, parse_ranges, show_outline, show_outlines};
 use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, refuse_file};
 use crate::tools::symbols::{refuse_symbols, symbol_context};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Read a file from the repository. Limited to safe paths and 1 MB: utf-8 for text, base64 for exact bytes. For code, \
-    read_file tells more.";
+const ABOUT: &str = "Read a file from the repository. Limited to safe paths and 1 MB.";
 
 /// Characters kept for the other fields and the longest notice.
 const FRAME_CHARS: usize = 500;
@@ -48,11 +47,9 @@ struct Args {
     /// Byte to start at, as a notice names it
     #[serde(default)]
     offset: usize,
-    /// As in read_file
     symbol: Option<String>,
     ranges: Option<Vec<String>>,
-    #[serde(default)]
-    outline: bool,
+    outline: Option<bool>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -81,7 +78,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let part = FilePart::choose(
         args.symbol.as_deref(),
         args.ranges.as_deref(),
-        args.outline,
+        args.outline.unwrap_or_default(),
         args.offset > 0 || args.encoding == Encoding::Base64,
     )?;
     if part == FilePart::Outline && matches!(args.path.as_str(), "." | "./") {
@@ -171,13 +168,7 @@ fn show_part(part: FilePart<'_>, source: &PartSource<'_>, budget: usize) -> Resu
         }
     };
     let shown = source.show_spans(&spans, budget);
-    let ranges: Vec<String> = shown
-        .spans
-        .iter()
-        .map(|(first, last)| show_span(*first, *last))
-        .collect();
-    let mut notices = vec![format!("Lines {} of {lines} are shown", ranges.join(", "))];
-    notices.extend(shown.notice);
+    let mut notices = shown.notices(lines);
     notices.extend(shown.is_revealed.then(|| REVEALED.to_owned()));
     Ok(Output {
         content: shown.content,

@@ -22,8 +22,7 @@ use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::freshness::freshness_notices;
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str =
-    "Find where a name is defined: path, lines, kind, signature and doc line of each definition.";
+const ABOUT: &str = "Find definitions by name: place, kind, signature, doc line.";
 
 /// Characters kept for the fields around the definitions, and for notices.
 const FRAME_CHARS: usize = 1_000;
@@ -39,23 +38,19 @@ pub(crate) fn tool() -> Tool {
 
 #[derive(Deserialize, JsonSchema)]
 struct Args {
-    /// Name, Scope.name or prefix; several as a|b
-    #[schemars(length(min = 1))]
+    /// Name, Scope.name or prefix; several: a|b
     name: String,
     /// File or directory
     path: Option<String>,
-    /// e.g. function, class
     kind: Option<String>,
-    #[serde(default = "default_limit")]
-    #[schemars(range(min = 1, max = 1000))]
-    limit: usize,
-    #[serde(default)]
-    format: SymbolForm,
+    #[schemars(range(min = 1))]
+    limit: Option<usize>,
+    /// Default: text
+    format: Option<SymbolForm>,
 }
 
-fn default_limit() -> usize {
-    20
-}
+/// Definitions that are listed if the caller does not say how many.
+const DEFAULT_LIMIT: usize = 20;
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -81,13 +76,14 @@ struct MatchedSymbol {
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let path = narrow_path(args.path.as_deref())?;
+    let form = args.format.unwrap_or_default();
     let kind = args.kind.as_deref().map(parse_kind).transpose()?;
     call.session.record_use(SessionUse::Search, &args.name);
     let query = SymbolQuery {
         name: &args.name,
         path: path.as_deref(),
         kind,
-        limit: args.limit,
+        limit: args.limit.unwrap_or(DEFAULT_LIMIT),
     };
     let outcome = find_symbols(&symbol_context(call), &query).map_err(refuse_symbols)?;
 
@@ -102,7 +98,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         notice: None,
     };
     if call.audience == Audience::Client {
-        cut_symbols(&mut output, args.format, call.budget);
+        cut_symbols(&mut output, form, call.budget);
     }
     if output.symbols.len() < output.total {
         let (shown, total) = (output.symbols.len(), output.total);
@@ -111,13 +107,11 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         ));
     }
     output.notice = notice(&notices);
-    Ok(
-        if args.format == SymbolForm::Json || call.audience == Audience::Person {
-            Reply::json(&output)
-        } else {
-            Reply::Text(cut(&write_text(&output), call.budget, "\n…"))
-        },
-    )
+    Ok(if form == SymbolForm::Json || call.audience == Audience::Person {
+        Reply::json(&output)
+    } else {
+        Reply::Text(cut(&write_text(&output), call.budget, "\n…"))
+    })
 }
 
 /// Parses the name of a kind.

@@ -25,8 +25,7 @@ use crate::tools::freshness::freshness_notices;
 use crate::tools::tool::{Group, Tool};
 use answer::{References, Relation};
 
-const ABOUT: &str = "Find the uses of a function, type or field: callers first, with the function around each, tests apart. \
-    depth 2 or 3 adds callers of callers.";
+const ABOUT: &str = "Find the uses of a definition, callers first, with the function around each.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("find_references", Group::Symbols, ABOUT, run)
@@ -40,29 +39,21 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 struct Args {
     /// Name or Scope.name
-    #[schemars(length(min = 1))]
     symbol: String,
-    /// Where it is defined: a file, FILE:LINE or directory
+    /// Of the definition: FILE, FILE:LINE or directory
     path: Option<String>,
-    #[serde(default = "default_depth")]
     #[schemars(range(min = 1, max = 3))]
-    depth: u8,
-    #[serde(default)]
-    direction: Relation,
-    #[serde(default = "default_limit")]
-    #[schemars(range(min = 1, max = 10000))]
-    limit: usize,
-    #[serde(default)]
-    format: SymbolForm,
+    depth: Option<u8>,
+    /// Default: callers
+    direction: Option<Relation>,
+    #[schemars(range(min = 1))]
+    limit: Option<usize>,
+    /// Default: text
+    format: Option<SymbolForm>,
 }
 
-fn default_depth() -> u8 {
-    1
-}
-
-fn default_limit() -> usize {
-    200
-}
+/// Uses that are listed if the caller does not say how many.
+const DEFAULT_LIMIT: usize = 200;
 
 /// Near names that an answer suggests.
 const MAX_SUGGESTIONS: usize = 5;
@@ -70,16 +61,17 @@ const MAX_SUGGESTIONS: usize = 5;
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let path = narrow_path(args.path.as_deref())?;
     call.session.record_use(SessionUse::Search, &args.symbol);
+    let (relation, depth) = (args.direction.unwrap_or_default(), args.depth.unwrap_or(1));
     let query = ReferenceQuery {
         symbol: &args.symbol,
         path: path.as_deref(),
-        depth: args.depth,
-        direction: args.direction.direction(),
-        limit: args.limit,
+        depth,
+        direction: relation.direction(),
+        limit: args.limit.unwrap_or(DEFAULT_LIMIT),
     };
     let outcome = find_references(&symbol_context(call), &query).map_err(refuse_symbols)?;
 
-    let mut references = References::new(&outcome, args.direction, args.depth);
+    let mut references = References::new(&outcome, relation, depth);
     references.symbol = inline_to(&args.symbol, 200);
     references.message = explain_absence(&outcome, &query);
     let mut notices = Vec::from_iter(explain_ambiguity(&references.targets));
@@ -90,7 +82,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         references.notice = notice(&notices);
         return Ok(Reply::json(&references));
     }
-    Ok(match args.format {
+    Ok(match args.format.unwrap_or_default() {
         SymbolForm::Json => {
             references.cut(call.budget);
             notices.extend(references.explain_cut());
