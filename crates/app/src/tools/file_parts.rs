@@ -113,7 +113,7 @@ impl PartSource<'_> {
         if let Some(why) = outline.unparsed {
             return Err(refuse(FailureKind::Invalid, "The file has no symbols")
                 .details(why)
-                .hint("Use startLine and endLine"));
+                .hint("Use ranges of lines"));
         }
         let found = find_in_outline(&outline.definitions, symbol);
         match found.matches.as_slice() {
@@ -134,7 +134,7 @@ impl PartSource<'_> {
                         "'{name}' is defined {count} times: {}",
                         list_places(several)
                     ))
-                    .hint("Name it with its scope, or read its lines with startLine and endLine"))
+                    .hint("Name it with its scope, or read its lines with ranges"))
             }
         }
     }
@@ -192,7 +192,8 @@ impl PartSource<'_> {
 
 /// The line between two ranges of a file.
 fn skipped_line(first: usize, last: usize) -> String {
-    format!("… lines {} left out …\n", show_span(first, last))
+    let lines = if first == last { "line" } else { "lines" };
+    format!("… {lines} {} left out …\n", show_span(first, last))
 }
 
 /// A range of lines as callers write it.

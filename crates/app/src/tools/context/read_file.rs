@@ -134,7 +134,7 @@ struct ShownFile {
 struct Dependency {
     /// The file's path; for external imports, the name in the import statement
     path: String,
-    r#type: Imported,
+    r#type: DependencyType,
     level: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
@@ -146,7 +146,7 @@ struct Dependency {
 /// The target of an import.
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Imported {
+enum DependencyType {
     /// A file of the project
     Import,
     /// The standard library, a package, or a file that does not exist
@@ -395,11 +395,11 @@ fn list_dependencies(imports: &Dependencies) -> Vec<Dependency> {
     let files = imports
         .files
         .iter()
-        .map(|file| dependency(file.as_str(), Imported::Import, Some(file.clone())));
+        .map(|file| dependency(file.as_str(), DependencyType::Import, Some(file.clone())));
     let external = imports
         .external
         .iter()
-        .map(|name| dependency(name, Imported::External, None));
+        .map(|name| dependency(name, DependencyType::External, None));
     files.chain(external).collect()
 }
 
@@ -502,8 +502,8 @@ fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     }
     for dependency in &dependencies {
         match dependency.r#type {
-            Imported::Import => page.note(&format!("imports {}", dependency.path))?,
-            Imported::External => page.note(&format!("imports {} (external)", dependency.path))?,
+            DependencyType::Import => page.note(&format!("imports {}", dependency.path))?,
+            DependencyType::External => page.note(&format!("imports {} (external)", dependency.path))?,
         }
     }
     notice.iter().try_for_each(|notice| page.note(notice))

@@ -136,11 +136,11 @@ fn explain_missing(outcome: &SymbolOutcome, query: &SymbolQuery<'_>) -> Option<S
         .map(|name| format!("'{}'", inline_to(name, 100)))
         .collect();
     let mut message = format!("No definition of {}", names.join(", "));
-    if let Some(kind) = query.kind {
-        message += &format!(" with kind {}", kind.name());
-    }
-    if let Some(path) = query.path {
-        message += &format!(" at {}", inline_to(path, 200));
+    let kind = query.kind.map(|kind| format!("kind {}", kind.name()));
+    let path = query.path.map(|path| format!("path {}", inline_to(path, 200)));
+    let filters: Vec<String> = kind.into_iter().chain(path).collect();
+    if !filters.is_empty() {
+        message += &format!(" ({})", filters.join(", "));
     }
     message += &format!(" {}", describe_ground(&outcome.ground, 0));
     Some(message)

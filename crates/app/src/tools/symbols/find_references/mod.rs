@@ -98,7 +98,7 @@ fn explain_absence(outcome: &ReferenceOutcome, query: &ReferenceQuery<'_>) -> Op
     if outcome.targets.is_empty() {
         let place = query
             .path
-            .map_or_else(String::new, |path| format!(" at {}", inline_to(path, 200)));
+            .map_or_else(String::new, |path| format!(" (path {})", inline_to(path, 200)));
         let mut message = format!(
             "No definition of '{}'{place} {}",
             inline_to(query.symbol, 200),

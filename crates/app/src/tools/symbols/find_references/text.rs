@@ -101,6 +101,7 @@ fn heading(references: &References) -> String {
     };
     let files = match references.files.len() {
         _ if references.is_tree() || references.shown_uses() < exact + by_name => String::new(),
+        0 => String::new(),
         1 => " in 1 file".to_owned(),
         files => format!(" in {} files", count(files as u64)),
     };
