@@ -147,7 +147,10 @@ impl LoadedFile {
     }
 
     /// The definitions with a name.
-    pub(super) fn definitions_named(&self, name: &str) -> impl Iterator<Item = (DefinitionId, &SymbolDefinition)> {
+    pub(super) fn definitions_named(
+        &self,
+        name: &str,
+    ) -> impl Iterator<Item = (DefinitionId, &SymbolDefinition)> {
         let id = self.name_id(name);
         let all = (0..).map(DefinitionId).zip(&self.symbols.definitions);
         all.filter(move |(_, definition)| Some(definition.name) == id)
@@ -179,7 +182,10 @@ impl LoadedFile {
 
     /// The directory of the file, empty for the root.
     pub(super) fn directory(&self) -> &str {
-        self.path.as_str().rsplit_once('/').map_or("", |(directory, _)| directory)
+        self.path
+            .as_str()
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory)
     }
 }
 

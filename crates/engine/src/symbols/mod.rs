@@ -7,13 +7,22 @@
 //! Invariant: a use that is called exact was followed to its definition; all others of that name are listed as
 //! found by name. An answer says how many files it rests on.
 
+mod candidate;
+mod current;
 mod family;
+mod find;
 mod loaded;
+mod location;
+mod name_query;
+mod order;
+mod outline;
 mod resolve;
 mod scan;
 mod select;
 
-pub use scan::{find_references, find_symbols, outline_directory, outline_file};
+pub use find::find_symbols;
+pub use outline::{outline_directory, outline_file};
+pub use scan::find_references;
 pub use select::{OutlineMatches, find_in_outline};
 
 use docent_core::path::RepoPath;
@@ -219,3 +228,6 @@ pub enum SymbolError {
     #[error(transparent)]
     Expired(#[from] Expired),
 }
+
+#[cfg(test)]
+mod tests;

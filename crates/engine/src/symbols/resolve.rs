@@ -12,8 +12,8 @@ use std::rc::Rc;
 use docent_core::imports::{Import, ImportTarget, ProjectFiles, Resolver};
 use docent_core::language::Language;
 use docent_core::symbols::{
-    DefinitionId, Expression, ExpressionId, ImportBinding, Imported, Reference, ReferenceRole, SymbolDefinition,
-    SymbolKind, Target,
+    DefinitionId, Expression, ExpressionId, ImportBinding, Imported, Reference, ReferenceRole,
+    SymbolDefinition, SymbolKind, Target,
 };
 
 use super::family::{Family, Visibility};
@@ -78,7 +78,12 @@ impl<'a> SymbolResolver<'a> {
     }
 
     /// The definitions that a use means.
-    pub(super) fn resolve(&self, file: FileId, name: &str, reference: &Reference) -> Result<Resolution, StoreError> {
+    pub(super) fn resolve(
+        &self,
+        file: FileId,
+        name: &str,
+        reference: &Reference,
+    ) -> Result<Resolution, StoreError> {
         let loaded = self.files.file(file);
         match reference.target {
             Target::Definition(id) => Ok(Resolution::Found(vec![DefinitionRef { file, id }])),
@@ -150,7 +155,13 @@ impl<'a> SymbolResolver<'a> {
     }
 
     /// The values that a name of the file's scopes can have.
-    pub(super) fn values_of_name(&self, file: FileId, name: &str, within: Option<DefinitionId>, depth: u8) -> Values {
+    pub(super) fn values_of_name(
+        &self,
+        file: FileId,
+        name: &str,
+        within: Option<DefinitionId>,
+        depth: u8,
+    ) -> Values {
         let Some(depth) = depth.checked_sub(1).filter(|_| self.step()) else {
             return Ok(Vec::new());
         };
@@ -163,7 +174,12 @@ impl<'a> SymbolResolver<'a> {
         let mut values = Vec::new();
         let mut is_imported = false;
         if let Some(id) = loaded.name_id(name) {
-            for binding in loaded.symbols.imports.iter().filter(|binding| binding.local == id) {
+            for binding in loaded
+                .symbols
+                .imports
+                .iter()
+                .filter(|binding| binding.local == id)
+            {
                 // `export default f` binds no name in the file.
                 if loaded.symbols.name(binding.written).is_empty() {
                     continue;
@@ -211,14 +227,16 @@ impl<'a> SymbolResolver<'a> {
             let is_member = definition.parent.is_some_and(|parent| {
                 let parent = loaded.definition(parent);
                 parent.kind.is_container() && parent.kind != SymbolKind::Module
-            }) || definition.parent.is_none() && !loaded.symbols.name(definition.scope).is_empty();
+            }) || definition.parent.is_none()
+                && !loaded.symbols.name(definition.scope).is_empty();
             if is_member && !family.has_implicit_members {
                 continue;
             }
             visible.push((distance, id));
         }
         // The parent that is nearest to the use wins; `around` begins at the top of the file.
-        let nearest = |(distance, _): &(usize, DefinitionId)| if *distance == 0 { usize::MAX } else { *distance };
+        let nearest =
+            |(distance, _): &(usize, DefinitionId)| if *distance == 0 { usize::MAX } else { *distance };
         let Some(best) = visible.iter().map(nearest).min() else {
             return if family.has_implicit_members {
                 self.inherited_members(file, loaded, name, within)
@@ -227,11 +245,20 @@ impl<'a> SymbolResolver<'a> {
             };
         };
         let best = visible.iter().filter(|found| nearest(found) == best);
-        Ok(limit(best.map(|(_, id)| Value::Definition(DefinitionRef { file, id: *id })).collect()))
+        Ok(limit(
+            best.map(|(_, id)| Value::Definition(DefinitionRef { file, id: *id }))
+                .collect(),
+        ))
     }
 
     /// Members of the classes around a use and of their bases, in languages where `this.` can be left out.
-    fn inherited_members(&self, file: FileId, loaded: &LoadedFile, name: &str, within: Option<DefinitionId>) -> Values {
+    fn inherited_members(
+        &self,
+        file: FileId,
+        loaded: &LoadedFile,
+        name: &str,
+        within: Option<DefinitionId>,
+    ) -> Values {
         let mut at = within;
         while let Some(id) = at {
             let definition = loaded.definition(id);
@@ -273,7 +300,8 @@ impl<'a> SymbolResolver<'a> {
                 Visibility::File => false,
                 Visibility::Directory => {
                     candidate.directory() == loaded.directory()
-                        && (candidate.symbols.package == loaded.symbols.package || loaded.symbols.package.is_empty())
+                        && (candidate.symbols.package == loaded.symbols.package
+                            || loaded.symbols.package.is_empty())
                 }
                 Visibility::Package => candidate.symbols.package == loaded.symbols.package,
                 Visibility::Program => true,
@@ -282,7 +310,8 @@ impl<'a> SymbolResolver<'a> {
                 continue;
             }
             let top = candidate.definitions_named(name).filter(|(_, definition)| {
-                let is_top = definition.parent.is_none() && candidate.symbols.name(definition.scope).is_empty();
+                let is_top =
+                    definition.parent.is_none() && candidate.symbols.name(definition.scope).is_empty();
                 let is_enumerator = family.has_loose_constants && definition.kind == SymbolKind::Constant;
                 let in_module = definition
                     .parent
@@ -311,7 +340,10 @@ impl<'a> SymbolResolver<'a> {
             line: binding.line as usize,
         };
         let mut files = Vec::new();
-        if let ImportTarget::Files(paths) = self.imports.resolve(loaded.language, loaded.path.as_str(), &import) {
+        if let ImportTarget::Files(paths) =
+            self.imports
+                .resolve(loaded.language, loaded.path.as_str(), &import)
+        {
             for path in paths {
                 files.extend(self.files.find(&path)?);
             }
@@ -337,7 +369,11 @@ impl<'a> SymbolResolver<'a> {
             Imported::Name(name) => {
                 let name = loaded.symbols.name(name);
                 let values = self.exported_by_all(&files, name, depth)?;
-                if values.is_empty() && files.iter().any(|file| is_module_named(&self.files.file(*file), name)) {
+                if values.is_empty()
+                    && files
+                        .iter()
+                        .any(|file| is_module_named(&self.files.file(*file), name))
+                {
                     return Ok(vec![Value::Module(files)]);
                 }
                 Ok(values)
@@ -363,14 +399,23 @@ impl<'a> SymbolResolver<'a> {
             None => loaded.symbols.name(definition.scope).is_empty(),
             Some(parent) => loaded.definition(parent).kind == SymbolKind::Module,
         };
-        let own = loaded.definitions_named(name).filter(|(_, definition)| is_top(definition));
-        let own: Vec<Value> = own.map(|(id, _)| Value::Definition(DefinitionRef { file, id })).collect();
+        let own = loaded
+            .definitions_named(name)
+            .filter(|(_, definition)| is_top(definition));
+        let own: Vec<Value> = own
+            .map(|(id, _)| Value::Definition(DefinitionRef { file, id }))
+            .collect();
         if !own.is_empty() {
             return Ok(limit(own));
         }
         let mut values = Vec::new();
         let wanted = loaded.name_id(name);
-        for binding in loaded.symbols.imports.iter().filter(|binding| binding.is_reexport) {
+        for binding in loaded
+            .symbols
+            .imports
+            .iter()
+            .filter(|binding| binding.is_reexport)
+        {
             if binding.imported == Imported::Wildcard {
                 continue;
             }
@@ -385,7 +430,12 @@ impl<'a> SymbolResolver<'a> {
             }
         }
         if values.is_empty() {
-            for binding in loaded.symbols.imports.iter().filter(|binding| binding.is_reexport) {
+            for binding in loaded
+                .symbols
+                .imports
+                .iter()
+                .filter(|binding| binding.is_reexport)
+            {
                 if binding.imported == Imported::Wildcard {
                     let files = self.import_files(file, &loaded, binding)?;
                     values.extend(self.exported_by_all(&files, name, depth)?);
@@ -443,7 +493,10 @@ impl<'a> SymbolResolver<'a> {
             }
             Some(Expression::Collection(inner)) => {
                 let inner = self.values_of(file, *inner, depth)?;
-                inner.into_iter().map(|value| Value::Collection(Box::new(value))).collect()
+                inner
+                    .into_iter()
+                    .map(|value| Value::Collection(Box::new(value)))
+                    .collect()
             }
             Some(Expression::Element(of)) => {
                 let collections = self.values_of(file, *of, depth)?;
@@ -457,7 +510,9 @@ impl<'a> SymbolResolver<'a> {
             }
         };
         let values = limit(values);
-        self.values.borrow_mut().insert((file, expression), values.clone());
+        self.values
+            .borrow_mut()
+            .insert((file, expression), values.clone());
         Ok(values)
     }
 
@@ -468,7 +523,9 @@ impl<'a> SymbolResolver<'a> {
                 Value::ExternalModule => values.push(Value::ExternalModule),
                 _ => match self.members(receiver, name, depth)? {
                     Resolution::Found(found) => {
-                        values.extend(self.read_all(found.into_iter().map(Value::Definition).collect(), depth)?);
+                        values.extend(
+                            self.read_all(found.into_iter().map(Value::Definition).collect(), depth)?,
+                        );
                     }
                     Resolution::External => values.push(Value::ExternalInstance),
                     Resolution::Unknown => values.extend(self.submodule(receiver, name)?),
@@ -488,7 +545,10 @@ impl<'a> SymbolResolver<'a> {
             let loaded = self.files.file(*file);
             if loaded.language == Language::Python && loaded.path.as_str().ends_with("__init__.py") {
                 let directory = loaded.path.as_str().trim_end_matches("__init__.py");
-                for path in [format!("{directory}{name}.py"), format!("{directory}{name}/__init__.py")] {
+                for path in [
+                    format!("{directory}{name}.py"),
+                    format!("{directory}{name}/__init__.py"),
+                ] {
                     found.extend(self.files.find(&path)?);
                 }
             }
@@ -562,7 +622,9 @@ impl<'a> SymbolResolver<'a> {
             return Ok(Resolution::Unknown);
         };
         match of {
-            Value::ExternalModule | Value::ExternalInstance | Value::Collection(_) => Ok(Resolution::External),
+            Value::ExternalModule | Value::ExternalInstance | Value::Collection(_) => {
+                Ok(Resolution::External)
+            }
             Value::Module(files) => {
                 let values = self.exported_by_all(files, name, depth)?;
                 Ok(as_resolution(&values, &self.files))
@@ -586,21 +648,33 @@ impl<'a> SymbolResolver<'a> {
     }
 
     /// The members that the definition of a type has itself, wherever its language lets them stand.
-    pub(super) fn own_members(&self, of: DefinitionRef, name: &str) -> Result<Vec<DefinitionRef>, StoreError> {
+    pub(super) fn own_members(
+        &self,
+        of: DefinitionRef,
+        name: &str,
+    ) -> Result<Vec<DefinitionRef>, StoreError> {
         let file = self.files.file(of.file);
         let path = file.path_of(file.definition(of.id));
         let family = Family::of(file.language);
         let is_member = |loaded: &LoadedFile, definition: &SymbolDefinition| {
             loaded.symbols.name(definition.scope) == path
         };
-        let here = file.definitions_named(name).filter(|(_, definition)| is_member(&file, definition));
+        let here = file
+            .definitions_named(name)
+            .filter(|(_, definition)| is_member(&file, definition));
         let mut found: Vec<DefinitionRef> = here.map(|(id, _)| DefinitionRef { file: of.file, id }).collect();
         if !found.is_empty() || !family.has_split_types {
             return Ok(found);
         }
-        for other in self.files.defining(name)?.iter().filter(|other| **other != of.file) {
+        for other in self
+            .files
+            .defining(name)?
+            .iter()
+            .filter(|other| **other != of.file)
+        {
             let candidate = self.files.file(*other);
-            let is_same_package = family.visibility != Visibility::Directory || candidate.directory() == file.directory();
+            let is_same_package =
+                family.visibility != Visibility::Directory || candidate.directory() == file.directory();
             if Family::of(candidate.language).id != family.id || !is_same_package {
                 continue;
             }
@@ -655,6 +729,9 @@ fn as_resolution(values: &[Value], _files: &LoadedFiles<'_>) -> Resolution {
 fn is_module_named(file: &LoadedFile, name: &str) -> bool {
     let path = file.path.as_str();
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
-    let stem = stem.strip_suffix("/__init__").or_else(|| stem.strip_suffix("/mod")).unwrap_or(stem);
+    let stem = stem
+        .strip_suffix("/__init__")
+        .or_else(|| stem.strip_suffix("/mod"))
+        .unwrap_or(stem);
     stem.rsplit('/').next() == Some(name)
 }

@@ -1,7 +1,7 @@
 //! Answers about symbols from the files themselves: every file is read and parsed for each question.
 //!
-//! Stands in for the answers from the index until those exist: [`super::find_symbols`] and its neighbours
-//! are re-exported from here, in one place.
+//! Stands in for the answers from the index until those exist: [`super::find_references`]
+//! is re-exported from here, in one place.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -12,11 +12,9 @@ use docent_core::role::FileRole;
 use docent_core::symbols::{FileSymbols, ReferenceRole, SymbolDefinition, chunk_with_symbols};
 
 use super::{
-    Direction, EnclosingSymbol, FileOutline, FileUses, FoundSymbol, Grade, Ground, NameMatch,
-    ReferenceOutcome, ReferenceQuery, SymbolContext, SymbolError, SymbolOutcome, SymbolQuery, SymbolUse,
-    TreeNode,
+    Direction, EnclosingSymbol, FileUses, FoundSymbol, Grade, Ground, NameMatch, ReferenceOutcome,
+    ReferenceQuery, SymbolContext, SymbolError, SymbolUse, TreeNode,
 };
-use crate::files::Root;
 use crate::index::Corpus;
 use crate::walk::{VisitOutcome, visit_files};
 
@@ -153,35 +151,6 @@ fn find_all(files: &[ScannedFile], name: &str, path: Option<&str>) -> Vec<FoundS
     let best = found.first().map(|first| first.matched);
     found.retain(|one| Some(one.matched) == best);
     found
-}
-
-/// Finds definitions by name.
-pub fn find_symbols(
-    context: &SymbolContext<'_>,
-    query: &SymbolQuery<'_>,
-) -> Result<SymbolOutcome, SymbolError> {
-    let (files, ground) = scan(context);
-    let mut outcome = SymbolOutcome {
-        ground,
-        ..SymbolOutcome::default()
-    };
-    for name in query
-        .name
-        .split('|')
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-    {
-        let mut found = find_all(&files, name, query.path);
-        found.retain(|one| query.kind.is_none_or(|kind| one.kind == kind));
-        if found.is_empty() {
-            outcome.missing.push(name.to_owned());
-        }
-        outcome.symbols.extend(found);
-    }
-    outcome.total = outcome.symbols.len();
-    outcome.symbols.truncate(query.limit);
-    context.deadline.check()?;
-    Ok(outcome)
 }
 
 /// Finds the uses of a definition.
@@ -395,41 +364,4 @@ fn implementations(files: &[ScannedFile], targets: &[FoundSymbol]) -> Vec<TreeNo
         }
     }
     nodes
-}
-
-/// The definitions of a file, from its text as it is now.
-pub fn outline_file(_root: &Root, path: &RepoPath, text: &str) -> FileOutline {
-    let language = Language::of_file(path, text);
-    let symbols = chunk_with_symbols(language, text).1;
-    FileOutline {
-        path: path.to_string(),
-        language: language.to_string(),
-        unparsed: symbols.is_none().then_some("its language has no grammar"),
-        definitions: symbols
-            .iter()
-            .flat_map(|symbols| {
-                symbols
-                    .definitions
-                    .iter()
-                    .map(|one| found_symbol(path, text, symbols, one))
-            })
-            .collect(),
-    }
-}
-
-/// The definitions of the files of a directory, two levels deep.
-pub fn outline_directory(
-    context: &SymbolContext<'_>,
-    directory: &str,
-) -> Result<Vec<FileOutline>, SymbolError> {
-    let (files, _) = scan(context);
-    context.deadline.check()?;
-    let files = files.iter().filter(|file| is_within(&file.path, Some(directory)));
-    Ok(files
-        .map(|file| {
-            let mut outline = outline_file(context.root, &file.path, &file.text);
-            outline.definitions.retain(|one| !one.scope.contains('.'));
-            outline
-        })
-        .collect())
 }
