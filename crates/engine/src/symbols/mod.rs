@@ -20,10 +20,12 @@ mod order;
 mod outline;
 mod references;
 mod resolve;
+mod select;
 
 pub use find::find_symbols;
 pub use outline::{outline_directory, outline_file};
 pub use references::find_references;
+pub use select::{OutlineMatches, find_in_outline};
 
 use docent_core::path::RepoPath;
 use docent_core::symbols::{ReferenceRole, SymbolKind};
