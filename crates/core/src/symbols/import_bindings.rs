@@ -45,7 +45,7 @@ impl<'a> SymbolWalk<'a> {
             | Language::Svelte => self.read_module_import(node, rule),
             Language::Python => self.read_python_import(node, rule),
             Language::Go => self.read_go_import(node, rule),
-            _ => self.read_other_import(node),
+            _ => self.read_other_import(node, rule),
         }
     }
 
@@ -67,7 +67,7 @@ impl<'a> SymbolWalk<'a> {
         while has_more {
             let child = cursor.node();
             let field = cursor.field_id().map(std::num::NonZero::get);
-            match rule.meaning_of_child(child.kind_id(), field) {
+            match rule.meaning_of_child(child, field) {
                 Some(ChildMeaning::Module) => parts.module = Some(child),
                 Some(ChildMeaning::Alias) => {
                     if let Some(item) = parts.items.last_mut() {
@@ -91,7 +91,7 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    fn add_import(
+    pub(super) fn add_import(
         &mut self,
         node: Node<'a>,
         local: NameId,
@@ -233,9 +233,14 @@ impl<'a> SymbolWalk<'a> {
         self.add_import(node, local, written, imported, false);
     }
 
-    fn read_other_import(&mut self, node: Node<'a>) {
+    fn read_other_import(&mut self, node: Node<'a>, rule: &'static NodeRule) {
         let statement = self.reader.text_of(node);
         let line = node.start_position().row + 1;
+        // `using Rows = Zoo.Cages.Rows;`
+        let renamed = (self.language == Language::CSharp)
+            .then(|| statement.split_once('='))
+            .flatten()
+            .and_then(|(before, _)| before.split_whitespace().next_back());
         let is_reexport = statement.starts_with("pub") || statement.starts_with("export");
         for Import { written, line } in read_statement(self.language, statement, line) {
             let separators: &[char] = &['.', ':', '\\', '/', ' '];
@@ -245,7 +250,7 @@ impl<'a> SymbolWalk<'a> {
             }
             let is_wildcard = matches!(last, "*" | "_");
             let parent = written.trim_end_matches(last).trim_end_matches(separators);
-            let local = match alias_of(statement, last) {
+            let local = match renamed.or_else(|| alias_of(statement, last)) {
                 _ if is_wildcard => "",
                 Some(alias) => alias,
                 None => last,
@@ -269,6 +274,24 @@ impl<'a> SymbolWalk<'a> {
             self.reader.symbols.imports.push(binding);
         }
         self.use_imported_names(node, 6);
+        self.read_listed_names(node, rule);
+    }
+
+    /// The names in `import Zoo.Animal (Animal, wake)`.
+    fn read_listed_names(&mut self, node: Node<'a>, rule: &'static NodeRule) {
+        let parts = self.parts(node, rule);
+        let Some(module) = parts.module.map(|module| self.reader.text_of(module)) else {
+            return;
+        };
+        for item in parts.items {
+            let text = self.reader.text_of(item.node);
+            if text.len() > MAX_NAME_BYTES || module.len() > MAX_NAME_BYTES {
+                continue;
+            }
+            let (name, written) = (self.reader.intern(text), self.reader.intern(module));
+            self.add_import(item.node, name, written, Imported::Name(name), false);
+            self.add_reference(item.node, name, ReferenceRole::Import, Target::Scope);
+        }
     }
 
     /// Every identifier of the statement that an import binds is a use of it.

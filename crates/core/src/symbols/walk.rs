@@ -5,17 +5,18 @@
 //!
 //! Invariant: the stack of the walk is on the heap, so deeply nested text does not overflow it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use tree_sitter::{Node, Tree};
 
+use super::context::Context;
 use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, to_u32};
 use super::rules::{self, ChildMeaning, NodeMeaning, NodeRule, ScopeKind};
 use super::{
-    ByteRange, DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference,
-    ReferenceRole, SymbolDefinition, SymbolKind, Target,
+    DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference, ReferenceRole,
+    SymbolDefinition, Target,
 };
-use crate::chunk::{ChunkKind, Definition, FileSyntax};
+use crate::chunk::{Definition, FileSyntax};
 use crate::language::Language;
 
 /// Definitions and uses that are kept of a file. A person writes fewer.
@@ -36,13 +37,15 @@ pub(super) struct SymbolWalk<'a> {
     pub(super) reader: SymbolReader<'a>,
     pub(super) language: Language,
     /// Definitions of the outline, in source order.
-    pub(super) outline: &'a [Definition],
+    pub(super) outline: Vec<&'a Definition>,
     /// The next of them that the walk comes to.
     pub(super) next: usize,
     /// Where each definition begins: the order of the finished list.
     pub(super) starts: Vec<usize>,
     /// Fields that were defined by an assignment: `self.rows = []`.
-    pub(super) fields: HashSet<(DefinitionId, NameId)>,
+    pub(super) fields: HashMap<(DefinitionId, NameId), DefinitionId>,
+    /// Where the last import by a call ends, so that the call is not read twice.
+    pub(super) import_end: usize,
     /// How many functions without a name are open inside the innermost definition.
     lambdas: usize,
 }
@@ -63,34 +66,20 @@ pub(super) struct PendingBind {
     pub(super) names: Vec<(NameId, Option<ExpressionId>)>,
 }
 
-/// What the nodes above say about a node.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Context {
-    /// In a type.
-    in_type: bool,
-    /// It is called.
-    is_callee: bool,
-    /// It is bound and not used.
-    is_target: bool,
-}
-
 impl<'a> SymbolWalk<'a> {
     fn new(language: Language, text: &'a str, syntax: &'a FileSyntax, rules: &'static rules::Rules) -> Self {
         let outline = &syntax.outline.definitions;
         let mut walk = Self {
             reader: SymbolReader::new(text, rules),
             language,
-            outline: &outline[..outline.len().min(MAX_DEFINITIONS)],
+            outline: Vec::new(),
             next: 0,
             starts: Vec::new(),
-            fields: HashSet::new(),
+            fields: HashMap::new(),
+            import_end: 0,
             lambdas: 0,
         };
-        for definition in walk.outline {
-            let converted = walk.convert(definition);
-            walk.reader.symbols.definitions.push(converted);
-            walk.starts.push(definition.bytes.start);
-        }
+        walk.add_outline(&outline[..outline.len().min(MAX_DEFINITIONS)]);
         walk
     }
 
@@ -103,7 +92,7 @@ impl<'a> SymbolWalk<'a> {
                 Some(frame) if frame.rule.children.is_empty() => (None, frame.context.below(None)),
                 Some(frame) => {
                     let field = cursor.field_id().map(std::num::NonZero::get);
-                    let meaning = frame.rule.meaning_of_child(node.kind_id(), field);
+                    let meaning = frame.rule.meaning_of_child(node, field);
                     (meaning, frame.context.below(meaning))
                 }
                 None => (None, Context::default()),
@@ -147,7 +136,7 @@ impl<'a> SymbolWalk<'a> {
             self.reader.open.pop();
             self.lambdas = 0;
         }
-        while let Some(definition) = self.outline.get(self.next)
+        while let Some(definition) = self.outline.get(self.next).copied()
             && definition.bytes.start <= byte
         {
             let id = DefinitionId(to_u32(self.next));
@@ -191,7 +180,12 @@ impl<'a> SymbolWalk<'a> {
     ) -> Option<Frame> {
         let rule = self.reader.rules.of(node);
         match meaning {
-            Some(ChildMeaning::Ignore | ChildMeaning::Member) => return None,
+            Some(ChildMeaning::Ignore) => return None,
+            // The arguments of a type are uses: `row.first<Cell>()`.
+            Some(ChildMeaning::Member) if rule.meaning == Some(NodeMeaning::Generic) => {
+                context.is_target = true;
+            }
+            Some(ChildMeaning::Member) => return None,
             Some(ChildMeaning::Result) => self.set_result(node, true),
             Some(ChildMeaning::Return) => self.set_result(node, false),
             Some(ChildMeaning::Base) => self.add_bases(node),
@@ -221,6 +215,23 @@ impl<'a> SymbolWalk<'a> {
             Some(NodeMeaning::Skip) => return self.leave_early(&frame),
             Some(NodeMeaning::Name) => return self.use_name(node, context, ReferenceRole::Name),
             Some(NodeMeaning::TypeName) => return self.use_name(node, context, ReferenceRole::Type),
+            Some(NodeMeaning::CalledName) => {
+                if context.is_callee {
+                    self.use_name(node, context, ReferenceRole::Call);
+                }
+                return None;
+            }
+            Some(NodeMeaning::ConstructorName) => {
+                context.is_target = meaning == Some(ChildMeaning::Target);
+                return self.use_name(node, context, ReferenceRole::Name);
+            }
+            Some(NodeMeaning::OwnMember) => {
+                if meaning != Some(ChildMeaning::Target) {
+                    let object = self.reader.this();
+                    self.use_member(node, object, context);
+                }
+                return None;
+            }
             Some(NodeMeaning::MemberName) => {
                 if !context.is_target {
                     self.use_member(node, None, context);
@@ -235,10 +246,14 @@ impl<'a> SymbolWalk<'a> {
                 };
             }
             Some(NodeMeaning::Call) => {
+                if self.read_special_call(node, rule) {
+                    return self.leave_early(&frame);
+                }
                 self.use_called_member(node, rule);
                 context = Context::default();
             }
             Some(NodeMeaning::Index) => context.is_target = false,
+            Some(NodeMeaning::Generic) => context.in_type = true,
             Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType) => return None,
             Some(NodeMeaning::Import) => {
                 self.read_import(node, rule);
@@ -251,10 +266,13 @@ impl<'a> SymbolWalk<'a> {
             }
             Some(NodeMeaning::Package) => {
                 self.read_package(node);
-                return None;
+                if node.named_child_count() < 2 {
+                    return self.leave_early(&frame);
+                }
             }
             Some(
                 bound @ (NodeMeaning::Bind
+                | NodeMeaning::Parameter
                 | NodeMeaning::Assign
                 | NodeMeaning::Constant
                 | NodeMeaning::Field
@@ -322,6 +340,13 @@ impl<'a> SymbolWalk<'a> {
         if context.is_target || is_name_of_definition || text.is_empty() || text.len() > MAX_NAME_BYTES {
             return None;
         }
+        let is_number = text.starts_with(|c: char| c.is_ascii_digit()) || !text.contains(char::is_alphabetic);
+        // A variable of PHP is another name than a function: `$first` and `first()`.
+        let bare = self.reader.without_sigil(text);
+        let is_local_variable = bare.len() < text.len() && self.is_local();
+        if is_number || is_local_variable || self.reader.special_meaning(text).is_some() {
+            return None;
+        }
         let name = self.reader.intern(text);
         let target = match self.reader.scopes.find(name) {
             None => Target::Scope,
@@ -331,6 +356,7 @@ impl<'a> SymbolWalk<'a> {
             },
             Some(None) => return None,
         };
+        let name = self.reader.intern(bare);
         self.add_reference(node, name, context.role(role), target);
         None
     }
@@ -346,8 +372,8 @@ impl<'a> SymbolWalk<'a> {
         };
         let receiver = rule
             .child(node, ChildMeaning::Receiver)
-            .and_then(|receiver| self.reader.value_of(receiver));
-        self.use_member(member, receiver, context);
+            .and_then(|receiver| self.reader.receiver_of(receiver));
+        self.use_member(self.reader.bare_member(member), receiver, context);
     }
 
     /// The name of a field in `Row { cells: … }`.
@@ -364,21 +390,26 @@ impl<'a> SymbolWalk<'a> {
 
     /// Grammars such as Java's and Ruby's have the receiver of a call beside its name.
     fn use_called_member(&mut self, node: Node<'a>, rule: &'static NodeRule) {
-        let Some(receiver) = rule.child(node, ChildMeaning::Receiver) else {
+        let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
-        if let Some(member) = rule.child(node, ChildMeaning::Member) {
-            let receiver = self.reader.value_of(receiver);
-            let context = Context {
-                is_callee: true,
-                ..Context::default()
-            };
-            self.use_member(member, receiver, context);
+        let context = Context {
+            is_callee: true,
+            ..Context::default()
+        };
+        match rule.child(node, ChildMeaning::Receiver) {
+            Some(receiver) => {
+                let receiver = self.reader.value_of(receiver);
+                self.use_member(self.reader.bare_member(member), receiver, context);
+            }
+            None => {
+                self.use_name(member, context, ReferenceRole::Call);
+            }
         }
     }
 
     fn use_member(&mut self, node: Node<'a>, receiver: Option<ExpressionId>, context: Context) {
-        let text = self.reader.text_of(node);
+        let text = self.reader.without_sigil(self.reader.text_of(node));
         if text.is_empty() || text.len() > MAX_NAME_BYTES {
             return;
         }
@@ -436,48 +467,12 @@ impl<'a> SymbolWalk<'a> {
     }
 
     pub(super) fn add_base(&mut self, of: DefinitionId, base: ExpressionId) {
-        let bases = &mut self.reader.symbols.definitions[of.0 as usize].bases;
-        if !bases.contains(&base) {
-            bases.push(base);
-        }
-    }
-
-    fn convert(&mut self, definition: &'a Definition) -> SymbolDefinition {
-        let text = self.reader.text;
-        let at = definition.name_bytes.start.min(text.len());
-        let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-        let scope = definition
-            .path
-            .strip_suffix(definition.name.as_str())
-            .unwrap_or_default();
-        let bytes = |range: &std::ops::Range<usize>| ByteRange {
-            start: to_u32(range.start),
-            end: to_u32(range.end),
-        };
-        SymbolDefinition {
-            name: self.reader.intern(&definition.name),
-            kind: match definition.kind {
-                ChunkKind::Function => SymbolKind::Function,
-                ChunkKind::Method => SymbolKind::Method,
-                ChunkKind::Class => SymbolKind::Class,
-                ChunkKind::Interface => SymbolKind::Interface,
-                ChunkKind::Type => SymbolKind::Type,
-                ChunkKind::Module | ChunkKind::Block => SymbolKind::Module,
-            },
-            scope: self.reader.intern(scope.trim_end_matches('.')),
-            parent: definition.parent.map(|parent| DefinitionId(to_u32(parent))),
-            first_line: to_u32(definition.lead + 1),
-            last_line: to_u32(definition.end + 1),
-            name_at: Position {
-                line: to_u32(definition.name_row + 1),
-                column: to_u32(at - line_start),
-            },
-            signature: bytes(&definition.signature_bytes),
-            doc: bytes(&definition.doc_bytes),
-            has_body: definition.has_body,
-            is_file_local: false,
-            result: None,
-            bases: Vec::new(),
+        let expression = self.reader.symbols.expressions[base.0 as usize];
+        let definition = &mut self.reader.symbols.definitions[of.0 as usize];
+        // The cases of an enumeration extend it in Scala.
+        let is_itself = expression == Expression::Name(definition.name);
+        if !is_itself && !definition.bases.contains(&base) {
+            definition.bases.push(base);
         }
     }
 
@@ -509,42 +504,6 @@ impl<'a> SymbolWalk<'a> {
             }
         }
         symbols
-    }
-}
-
-impl Context {
-    /// The context of a child that means this for its parent.
-    fn below(self, meaning: Option<ChildMeaning>) -> Self {
-        match meaning {
-            Some(ChildMeaning::Callee) => Self {
-                is_callee: true,
-                in_type: self.in_type,
-                is_target: false,
-            },
-            Some(ChildMeaning::Type | ChildMeaning::Result | ChildMeaning::Base) => Self {
-                in_type: true,
-                ..Self::default()
-            },
-            Some(ChildMeaning::Target) => Self {
-                is_target: true,
-                ..Self::default()
-            },
-            Some(ChildMeaning::Value | ChildMeaning::Element | ChildMeaning::Return) => Self::default(),
-            _ => Self {
-                is_callee: false,
-                ..self
-            },
-        }
-    }
-
-    fn role(self, otherwise: ReferenceRole) -> ReferenceRole {
-        if self.is_callee {
-            ReferenceRole::Call
-        } else if self.in_type {
-            ReferenceRole::Type
-        } else {
-            otherwise
-        }
     }
 }
 
