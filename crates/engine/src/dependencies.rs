@@ -114,8 +114,8 @@ fn package_name<'a>(language: Language, written: &'a str) -> &'a str {
 }
 
 /// The project's files, as import resolution sees them.
-struct RootFiles<'a> {
-    root: &'a Root,
+pub(crate) struct RootFiles<'a> {
+    pub(crate) root: &'a Root,
 }
 
 impl ProjectFiles for RootFiles<'_> {

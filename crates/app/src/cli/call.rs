@@ -164,7 +164,7 @@ pub(super) fn make_call(
 }
 
 /// The working directory relative to the root. `None` at the root itself and outside the project.
-fn working_directory(root: &Path) -> Option<String> {
+pub(super) fn working_directory(root: &Path) -> Option<String> {
     let directory = std::env::current_dir().ok()?.canonicalize().ok()?;
     let inside = directory.strip_prefix(root).ok()?.to_str()?;
     (!inside.is_empty()).then(|| inside.to_owned())

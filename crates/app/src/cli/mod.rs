@@ -13,6 +13,7 @@ mod flags;
 mod index;
 mod links;
 mod memory;
+mod outline;
 mod overview;
 mod progress;
 mod reference;
@@ -73,6 +74,10 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             let (dispatch, _) = call::open(&flags, tools, RunMode::SingleCall)?;
             sessions::show_overview(&dispatch.project, given, page())
         }
+        ("outline", given) => {
+            let (dispatch, _) = call::open(&flags, tools, RunMode::SingleCall)?;
+            outline::run(&dispatch.project, given, page())
+        }
         ("sessions", given) => sessions::show_sessions(&settings()?, given, page()),
         ("setup", given) => {
             let (settings, is_at_home) = settings_anywhere()?;
@@ -102,9 +107,13 @@ fn call_tool(
 ) -> anyhow::Result<ExitCode> {
     let (tool, given) = tool_command::find(&tools, name, given)?;
     tool_command::check_filters(tool, given)?;
+    let mut arguments = tool_command::parse_arguments(tool, given);
+    if let (Some((name, value)), true) = (tool.command.json_flag, given.get_flag("json")) {
+        arguments.entry(name).or_insert_with(|| value.into());
+    }
     let planned = PlannedCall {
         tool: tool.name,
-        arguments: tool_command::parse_arguments(tool, given),
+        arguments,
         paths: PathBase::WorkingDirectory,
         default_argument: tool.command.default_argument,
         show: (!given.get_flag("json")).then(|| (tool.command.show, TerminalPage::new(colour))),
@@ -170,6 +179,7 @@ fn command(tools: &[Tool]) -> Command {
                         .help("Its arguments"),
                 ),
         )
+        .subcommand(outline::command())
         .subcommand(setup::command())
         .subcommand(doctor::command())
         .subcommand(trust::command())

@@ -1,6 +1,7 @@
-//! Files as text, for the two tools that read them: the size limit, what counts as text, and the wording of
+//! Files as text, for the tools that take paths: the size limit, what counts as text, and the wording of
 //! refusals.
 
+use docent_core::path::{PathError, RepoPath};
 use docent_engine::files::FileError;
 
 use super::failure::{Failure, FailureKind};
@@ -28,4 +29,20 @@ pub(crate) fn refuse_file(error: &FileError, path: &str, denied: &str) -> Failur
     Failure::new(kind, message)
         .about("path", path)
         .details(error.to_string())
+}
+
+/// Parses the path that a caller wrote.
+pub(crate) fn parse_path(text: &str) -> Result<RepoPath, Failure> {
+    RepoPath::parse(text).map_err(|error| {
+        match error {
+            PathError::Absolute => Failure::new(FailureKind::Denied, "Absolute paths not allowed")
+                .hint("Name the file relative to the project root"),
+            PathError::Traversal => Failure::new(FailureKind::Denied, "Path traversal not allowed")
+                .hint("Name the file relative to the project root"),
+            PathError::Empty | PathError::Control => {
+                Failure::new(FailureKind::Invalid, "Invalid path").details(error.to_string())
+            }
+        }
+        .about("path", text)
+    })
 }

@@ -15,11 +15,13 @@ mod coverage;
 pub(crate) mod dispatch;
 pub(crate) mod docs;
 pub(crate) mod failure;
-mod file_text;
+pub(crate) mod file_parts;
+pub(crate) mod file_text;
 pub(crate) mod freshness;
 mod git;
 mod memory;
 pub(crate) mod queue;
+pub(crate) mod symbols;
 pub(crate) mod tool;
 
 use crate::settings::DefaultLimit;
@@ -43,6 +45,8 @@ pub(crate) fn all() -> Vec<Tool> {
         coverage::file::tool(),
         coverage::start::tool(),
         coverage::end::tool(),
+        symbols::find_symbol::tool(),
+        symbols::find_references::tool(),
     ]
 }
 

@@ -70,6 +70,7 @@ pub(crate) enum Group {
     Git,
     Docs,
     Coverage,
+    Symbols,
 }
 
 /// The lasting effect of a call.
@@ -91,6 +92,8 @@ pub(crate) struct ToolCommand {
     pub(crate) default_argument: Option<DefaultArgument>,
     /// Takes `--filter KEY=VALUE`, for arguments that depend on the project.
     pub(crate) filters: bool,
+    /// The argument and its value that `--json` adds, for tools that answer with text unless asked for JSON.
+    pub(crate) json_flag: Option<(&'static str, &'static str)>,
 }
 
 /// An argument that is required of clients and optional on the command line.
@@ -132,6 +135,7 @@ impl Tool {
                 show: |value, page| page.json(value),
                 default_argument: None,
                 filters: false,
+                json_flag: None,
             },
             indented: false,
             choose_dialect: |_| None,
@@ -270,6 +274,7 @@ impl Tool {
             show,
             default_argument: None,
             filters: false,
+            json_flag: None,
         };
         self
     }
@@ -283,6 +288,12 @@ impl Tool {
     /// After `cli`: arguments that depend on the project are given as `--filter KEY=VALUE`.
     pub(crate) fn filters(mut self) -> Self {
         self.command.filters = true;
+        self
+    }
+
+    /// After `cli`: `--json` adds this argument, unless it is given.
+    pub(crate) fn json_flag(mut self, argument: &'static str, value: &'static str) -> Self {
+        self.command.json_flag = Some((argument, value));
         self
     }
 
@@ -302,6 +313,7 @@ impl Group {
             Self::Git => "git",
             Self::Docs => "docs",
             Self::Coverage => "coverage",
+            Self::Symbols => "symbols",
         }
     }
 
@@ -311,7 +323,7 @@ impl Group {
             Self::Context => Dialect::Json,
             Self::Memory => Dialect::JsonWithCode,
             Self::Git => Dialect::Markdown,
-            Self::Docs => Dialect::Sentence,
+            Self::Docs | Self::Symbols => Dialect::Sentence,
             Self::Coverage => Dialect::PrefixedSentence,
         }
     }

@@ -225,6 +225,8 @@ fn config_shows_every_value_and_where_it_came_from() {
     limit.get_file_coverage        0  default
     limit.start_coverage_snapshot  0  default
     limit.end_coverage_snapshot    0  default
+    limit.find_symbol              100  default
+    limit.find_references          100  default
     "#);
     assert_snapshot!(finished.stderr.replace(&root, "ROOT"), @"
     warning: ROOT/.context/config.toml: there is no setting what

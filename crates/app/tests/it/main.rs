@@ -23,6 +23,8 @@ mod docs_manifests;
 mod doctor;
 mod embedding_server;
 mod file_patterns;
+mod find_references;
+mod find_symbol;
 mod get_doc;
 #[cfg(unix)]
 mod git_attacks;
@@ -50,6 +52,7 @@ mod index;
 mod index_damage;
 mod index_states;
 mod linked;
+mod outline;
 mod output_schemas;
 mod pages;
 mod parity;

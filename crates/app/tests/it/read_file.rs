@@ -1,6 +1,6 @@
 //! `read_file`: the examples, test cases and error cases of its contract, line ranges and long files.
 
-use docent_testkit::{Era, pretty};
+use docent_testkit::{Era, Sandbox, notice, pretty};
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -387,4 +387,162 @@ fn invisible_characters_are_shown_with_a_notice() {
             .starts_with("Invisible characters"),
         "{answer}"
     );
+}
+
+/// A file with two methods of the same name.
+fn shapes() -> Sandbox {
+    sandbox().file(
+        "shapes.py",
+        "class Square:\n    # Four sides.\n    def area(self):\n        return 4\n\n\nclass Circle:\n    def area(self):\n        return 3\n",
+    )
+}
+
+#[test]
+fn a_symbol_is_read_with_its_lines() {
+    let arguments = json!({ "path": "shapes.py", "symbol": "Square.area" });
+    assert_snapshot!(pretty(&shapes().call("read_file", arguments)), @r#"
+    {
+      "file": {
+        "path": "shapes.py",
+        "content": "    def area(self):\n        return 4\n",
+        "size": 122,
+        "lines": 9,
+        "language": "python",
+        "startLine": 3,
+        "endLine": 4
+      },
+      "dependencies": [],
+      "metadata": {
+        "module": "root",
+        "role": "core",
+        "lastModified": "2026-01-09T10:00:00Z"
+      }
+    }
+    "#);
+}
+
+#[test]
+fn an_ambiguous_symbol_is_listed_with_its_places() {
+    let sandbox = shapes();
+    assert_snapshot!(pretty(&sandbox.call("read_file", json!({ "path": "shapes.py", "symbol": "area" }))), @r#"
+    [isError] {
+      "error": "Ambiguous symbol",
+      "path": "shapes.py",
+      "details": "'area' is defined 2 times: Square.area (3-4), Circle.area (8-9)",
+      "suggestion": "Name it with its scope, or read its lines with startLine and endLine"
+    }
+    "#);
+    assert_snapshot!(pretty(&sandbox.call("read_file", json!({ "path": "shapes.py", "symbol": "Sqare" }))), @r#"
+    [isError] {
+      "error": "Symbol not found",
+      "path": "shapes.py",
+      "details": "the file defines no 'Sqare'",
+      "suggestion": "Similar: Square (1-4)"
+    }
+    "#);
+    assert_snapshot!(pretty(&sandbox.call("read_file", json!({ "path": "shapes.py", "symbol": "zzz" }))), @r#"
+    [isError] {
+      "error": "Symbol not found",
+      "path": "shapes.py",
+      "details": "the file defines no 'zzz'",
+      "suggestion": "Use outline to list the definitions of the file"
+    }
+    "#);
+}
+
+#[test]
+fn a_file_without_a_grammar_has_no_symbols() {
+    let sandbox = sandbox().file("notes.txt", "walrus\n");
+    assert_snapshot!(pretty(&sandbox.call("read_file", json!({ "path": "notes.txt", "symbol": "walrus" }))), @r#"
+    [isError] {
+      "error": "The file has no symbols",
+      "path": "notes.txt",
+      "details": "its language has no grammar",
+      "suggestion": "Use startLine and endLine"
+    }
+    "#);
+}
+
+#[test]
+fn several_ranges_are_read_at_once_and_overlaps_are_joined() {
+    let sandbox = sandbox().file("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9");
+    let arguments = json!({ "path": "a.txt", "ranges": ["8-", "1-2", "2-3", "6"] });
+    assert_snapshot!(pretty(&sandbox.call("read_file", arguments)), @r#"
+    {
+      "file": {
+        "path": "a.txt",
+        "content": "1\n2\n3\n… lines 4-5 left out …\n6\n… lines 7 left out …\n8\n9",
+        "size": 17,
+        "lines": 9,
+        "language": "plaintext",
+        "startLine": 1,
+        "endLine": 9
+      },
+      "dependencies": [],
+      "metadata": {
+        "module": "root",
+        "role": "docs",
+        "lastModified": "2026-01-09T10:00:00Z"
+      },
+      "notice": "Lines 1-3, 6, 8-9 of 9 are shown"
+    }
+    "#);
+}
+
+#[test]
+fn wrong_ranges_are_named() {
+    let sandbox = sandbox().file("a.txt", "1\n2\n3\n");
+    for range in ["x", "3-2", "0-1", "4", "1-2-3", ""] {
+        let answer = sandbox.call("read_file", json!({ "path": "a.txt", "ranges": ["1", range] }));
+        assert_eq!(answer.json()["error"], "Invalid line range", "{range}: {answer}");
+        assert_eq!(answer.json()["ranges"], range, "{answer}");
+    }
+    assert!(
+        sandbox
+            .call("read_file", json!({ "path": "a.txt", "ranges": [] }))
+            .is_error
+    );
+}
+
+#[test]
+fn ranges_that_do_not_fit_say_how_to_read_on() {
+    let sandbox = sandbox().file("long.txt", "0123456789\n".repeat(4_000));
+    let arguments = json!({ "path": "long.txt", "ranges": ["1-10", "100-3000", "3500-3600"] });
+    let answer = sandbox.call("read_file", arguments);
+    assert!(answer.text.len() <= 20_000, "{}", answer.text.len());
+    let last = answer.json()["file"]["endLine"].as_u64().unwrap();
+    let expected = format!("read on with ranges [\"{}-3000\", \"3500-3600\"]", last + 1);
+    assert!(notice(&answer.json()).contains(&expected), "{expected}: {answer}");
+}
+
+#[test]
+fn only_one_part_of_a_file_may_be_asked_for() {
+    let sandbox = shapes();
+    for arguments in [
+        json!({ "path": "shapes.py", "symbol": "Square", "outline": true }),
+        json!({ "path": "shapes.py", "symbol": "Square", "ranges": ["1"] }),
+        json!({ "path": "shapes.py", "symbol": "Square", "startLine": 1 }),
+    ] {
+        let answer = sandbox.call("read_file", arguments);
+        assert_eq!(
+            answer.json()["error"],
+            "Several parts of the file are asked for",
+            "{answer}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_terminal_numbers_the_lines_of_ranges() {
+    let sandbox = sandbox().file("a.txt", "one\ntwo\nthree\nfour\n");
+    let shown = sandbox.run_on_terminal(&["read", "a.txt", "--ranges", "1", "4", "--color", "never"]);
+    assert_snapshot!(shown, @"
+    a.txt
+    plaintext · 4 lines · 19 bytes · module root · docs
+        1  one
+    … lines 2-3 left out …
+        4  four
+    Lines 1, 4 of 4 are shown
+    ");
 }

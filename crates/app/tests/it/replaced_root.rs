@@ -36,6 +36,8 @@ fn arguments_of(tool: &str) -> Value {
             json!({ "lcovPath": "lcov.info" })
         }
         "end_coverage_snapshot" => json!({ "snapshotId": "x", "lcovPath": "lcov.info" }),
+        "find_symbol" => json!({ "name": "walrus" }),
+        "find_references" => json!({ "symbol": "walrus" }),
         other => panic!("{other} needs arguments here"),
     }
 }
@@ -47,7 +49,7 @@ fn assert_one_answer(replace: impl Fn(&Sandbox)) {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(tools.len(), 15);
+    assert_eq!(tools.len(), 17);
     let client = sandbox.start_client(Era::Handshake);
     let server = sandbox.start_http_server();
     assert!(!client.call("git_log", json!({})).is_error);

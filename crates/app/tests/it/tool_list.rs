@@ -60,17 +60,20 @@ fn every_tool_is_listed_with_an_input_schema_and_all_four_hints() {
     get_file_coverage
     start_coverage_snapshot
     end_coverage_snapshot
+    find_symbol
+    find_references
     ");
 }
 
 #[test]
 fn only_tools_that_answer_with_json_have_an_output_schema() {
     for tool in list_tools(&sandbox()) {
-        // Clients show the model the structured content and drop the text. So tools that answer with Markdown
+        // Clients show the model the structured content and drop the text. So tools that answer with text
         // declare no output schema.
         let name = tool["name"].as_str().unwrap();
-        let is_markdown = name.starts_with("git_") || ["context_search", "get_doc"].contains(&name);
-        assert_eq!(tool["outputSchema"]["type"] == "object", !is_markdown, "{tool}");
+        let is_text = name.starts_with("git_")
+            || ["context_search", "get_doc", "find_symbol", "find_references"].contains(&name);
+        assert_eq!(tool["outputSchema"]["type"] == "object", !is_text, "{tool}");
         // Older clients reject a schema that is `true`, and linters reject one without a type or with
         // several. A field that is always there and may be null has two schemas.
         let fields = tool["outputSchema"]["properties"].as_object();
@@ -113,7 +116,7 @@ fn the_context_tools_have_the_arguments_of_their_contract() {
     let schemas = print_schemas(&["context_search", "read_file", "grep_codebase"]);
     assert_snapshot!(schemas, @r#"
     context_search {"type":"object","required":["query"]}
-      query {"type":"string","description":"What to find: a question, a description or a name","minLength":3,"maxLength":500}
+      query {"type":"string","description":"A question, a description or a name","minLength":3,"maxLength":500}
       type {"type":"string","enum":["all","pattern","rule","decision","issue"],"description":"Filter by discovery type","default":"all"}
       module {"type":"string","description":"Filter by module name"}
       limit {"type":"integer","minimum":1,"description":"Maximum number of results to return","maximum":20,"default":5}
@@ -126,6 +129,9 @@ fn the_context_tools_have_the_arguments_of_their_contract() {
       maxDepth {"type":"integer","minimum":0,"maximum":1,"description":"Dependency tree depth","default":1}
       startLine {"type":"integer","minimum":1,"description":"First line, counted from 1"}
       endLine {"type":"integer","minimum":1,"description":"Last line, inclusive"}
+      symbol {"type":"string","description":"Read this definition"}
+      ranges {"type":"array","items":{"type":"string"},"description":"Lines, e.g. [\"10-20\", \"40-\"]"}
+      outline {"type":"boolean","description":"Definitions only; also of a directory"}
     grep_codebase {"type":"object","required":["pattern"]}
       pattern {"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200}
       filePattern {"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")"}
@@ -144,9 +150,12 @@ fn the_memory_tools_have_the_arguments_of_their_contract() {
       path {"type":"string","description":"Relative path from repo root","pattern":"^[a-zA-Z0-9_./-]+$"}
       encoding {"type":"string","enum":["utf-8","base64"],"default":"utf-8"}
       offset {"type":"integer","minimum":0,"description":"Byte to start at, as a notice names it","default":0}
+      symbol {"type":"string"}
+      ranges {"type":"array","items":{"type":"string"}}
+      outline {"type":"boolean"}
     write_memory_entry {"type":"object","required":["file","entry"]}
       file {"type":"string","enum":["progress_log.jsonl","decisions.jsonl","best_practices.md"],"description":"Target memory file"}
-      entry {"type":"string","description":"Content to append: for .jsonl one JSON object on one line, e.g. {\"decision\": \"…\", \"why\": \"…\", \"module\": \"…\"}; for .md markdown","maxLength":10240}
+      entry {"type":"string","description":"Content to append: markdown; for .jsonl one line, e.g. {\"decision\": \"…\", \"why\": \"…\", \"module\": \"…\"}","maxLength":10240}
     "#);
 }
 
@@ -155,7 +164,7 @@ fn the_git_tools_have_the_arguments_of_their_contract() {
     let schemas = print_schemas(&["git_log", "git_blame", "git_diff"]);
     assert_snapshot!(schemas, @r#"
     git_log {"type":"object"}
-      filePath {"type":"string","description":"File or directory, relative to project root"}
+      filePath {"type":"string","description":"File or directory"}
       since {"type":"string","description":"Show commits after this date or tag (e.g. '2025-01-01', '30 days ago', 'v1.0.0')"}
       until {"type":"string","description":"Show commits before this date or tag"}
       author {"type":"string","description":"Filter by author name or email"}
@@ -163,13 +172,13 @@ fn the_git_tools_have_the_arguments_of_their_contract() {
       skip {"type":"integer","minimum":0,"description":"Commits to skip, to read on","maximum":10000000,"default":0}
     git_blame {"type":"object","required":["filePath"]}
       filePath {"type":"string","description":"File path relative to project root","minLength":1}
-      startLine {"type":"integer","minimum":1,"description":"Start line number, counted from 1"}
-      endLine {"type":"integer","minimum":1,"description":"End line number, inclusive"}
+      startLine {"type":"integer","minimum":1,"description":"First line, counted from 1"}
+      endLine {"type":"integer","minimum":1,"description":"Last line, inclusive"}
     git_diff {"type":"object"}
       ref1 {"type":"string","description":"First reference (commit, branch, tag). Leave empty for working directory."}
       ref2 {"type":"string","description":"Second reference. If omitted, compares ref1 to working directory."}
-      filePath {"type":"string","description":"File or directory to show the difference of"}
-      summary {"type":"boolean","description":"If true, return summary only (no line-by-line diff)","default":false}
+      filePath {"type":"string","description":"File or directory"}
+      summary {"type":"boolean","description":"Summary only (no line-by-line diff)","default":false}
       offset {"type":"integer","minimum":0,"description":"Diff lines to skip, to read on","maximum":10000000,"default":0}
     "#);
 }
@@ -198,14 +207,34 @@ fn the_coverage_tools_have_the_arguments_of_their_contract() {
     ]);
     assert_snapshot!(schemas, @r#"
     get_overall_coverage {"type":"object","required":["lcovPath"]}
-      lcovPath {"type":"string","description":"Path to the LCOV coverage file, absolute or relative, e.g. \"./coverage/lcov.info\""}
+      lcovPath {"type":"string","description":"LCOV report, absolute or relative, e.g. \"./coverage/lcov.info\""}
     get_file_coverage {"type":"object","required":["lcovPath","filePaths"]}
-      lcovPath {"type":"string","description":"Path to the LCOV coverage file"}
-      filePaths {"type":"array","items":{"type":"string"},"description":"Files to report, as the LCOV file has them, relative or absolute, e.g. \"src/parser.ts\""}
+      lcovPath {"type":"string","description":"LCOV report"}
+      filePaths {"type":"array","items":{"type":"string"},"description":"As the LCOV file has them, relative or absolute"}
     start_coverage_snapshot {"type":"object","required":["lcovPath"]}
-      lcovPath {"type":"string","description":"Path to the LCOV coverage file"}
+      lcovPath {"type":"string","description":"LCOV report"}
     end_coverage_snapshot {"type":"object","required":["snapshotId","lcovPath"]}
-      snapshotId {"type":"string","description":"The ID that `start_coverage_snapshot` returned"}
-      lcovPath {"type":"string","description":"Path to the current LCOV coverage file"}
+      snapshotId {"type":"string","description":"From start_coverage_snapshot"}
+      lcovPath {"type":"string","description":"Current LCOV report"}
+    "#);
+}
+
+#[test]
+fn the_symbol_tools_take_a_name_and_narrow_the_question() {
+    let schemas = print_schemas(&["find_symbol", "find_references"]);
+    assert_snapshot!(schemas, @r#"
+    find_symbol {"type":"object","required":["name"]}
+      name {"type":"string","description":"Name, Scope.name or prefix; several: a|b"}
+      path {"type":"string","description":"File or directory"}
+      kind {"type":"string"}
+      limit {"type":"integer","minimum":1}
+      format {"type":"string","enum":["text","json"],"description":"Default: text"}
+    find_references {"type":"object","required":["symbol"]}
+      symbol {"type":"string","description":"Name or Scope.name"}
+      path {"type":"string","description":"Of the definition: FILE, FILE:LINE or directory"}
+      depth {"type":"integer","minimum":1,"maximum":3}
+      direction {"type":"string","enum":["callers","callees","implementations"],"description":"Default: callers"}
+      limit {"type":"integer","minimum":1}
+      format {"type":"string","enum":["text","json"],"description":"Default: text"}
     "#);
 }

@@ -198,6 +198,11 @@ pub(super) fn load(language: Language, part: QueryPart) -> Option<&'static Gramm
     Some(LOADED[at][part as usize].get_or_init(|| Grammar::new(&ROWS[at], part)))
 }
 
+/// The grammar of a language, without a query.
+pub(super) fn syntax_of(language: Language) -> Option<SyntaxLanguage> {
+    row_index(language).map(|at| SyntaxLanguage::new(ROWS[at].syntax))
+}
+
 /// True if a language has a grammar.
 pub(super) fn has_grammar(language: Language) -> bool {
     row_index(language).is_some()

@@ -133,6 +133,11 @@ pub fn has_grammar(language: Language) -> bool {
     grammar::has_grammar(language)
 }
 
+/// The grammar of a language.
+pub(crate) fn syntax_of(language: Language) -> Option<tree_sitter::Language> {
+    grammar::syntax_of(language)
+}
+
 /// Parses a text and drops the tree: the baseline that the speed of chunking is measured against. True if it
 /// parsed.
 pub fn parse_only(language: Language, text: &str) -> bool {

@@ -13,7 +13,12 @@
 //!
 //! Invariant: the size of [`FileSymbols`] grows with the text, and no text makes this module panic.
 
+mod bindings;
 mod encoding;
+mod import_bindings;
+mod reader;
+mod rules;
+mod scopes;
 mod shown;
 mod walk;
 

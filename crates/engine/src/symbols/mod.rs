@@ -7,16 +7,25 @@
 //! Invariant: a use that is called exact was followed to its definition; all others of that name are listed as
 //! found by name. An answer says how many files it rests on.
 
+mod call_tree;
 mod candidate;
 mod current;
+mod family;
 mod find;
+mod implementations;
+mod loaded;
 mod location;
 mod name_query;
 mod order;
 mod outline;
+mod references;
+mod resolve;
+mod select;
 
 pub use find::find_symbols;
 pub use outline::{outline_directory, outline_file};
+pub use references::find_references;
+pub use select::{OutlineMatches, find_in_outline};
 
 use docent_core::path::RepoPath;
 use docent_core::symbols::{ReferenceRole, SymbolKind};

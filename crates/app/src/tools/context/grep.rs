@@ -18,8 +18,8 @@ use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Search all project files by regular expression (ripgrep's dialect), for exact names, strings and error messages. \
-    Respects .gitignore. Returns lines with 2 lines of context; totalMatches counts all.";
+const ABOUT: &str =
+    "Search all files by regular expression (ripgrep's dialect), for exact text. Respects .gitignore.";
 
 /// Characters of the answer around the matches, at most.
 const FRAME_CHARS: usize = 4_000;

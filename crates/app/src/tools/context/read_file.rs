@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::ops::Range;
 use std::time::Duration;
 
 use docent_core::language::Language;
@@ -17,25 +16,33 @@ use docent_engine::clock::rfc3339_of;
 use docent_engine::dependencies::{Dependencies, DependencyError};
 use docent_engine::files::FileError;
 use docent_engine::sessions::SessionUse;
+use docent_engine::symbols::{FileOutline, outline_directory, outline_file};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::terminal::TerminalPage;
-use crate::tools::budget::{fit, json_length, notice};
-use crate::tools::call::{Call, Reply};
+use crate::tools::budget::{json_length, notice};
+use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, refuse_file};
+use crate::tools::file_parts::{
+    FilePart, LineSpan, PartSource, cut_lines, parse_ranges, show_outline, show_outlines,
+};
+use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, parse_path, refuse_file};
+use crate::tools::symbols::{refuse_symbols, symbol_context};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Read a text file with its language, module, role and last change. startLine and endLine select a part; includeDeps \
-    adds the project files it imports. Tracks access for context scoring.";
+const ABOUT: &str =
+    "Read a text file or a part of it: lines, a symbol, an outline. Tracks access for context scoring.";
 
 /// A call with dependencies reads many files, so the contract gives it more time before it is slow.
 const MAX_TIME_WITH_DEPENDENCIES: Duration = Duration::from_secs(2);
 
 /// Characters kept for the longest notice.
 const NOTICE_CHARS: usize = 700;
+
+/// Characters of the fields of a directory's outline beside its content.
+const DIRECTORY_FRAME_CHARS: usize = 5_000;
 
 /// Characters of a dependency beside its path.
 const FIELD_CHARS: usize = 50;
@@ -74,6 +81,12 @@ struct Args {
     /// Last line, inclusive
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
+    /// Read this definition
+    symbol: Option<String>,
+    /// Lines, e.g. ["10-20", "40-"]
+    ranges: Option<Vec<String>>,
+    /// Definitions only; also of a directory
+    outline: Option<bool>,
 }
 
 fn default_depth() -> u8 {
@@ -106,13 +119,22 @@ struct ShownFile {
     start_line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     end_line: Option<usize>,
+    /// The ranges shown. Only a person's terminal needs them, to number the lines: for clients the notice
+    /// names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    ranges: Vec<String>,
+    /// The content is an outline. Only a person's terminal needs to know: a client has asked for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    is_outline: bool,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Dependency {
     /// The file's path; for external imports, the name in the import statement
     path: String,
-    r#type: Imported,
+    r#type: DependencyType,
     level: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
@@ -124,7 +146,7 @@ struct Dependency {
 /// The target of an import.
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Imported {
+enum DependencyType {
     /// A file of the project
     Import,
     /// The standard library, a package, or a file that does not exist
@@ -141,12 +163,22 @@ struct Metadata {
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let path = super::parse_path(&args.path)?;
-    let content = call
-        .project
-        .root
-        .read(&path, MAX_FILE_BYTES)
-        .map_err(|error| refuse_file(&error, &args.path, "Permission denied"))?;
+    let part = FilePart::choose(
+        args.symbol.as_deref(),
+        args.ranges.as_deref(),
+        args.outline.unwrap_or_default(),
+        args.start_line.is_some() || args.end_line.is_some(),
+    )?;
+    if part == FilePart::Outline && matches!(args.path.as_str(), "." | "./") {
+        return outline_project_directory(call, "");
+    }
+    let path = parse_path(&args.path)?;
+    let content = match call.project.root.read(&path, MAX_FILE_BYTES) {
+        Err(FileError::Directory) if part == FilePart::Outline => {
+            return outline_project_directory(call, path.as_str());
+        }
+        content => content.map_err(|error| refuse_file(&error, &args.path, "Permission denied"))?,
+    };
     let size = content.bytes.len() as u64;
     // The time on disk of a file that is as committed is the time of the checkout.
     let committed = call
@@ -161,7 +193,12 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     })?;
 
     let lines = text.lines().count();
-    let (first, last) = line_range(args, lines)?;
+    let source = PartSource {
+        root: &call.project.root,
+        path: &path,
+        text: &text,
+    };
+    let selected = select_part(args, part, &source, lines)?;
     let language = Language::of_file(&path, &text);
     let dependencies = if args.include_deps && args.max_depth > 0 {
         let imports = Dependencies::of(&call.project.root, &path, language, &text, call.deadline);
@@ -178,6 +215,8 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             language: language.to_string(),
             start_line: None,
             end_line: None,
+            ranges: Vec::new(),
+            is_outline: part == FilePart::Outline && call.audience == Audience::Person,
         },
         dependencies,
         metadata: Metadata {
@@ -190,102 +229,134 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 
     let mut notices = cut_dependencies(&mut output.dependencies, call.budget / 2);
     let frame = serde_json::json!(output).to_string().chars().count() + NOTICE_CHARS;
-    let cut = cut_lines(&text, first, last, call.budget.saturating_sub(frame));
-    notices.extend(cut.notice(lines));
-    let used = frame + json_length(&cut.shown);
+    notices.extend(selected.show(&source, &mut output.file, call.budget.saturating_sub(frame)));
+    let used = frame + json_length(&output.file.content);
     let (read, left_out) = add_contents(call, &mut output.dependencies, call.budget.saturating_sub(used));
     notices.extend(left_out);
     record_accesses(call, &output.metadata.module, &path, &read);
-    if matches!(cut.shown, Cow::Owned(_)) {
-        notices.push(
-            "Invisible characters are written as \\u{…}; read_repo_file with encoding base64 has the exact bytes".into(),
-        );
+    if call.audience == Audience::Client {
+        output.file.ranges.clear();
     }
-    let asked_for_lines = args.start_line.is_some() || args.end_line.is_some();
-    if asked_for_lines || (first, cut.shown_last) != (1, lines) && lines > 0 {
-        (output.file.start_line, output.file.end_line) = (Some(first), Some(cut.shown_last));
-    }
-    output.file.content = cut.shown.into_owned();
     output.notice = notice(&notices);
     Ok(Reply::json(&output))
 }
 
-/// Lines of a file, cut to the budget.
-struct CutLines<'a> {
-    /// As much as fits, with invisible characters revealed.
-    shown: Cow<'a, str>,
-    first: usize,
-    /// The last line that was requested, and the last that is shown.
-    last: usize,
-    shown_last: usize,
-    end: CutEnd,
+/// The part of a file that a caller has selected.
+enum SelectedPart {
+    Lines {
+        first: usize,
+        last: usize,
+        /// The caller has asked for these lines, and not for the whole file.
+        is_asked: bool,
+    },
+    Ranges(Vec<LineSpan>),
+    Outline(FileOutline),
 }
 
-/// How the shown part of a file ends.
-enum CutEnd {
-    Complete,
-    AfterLine,
-    /// A single line is longer than the budget; the byte at which the rest of it starts.
-    InsideLine(usize),
-}
-
-/// Cuts lines `first` to `last` of a text to the budget.
-fn cut_lines(text: &str, first: usize, last: usize, budget: usize) -> CutLines<'_> {
-    let range = byte_range(text, first, last);
-    let requested = &text[range.clone()];
-    let (kept, shown) = fit(requested, budget, if first == 1 { reveal } else { reveal_part });
-    let kept = &requested[..kept];
-    let is_cut = kept.len() < requested.len();
-    let shown_last = if is_cut {
-        first + kept.lines().count().saturating_sub(1)
-    } else {
-        last
-    };
-    let end = if !is_cut {
-        CutEnd::Complete
-    } else if kept.ends_with('\n') {
-        CutEnd::AfterLine
-    } else {
-        CutEnd::InsideLine(range.start + kept.len())
-    };
-    CutLines {
-        shown,
-        first,
-        last,
-        shown_last,
-        end,
-    }
-}
-
-impl CutLines<'_> {
-    /// How to read on, if something was cut. `lines` is the number of lines of the file.
-    fn notice(&self, lines: usize) -> Option<String> {
-        let Self {
-            first,
-            last,
-            shown_last,
-            ..
-        } = self;
-        match self.end {
-            CutEnd::Complete => None,
-            CutEnd::AfterLine => {
-                let next = shown_last + 1;
-                Some(format!(
-                    "Lines {first}-{shown_last} of {lines} fit into this answer; read on with startLine {next}"
-                ))
-            }
-            CutEnd::InsideLine(offset) => {
-                let rest = if last > first {
-                    format!(", the next line with startLine {}", first + 1)
-                } else {
-                    String::new()
-                };
-                Some(format!(
-                    "Line {first} is cut; read_repo_file with offset {offset} reads on{rest}"
-                ))
+/// Selects a part, checked against the file.
+fn select_part(
+    args: &Args,
+    part: FilePart<'_>,
+    source: &PartSource<'_>,
+    lines: usize,
+) -> Result<SelectedPart, Failure> {
+    Ok(match part {
+        FilePart::Lines => {
+            let (first, last) = line_range(args, lines)?;
+            let is_asked = args.start_line.is_some() || args.end_line.is_some();
+            SelectedPart::Lines {
+                first,
+                last,
+                is_asked,
             }
         }
+        FilePart::Symbol(symbol) => {
+            let (first, last) = source.find_symbol(symbol)?;
+            SelectedPart::Lines {
+                first,
+                last,
+                is_asked: true,
+            }
+        }
+        FilePart::Ranges(ranges) => SelectedPart::Ranges(parse_ranges(ranges, lines)?),
+        FilePart::Outline => SelectedPart::Outline(outline_file(source.root, source.path, source.text)),
+    })
+}
+
+impl SelectedPart {
+    /// Adds as much of the part to the file's answer as fits. Returns notices about the rest.
+    fn show(&self, source: &PartSource<'_>, file: &mut ShownFile, budget: usize) -> Vec<String> {
+        let mut notices = Vec::new();
+        let is_revealed = match self {
+            Self::Lines {
+                first,
+                last,
+                is_asked,
+            } => {
+                let cut = cut_lines(source.text, *first, *last, budget);
+                notices.extend(cut.notice(file.lines));
+                if *is_asked || (*first, cut.shown_last) != (1, file.lines) && file.lines > 0 {
+                    (file.start_line, file.end_line) = (Some(*first), Some(cut.shown_last));
+                }
+                let is_revealed = matches!(cut.shown, Cow::Owned(_));
+                file.content = cut.shown.into_owned();
+                is_revealed
+            }
+            Self::Ranges(spans) => {
+                let shown = source.show_spans(spans, budget);
+                notices.extend(shown.notices(file.lines));
+                file.start_line = shown.spans.first().map(|(first, _)| *first);
+                file.end_line = shown.spans.last().map(|(_, last)| *last);
+                file.ranges = shown.list_ranges();
+                file.content = shown.content;
+                shown.is_revealed
+            }
+            Self::Outline(outline) => {
+                let (content, notice) = show_outline(outline, budget);
+                file.content = content;
+                notices.extend(notice);
+                false
+            }
+        };
+        if is_revealed {
+            notices.push(
+                "Invisible characters are written as \\u{…}; read_repo_file with encoding base64 has the exact bytes"
+                    .into(),
+            );
+        }
+        notices
     }
+}
+
+/// The outlines of the files below a directory, in the answer of a file. Its size and lines are 0.
+fn outline_project_directory(call: &Call<'_>, directory: &str) -> Result<Reply, Failure> {
+    let outlines = outline_directory(&symbol_context(call), directory).map_err(refuse_symbols)?;
+    let (content, cut) = show_outlines(
+        &outlines,
+        call.budget.saturating_sub(NOTICE_CHARS + DIRECTORY_FRAME_CHARS),
+    );
+    let path = if directory.is_empty() { "." } else { directory };
+    Ok(Reply::json(&Output {
+        file: ShownFile {
+            path: path.to_owned(),
+            content,
+            size: 0,
+            lines: 0,
+            language: "directory".to_owned(),
+            start_line: None,
+            end_line: None,
+            ranges: Vec::new(),
+            is_outline: call.audience == Audience::Person,
+        },
+        dependencies: Vec::new(),
+        metadata: Metadata {
+            module: RepoPath::parse(directory)
+                .map_or_else(|_| "root".to_owned(), |path| module_of(&path).to_owned()),
+            role: FileRole::Core.name().to_owned(),
+            last_modified: None,
+        },
+        notice: notice(&Vec::from_iter(cut)),
+    }))
 }
 
 /// Records which files were shown, for the rank of later results.
@@ -324,11 +395,11 @@ fn list_dependencies(imports: &Dependencies) -> Vec<Dependency> {
     let files = imports
         .files
         .iter()
-        .map(|file| dependency(file.as_str(), Imported::Import, Some(file.clone())));
+        .map(|file| dependency(file.as_str(), DependencyType::Import, Some(file.clone())));
     let external = imports
         .external
         .iter()
-        .map(|name| dependency(name, Imported::External, None));
+        .map(|name| dependency(name, DependencyType::External, None));
     files.chain(external).collect()
 }
 
@@ -411,18 +482,6 @@ fn line_range(args: &Args, lines: usize) -> Result<(usize, usize), Failure> {
     Ok((first, last))
 }
 
-/// The bytes of lines `first` to `last`, with their line ends.
-fn byte_range(text: &str, first: usize, last: usize) -> Range<usize> {
-    let length = |text: &str, lines: usize| {
-        text.split_inclusive('\n')
-            .take(lines)
-            .map(str::len)
-            .sum::<usize>()
-    };
-    let start = length(text, first - 1);
-    start..start + length(&text[start..], (last + 1).saturating_sub(first))
-}
-
 /// For people: numbered lines under a heading on a terminal, only the content in a pipe.
 fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
     let Output {
@@ -437,19 +496,41 @@ fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
             "{} · {} lines · {} bytes · module {} · {}",
             file.language, file.lines, file.size, metadata.module, metadata.role
         ))?;
-        for (number, text) in (file.start_line.unwrap_or(1) as u64..).zip(file.content.lines()) {
-            page.numbered_line(number, text, true)?;
-        }
+        show_content(&file, page)?;
     } else {
         page.verbatim(&file.content)?;
     }
     for dependency in &dependencies {
         match dependency.r#type {
-            Imported::Import => page.note(&format!("imports {}", dependency.path))?,
-            Imported::External => page.note(&format!("imports {} (external)", dependency.path))?,
+            DependencyType::Import => page.note(&format!("imports {}", dependency.path))?,
+            DependencyType::External => page.note(&format!("imports {} (external)", dependency.path))?,
         }
     }
     notice.iter().try_for_each(|notice| page.note(notice))
+}
+
+/// The content on a terminal, with numbered lines. Between ranges stands a line that belongs to neither.
+fn show_content(file: &ShownFile, page: &mut TerminalPage) -> io::Result<()> {
+    let mut lines = file.content.lines();
+    if file.is_outline {
+        return lines.try_for_each(|line| page.line(line));
+    }
+    for (at, range) in file.ranges.iter().enumerate() {
+        if at > 0
+            && let Some(mark) = lines.next()
+        {
+            page.dim(mark)?;
+        }
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| text.parse::<u64>().unwrap_or_default();
+        for (number, text) in (number(first)..=number(last)).zip(&mut lines) {
+            page.numbered_line(number, text, true)?;
+        }
+    }
+    for (number, text) in (file.start_line.unwrap_or(1) as u64..).zip(lines) {
+        page.numbered_line(number, text, true)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -21,8 +21,7 @@ use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Compare the coverage in an LCOV report with a snapshot: the change overall and of each file, new files added and \
-    files removed since the snapshot. Use it after changing code and running the tests again.";
+const ABOUT: &str = "Compare an LCOV report with a snapshot: the change overall and of each file, new files added and files removed since the snapshot.";
 
 /// Characters of the answer around the files.
 const FRAME_CHARS: usize = 90;
@@ -40,9 +39,9 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Args {
-    /// The ID that `start_coverage_snapshot` returned
+    /// From start_coverage_snapshot
     snapshot_id: String,
-    /// Path to the current LCOV coverage file
+    /// Current LCOV report
     lcov_path: String,
 }
 

@@ -24,8 +24,8 @@ use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Line coverage of specific files in percent, from an LCOV report; 0 for one that is not in it. Use it after changing files, \
-    to see the impact on just those.";
+const ABOUT: &str =
+    "Line coverage of specific files in percent, from an LCOV report; 0 for one that is not in it.";
 
 /// Characters of the answer for each file, beside its path.
 const FIELD_CHARS: usize = 8;
@@ -52,9 +52,9 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Args {
-    /// Path to the LCOV coverage file
+    /// LCOV report
     lcov_path: String,
-    /// Files to report, as the LCOV file has them, relative or absolute, e.g. "src/parser.ts"
+    /// As the LCOV file has them, relative or absolute
     file_paths: Vec<String>,
 }
 

@@ -16,7 +16,7 @@ use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Overall line coverage of the entire project in percent, from an LCOV report. Use it before changing code, as a baseline.";
+const ABOUT: &str = "Line coverage of the entire project in percent, from an LCOV report.";
 
 /// Files in the table.
 const MAX_ROWS: usize = 20;
@@ -31,7 +31,7 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Args {
-    /// Path to the LCOV coverage file, absolute or relative, e.g. "./coverage/lcov.info"
+    /// LCOV report, absolute or relative, e.g. "./coverage/lcov.info"
     lcov_path: String,
 }
 

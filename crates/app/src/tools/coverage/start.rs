@@ -15,8 +15,8 @@ use crate::tools::call::{Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Create a snapshot of the coverage in an LCOV report, before changing code. It is stored temporarily. Save the \
-    snapshotId for the comparison with end_coverage_snapshot.";
+const ABOUT: &str =
+    "Create a snapshot of the coverage in an LCOV report, before changing code. It is stored temporarily.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("start_coverage_snapshot", Group::Coverage, ABOUT, run)
@@ -29,7 +29,7 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Args {
-    /// Path to the LCOV coverage file
+    /// LCOV report
     lcov_path: String,
 }
 

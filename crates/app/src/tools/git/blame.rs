@@ -19,7 +19,7 @@ use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Show who last modified each line of a file, and the commits behind them.";
+const ABOUT: &str = "Show who last modified each line of a file.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_blame", Group::Git, ABOUT, run)
@@ -35,10 +35,10 @@ struct Args {
     /// File path relative to project root
     #[schemars(length(min = 1))]
     file_path: String,
-    /// Start line number, counted from 1
+    /// First line, counted from 1
     #[schemars(range(min = 1))]
     start_line: Option<usize>,
-    /// End line number, inclusive
+    /// Last line, inclusive
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
 }

@@ -18,8 +18,7 @@ use crate::tools::call::{Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Compare two git references (commits/branches/tags), one with the working directory, or show unstaged changes. Large \
-    differences are summed up.";
+const ABOUT: &str = "Compare two git references, one with the working directory, or show unstaged changes.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_diff", Group::Git, ABOUT, run)
@@ -35,9 +34,9 @@ struct Args {
     ref1: Option<String>,
     /// Second reference. If omitted, compares ref1 to working directory.
     ref2: Option<String>,
-    /// File or directory to show the difference of
+    /// File or directory
     file_path: Option<String>,
-    /// If true, return summary only (no line-by-line diff)
+    /// Summary only (no line-by-line diff)
     #[serde(default)]
     summary: bool,
     /// Diff lines to skip, to read on

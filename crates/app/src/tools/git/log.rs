@@ -15,8 +15,7 @@ use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str =
-    "Get git commit history for files or the repository, newest first, with the files each commit changed.";
+const ABOUT: &str = "Get git commit history for files or the repository, newest first.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("git_log", Group::Git, ABOUT, run)
@@ -28,7 +27,7 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Args {
-    /// File or directory, relative to project root
+    /// File or directory
     file_path: Option<String>,
     /// Show commits after this date or tag (e.g. '2025-01-01', '30 days ago', 'v1.0.0')
     since: Option<String>,

@@ -21,8 +21,8 @@ use crate::tools::consent::{Consent, Question, Verdict};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 
-const ABOUT: &str = "Append an entry to a memory file, once the user approves it. Only supports append operations. context_search finds \
-    it again.";
+const ABOUT: &str =
+    "Append an entry to a memory file, once the user approves it. Only supports append operations.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("write_memory_entry", Group::Memory, ABOUT, run)
@@ -38,7 +38,7 @@ struct Args {
     file: MemoryTarget,
     #[schemars(
         length(max = MAX_ENTRY_BYTES),
-        description = r#"Content to append: for .jsonl one JSON object on one line, e.g. {"decision": "…", "why": "…", "module": "…"}; for .md markdown"#
+        description = r#"Content to append: markdown; for .jsonl one line, e.g. {"decision": "…", "why": "…", "module": "…"}"#
     )]
     entry: String,
 }

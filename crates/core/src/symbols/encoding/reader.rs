@@ -378,12 +378,20 @@ impl<'a> SymbolsReader<'a> {
 
     /// All symbols of the file.
     pub fn decode(&self) -> Result<FileSymbols, DecodeError> {
+        Ok(FileSymbols {
+            references: self.references()?,
+            ..self.decode_without_references()?
+        })
+    }
+
+    /// The symbols of the file but for its references, which are most of its bytes.
+    pub fn decode_without_references(&self) -> Result<FileSymbols, DecodeError> {
         let ids = (0..self.name_count).map(NameId);
         let names = ids.map(|id| self.name(id).map(str::to_owned));
         Ok(FileSymbols {
             names: names.collect::<Result<_, _>>()?,
             definitions: self.definitions()?,
-            references: self.references()?,
+            references: Vec::new(),
             imports: self.imports()?,
             expressions: self.expressions()?,
             package: self.package.to_owned(),

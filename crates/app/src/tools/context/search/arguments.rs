@@ -15,7 +15,7 @@ use crate::tools::failure::{Failure, FailureKind};
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Args {
-    /// What to find: a question, a description or a name
+    /// A question, a description or a name
     #[schemars(length(min = 3, max = 500))]
     pub(super) query: String,
     /// Filter by discovery type

@@ -27,8 +27,7 @@ use crate::tools::tool::{Group, Tool};
 use arguments::{AnswerForm, Args, reword_short_query};
 use entry::{Output, SearchEntry};
 
-const ABOUT: &str = "Search the project by meaning: describe what you look for, or name a symbol. Returns functions, classes and sections \
-    with their code, and decisions, rules, patterns and known issues; the most relevant first. Start here; grep_codebase is for exact text.";
+const ABOUT: &str = "Search by meaning or by name. Returns code, sections, decisions, rules, patterns and known issues, the most relevant first. Start here.";
 
 pub(crate) fn tool() -> Tool {
     Tool::new("context_search", Group::Context, ABOUT, run)

@@ -1,0 +1,245 @@
+//! `find_symbol`: definitions by name, with their place, signature and documentation line.
+//!
+//! Promise: `docs/behaviour.md`, `find_symbol`.
+
+use std::io;
+use std::time::Duration;
+
+use docent_core::symbols::SymbolKind;
+use docent_engine::sessions::SessionUse;
+use docent_engine::symbols::{NameMatch, SymbolOutcome, SymbolQuery, find_symbols};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::entry::SymbolEntry;
+use super::{SymbolForm, describe_ground, narrow_path, refuse_symbols, symbol_context};
+use crate::markdown::{count, cut, inline_to, length};
+use crate::terminal::TerminalPage;
+use crate::tools::budget::notice;
+use crate::tools::call::{Audience, Call, Reply};
+use crate::tools::failure::{Failure, FailureKind};
+use crate::tools::freshness::freshness_notices;
+use crate::tools::tool::{Group, Tool};
+
+const ABOUT: &str = "Find definitions by name: place, kind, signature, doc line.";
+
+/// Characters kept for the fields around the definitions, and for notices.
+const FRAME_CHARS: usize = 1_000;
+
+pub(crate) fn tool() -> Tool {
+    Tool::new("find_symbol", Group::Symbols, ABOUT, run)
+        .per_minute(100)
+        .slow_after(Duration::from_secs(2))
+        .choose_dialect(SymbolForm::choose_dialect)
+        .cli("symbol", &["name"], show)
+        .json_flag("format", "json")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Args {
+    /// Name, Scope.name or prefix; several: a|b
+    name: String,
+    /// File or directory
+    path: Option<String>,
+    kind: Option<String>,
+    #[schemars(range(min = 1))]
+    limit: Option<usize>,
+    /// Default: text
+    format: Option<SymbolForm>,
+}
+
+/// Definitions that are listed if the caller does not say how many.
+const DEFAULT_LIMIT: usize = 20;
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    symbols: Vec<MatchedSymbol>,
+    /// How many there are, before the cut at the limit.
+    total: usize,
+    files_searched: usize,
+    files_not_parsed: usize,
+    /// Why there is no definition, or none of some names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct MatchedSymbol {
+    #[serde(flatten)]
+    symbol: SymbolEntry,
+    r#match: String,
+}
+
+fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
+    let path = narrow_path(args.path.as_deref())?;
+    let form = args.format.unwrap_or_default();
+    let kind = args.kind.as_deref().map(parse_kind).transpose()?;
+    call.session.record_use(SessionUse::Search, &args.name);
+    let query = SymbolQuery {
+        name: &args.name,
+        path: path.as_deref(),
+        kind,
+        limit: args.limit.unwrap_or(DEFAULT_LIMIT),
+    };
+    let outcome = find_symbols(&symbol_context(call), &query).map_err(refuse_symbols)?;
+
+    let mut notices = freshness_notices(&outcome.ground.freshness);
+    notices.extend(call.project.settings_notice());
+    let mut output = Output {
+        symbols: outcome.symbols.iter().map(MatchedSymbol::new).collect(),
+        total: outcome.total,
+        files_searched: outcome.ground.files,
+        files_not_parsed: outcome.ground.unparsed,
+        message: explain_missing(&outcome, &query),
+        notice: None,
+    };
+    if call.audience == Audience::Client {
+        cut_symbols(&mut output, form, call.budget);
+    }
+    if output.symbols.len() < output.total {
+        let (shown, total) = (output.symbols.len(), output.total);
+        notices.push(format!(
+            "{shown} of {total} definitions are shown; narrow the question with path or kind, or raise limit"
+        ));
+    }
+    output.notice = notice(&notices);
+    Ok(if form == SymbolForm::Json || call.audience == Audience::Person {
+        Reply::json(&output)
+    } else {
+        Reply::Text(cut(&write_text(&output), call.budget, "\n…"))
+    })
+}
+
+/// Parses the name of a kind.
+fn parse_kind(name: &str) -> Result<SymbolKind, Failure> {
+    let known = SymbolKind::ALL
+        .into_iter()
+        .find(|kind| kind.name().eq_ignore_ascii_case(name));
+    known.ok_or_else(|| {
+        let names = SymbolKind::ALL.map(SymbolKind::name).join(", ");
+        Failure::new(FailureKind::Invalid, format!("kind must be one of: {names}"))
+    })
+}
+
+/// Says which names have no definition, and on what ground.
+fn explain_missing(outcome: &SymbolOutcome, query: &SymbolQuery<'_>) -> Option<String> {
+    if outcome.missing.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = outcome
+        .missing
+        .iter()
+        .map(|name| format!("'{}'", inline_to(name, 100)))
+        .collect();
+    let mut message = format!("No definition of {}", names.join(", "));
+    let kind = query.kind.map(|kind| format!("kind {}", kind.name()));
+    let path = query.path.map(|path| format!("path {}", inline_to(path, 200)));
+    let filters: Vec<String> = kind.into_iter().chain(path).collect();
+    if !filters.is_empty() {
+        message += &format!(" ({})", filters.join(", "));
+    }
+    message += &format!(" {}", describe_ground(&outcome.ground, 0));
+    Some(message)
+}
+
+/// Keeps as many definitions as fit into the budget.
+fn cut_symbols(output: &mut Output, form: SymbolForm, budget: usize) {
+    let message = output.message.as_deref().map_or(0, length);
+    let mut left = budget.saturating_sub(FRAME_CHARS + message);
+    let fitting = output
+        .symbols
+        .iter()
+        .take_while(|found| {
+            let cost = match form {
+                SymbolForm::Text => length(&found.text()),
+                SymbolForm::Json => length(&serde_json::json!(found).to_string()) + 1,
+            };
+            let fits = cost <= left;
+            left = left.saturating_sub(cost);
+            fits
+        })
+        .count();
+    output.symbols.truncate(fitting);
+}
+
+/// The answer for models.
+fn write_text(output: &Output) -> String {
+    let mut text: String = output.symbols.iter().map(MatchedSymbol::text).collect();
+    for sentence in output.message.iter().chain(&output.notice) {
+        text += &format!("{sentence}.\n");
+    }
+    text.trim_end().to_owned()
+}
+
+impl MatchedSymbol {
+    fn new(found: &docent_engine::symbols::FoundSymbol) -> Self {
+        Self {
+            symbol: SymbolEntry::new(found),
+            r#match: match found.matched {
+                NameMatch::Exact => "exact",
+                NameMatch::OtherCase => "other case",
+                NameMatch::Prefix => "prefix",
+                NameMatch::Similar => "similar",
+            }
+            .to_owned(),
+        }
+    }
+
+    /// Its lines in the answer for models.
+    fn text(&self) -> String {
+        let Self { symbol, r#match } = self;
+        let mut text = symbol.headline();
+        if r#match != "exact" {
+            text += &format!(" ({match})");
+        }
+        text.push('\n');
+        for line in [&symbol.signature, &symbol.doc] {
+            if !line.is_empty() {
+                text += &format!("  {line}\n");
+            }
+        }
+        text
+    }
+}
+
+/// For people: each definition under its place.
+fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
+    let Ok(output) = Output::deserialize(answer) else {
+        return page.line(answer.as_str().unwrap_or_default().trim_end());
+    };
+    for (at, MatchedSymbol { symbol, r#match }) in output.symbols.iter().enumerate() {
+        if at > 0 {
+            page.line("")?;
+        }
+        let aside = if r#match == "exact" {
+            symbol.kind.clone()
+        } else {
+            format!("{} · {match}", symbol.kind)
+        };
+        page.result_heading(&symbol.address(), &symbol.qualified_name(), &aside)?;
+        if !symbol.signature.is_empty() {
+            page.line(&format!("  {}", symbol.signature))?;
+        }
+        if !symbol.doc.is_empty() {
+            page.dim(&format!("  {}", symbol.doc))?;
+        }
+    }
+    if let Some(message) = &output.message {
+        page.note(message)?;
+    }
+    let plural = if output.total == 1 {
+        "definition"
+    } else {
+        "definitions"
+    };
+    page.note(&format!(
+        "{} {plural}; {} files searched",
+        count(output.total as u64),
+        count(output.files_searched as u64)
+    ))?;
+    output.notice.iter().try_for_each(|notice| page.note(notice))
+}

@@ -1,0 +1,342 @@
+//! Import bindings: the names that import statements bring into a file, and the names it hands on.
+//!
+//! Statements of TypeScript, Python and Go are read from the tree. For other languages the reader of
+//! `crate::imports` says what a statement imports; the last part of that is the bound name.
+
+use tree_sitter::Node;
+
+use super::reader::{MAX_NAME_BYTES, to_u32};
+use super::rules::{ChildMeaning, NodeRule};
+use super::walk::{SymbolWalk, named_children};
+use super::{ImportBinding, Imported, NameId, ReferenceRole, Target};
+use crate::imports::{Import, read_statement};
+use crate::language::Language;
+
+/// Imports that are kept of a file.
+const MAX_IMPORTS: usize = 5_000;
+
+/// The name under which a file hands on its default export.
+const DEFAULT_EXPORT: &str = "default";
+
+/// The parts of a statement, in source order.
+#[derive(Default)]
+struct StatementParts<'a> {
+    module: Option<Node<'a>>,
+    items: Vec<ImportItem<'a>>,
+}
+
+struct ImportItem<'a> {
+    node: Node<'a>,
+    meaning: ChildMeaning,
+    alias: Option<Node<'a>>,
+}
+
+impl<'a> SymbolWalk<'a> {
+    pub(super) fn read_import(&mut self, node: Node<'a>, rule: &'static NodeRule) {
+        if self.reader.symbols.imports.len() >= MAX_IMPORTS {
+            return;
+        }
+        match self.language {
+            Language::TypeScript
+            | Language::TypeScriptReact
+            | Language::JavaScript
+            | Language::JavaScriptReact
+            | Language::Vue
+            | Language::Svelte => self.read_module_import(node, rule),
+            Language::Python => self.read_python_import(node, rule),
+            Language::Go => self.read_go_import(node, rule),
+            _ => self.read_other_import(node),
+        }
+    }
+
+    fn parts(&self, node: Node<'a>, rule: &'static NodeRule) -> StatementParts<'a> {
+        let mut parts = StatementParts::default();
+        self.collect_parts(node, rule, &mut parts, 4);
+        parts
+    }
+
+    fn collect_parts(
+        &self,
+        node: Node<'a>,
+        rule: &'static NodeRule,
+        parts: &mut StatementParts<'a>,
+        depth: u8,
+    ) {
+        let mut cursor = node.walk();
+        let mut has_more = cursor.goto_first_child();
+        while has_more {
+            let child = cursor.node();
+            let field = cursor.field_id().map(std::num::NonZero::get);
+            match rule.meaning_of_child(child.kind_id(), field) {
+                Some(ChildMeaning::Module) => parts.module = Some(child),
+                Some(ChildMeaning::Alias) => {
+                    if let Some(item) = parts.items.last_mut() {
+                        item.alias = Some(child);
+                    }
+                }
+                Some(
+                    meaning @ (ChildMeaning::Imported
+                    | ChildMeaning::Namespace
+                    | ChildMeaning::Default
+                    | ChildMeaning::Wildcard),
+                ) => parts.items.push(ImportItem {
+                    node: child,
+                    meaning,
+                    alias: None,
+                }),
+                _ if depth > 0 => self.collect_parts(child, self.reader.rules.of(child), parts, depth - 1),
+                _ => {}
+            }
+            has_more = cursor.goto_next_sibling();
+        }
+    }
+
+    fn add_import(
+        &mut self,
+        node: Node<'a>,
+        local: NameId,
+        written: NameId,
+        imported: Imported,
+        is_reexport: bool,
+    ) {
+        self.reader.symbols.imports.push(ImportBinding {
+            local,
+            written,
+            imported,
+            is_reexport,
+            line: to_u32(node.start_position().row + 1),
+        });
+    }
+
+    /// `import a, { b as c } from "./d"`, `export { e } from "./f"`, `export { g as h }`.
+    fn read_module_import(&mut self, node: Node<'a>, rule: &'static NodeRule) {
+        let parts = self.parts(node, rule);
+        let is_reexport = node.kind() == "export_statement";
+        let module = parts.module.map(|module| self.reader.text_of(module));
+        let module = module.unwrap_or_default().trim_matches(['"', '\'', '`']);
+        if module.len() > MAX_NAME_BYTES {
+            return;
+        }
+        let written = self.reader.intern(module);
+        if is_reexport && parts.items.is_empty() && !module.is_empty() {
+            let nothing = self.reader.intern("");
+            self.add_import(node, nothing, written, Imported::Wildcard, true);
+        }
+        for item in parts.items {
+            let text = self.reader.text_of(item.node);
+            let local = item.alias.map_or(text, |alias| self.reader.text_of(alias));
+            if text.len() > MAX_NAME_BYTES || local.len() > MAX_NAME_BYTES {
+                continue;
+            }
+            let local = self.reader.intern(local);
+            let name = self.reader.intern(text);
+            let imported = match item.meaning {
+                ChildMeaning::Default => Imported::Default,
+                ChildMeaning::Namespace => Imported::Module,
+                _ if text == DEFAULT_EXPORT => Imported::Default,
+                _ => Imported::Name(name),
+            };
+            self.add_import(item.node, local, written, imported, is_reexport);
+            if imported != Imported::Module {
+                self.add_reference(item.node, name, ReferenceRole::Import, Target::Scope);
+            }
+        }
+    }
+
+    /// `export { a } from "./b"`, `export { c as d }`, `export default f`. True if nothing else is in the
+    /// statement.
+    pub(super) fn read_export(&mut self, node: Node<'a>, rule: &'static NodeRule) -> bool {
+        let has_list = named_children(node)
+            .iter()
+            .any(|child| child.kind() == "export_clause");
+        if has_list || rule.child(node, ChildMeaning::Module).is_some() {
+            self.read_module_import(node, rule);
+            return true;
+        }
+        let mut cursor = node.walk();
+        let is_default = node
+            .children(&mut cursor)
+            .any(|child| child.kind() == DEFAULT_EXPORT);
+        let Some(exported) = rule.child(node, ChildMeaning::Exported).filter(|_| is_default) else {
+            return false;
+        };
+        let name = exported.child_by_field_name("name").unwrap_or(exported);
+        let name = self.reader.text_of(name);
+        let is_name = !name.is_empty()
+            && name.len() <= MAX_NAME_BYTES
+            && name
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'));
+        if is_name {
+            let name = self.reader.intern(name);
+            let (local, nowhere) = (self.reader.intern(DEFAULT_EXPORT), self.reader.intern(""));
+            self.add_import(node, local, nowhere, Imported::Name(name), true);
+        }
+        false
+    }
+
+    /// `import a.b as c`, `from a import b`. Every imported name can be imported from this module in turn.
+    fn read_python_import(&mut self, node: Node<'a>, rule: &'static NodeRule) {
+        let parts = self.parts(node, rule);
+        let module = parts.module.map(|module| self.reader.text_of(module));
+        for item in parts.items {
+            let text = self.reader.text_of(item.node);
+            let alias = item.alias.map(|alias| self.reader.text_of(alias));
+            if text.len() > MAX_NAME_BYTES {
+                continue;
+            }
+            let Some(module) = module else {
+                // `import a.b` binds `a`; with an alias, the module itself.
+                let written = match alias {
+                    Some(_) => text,
+                    None => text.split('.').next().unwrap_or_default(),
+                };
+                let local = self.reader.intern(alias.unwrap_or(written));
+                let written = self.reader.intern(written);
+                self.add_import(item.node, local, written, Imported::Module, true);
+                continue;
+            };
+            let module = module.replace(char::is_whitespace, "");
+            let dot = if module.ends_with('.') { "" } else { "." };
+            if item.meaning == ChildMeaning::Wildcard {
+                let (nothing, written) = (self.reader.intern(""), self.reader.intern_owned(module));
+                self.add_import(item.node, nothing, written, Imported::Wildcard, true);
+                continue;
+            }
+            let name = self.reader.intern(text);
+            let local = self.reader.intern(alias.unwrap_or(text));
+            let written = self.reader.intern_owned(format!("{module}{dot}{text}"));
+            self.add_import(item.node, local, written, Imported::Name(name), true);
+            self.add_reference(item.node, name, ReferenceRole::Import, Target::Scope);
+        }
+    }
+
+    /// `import name "path"`
+    fn read_go_import(&mut self, node: Node<'a>, rule: &'static NodeRule) {
+        let Some(module) = rule.child(node, ChildMeaning::Module) else {
+            return;
+        };
+        let path = self.reader.text_of(module).trim_matches(['"', '`']);
+        let alias = rule
+            .child(node, ChildMeaning::Alias)
+            .map(|alias| self.reader.text_of(alias));
+        if path.len() > MAX_NAME_BYTES || alias == Some("_") {
+            return;
+        }
+        let written = self.reader.intern(path);
+        let (local, imported) = match alias {
+            Some(".") => ("", Imported::Wildcard),
+            Some(alias) => (alias, Imported::Module),
+            None => (go_package_name(path), Imported::Module),
+        };
+        let local = self.reader.intern(local);
+        self.add_import(node, local, written, imported, false);
+    }
+
+    fn read_other_import(&mut self, node: Node<'a>) {
+        let statement = self.reader.text_of(node);
+        let line = node.start_position().row + 1;
+        let is_reexport = statement.starts_with("pub") || statement.starts_with("export");
+        for Import { written, line } in read_statement(self.language, statement, line) {
+            let separators: &[char] = &['.', ':', '\\', '/', ' '];
+            let last = written.rsplit(separators).next().unwrap_or_default();
+            if written.len() > MAX_NAME_BYTES || last.is_empty() {
+                continue;
+            }
+            let is_wildcard = matches!(last, "*" | "_");
+            let parent = written.trim_end_matches(last).trim_end_matches(separators);
+            let local = match alias_of(statement, last) {
+                _ if is_wildcard => "",
+                Some(alias) => alias,
+                None => last,
+            };
+            let imported = match is_wildcard {
+                true => Imported::Wildcard,
+                false => Imported::Name(self.reader.intern_owned(last.to_owned())),
+            };
+            let written = if is_wildcard && self.language != Language::Rust {
+                parent
+            } else {
+                &written
+            };
+            let binding = ImportBinding {
+                local: self.reader.intern_owned(local.to_owned()),
+                written: self.reader.intern_owned(written.to_owned()),
+                imported,
+                is_reexport,
+                line: to_u32(line),
+            };
+            self.reader.symbols.imports.push(binding);
+        }
+        self.use_imported_names(node, 6);
+    }
+
+    /// Every identifier of the statement that an import binds is a use of it.
+    fn use_imported_names(&mut self, node: Node<'a>, depth: u8) {
+        for child in named_children(node) {
+            if child.named_child_count() == 0 {
+                let text = self.reader.text_of(child);
+                if text.is_empty() || text.len() > MAX_NAME_BYTES {
+                    continue;
+                }
+                let name = self.reader.intern(text);
+                let line = to_u32(child.start_position().row + 1);
+                let is_bound = self
+                    .reader
+                    .symbols
+                    .imports
+                    .iter()
+                    .rev()
+                    .take(100)
+                    .any(|import| import.imported == Imported::Name(name) && import.line <= line);
+                if is_bound {
+                    self.add_reference(child, name, ReferenceRole::Import, Target::Scope);
+                }
+            } else if depth > 0 {
+                self.use_imported_names(child, depth - 1);
+            }
+        }
+    }
+
+    pub(super) fn read_package(&mut self, node: Node<'a>) {
+        if let Some(name) = node.named_child(0) {
+            let name = self.reader.text_of(name);
+            name[..name.floor_char_boundary(MAX_NAME_BYTES)].clone_into(&mut self.reader.symbols.package);
+        }
+    }
+}
+
+/// The alias in `name as alias` and `name => alias`.
+fn alias_of<'a>(statement: &'a str, name: &str) -> Option<&'a str> {
+    let mut words = statement
+        .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '=' && c != '>')
+        .filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        if word == name {
+            let mut following = words.clone();
+            if matches!(following.next(), Some("as" | "=>")) {
+                return following.next();
+            }
+        }
+    }
+    None
+}
+
+/// The name of a Go package as its path suggests: without a version, `go-` in front or an extension.
+fn go_package_name(path: &str) -> &str {
+    let is_version = |part: &str| {
+        part.strip_prefix('v')
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let mut parts = path.rsplit('/');
+    let mut last = parts.next().unwrap_or_default();
+    if is_version(last) {
+        last = parts.next().unwrap_or(last);
+    }
+    if let Some((name, version)) = last.rsplit_once('.')
+        && (is_version(version) || version == "go")
+    {
+        last = name;
+    }
+    last.strip_prefix("go-").unwrap_or(last)
+}

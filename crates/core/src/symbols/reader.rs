@@ -1,0 +1,339 @@
+//! The state of the walk: names, expressions and scopes so far, and how expressions and types are read.
+
+use std::collections::HashMap;
+
+use tree_sitter::Node;
+
+use super::rules::{ChildMeaning, NodeMeaning, NodeRule, Rules};
+use super::scopes::Scopes;
+use super::{DefinitionId, Expression, ExpressionId, FileSymbols, NameId, SymbolKind};
+
+/// Longer names are left out. Nobody asks for them, and a hostile text may have one of a megabyte.
+pub(super) const MAX_NAME_BYTES: usize = 200;
+
+/// How deep an expression is read. A chain of calls that is longer says nothing about its type.
+const MAX_EXPRESSION_DEPTH: u8 = 12;
+
+/// Expressions that are kept of a file.
+const MAX_EXPRESSIONS: usize = 50_000;
+
+/// Types that stand for their argument: a call on them is a call on what they hold.
+const TRANSPARENT_TYPES: &str = " Promise PromiseLike Awaitable Optional Annotated Final ClassVar Type Readonly Partial Required \
+    NonNullable Awaited Box Rc Arc Option Result Ref RefMut Cow Mutex RwLock Pin Coroutine ";
+
+/// Types that hold many values.
+const COLLECTION_TYPES: &str = " Array ReadonlyArray List list Sequence Iterable Iterator AsyncIterator AsyncIterable Generator Set \
+    set frozenset FrozenSet Deque deque Vec VecDeque HashSet BTreeSet HashMap BTreeMap Map ReadonlyMap WeakMap Record Dict dict \
+    DefaultDict defaultdict OrderedDict Mapping MutableMapping Tuple tuple Collection ArrayList LinkedList Stream IEnumerable ";
+
+pub(super) struct SymbolReader<'a> {
+    pub(super) text: &'a str,
+    pub(super) rules: &'static Rules,
+    pub(super) scopes: Scopes,
+    pub(super) symbols: FileSymbols,
+    names: HashMap<&'a str, NameId>,
+    /// Names that are made up from parts, and do not stand in the text as they are.
+    made_names: HashMap<String, NameId>,
+    expressions: HashMap<Expression, ExpressionId>,
+    /// The definitions around the current node, the innermost last.
+    pub(super) open: Vec<OpenDefinition>,
+}
+
+/// A definition around the current node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenDefinition {
+    pub(super) id: DefinitionId,
+    pub(super) kind: SymbolKind,
+    pub(super) end: usize,
+    /// Where its name begins, so that the name is not taken for a use.
+    pub(super) name_start: usize,
+    /// Scopes that were open before its own.
+    pub(super) depth: usize,
+}
+
+impl<'a> SymbolReader<'a> {
+    pub(super) fn new(text: &'a str, rules: &'static Rules) -> Self {
+        Self {
+            text,
+            rules,
+            scopes: Scopes::default(),
+            symbols: FileSymbols::default(),
+            names: HashMap::new(),
+            made_names: HashMap::new(),
+            expressions: HashMap::new(),
+            open: Vec::new(),
+        }
+    }
+
+    pub(super) fn text_of(&self, node: Node<'_>) -> &'a str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+
+    /// The id of a name that stands in the text.
+    pub(super) fn intern(&mut self, name: &'a str) -> NameId {
+        if let Some(id) = self.names.get(name) {
+            return *id;
+        }
+        let id = match self.made_names.get(name) {
+            Some(id) => *id,
+            None => self.add_name(name.to_owned()),
+        };
+        self.names.insert(name, id);
+        id
+    }
+
+    /// The id of a name that was made up from parts.
+    pub(super) fn intern_owned(&mut self, name: String) -> NameId {
+        if let Some(id) = self
+            .names
+            .get(name.as_str())
+            .or_else(|| self.made_names.get(&name))
+        {
+            return *id;
+        }
+        let id = self.add_name(name.clone());
+        self.made_names.insert(name, id);
+        id
+    }
+
+    fn add_name(&mut self, name: String) -> NameId {
+        self.symbols.names.push(name);
+        NameId(to_u32(self.symbols.names.len() - 1))
+    }
+
+    /// The id of an expression, which is kept once.
+    pub(super) fn keep(&mut self, expression: Expression) -> Option<ExpressionId> {
+        if let Some(id) = self.expressions.get(&expression) {
+            return Some(*id);
+        }
+        if self.symbols.expressions.len() >= MAX_EXPRESSIONS {
+            return None;
+        }
+        let id = ExpressionId(to_u32(self.symbols.expressions.len()));
+        self.symbols.expressions.push(expression);
+        self.expressions.insert(expression, id);
+        Some(id)
+    }
+
+    /// The innermost type or module around the current node.
+    pub(super) fn enclosing_type(&self) -> Option<DefinitionId> {
+        let is_type = |open: &&OpenDefinition| open.kind.is_container() && open.kind != SymbolKind::Module;
+        self.open.iter().rev().find(is_type).map(|open| open.id)
+    }
+
+    /// What the text says about the value of an expression.
+    pub(super) fn value_of(&mut self, node: Node<'_>) -> Option<ExpressionId> {
+        self.read_value(node, MAX_EXPRESSION_DEPTH)
+    }
+
+    fn read_value(&mut self, node: Node<'_>, depth: u8) -> Option<ExpressionId> {
+        let depth = depth.checked_sub(1)?;
+        let rule = self.rules.of(node);
+        match rule.meaning? {
+            NodeMeaning::Name | NodeMeaning::TypeName => self.name_expression(node),
+            NodeMeaning::Access => {
+                let receiver = rule.child(node, ChildMeaning::Receiver)?;
+                let member = self.member_name(node, rule)?;
+                let receiver = self.read_value(receiver, depth)?;
+                self.keep(Expression::Member(receiver, member))
+            }
+            NodeMeaning::Call => {
+                let callee = rule.child(node, ChildMeaning::Callee)?;
+                // Members of a call without a receiver of its own: `row.first("x")` in one node.
+                let value = match rule.child(node, ChildMeaning::Receiver) {
+                    Some(receiver) => {
+                        let name = self.intern(self.text_of(callee));
+                        let receiver = self.read_value(receiver, depth)?;
+                        self.keep(Expression::Member(receiver, name))?
+                    }
+                    None => self.read_value(callee, depth)?,
+                };
+                self.keep(Expression::Call(value))
+            }
+            NodeMeaning::Construct => {
+                let of = rule.child(node, ChildMeaning::Type)?;
+                self.instance_of(of)
+            }
+            NodeMeaning::Same => {
+                let inner = inner_child(node, rule)?;
+                self.read_value(inner, depth)
+            }
+            NodeMeaning::Index => {
+                let receiver = rule.child(node, ChildMeaning::Receiver)?;
+                let receiver = self.read_value(receiver, depth)?;
+                self.keep(Expression::Element(receiver))
+            }
+            NodeMeaning::Builtin => self.keep(Expression::Builtin),
+            NodeMeaning::This => self.this(),
+            NodeMeaning::Super => {
+                let class = self.enclosing_type()?;
+                self.keep(Expression::Super(class))
+            }
+            NodeMeaning::ThisType => {
+                let class = self.enclosing_type()?;
+                self.keep(Expression::Definition(class))
+            }
+            // A type can be used as a value: `Vec<Row>::new()`.
+            NodeMeaning::Generic => {
+                let base = rule.child(node, ChildMeaning::Inner)?;
+                self.read_value(base, depth)
+            }
+            _ => None,
+        }
+    }
+
+    /// The object that the current method runs on.
+    fn this(&mut self) -> Option<ExpressionId> {
+        if let Some(class) = self.enclosing_type() {
+            return self.keep(Expression::This(class));
+        }
+        // `void Row::render() { this->… }` stands outside of its class.
+        let scope = self
+            .open
+            .iter()
+            .rev()
+            .map(|open| self.symbols.definitions[open.id.0 as usize].scope);
+        let scope = scope
+            .into_iter()
+            .find(|scope| !self.symbols.name(*scope).is_empty())?;
+        let name = self.symbols.name(scope);
+        let last = name.rsplit('.').next().unwrap_or_default().to_owned();
+        let name = self.intern_owned(last);
+        let class = self.keep(Expression::Name(name))?;
+        self.keep(Expression::Instance(class))
+    }
+
+    fn name_expression(&mut self, node: Node<'_>) -> Option<ExpressionId> {
+        let text = self.text_of(node);
+        if text.is_empty() || text.len() > MAX_NAME_BYTES {
+            return None;
+        }
+        let name = self.intern(text);
+        match self.scopes.find(name) {
+            Some(value) => value,
+            None => self.keep(Expression::Name(name)),
+        }
+    }
+
+    /// The name behind the dot of an access.
+    pub(super) fn member_name(&mut self, node: Node<'_>, rule: &NodeRule) -> Option<NameId> {
+        let member = rule.child(node, ChildMeaning::Member)?;
+        let text = self.text_of(member);
+        (!text.is_empty() && text.len() <= MAX_NAME_BYTES).then(|| self.intern(text))
+    }
+
+    /// A value of the type that a node names.
+    pub(super) fn instance_of(&mut self, node: Node<'_>) -> Option<ExpressionId> {
+        self.read_instance(node, MAX_EXPRESSION_DEPTH)
+    }
+
+    fn read_instance(&mut self, node: Node<'_>, depth: u8) -> Option<ExpressionId> {
+        let depth = depth.checked_sub(1)?;
+        let rule = self.rules.of(node);
+        match rule.meaning? {
+            NodeMeaning::Same => {
+                let inner = inner_child(node, rule)?;
+                self.read_instance(inner, depth)
+            }
+            NodeMeaning::Collection => {
+                let inner = inner_child(node, rule)?;
+                let inner = self.read_instance(inner, depth)?;
+                self.keep(Expression::Collection(inner))
+            }
+            NodeMeaning::Union => {
+                let mut cursor = node.walk();
+                let parts: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+                let text = self.text;
+                let is_something =
+                    |part: &Node<'_>| !is_nothing(text.get(part.byte_range()).unwrap_or_default());
+                parts
+                    .into_iter()
+                    .filter(is_something)
+                    .find_map(|part| self.read_instance(part, depth))
+            }
+            NodeMeaning::Generic => self.read_generic(node, rule, depth),
+            // A type that is written as a text is a name that is defined later.
+            NodeMeaning::Builtin => {
+                let name = self.text_of(node).trim_matches(['"', '\'']);
+                let is_name = !name.is_empty()
+                    && name.len() <= MAX_NAME_BYTES
+                    && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+                if !is_name {
+                    return self.keep(Expression::Builtin);
+                }
+                let name = self.intern(name);
+                let of = self.keep(Expression::Name(name))?;
+                self.keep(Expression::Instance(of))
+            }
+            NodeMeaning::ThisType => {
+                let class = self.enclosing_type()?;
+                self.keep(Expression::This(class))
+            }
+            // The first of several results: `(row *Row, err error)`.
+            NodeMeaning::Bind => {
+                let written = rule.child(node, ChildMeaning::Type)?;
+                self.read_instance(written, depth)
+            }
+            _ => {
+                let of = self.read_value(node, depth)?;
+                self.keep(Expression::Instance(of))
+            }
+        }
+    }
+
+    /// `Promise<Row>` is a row, `List<Row>` is a collection of rows, and `Page<Row>` is a page.
+    fn read_generic(&mut self, node: Node<'_>, rule: &NodeRule, depth: u8) -> Option<ExpressionId> {
+        let base = rule.child(node, ChildMeaning::Inner)?;
+        let name = self.text_of(base);
+        let name = name.rsplit(['.', ':']).next().unwrap_or_default();
+        let is_in = |list: &str| list.split(' ').any(|entry| !entry.is_empty() && entry == name);
+        let argument = rule.child(node, ChildMeaning::Argument);
+        let last_argument =
+            |node: Node<'_>| -> Option<usize> { Some(node.named_child_count()).filter(|count| *count > 0) };
+        if is_in(TRANSPARENT_TYPES) {
+            let argument = argument?;
+            let first = if is_list(argument) {
+                argument.named_child(0)?
+            } else {
+                argument
+            };
+            return self.read_instance(first, depth);
+        }
+        if is_in(COLLECTION_TYPES) {
+            let argument = argument?;
+            // The values of a map are its last argument.
+            let last = match last_argument(argument) {
+                Some(count) if is_list(argument) => argument.named_child(to_u32(count - 1))?,
+                _ => argument,
+            };
+            let inner = self.read_instance(last, depth)?;
+            return self.keep(Expression::Collection(inner));
+        }
+        self.read_instance(base, depth)
+    }
+}
+
+fn is_list(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    kind.ends_with("arguments")
+        || kind.ends_with("parameter")
+        || kind.ends_with("list")
+        || kind == "type_parameter"
+}
+
+/// The child that a node stands for: the one that its rule names, or the first.
+pub(super) fn inner_child<'t>(node: Node<'t>, rule: &NodeRule) -> Option<Node<'t>> {
+    rule.child(node, ChildMeaning::Inner)
+        .or_else(|| node.named_child(0))
+}
+
+fn is_nothing(type_text: &str) -> bool {
+    matches!(
+        type_text,
+        "null" | "undefined" | "None" | "nil" | "void" | "NoneType"
+    )
+}
+
+pub(super) fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,194 @@
+//! Files whose symbols a question has loaded, and definitions inside them.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use docent_core::language::Language;
+use docent_core::path::RepoPath;
+use docent_core::symbols::{
+    DecodeError, DefinitionId, FileSymbols, NameId, Reference, SymbolDefinition, SymbolsReader,
+};
+
+use crate::files::Root;
+use crate::store::{StoreError, SymbolStore, SymbolsDocument};
+
+/// A loaded file. Files are numbered in the order in which they are loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct FileId(usize);
+
+/// A definition of a loaded file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct DefinitionRef {
+    pub(super) file: FileId,
+    pub(super) id: DefinitionId,
+}
+
+/// The symbols of one file, as they were indexed.
+pub(super) struct LoadedFile {
+    pub(super) path: RepoPath,
+    pub(super) language: Language,
+    pub(super) content_hash: u64,
+    /// Without references, which are read by name.
+    pub(super) symbols: FileSymbols,
+    bytes: Vec<u8>,
+    by_name: HashMap<String, NameId>,
+}
+
+/// Every file that the question has needed so far.
+pub(super) struct LoadedFiles<'a> {
+    root: &'a Root,
+    store: &'a dyn SymbolStore,
+    files: RefCell<Vec<Rc<LoadedFile>>>,
+    by_path: RefCell<HashMap<String, Option<FileId>>>,
+    defining: RefCell<HashMap<String, Rc<Vec<FileId>>>>,
+}
+
+impl<'a> LoadedFiles<'a> {
+    pub(super) fn new(root: &'a Root, store: &'a dyn SymbolStore) -> Self {
+        Self {
+            root,
+            store,
+            files: RefCell::default(),
+            by_path: RefCell::default(),
+            defining: RefCell::default(),
+        }
+    }
+
+    pub(super) fn file(&self, FileId(id): FileId) -> Rc<LoadedFile> {
+        self.files.borrow()[id].clone()
+    }
+
+    /// The file at a path. `None` if it has no symbols, or may not be shown.
+    pub(super) fn find(&self, path: &str) -> Result<Option<FileId>, StoreError> {
+        if let Some(known) = self.by_path.borrow().get(path) {
+            return Ok(*known);
+        }
+        match self.store.symbols_of(path)? {
+            Some(document) => self.add(document),
+            None => {
+                self.by_path.borrow_mut().insert(path.to_owned(), None);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Adds a file that the store has found. `None` if it may not be shown.
+    pub(super) fn add(&self, document: SymbolsDocument) -> Result<Option<FileId>, StoreError> {
+        if let Some(known) = self.by_path.borrow().get(&document.path) {
+            return Ok(*known);
+        }
+        let path = RepoPath::parse(&document.path).ok();
+        // A rule may have been added after the file was indexed.
+        let visible = path.filter(|path| self.root.access().allows(path));
+        let id = match visible {
+            Some(path) => {
+                let file = LoadedFile::new(path, document).map_err(damage)?;
+                let mut files = self.files.borrow_mut();
+                files.push(Rc::new(file));
+                Some(FileId(files.len() - 1))
+            }
+            None => None,
+        };
+        let path = match id {
+            Some(FileId(at)) => self.files.borrow()[at].path.as_str().to_owned(),
+            None => return Ok(None),
+        };
+        self.by_path.borrow_mut().insert(path, id);
+        Ok(id)
+    }
+
+    /// The files that define a name.
+    pub(super) fn defining(&self, name: &str) -> Result<Rc<Vec<FileId>>, StoreError> {
+        if let Some(known) = self.defining.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let mut found = Vec::new();
+        for document in self.store.files_defining(name)? {
+            found.extend(self.add(document)?);
+        }
+        let found = Rc::new(found);
+        self.defining.borrow_mut().insert(name.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    /// The files that use a name.
+    pub(super) fn using(&self, name: &str, limit: usize) -> Result<Vec<FileId>, StoreError> {
+        let mut found = Vec::new();
+        for document in self.store.files_using(name, limit)? {
+            found.extend(self.add(document)?);
+        }
+        Ok(found)
+    }
+}
+
+impl LoadedFile {
+    fn new(path: RepoPath, document: SymbolsDocument) -> Result<Self, DecodeError> {
+        let symbols = SymbolsReader::new(&document.bytes)?.decode_without_references()?;
+        let by_name = (0..).map(NameId).zip(&symbols.names);
+        let by_name = by_name.map(|(id, name)| (name.clone(), id)).collect();
+        Ok(Self {
+            language: Language::of_path(&path, ""),
+            path,
+            content_hash: document.content_hash,
+            symbols,
+            bytes: document.bytes,
+            by_name,
+        })
+    }
+
+    /// The id of a name. `None` if the file does not have it.
+    pub(super) fn name_id(&self, name: &str) -> Option<NameId> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(super) fn definition(&self, DefinitionId(id): DefinitionId) -> &SymbolDefinition {
+        &self.symbols.definitions[id as usize]
+    }
+
+    /// The definitions with a name.
+    pub(super) fn definitions_named(
+        &self,
+        name: &str,
+    ) -> impl Iterator<Item = (DefinitionId, &SymbolDefinition)> {
+        let id = self.name_id(name);
+        let all = (0..).map(DefinitionId).zip(&self.symbols.definitions);
+        all.filter(move |(_, definition)| Some(definition.name) == id)
+    }
+
+    /// The uses of a name.
+    pub(super) fn references_of(&self, name: &str) -> Result<Vec<Reference>, StoreError> {
+        let Some(name) = self.name_id(name) else {
+            return Ok(Vec::new());
+        };
+        let reader = SymbolsReader::new(&self.bytes).map_err(damage)?;
+        reader.references_of(name).map_err(damage)
+    }
+
+    /// All uses.
+    pub(super) fn references(&self) -> Result<Vec<Reference>, StoreError> {
+        let reader = SymbolsReader::new(&self.bytes).map_err(damage)?;
+        reader.references().map_err(damage)
+    }
+
+    /// The name of a definition with its scope: `Row.render`.
+    pub(super) fn path_of(&self, definition: &SymbolDefinition) -> String {
+        let name = self.symbols.name(definition.name);
+        match self.symbols.name(definition.scope) {
+            "" => name.to_owned(),
+            scope => format!("{scope}.{name}"),
+        }
+    }
+
+    /// The directory of the file, empty for the root.
+    pub(super) fn directory(&self) -> &str {
+        self.path
+            .as_str()
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory)
+    }
+}
+
+fn damage(error: DecodeError) -> StoreError {
+    StoreError::Damaged(error.to_string())
+}

@@ -1,0 +1,488 @@
+//! Uses of a definition: every place with its name, followed to a definition as far as the text allows.
+//!
+//! Invariant: a use whose name was followed to another definition is left out, unless one of both types is based
+//! on the other, because then it may mean both when the program runs.
+
+use std::collections::{HashMap, HashSet};
+
+use docent_core::chunk::Rows;
+use docent_core::role::FileRole;
+use docent_core::symbols::{
+    DefinitionId, ImportBinding, Imported, Reference, ReferenceRole, SymbolKind, Target,
+};
+
+use super::call_tree;
+use super::candidate::SymbolCandidate;
+use super::current::{ShownText, SymbolFiles};
+use super::family::Family;
+use super::find::{find_candidates, freshen, ground};
+use super::implementations;
+use super::loaded::{DefinitionRef, FileId, LoadedFile, LoadedFiles};
+use super::location::SymbolLocation;
+use super::name_query::{NameQuery, parse_names};
+use super::order::sort_candidates;
+use super::resolve::{Resolution, SymbolResolver};
+use super::{
+    Direction, EnclosingSymbol, FileUses, FoundSymbol, Grade, NameMatch, ReferenceOutcome, ReferenceQuery,
+    SymbolContext, SymbolError, SymbolUse,
+};
+use crate::deadline::Deadline;
+use crate::dependencies::RootFiles;
+use crate::store::StoreError;
+
+/// Definitions that one question can mean. More are a sign that a file or a scope must be named.
+const MAX_TARGETS: usize = 200;
+
+/// Near names that are suggested.
+const MAX_SUGGESTIONS: usize = 5;
+
+/// Files that are searched for uses of one name.
+const MAX_FILES: usize = 100_000;
+
+/// Finds the uses of a definition, the definitions that it uses, or its implementations.
+pub fn find_references(
+    context: &SymbolContext<'_>,
+    query: &ReferenceQuery<'_>,
+) -> Result<ReferenceOutcome, SymbolError> {
+    let mut freshness = freshen(context);
+    let found = match find(context, query) {
+        // The index has reported the damage to its worker, which rebuilds it while the second try waits.
+        Err(SymbolError::Store(StoreError::Damaged(_))) => {
+            freshness = freshen(context);
+            find(context, query)
+        }
+        found => found,
+    }?;
+    Ok(ReferenceOutcome {
+        ground: ground(context, freshness)?,
+        ..found
+    })
+}
+
+fn find(context: &SymbolContext<'_>, query: &ReferenceQuery<'_>) -> Result<ReferenceOutcome, SymbolError> {
+    let location = SymbolLocation::parse(context.root, query.path);
+    let mut candidates = Vec::new();
+    for name in parse_names(query.symbol) {
+        candidates.extend(find_meant(context, &name, &location)?);
+    }
+    sort_candidates(&mut candidates);
+    let project = RootFiles { root: context.root };
+    let outcome = context.index.symbols(|store| {
+        let resolver = SymbolResolver::new(LoadedFiles::new(context.root, store), &project);
+        let question = Question {
+            resolver: &resolver,
+            deadline: context.deadline,
+        };
+        match question.answer(context, query, &candidates) {
+            Err(SymbolError::Store(error)) => Err(error),
+            answer => Ok(Some(answer)),
+        }
+    })?;
+    outcome.unwrap_or_else(|| Ok(ReferenceOutcome::default()))
+}
+
+/// The definitions with exactly this name. At a line, the one whose name is on it, or else those around it.
+fn find_meant(
+    context: &SymbolContext<'_>,
+    name: &NameQuery,
+    location: &SymbolLocation,
+) -> Result<Vec<SymbolCandidate>, SymbolError> {
+    let mut candidates = find_candidates(context, name, location, None)?;
+    if let Some(line) = location.line() {
+        let is_named = |candidate: &SymbolCandidate| candidate.definition.name_at.line == line;
+        let is_around = |candidate: &SymbolCandidate| candidate.definition.has_line(line);
+        if candidates.iter().any(is_named) {
+            candidates.retain(is_named);
+        } else {
+            candidates.retain(is_around);
+        }
+    }
+    Ok(candidates)
+}
+
+/// One question about references, on one state of the index.
+pub(super) struct Question<'a> {
+    pub(super) resolver: &'a SymbolResolver<'a>,
+    deadline: &'a Deadline,
+}
+
+/// A use that means a target, or may mean it.
+pub(super) struct GradedUse {
+    pub(super) reference: Reference,
+    pub(super) grade: Grade,
+}
+
+impl Question<'_> {
+    fn answer(
+        &self,
+        context: &SymbolContext<'_>,
+        query: &ReferenceQuery<'_>,
+        candidates: &[SymbolCandidate],
+    ) -> Result<ReferenceOutcome, SymbolError> {
+        let is_exact = |candidate: &&SymbolCandidate| candidate.matched == NameMatch::Exact;
+        let mut files = SymbolFiles::new(context.root);
+        let meant = candidates.iter().filter(is_exact).take(MAX_TARGETS);
+        let shown: Vec<FoundSymbol> = meant
+            .clone()
+            .filter_map(|candidate| candidate.show(&mut files))
+            .collect();
+        if shown.is_empty() {
+            let near = candidates.iter().filter(|candidate| !is_exact(candidate));
+            return Ok(ReferenceOutcome {
+                suggestions: near
+                    .take(MAX_SUGGESTIONS)
+                    .filter_map(|candidate| candidate.show(&mut files))
+                    .collect(),
+                ..ReferenceOutcome::default()
+            });
+        }
+        let mut targets = Vec::new();
+        for candidate in meant {
+            targets.extend(self.find_definition(candidate)?);
+        }
+        let mut outcome = ReferenceOutcome {
+            targets: shown,
+            ..ReferenceOutcome::default()
+        };
+        match query.direction {
+            Direction::Callers => {
+                self.list_uses(&targets, &mut files, query.limit, &mut outcome)?;
+                if query.depth > 1 {
+                    outcome.tree = call_tree::callers(self, &targets, query.depth, &mut files)?;
+                }
+            }
+            Direction::Callees => outcome.tree = call_tree::callees(self, &targets, query.depth, &mut files)?,
+            Direction::Implementations => {
+                outcome.tree = implementations::find(self, &targets, query.limit, &mut files)?;
+            }
+        }
+        Ok(outcome)
+    }
+
+    pub(super) fn check_deadline(&self) -> Result<(), SymbolError> {
+        Ok(self.deadline.check()?)
+    }
+
+    /// The stored definition behind a candidate. `None` if another commit has removed it.
+    fn find_definition(&self, candidate: &SymbolCandidate) -> Result<Option<DefinitionRef>, StoreError> {
+        let Some(file) = self.resolver.files.find(candidate.path.as_str())? else {
+            return Ok(None);
+        };
+        let loaded = self.resolver.files.file(file);
+        let is_same = |id: DefinitionId| {
+            loaded
+                .symbols
+                .definitions
+                .get(id.0 as usize)
+                .is_some_and(|definition| {
+                    loaded.symbols.name(definition.name) == candidate.name
+                        && loaded.symbols.name(definition.scope) == candidate.scope
+                })
+        };
+        let again = || {
+            let mut named = loaded.definitions_named(&candidate.name);
+            named.find(|(id, _)| is_same(*id)).map(|(id, _)| id)
+        };
+        let id = Some(candidate.id).filter(|id| is_same(*id)).or_else(again);
+        Ok(id.map(|id| DefinitionRef { file, id }))
+    }
+
+    /// The target with everything that is the same definition to a reader: overloads, declarations in headers.
+    pub(super) fn with_declarations(
+        &self,
+        target: DefinitionRef,
+    ) -> Result<HashSet<DefinitionRef>, StoreError> {
+        let file = self.resolver.files.file(target.file);
+        let definition = file.definition(target.id);
+        let name = file.symbols.name(definition.name);
+        let scope = file.symbols.name(definition.scope);
+        let family = Family::of(file.language);
+        let mut same = HashSet::from([target]);
+        let in_file = |loaded: &LoadedFile, at: FileId, same: &mut HashSet<DefinitionRef>| {
+            for (id, other) in loaded.definitions_named(name) {
+                if loaded.symbols.name(other.scope) == scope
+                    && other.kind.is_container() == definition.kind.is_container()
+                {
+                    same.insert(DefinitionRef { file: at, id });
+                }
+            }
+        };
+        in_file(&file, target.file, &mut same);
+        if family.has_declarations && !definition.is_file_local {
+            for other in self.resolver.files.defining(name)?.iter() {
+                let loaded = self.resolver.files.file(*other);
+                if Family::of(loaded.language).id == family.id {
+                    in_file(&loaded, *other, &mut same);
+                }
+            }
+        }
+        Ok(same)
+    }
+
+    /// The uses of targets by file, graded.
+    pub(super) fn graded_uses(
+        &self,
+        targets: &[DefinitionRef],
+    ) -> Result<Vec<(FileId, Vec<GradedUse>)>, SymbolError> {
+        let mut all = HashSet::new();
+        let mut names: Vec<String> = Vec::new();
+        let mut families = Vec::new();
+        for target in targets {
+            let file = self.resolver.files.file(target.file);
+            let name = file.symbols.name(file.definition(target.id).name).to_owned();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            families.push(Family::of(file.language).id);
+            all.extend(self.with_declarations(*target)?);
+        }
+        let mut uses = Vec::new();
+        for name in &names {
+            for file in self.resolver.files.using(name, MAX_FILES)? {
+                self.check_deadline()?;
+                let loaded = self.resolver.files.file(file);
+                if !families.contains(&Family::of(loaded.language).id) {
+                    continue;
+                }
+                let graded = self.grade_file(file, &loaded, name, &all)?;
+                if !graded.is_empty() {
+                    uses.push((file, graded));
+                }
+            }
+        }
+        Ok(uses)
+    }
+
+    fn grade_file(
+        &self,
+        file: FileId,
+        loaded: &LoadedFile,
+        name: &str,
+        targets: &HashSet<DefinitionRef>,
+    ) -> Result<Vec<GradedUse>, StoreError> {
+        let mut graded = Vec::new();
+        let mut grade = |name: &str, references: Vec<Reference>| -> Result<(), StoreError> {
+            for reference in references {
+                if let Some(grade) = self.grade(file, name, &reference, targets)? {
+                    graded.push(GradedUse { reference, grade });
+                }
+            }
+            Ok(())
+        };
+        grade(name, loaded.references_of(name)?)?;
+        // Uses under another name: `import { render as draw }`.
+        let is_alias = |binding: &&ImportBinding| {
+            matches!(binding.imported, Imported::Name(imported) if loaded.symbols.name(imported) == name)
+                && loaded.symbols.name(binding.local) != name
+                && !loaded.symbols.name(binding.written).is_empty()
+        };
+        let aliases = loaded.symbols.imports.iter().filter(is_alias);
+        let aliases: HashSet<&str> = aliases
+            .map(|binding| loaded.symbols.name(binding.local))
+            .collect();
+        for alias in aliases {
+            let mut references = loaded.references_of(alias)?;
+            references.retain(|reference| reference.target == Target::Scope);
+            let exact = |reference: &Reference| self.grade(file, alias, reference, targets);
+            for reference in references {
+                if exact(&reference)? == Some(Grade::Exact) {
+                    graded.push(GradedUse {
+                        reference,
+                        grade: Grade::Exact,
+                    });
+                }
+            }
+        }
+        graded.sort_by_key(|graded| graded.reference.at);
+        Ok(graded)
+    }
+
+    /// How sure it is that a use means one of the targets. `None` if it means something else.
+    fn grade(
+        &self,
+        file: FileId,
+        name: &str,
+        reference: &Reference,
+        targets: &HashSet<DefinitionRef>,
+    ) -> Result<Option<Grade>, StoreError> {
+        match self.resolver.resolve(file, name, reference)? {
+            Resolution::Found(found) => {
+                if found.iter().any(|definition| targets.contains(definition)) {
+                    return Ok(Some(Grade::Exact));
+                }
+                let is_related = found
+                    .iter()
+                    .any(|other| targets.iter().any(|target| self.is_related(*other, *target)));
+                Ok(is_related.then_some(Grade::ByName))
+            }
+            Resolution::External => Ok(None),
+            Resolution::Unknown => {
+                let may_mean = |target: &DefinitionRef| self.may_mean(file, reference, *target);
+                Ok(targets.iter().any(may_mean).then_some(Grade::ByName))
+            }
+        }
+    }
+
+    /// Whether a use about which nothing is known can mean a definition: a bare name is no method.
+    fn may_mean(&self, file: FileId, reference: &Reference, target: DefinitionRef) -> bool {
+        let loaded = self.resolver.files.file(target.file);
+        let definition = loaded.definition(target.id);
+        let family = Family::of(loaded.language);
+        let is_member = definition.kind == SymbolKind::Method
+            || definition.kind == SymbolKind::Field
+            || !loaded.symbols.name(definition.scope).is_empty();
+        match reference.target {
+            Target::Scope => {
+                let is_visible = !definition.is_file_local || target.file == file;
+                is_visible && (!is_member || family.has_implicit_members)
+            }
+            _ => is_member || family.has_module_members,
+        }
+    }
+
+    /// Whether two members belong to types of which one is based on the other.
+    fn is_related(&self, one: DefinitionRef, other: DefinitionRef) -> bool {
+        let (Some(a), Some(b)) = (self.type_of(one), self.type_of(other)) else {
+            return false;
+        };
+        let is_interface = |of: DefinitionRef| {
+            let file = self.resolver.files.file(of.file);
+            file.definition(of.id).kind == SymbolKind::Interface
+                && Family::of(file.language).has_structural_types
+        };
+        is_interface(a) || is_interface(b) || self.is_based_on(a, b, 6) || self.is_based_on(b, a, 6)
+    }
+
+    /// The type that a member belongs to.
+    pub(super) fn type_of(&self, of: DefinitionRef) -> Option<DefinitionRef> {
+        let file = self.resolver.files.file(of.file);
+        let definition = file.definition(of.id);
+        if let Some(parent) = definition.parent {
+            return file
+                .definition(parent)
+                .kind
+                .is_container()
+                .then_some(DefinitionRef {
+                    file: of.file,
+                    id: parent,
+                });
+        }
+        let scope = file.symbols.name(definition.scope);
+        let name = scope.rsplit('.').next().filter(|name| !name.is_empty())?;
+        let values = self.resolver.values_of_name(of.file, name, None, 4).ok()?;
+        values.into_iter().find_map(|value| match value {
+            super::resolve::Value::Definition(definition) => Some(definition),
+            _ => None,
+        })
+    }
+
+    pub(super) fn is_based_on(&self, one: DefinitionRef, base: DefinitionRef, depth: u8) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        let bases = self.resolver.bases(one, 4).unwrap_or_default();
+        bases.into_iter().any(|value| match value {
+            super::resolve::Value::Definition(definition) => {
+                definition == base || definition != one && self.is_based_on(definition, base, depth)
+            }
+            _ => false,
+        })
+    }
+
+    /// Puts the uses of targets into the outcome, as their files have them now.
+    fn list_uses(
+        &self,
+        targets: &[DefinitionRef],
+        files: &mut SymbolFiles<'_>,
+        limit: usize,
+        outcome: &mut ReferenceOutcome,
+    ) -> Result<(), SymbolError> {
+        let mut uses = self.graded_uses(targets)?;
+        let count = |grade: Grade| {
+            let graded = uses.iter().flat_map(|(_, uses)| uses);
+            graded.filter(|found| found.grade == grade).count()
+        };
+        (outcome.exact, outcome.by_name) = (count(Grade::Exact), count(Grade::ByName));
+        uses.sort_by_cached_key(|(file, uses)| {
+            let path = self.resolver.files.file(*file).path.clone();
+            let is_call = |found: &GradedUse| {
+                found.reference.role == ReferenceRole::Call && found.grade == Grade::Exact
+            };
+            let is_test = FileRole::of(&path) == FileRole::Test;
+            let is_exact = uses.iter().any(|found| found.grade == Grade::Exact);
+            (
+                is_test,
+                !uses.iter().any(is_call),
+                !is_exact,
+                path.as_str().to_owned(),
+            )
+        });
+        let mut left = limit;
+        for (file, mut graded) in uses {
+            if left == 0 {
+                break;
+            }
+            graded.truncate(left);
+            let loaded = self.resolver.files.file(file);
+            if let Some(shown) = show_uses(&loaded, &graded, files) {
+                left -= shown.uses.len();
+                outcome.files.push(shown);
+            }
+        }
+        Ok(())
+    }
+
+    /// A stored definition as its file has it now. `None` if it is gone.
+    pub(super) fn show(&self, of: DefinitionRef, files: &mut SymbolFiles<'_>) -> Option<FoundSymbol> {
+        let loaded = self.resolver.files.file(of.file);
+        let file = files.load(&loaded.path)?;
+        if file.content_hash != loaded.content_hash {
+            return None;
+        }
+        let shown = ShownText::of(&loaded.path, &file.text);
+        Some(shown.symbol_of(&loaded.symbols, loaded.definition(of.id), NameMatch::Exact))
+    }
+}
+
+/// Uses with their lines as the file has them now. `None` if the file is gone; a file that has changed since it
+/// was indexed is left out, and the freshness of the answer says so.
+fn show_uses(loaded: &LoadedFile, graded: &[GradedUse], files: &mut SymbolFiles<'_>) -> Option<FileUses> {
+    let file = files.load(&loaded.path)?;
+    if file.content_hash != loaded.content_hash {
+        return None;
+    }
+    let rows = Rows::of(&file.text);
+    let mut enclosing: HashMap<DefinitionId, EnclosingSymbol> = HashMap::new();
+    let uses = graded.iter().map(|found| {
+        let reference = &found.reference;
+        let line = rows.lines(reference.at.line as usize, reference.at.line as usize);
+        let within = reference.within.map(|id| {
+            enclosing
+                .entry(id)
+                .or_insert_with(|| {
+                    let definition = loaded.definition(id);
+                    EnclosingSymbol {
+                        name: loaded.path_of(definition),
+                        kind: definition.kind,
+                        first_line: definition.first_line,
+                        last_line: definition.last_line,
+                    }
+                })
+                .clone()
+        });
+        SymbolUse {
+            line: reference.at.line,
+            column: reference.at.char_column(&rows),
+            role: reference.role,
+            grade: found.grade,
+            within,
+            text: line.trim().to_owned(),
+        }
+    });
+    let uses = uses.collect();
+    Some(FileUses {
+        is_test: FileRole::of(&loaded.path) == FileRole::Test,
+        path: loaded.path.clone(),
+        uses,
+    })
+}
