@@ -157,6 +157,10 @@ impl<'a> SymbolReader<'a> {
                 let callee = rule
                     .child(node, ChildMeaning::Callee)
                     .or_else(|| rule.child(node, ChildMeaning::Member))?;
+                if self.rules.traits.self_parameter && self.text_of(callee) == "super" {
+                    let class = self.enclosing_type()?;
+                    return self.keep(Expression::Super(class));
+                }
                 // Members of a call without a receiver of its own: `row.first("x")` in one node.
                 let value = match rule.child(node, ChildMeaning::Receiver) {
                     Some(receiver) => {

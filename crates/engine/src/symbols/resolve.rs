@@ -141,9 +141,15 @@ impl<'a> SymbolResolver<'a> {
                 Imported::Default => binding.local == id,
                 _ => false,
             };
-            if is_meant && binding.line == line {
-                values.extend(self.values_of_import(file, binding, MAX_DEPTH)?);
+            if !is_meant || binding.line != line {
+                continue;
             }
+            // `export { render }` hands on a name of this file.
+            values.extend(if loaded.symbols.name(binding.written).is_empty() {
+                self.values_of_name(file, name, None, MAX_DEPTH)?
+            } else {
+                self.values_of_import(file, binding, MAX_DEPTH)?
+            });
         }
         Ok(as_resolution(&values))
     }
@@ -229,7 +235,9 @@ impl<'a> SymbolResolver<'a> {
                 parent.kind.is_container() && parent.kind != SymbolKind::Module
             }) || definition.parent.is_none()
                 && !loaded.symbols.name(definition.scope).is_empty();
-            if is_member && !family.has_implicit_members {
+            // In the body of a class, its members are plain names: `name = property(get_name)`.
+            let is_in_body = definition.parent.is_some() && definition.parent == within;
+            if is_member && !is_in_body && !family.has_implicit_members {
                 continue;
             }
             visible.push((distance, id));
