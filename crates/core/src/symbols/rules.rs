@@ -191,6 +191,21 @@ impl Rules {
     }
 }
 
+impl NodeMeaning {
+    /// True for names of definitions and of members, which have no parts.
+    pub(super) fn is_identifier(self) -> bool {
+        matches!(
+            self,
+            Self::Name
+                | Self::TypeName
+                | Self::CalledName
+                | Self::ConstructorName
+                | Self::MemberName
+                | Self::OwnMember
+        )
+    }
+}
+
 impl NodeRule {
     /// The meaning of a child for this node.
     pub(super) fn meaning_of_child(&self, child: Node<'_>, field: Option<u16>) -> Option<ChildMeaning> {

@@ -202,40 +202,12 @@ impl<'a> SymbolWalk<'a> {
             is_lambda: false,
             bind: None,
         };
-        if let Some(scope) = rule.scope {
-            self.reader.scopes.open();
-            frame.is_lambda = scope == ScopeKind::Lambda && !self.is_own_function(node);
-            self.lambdas += usize::from(frame.is_lambda);
-            if scope == ScopeKind::Comprehension {
-                self.bind_ahead(node);
-            }
-        }
+        self.open_scope(node, &mut frame);
         match rule.meaning {
             None => {}
             Some(NodeMeaning::Skip) => return self.leave_early(&frame),
-            Some(NodeMeaning::Name) => return self.use_name(node, context, ReferenceRole::Name),
-            Some(NodeMeaning::TypeName) => return self.use_name(node, context, ReferenceRole::Type),
-            Some(NodeMeaning::CalledName) => {
-                if context.is_callee {
-                    self.use_name(node, context, ReferenceRole::Call);
-                }
-                return None;
-            }
-            Some(NodeMeaning::ConstructorName) => {
-                context.is_target = meaning == Some(ChildMeaning::Target);
-                return self.use_name(node, context, ReferenceRole::Name);
-            }
-            Some(NodeMeaning::OwnMember) => {
-                if meaning != Some(ChildMeaning::Target) {
-                    let object = self.reader.this();
-                    self.use_member(node, object, context);
-                }
-                return None;
-            }
-            Some(NodeMeaning::MemberName) => {
-                if !context.is_target {
-                    self.use_member(node, None, context);
-                }
+            Some(identifier) if identifier.is_identifier() => {
+                self.use_identifier(node, identifier, meaning, context);
                 return None;
             }
             Some(NodeMeaning::Access) => {
@@ -288,6 +260,43 @@ impl<'a> SymbolWalk<'a> {
         Some(frame)
     }
 
+    fn open_scope(&mut self, node: Node<'a>, frame: &mut Frame) {
+        let Some(scope) = frame.rule.scope else {
+            return;
+        };
+        self.reader.scopes.open();
+        frame.is_lambda = scope == ScopeKind::Lambda && !self.is_own_function(node);
+        self.lambdas += usize::from(frame.is_lambda);
+        if scope == ScopeKind::Comprehension {
+            self.bind_ahead(node);
+        }
+    }
+
+    fn use_identifier(
+        &mut self,
+        node: Node<'a>,
+        identifier: NodeMeaning,
+        meaning: Option<ChildMeaning>,
+        mut context: Context,
+    ) {
+        match identifier {
+            NodeMeaning::TypeName => self.use_name(node, context, ReferenceRole::Type),
+            NodeMeaning::CalledName if !context.is_callee => {}
+            NodeMeaning::ConstructorName => {
+                context.is_target = meaning == Some(ChildMeaning::Target);
+                self.use_name(node, context, ReferenceRole::Name);
+            }
+            NodeMeaning::OwnMember if meaning == Some(ChildMeaning::Target) => {}
+            NodeMeaning::OwnMember => {
+                let object = self.reader.this();
+                self.use_member(node, object, context);
+            }
+            NodeMeaning::MemberName if context.is_target => {}
+            NodeMeaning::MemberName => self.use_member(node, None, context),
+            _ => self.use_name(node, context, ReferenceRole::Name),
+        }
+    }
+
     fn leave_early(&mut self, frame: &Frame) -> Option<Frame> {
         if frame.rule.scope.is_some() {
             self.reader.scopes.close_to(frame.depth);
@@ -330,7 +339,7 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    fn use_name(&mut self, node: Node<'a>, context: Context, role: ReferenceRole) -> Option<Frame> {
+    fn use_name(&mut self, node: Node<'a>, context: Context, role: ReferenceRole) {
         let text = self.reader.text_of(node);
         let is_name_of_definition = self
             .reader
@@ -338,27 +347,26 @@ impl<'a> SymbolWalk<'a> {
             .last()
             .is_some_and(|open| open.name_start == node.start_byte());
         if context.is_target || is_name_of_definition || text.is_empty() || text.len() > MAX_NAME_BYTES {
-            return None;
+            return;
         }
         let is_number = text.starts_with(|c: char| c.is_ascii_digit()) || !text.contains(char::is_alphabetic);
         // A variable of PHP is another name than a function: `$first` and `first()`.
         let bare = self.reader.without_sigil(text);
         let is_local_variable = bare.len() < text.len() && self.is_local();
         if is_number || is_local_variable || self.reader.special_meaning(text).is_some() {
-            return None;
+            return;
         }
         let name = self.reader.intern(text);
         let target = match self.reader.scopes.find(name) {
             None => Target::Scope,
             Some(Some(value)) => match self.reader.symbols.expressions.get(value.0 as usize) {
                 Some(Expression::Definition(id)) if self.is_name_of(*id, name) => Target::Definition(*id),
-                _ => return None,
+                _ => return,
             },
-            Some(None) => return None,
+            Some(None) => return,
         };
         let name = self.reader.intern(bare);
         self.add_reference(node, name, context.role(role), target);
-        None
     }
 
     fn is_name_of(&self, id: DefinitionId, name: NameId) -> bool {
@@ -402,9 +410,7 @@ impl<'a> SymbolWalk<'a> {
                 let receiver = self.reader.value_of(receiver);
                 self.use_member(self.reader.bare_member(member), receiver, context);
             }
-            None => {
-                self.use_name(member, context, ReferenceRole::Call);
-            }
+            None => self.use_name(member, context, ReferenceRole::Call),
         }
     }
 
