@@ -11,6 +11,9 @@ use super::{ByteRange, DefinitionId, Expression, ExpressionId, NameId, SymbolDef
 /// Bytes of the signature of a field or constant.
 const MAX_SIGNATURE_BYTES: usize = 300;
 
+/// Longer paths of definitions are not made longer.
+const MAX_SCOPE_BYTES: usize = 1_000;
+
 /// A bound name: its node, and what is known of its value.
 type BoundName<'a> = (Node<'a>, NameId, Option<ExpressionId>);
 
@@ -125,10 +128,25 @@ impl<'a> SymbolWalk<'a> {
         names: &mut Vec<BoundName<'a>>,
     ) {
         const MAX_TARGETS: usize = 1_000;
+        // A pattern that is nested deeper than any person writes would overflow the stack.
+        const MAX_PATTERN_DEPTH: usize = 50;
         let rule = self.reader.rules.of(target);
-        if names.len() >= MAX_TARGETS {
+        if names.len() >= MAX_TARGETS || self.pattern_depth >= MAX_PATTERN_DEPTH {
             return;
         }
+        self.pattern_depth += 1;
+        self.collect_pattern(target, rule, known, value, names);
+        self.pattern_depth -= 1;
+    }
+
+    fn collect_pattern(
+        &mut self,
+        target: Node<'a>,
+        rule: &'static NodeRule,
+        known: Option<ExpressionId>,
+        value: Option<Node<'a>>,
+        names: &mut Vec<BoundName<'a>>,
+    ) {
         if matches!(
             rule.meaning,
             Some(
@@ -418,9 +436,21 @@ impl<'a> SymbolWalk<'a> {
         let (scope, name) = (definition.scope, definition.name);
         let path = match self.reader.symbols.name(scope) {
             "" => return name,
+            // Definitions that are nested very deep share the path of one above them.
+            long if long.len() > MAX_SCOPE_BYTES => return scope,
             scope => format!("{scope}.{}", self.reader.symbols.name(name)),
         };
         self.reader.intern_owned(path)
+    }
+
+    /// The comment directly above a node. The walk has passed it: to ask the tree for the sibling before a node
+    /// would take quadratic time in a list of many fields.
+    fn comment_above(&self, node: Node<'a>) -> Option<Node<'a>> {
+        let comment = self.last_comment?;
+        let line_start = comment.start_byte() - comment.start_position().column;
+        let before = self.reader.text.get(line_start..comment.start_byte())?;
+        let is_above = comment.end_position().row + 1 == node.start_position().row;
+        (is_above && before.trim().is_empty()).then_some(comment)
     }
 
     fn push_definition(
@@ -439,7 +469,7 @@ impl<'a> SymbolWalk<'a> {
         let head = &self.reader.text[node.byte_range()];
         let head = head.lines().next().unwrap_or_default();
         let end = start + head.floor_char_boundary(MAX_SIGNATURE_BYTES);
-        let doc = comment_above(node);
+        let doc = self.comment_above(node);
         self.starts.push(start);
         self.reader.symbols.definitions.push(SymbolDefinition {
             name,
@@ -483,11 +513,4 @@ fn meaningful_children<'a>(node: Node<'a>, rule: &NodeRule) -> Vec<(Node<'a>, bo
         has_more = cursor.goto_next_sibling();
     }
     children
-}
-
-/// The comment directly above a node.
-fn comment_above(node: Node<'_>) -> Option<Node<'_>> {
-    let above = node.prev_named_sibling()?;
-    let is_comment = above.kind().contains("comment");
-    (is_comment && above.end_position().row + 1 == node.start_position().row).then_some(above)
 }

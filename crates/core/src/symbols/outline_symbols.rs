@@ -34,10 +34,20 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
+    /// Where the line of a byte begins. One line of minified code has many definitions.
+    fn line_start(&mut self, row: usize, byte: usize) -> usize {
+        let (last_row, last_start) = self.last_line;
+        if row != last_row || last_start > byte {
+            let start = self.reader.text[..byte].rfind('\n').map_or(0, |end| end + 1);
+            self.last_line = (row, start);
+        }
+        self.last_line.1
+    }
+
     fn convert(&mut self, definition: &'a Definition, parent: Option<usize>) -> SymbolDefinition {
         let text = self.reader.text;
         let at = definition.name_bytes.start.min(text.len());
-        let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let line_start = self.line_start(definition.name_row, at);
         let scope = definition
             .path
             .strip_suffix(definition.name.as_str())

@@ -23,6 +23,9 @@ use crate::language::Language;
 pub(super) const MAX_DEFINITIONS: usize = 20_000;
 const MAX_REFERENCES: usize = 200_000;
 
+/// Base classes and interfaces that are kept of a type.
+const MAX_BASES: usize = 100;
+
 /// Reads the symbols of a parsed text.
 pub(super) fn read_symbols(language: Language, text: &str, syntax: &FileSyntax) -> FileSymbols {
     let Some(rules) = rules::load(language) else {
@@ -44,6 +47,12 @@ pub(super) struct SymbolWalk<'a> {
     pub(super) starts: Vec<usize>,
     /// Fields that were defined by an assignment: `self.rows = []`.
     pub(super) fields: HashMap<(DefinitionId, NameId), DefinitionId>,
+    /// The row of the last definition of the outline, and where the row begins.
+    pub(super) last_line: (usize, usize),
+    /// The last comment that was passed.
+    pub(super) last_comment: Option<Node<'a>>,
+    /// How deep the pattern is nested that is being read.
+    pub(super) pattern_depth: usize,
     /// Where the last import by a call ends, so that the call is not read twice.
     pub(super) import_end: usize,
     /// How many functions without a name are open inside the innermost definition.
@@ -76,6 +85,9 @@ impl<'a> SymbolWalk<'a> {
             next: 0,
             starts: Vec::new(),
             fields: HashMap::new(),
+            last_line: (usize::MAX, 0),
+            last_comment: None,
+            pattern_depth: 0,
             import_end: 0,
             lambdas: 0,
         };
@@ -205,7 +217,12 @@ impl<'a> SymbolWalk<'a> {
         self.open_scope(node, &mut frame);
         match rule.meaning {
             None => {}
-            Some(NodeMeaning::Skip) => return self.leave_early(&frame),
+            Some(NodeMeaning::Skip) => {
+                if node.kind().contains("comment") {
+                    self.last_comment = Some(node);
+                }
+                return self.leave_early(&frame);
+            }
             Some(identifier) if identifier.is_identifier() => {
                 self.use_identifier(node, identifier, meaning, context);
                 return None;
@@ -250,7 +267,14 @@ impl<'a> SymbolWalk<'a> {
                 | NodeMeaning::Field
                 | NodeMeaning::Variable
                 | NodeMeaning::Macro),
-            ) => frame.bind = self.read_binding(node, rule, bound),
+            ) => {
+                // A name in a type is that of a parameter: `run func(rows []Row)`.
+                let bound = match bound {
+                    NodeMeaning::Bind if context.in_type => NodeMeaning::Parameter,
+                    bound => bound,
+                };
+                frame.bind = self.read_binding(node, rule, bound);
+            }
             Some(_) => {}
         }
         frame.context = context;
@@ -477,7 +501,7 @@ impl<'a> SymbolWalk<'a> {
         let definition = &mut self.reader.symbols.definitions[of.0 as usize];
         // The cases of an enumeration extend it in Scala.
         let is_itself = expression == Expression::Name(definition.name);
-        if !is_itself && !definition.bases.contains(&base) {
+        if !is_itself && definition.bases.len() < MAX_BASES && !definition.bases.contains(&base) {
             definition.bases.push(base);
         }
     }
