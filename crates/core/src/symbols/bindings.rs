@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use super::reader::{MAX_NAME_BYTES, to_u32};
 use super::rules::{ChildMeaning, NodeMeaning, NodeRule};
-use super::walk::{MAX_DEFINITIONS, PendingBind, SymbolWalk, named_children};
+use super::walk::{LOCAL_MARK, MAX_DEFINITIONS, PendingBind, SymbolWalk, named_children};
 use super::{ByteRange, DefinitionId, Expression, ExpressionId, NameId, SymbolDefinition, SymbolKind};
 
 /// Bytes of the signature of a field or constant.
@@ -80,6 +80,9 @@ impl<'a> SymbolWalk<'a> {
                     .open
                     .last()
                     .is_none_or(|open| open.kind.is_container());
+        if meaning == NodeMeaning::Parameter && !self.is_local() {
+            return None;
+        }
         if !is_definition && self.is_local() {
             let names = names.into_iter().map(|(_, name, known)| (name, known)).collect();
             return Some(PendingBind { after, names });
@@ -123,6 +126,11 @@ impl<'a> SymbolWalk<'a> {
                 if kind.ends_with("_list") || kind.ends_with("tuple") || kind.ends_with("tuple_pattern") =>
             {
                 self.collect_list(target, known, value, names);
+            }
+            _ if rule.names(ChildMeaning::Target) => {
+                if let Some(child) = rule.child(target, ChildMeaning::Target) {
+                    self.collect_targets(child, known, value, names);
+                }
             }
             _ => {
                 let children = named_children(target);
@@ -280,12 +288,22 @@ impl<'a> SymbolWalk<'a> {
         meaning: NodeMeaning,
         known: Option<ExpressionId>,
     ) {
-        let parent = self.reader.open.last().copied();
-        // The outline has it already: a function that is bound to a name.
-        if parent.is_some_and(|open| open.name_start == target.start_byte())
-            || self.is_next_in_outline(target.start_byte())
+        let mut parent = self.reader.open.last().copied();
+        // The outline has it already: a function that is bound to a name, a macro with parameters.
+        if let Some(open) = parent
+            && open.name_start == target.start_byte()
         {
+            if meaning == NodeMeaning::Macro {
+                self.reader.symbols.definitions[open.id.0 as usize].kind = SymbolKind::Macro;
+            }
             return;
+        }
+        if self.is_next_in_outline(target.start_byte()) {
+            return;
+        }
+        // A macro belongs to no function or type, wherever it is defined.
+        if meaning == NodeMeaning::Macro {
+            parent = None;
         }
         let in_type = parent.is_some_and(|open| open.kind.is_container() && open.kind != SymbolKind::Module);
         let is_upper =
@@ -305,7 +323,10 @@ impl<'a> SymbolWalk<'a> {
         {
             return;
         }
-        if parent.is_none() && !self.fields.insert((DefinitionId(u32::MAX), name)) {
+        if parent.is_none()
+            && meaning != NodeMeaning::Macro
+            && !self.fields.insert((DefinitionId(u32::MAX), name))
+        {
             return;
         }
         let scope = match parent {
@@ -320,6 +341,13 @@ impl<'a> SymbolWalk<'a> {
             (parent.map(|open| open.id), scope),
             known,
         );
+        let rule = self.reader.rules.of(node);
+        let mark = rule.child(node, ChildMeaning::LocalMark);
+        if mark.is_some_and(|mark| self.reader.text_of(mark) == LOCAL_MARK)
+            && let Some(defined) = self.reader.symbols.definitions.last_mut()
+        {
+            defined.is_file_local = true;
+        }
     }
 
     fn is_next_in_outline(&self, name_start: usize) -> bool {
@@ -364,7 +392,7 @@ impl<'a> SymbolWalk<'a> {
             scope,
             parent,
             first_line: to_u32(doc.map_or(node.start_position().row, |doc| doc.start_position().row) + 1),
-            last_line: to_u32(node.end_position().row + 1),
+            last_line: to_u32(last_row(node) + 1),
             name_at: Self::position(name_node),
             signature: ByteRange {
                 start: to_u32(start),
@@ -400,6 +428,16 @@ fn meaningful_children<'a>(node: Node<'a>, rule: &NodeRule) -> Vec<(Node<'a>, bo
         has_more = cursor.goto_next_sibling();
     }
     children
+}
+
+/// The last row of a node, without the line break that ends a directive.
+fn last_row(node: Node<'_>) -> usize {
+    let (start, end) = (node.start_position(), node.end_position());
+    if end.column == 0 && end.row > start.row {
+        end.row - 1
+    } else {
+        end.row
+    }
 }
 
 /// The comment directly above a node.

@@ -45,6 +45,7 @@ impl<'a> SymbolWalk<'a> {
             | Language::Svelte => self.read_module_import(node, rule),
             Language::Python => self.read_python_import(node, rule),
             Language::Go => self.read_go_import(node, rule),
+            Language::C | Language::Cpp | Language::CudaCpp | Language::ObjectiveC => self.read_include(node),
             _ => self.read_other_import(node),
         }
     }
@@ -231,6 +232,19 @@ impl<'a> SymbolWalk<'a> {
         };
         let local = self.reader.intern(local);
         self.add_import(node, local, written, imported, false);
+    }
+
+    /// `#include "row.h"` brings every name of a file, and hands them on.
+    fn read_include(&mut self, node: Node<'a>) {
+        let statement = self.reader.text_of(node);
+        let line = node.start_position().row + 1;
+        let nothing = self.reader.intern("");
+        for Import { written, .. } in read_statement(self.language, statement, line) {
+            if written.len() <= MAX_NAME_BYTES {
+                let written = self.reader.intern_owned(written);
+                self.add_import(node, nothing, written, Imported::Wildcard, true);
+            }
+        }
     }
 
     fn read_other_import(&mut self, node: Node<'a>) {

@@ -183,7 +183,7 @@ impl<'a> SymbolReader<'a> {
     }
 
     /// The object that the current method runs on.
-    fn this(&mut self) -> Option<ExpressionId> {
+    pub(super) fn this(&mut self) -> Option<ExpressionId> {
         if let Some(class) = self.enclosing_type() {
             return self.keep(Expression::This(class));
         }
@@ -254,8 +254,10 @@ impl<'a> SymbolReader<'a> {
             NodeMeaning::Generic => self.read_generic(node, rule, depth),
             // A type that is written as a text is a name that is defined later.
             NodeMeaning::Builtin => {
-                let name = self.text_of(node).trim_matches(['"', '\'']);
-                let is_name = !name.is_empty()
+                let text = self.text_of(node);
+                let name = text.trim_matches(['"', '\'']);
+                let is_name = name.len() < text.len()
+                    && !name.is_empty()
                     && name.len() <= MAX_NAME_BYTES
                     && name.chars().all(|c| c.is_alphanumeric() || c == '_');
                 if !is_name {

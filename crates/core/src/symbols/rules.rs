@@ -82,12 +82,17 @@ pub(super) enum NodeMeaning {
     ThisType,
     /// Binds a name in its scope, or defines a variable or field.
     Bind,
+    /// Binds a name inside a function. Outside of one, such as in the type of a function pointer, it binds
+    /// nothing.
+    Parameter,
     /// Assigns to a name that exists; `this.x = …` defines a field.
     Assign,
     Constant,
     Field,
     Variable,
     Macro,
+    /// Text of a macro that the grammar does not parse.
+    MacroText,
     Import,
     /// An export statement, which may import too.
     Export,
@@ -129,6 +134,8 @@ pub(super) enum ChildMeaning {
     Exported,
     /// The name of a field in a literal.
     Key,
+    /// Marks a definition that only its own file can use, if it says `static`.
+    LocalMark,
     Ignore,
 }
 
@@ -141,6 +148,8 @@ pub(super) struct LanguageTraits {
     pub(super) several_results: bool,
     /// Capitals make a constant of a variable.
     pub(super) constants_by_case: bool,
+    /// A function inside a function is a mistake of the parser, which lost a bracket to the preprocessor.
+    pub(super) flat_functions: bool,
 }
 
 struct RuleRow {
@@ -153,6 +162,7 @@ const PLAIN: LanguageTraits = LanguageTraits {
     self_parameter: false,
     several_results: false,
     constants_by_case: false,
+    flat_functions: false,
 };
 
 const ROWS: &[RuleRow] = &[
@@ -182,6 +192,14 @@ const ROWS: &[RuleRow] = &[
         rules: include_str!("queries/go.scm"),
         traits: LanguageTraits {
             several_results: true,
+            ..PLAIN
+        },
+    },
+    RuleRow {
+        languages: &[Language::C],
+        rules: include_str!("queries/c.scm"),
+        traits: LanguageTraits {
+            flat_functions: true,
             ..PLAIN
         },
     },
@@ -231,6 +249,11 @@ impl NodeRule {
                 && (rule.kinds.is_empty() || rule.kinds.contains(&kind))
         })?;
         Some(rule.meaning)
+    }
+
+    /// Whether a child can have this meaning.
+    pub(super) fn names(&self, meaning: ChildMeaning) -> bool {
+        self.children.iter().any(|rule| rule.meaning == meaning)
     }
 
     /// The first child of `node` with a meaning.
@@ -424,11 +447,13 @@ fn node_meaning(capture: &str) -> Option<NodeMeaning> {
         "super" => NodeMeaning::Super,
         "this_type" => NodeMeaning::ThisType,
         "bind" => NodeMeaning::Bind,
+        "parameter" => NodeMeaning::Parameter,
         "assign" => NodeMeaning::Assign,
         "constant" => NodeMeaning::Constant,
         "field" => NodeMeaning::Field,
         "variable" => NodeMeaning::Variable,
         "macro" => NodeMeaning::Macro,
+        "macro_text" => NodeMeaning::MacroText,
         "import" => NodeMeaning::Import,
         "export" => NodeMeaning::Export,
         "package" => NodeMeaning::Package,
@@ -459,6 +484,7 @@ fn child_meaning(capture: &str) -> Option<ChildMeaning> {
         "wildcard" => ChildMeaning::Wildcard,
         "field_mark" => ChildMeaning::FieldMark,
         "key" => ChildMeaning::Key,
+        "local_mark" => ChildMeaning::LocalMark,
         "exported" => ChildMeaning::Exported,
         "ignore" => ChildMeaning::Ignore,
         _ => return None,

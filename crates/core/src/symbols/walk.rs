@@ -22,6 +22,9 @@ use crate::language::Language;
 pub(super) const MAX_DEFINITIONS: usize = 20_000;
 const MAX_REFERENCES: usize = 200_000;
 
+/// The storage class of definitions that only their own file can use.
+pub(super) const LOCAL_MARK: &str = "static";
+
 /// Reads the symbols of a parsed text.
 pub(super) fn read_symbols(language: Language, text: &str, syntax: &FileSyntax) -> FileSymbols {
     let Some(rules) = rules::load(language) else {
@@ -87,7 +90,14 @@ impl<'a> SymbolWalk<'a> {
             lambdas: 0,
         };
         for definition in walk.outline {
-            let converted = walk.convert(definition);
+            let mut converted = walk.convert(definition);
+            if rules.traits.flat_functions
+                && let Some(parent) = definition.parent
+                && outline[parent].kind == ChunkKind::Function
+            {
+                converted.parent = None;
+                converted.scope = walk.reader.intern("");
+            }
             walk.reader.symbols.definitions.push(converted);
             walk.starts.push(definition.bytes.start);
         }
@@ -157,7 +167,7 @@ impl<'a> SymbolWalk<'a> {
             }
             let name = self.reader.symbols.definitions[id.0 as usize].name;
             // A function inside a function is a local name.
-            if self.is_local() {
+            if self.is_local() && !self.reader.rules.traits.flat_functions {
                 let value = self.reader.keep(Expression::Definition(id));
                 self.reader.scopes.bind(name, value);
             }
@@ -197,6 +207,10 @@ impl<'a> SymbolWalk<'a> {
             Some(ChildMeaning::Base) => self.add_bases(node),
             Some(ChildMeaning::Key) => {
                 self.use_key(node);
+                return None;
+            }
+            Some(ChildMeaning::LocalMark) => {
+                self.mark_as_local(node);
                 return None;
             }
             _ => {}
@@ -240,6 +254,10 @@ impl<'a> SymbolWalk<'a> {
             }
             Some(NodeMeaning::Index) => context.is_target = false,
             Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType) => return None,
+            Some(NodeMeaning::MacroText) => {
+                self.use_macro_text(node);
+                return None;
+            }
             Some(NodeMeaning::Import) => {
                 self.read_import(node, rule);
                 return self.leave_early(&frame);
@@ -255,6 +273,7 @@ impl<'a> SymbolWalk<'a> {
             }
             Some(
                 bound @ (NodeMeaning::Bind
+                | NodeMeaning::Parameter
                 | NodeMeaning::Assign
                 | NodeMeaning::Constant
                 | NodeMeaning::Field
@@ -301,11 +320,21 @@ impl<'a> SymbolWalk<'a> {
         role: ReferenceRole,
         target: Target,
     ) {
+        self.add_reference_at(Self::position(node), name, role, target);
+    }
+
+    pub(super) fn add_reference_at(
+        &mut self,
+        at: Position,
+        name: NameId,
+        role: ReferenceRole,
+        target: Target,
+    ) {
         if self.reader.symbols.references.len() < MAX_REFERENCES {
             self.reader.symbols.references.push(Reference {
                 name,
                 role,
-                at: Self::position(node),
+                at,
                 within: self.reader.open.last().map(|open| open.id),
                 target,
             });
@@ -335,7 +364,7 @@ impl<'a> SymbolWalk<'a> {
         None
     }
 
-    fn is_name_of(&self, id: DefinitionId, name: NameId) -> bool {
+    pub(super) fn is_name_of(&self, id: DefinitionId, name: NameId) -> bool {
         let definition = self.reader.symbols.definitions.get(id.0 as usize);
         definition.is_some_and(|definition| definition.name == name)
     }
@@ -417,6 +446,17 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
+    /// `static int f(void)` outside of functions.
+    fn mark_as_local(&mut self, mark: Node<'a>) {
+        if self.reader.text_of(mark) == LOCAL_MARK
+            && let Some(open) = self.reader.open.last()
+            && !open.kind.is_container()
+            && open.name_start > mark.start_byte()
+        {
+            self.reader.symbols.definitions[open.id.0 as usize].is_file_local = true;
+        }
+    }
+
     fn add_bases(&mut self, node: Node<'a>) {
         let Some(open) = self.reader.open.last().copied() else {
             return;
@@ -484,6 +524,7 @@ impl<'a> SymbolWalk<'a> {
     /// The finished symbols, definitions in source order.
     fn finish(self) -> FileSymbols {
         let mut symbols = self.reader.symbols;
+        spread_local_marks(&mut symbols.definitions);
         let mut order: Vec<usize> = (0..symbols.definitions.len()).collect();
         order.sort_by_key(|at| (self.starts[*at], *at));
         let mut moved = vec![0_u32; order.len()];
@@ -545,6 +586,21 @@ impl Context {
         } else {
             otherwise
         }
+    }
+}
+
+/// A function that is declared `static` stays local where its definition does not repeat the word.
+fn spread_local_marks(definitions: &mut [SymbolDefinition]) {
+    let marked = definitions.iter().filter(|definition| definition.is_file_local);
+    let marked: HashSet<(NameId, NameId)> = marked
+        .map(|definition| (definition.scope, definition.name))
+        .collect();
+    if marked.is_empty() {
+        return;
+    }
+    for definition in definitions {
+        let is_function = definition.kind == SymbolKind::Function;
+        definition.is_file_local |= is_function && marked.contains(&(definition.scope, definition.name));
     }
 }
 

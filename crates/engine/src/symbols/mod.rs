@@ -13,6 +13,7 @@ mod current;
 mod family;
 mod find;
 mod implementations;
+mod includes;
 mod loaded;
 mod location;
 mod name_query;

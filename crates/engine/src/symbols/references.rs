@@ -200,7 +200,12 @@ impl Question<'_> {
         let mut same = HashSet::from([target]);
         let in_file = |loaded: &LoadedFile, at: FileId, same: &mut HashSet<DefinitionRef>| {
             for (id, other) in loaded.definitions_named(name) {
-                if loaded.symbols.name(other.scope) == scope
+                // A `static` function of another file is another function, and so is a second one with a body,
+                // which belongs to another program.
+                let is_same =
+                    at == target.file || !other.is_file_local && !(other.has_body && definition.has_body);
+                if is_same
+                    && loaded.symbols.name(other.scope) == scope
                     && other.kind.is_container() == definition.kind.is_container()
                 {
                     same.insert(DefinitionRef { file: at, id });

@@ -192,6 +192,9 @@ impl<'a> SymbolResolver<'a> {
             return Ok(limit(values));
         }
         values.extend(self.package_definitions(file, &loaded, name, family)?);
+        if family.has_declarations {
+            values = self.choose_macros(file, values)?;
+        }
         if values.is_empty() {
             for binding in &loaded.symbols.imports {
                 if binding.imported == Imported::Wildcard {
@@ -324,7 +327,7 @@ impl<'a> SymbolResolver<'a> {
     }
 
     /// The files behind an import.
-    fn import_files(
+    pub(super) fn import_files(
         &self,
         file: FileId,
         loaded: &LoadedFile,
