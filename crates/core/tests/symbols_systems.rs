@@ -53,6 +53,7 @@ fn c() {
     27: type shelf, member widths of <shelf>
     30: type book, type book, member pages of <book>, member pages of <book>
     32: type sorter, member sort of ?, name compare, member name of ?, name compare
+    34: type book
     35: call compare
     37: name HAVE_FINES
     38: name limit
@@ -77,5 +78,109 @@ fn broken_c() {
     23: type fine
     25: member paid of <fine>
     28: type fine
+    "#);
+}
+
+#[test]
+fn rust() {
+    assert_snapshot!(list_fixture("rust.rs"), @r#"
+    def 7 constant MAX_COPIES: builtin
+    def 9 macro stamp (declared)
+    def 15 type Shelf
+    def 16 field Shelf.books: [<Book>]
+    def 17 field Shelf.reader: <Reader>
+    def 18 field Shelf.extra
+    def 21 type State
+    def 22 constant State.OnShelf
+    def 23 constant State.Lent
+    def 23 field State.to: <Reader>
+    def 24 constant State.Lost
+    def 27 interface Lend < Clone
+    def 28 method Lend.lend: <State> (declared)
+    def 29 method Lend.lend_twice
+    def 34 class Shelf
+    def 35 method Shelf.new: <Shelf@34>
+    def 39 method Shelf.first: <Book>
+    def 43 method Shelf.tidy: <State>
+    def 70 class Shelf < Lend
+    def 71 method Shelf.lend: <State>
+    def 77 function sweep
+    def 84 module tests
+    def 88 function tests.tidies
+    import people of crate::people as "people" (handed on)
+    import Person of crate::people::Person as "Reader" (handed on)
+    import HashMap of std::collections::HashMap as "HashMap" (handed on)
+    import store of mod store as "store" (handed on)
+    import * of store::* as "" (handed on)
+    import fines of mod fines as "fines" (handed on)
+    import * of super::* as "" (handed on)
+    1: import people, import Person
+    2: import HashMap
+    4: import store
+    5: import store
+    11: call mark
+    16: type Vec, type Book
+    17: type Option, type Reader
+    23: type Reader
+    24: type Book
+    27: type Clone
+    28: type Reader, type State
+    30: call lend of this(Lend@27), name people, call anybody of people
+    34: type Lend
+    36: member books of ?, name Vec, call new of Vec, member reader of ?, name None
+    39: type Book
+    40: member books of this(Shelf@34)
+    43: type HashMap, type Book, type Result, type State
+    44: call first of this(Shelf@34)
+    45: call open of this(Shelf@34).first(), name MAX_COPIES
+    46: member books of this(Shelf@34), call iter of this(Shelf@34).books
+    47: call close of this(Shelf@34).books[]
+    49: type Some, member reader of this(Shelf@34)
+    50: call read of this(Shelf@34).reader
+    52: call state of this(Shelf@34)
+    53: name State, member OnShelf of State, call sweep
+    54: type State, type Lent of State, call remind of ?
+    55: type State, type Lost of State, call drop
+    57: type Shelf, call new of Shelf
+    58: call first of Shelf.new()
+    59: member extra of this(Shelf@34), call lend_twice of this(Shelf@34).extra
+    60: call values of [<Book>], call map of [<Book>].values(), type Book, call close of <Book>
+    61: call assert_eq, call sweep, call first of this(Shelf@34), member pages of this(Shelf@34).first(), name people, call count of people
+    62: call stamp
+    63: call audit of Shelf@34
+    64: member people of crate, call find of crate.people
+    65: member books of this(Shelf@34), call iter of this(Shelf@34).books, call map of this(Shelf@34).books, name Book, member open of Book
+    66: call Ok, name State, member OnShelf of State
+    70: type Lend
+    71: type Reader, type State
+    72: call lend_twice of this(Shelf@70)
+    73: type State, type Lent of State
+    79: call cfg_fines
+    80: name fines
+    83: name test
+    89: call sweep of self
+    90: name Shelf, call new of Shelf, call tidy of Shelf.new()
+    "#);
+}
+
+#[test]
+fn broken_rust() {
+    assert_snapshot!(list_broken_fixture("rust.rs"), @r#"
+    def 3 type Shelf
+    def 4 field Shelf.books: [<String>]
+    def 7 class Shelf
+    def 8 method Shelf.len: builtin
+    def 12 method Shelf.first: <String>
+    def 17 method Shelf.clear
+    def 22 function empty: <Shelf>
+    import fmt of std::fmt as "fmt" (handed on)
+    1: import fmt
+    4: type Vec, type String
+    9: member books of this(Shelf@7), call len of this(Shelf@7).books
+    12: type Option, type String
+    13: member books of this(Shelf@7), member get of this(Shelf@7).books
+    18: member books of this(Shelf@7), call clear of this(Shelf@7).books
+    22: type Shelf
+    23: type Shelf, member books of ?, name Vec, call new of Vec
     "#);
 }

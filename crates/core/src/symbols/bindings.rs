@@ -80,10 +80,11 @@ impl<'a> SymbolWalk<'a> {
                     .open
                     .last()
                     .is_none_or(|open| open.kind.is_container());
-        if meaning == NodeMeaning::Parameter && !self.is_local() {
-            return None;
+        let is_parameter = meaning == NodeMeaning::Parameter;
+        if is_parameter && !self.is_local() {
+            names.retain(|(target, ..)| self.reader.rules.of(*target).meaning == Some(NodeMeaning::TypeName));
         }
-        if !is_definition && self.is_local() {
+        if is_parameter || !is_definition && self.is_local() {
             let names = names.into_iter().map(|(_, name, known)| (name, known)).collect();
             return Some(PendingBind { after, names });
         }
@@ -111,7 +112,8 @@ impl<'a> SymbolWalk<'a> {
             Some(NodeMeaning::Name | NodeMeaning::TypeName | NodeMeaning::MemberName)
         ) {
             let text = self.reader.text_of(target);
-            if !text.is_empty() && text.len() <= MAX_NAME_BYTES {
+            let is_constant = rule.meaning == Some(NodeMeaning::Name) && self.is_constant_pattern(text);
+            if !is_constant && !text.is_empty() && text.len() <= MAX_NAME_BYTES {
                 let name = self.reader.intern(text);
                 let known = known.or_else(|| self.self_parameter(text));
                 names.push((target, name, known));
@@ -130,6 +132,15 @@ impl<'a> SymbolWalk<'a> {
             _ if rule.names(ChildMeaning::Target) => {
                 if let Some(child) = rule.child(target, ChildMeaning::Target) {
                     self.collect_targets(child, known, value, names);
+                }
+            }
+            // `Some(row)` has the type of its content.
+            (_, "tuple_struct_pattern")
+                if target.named_child_count() == 2
+                    && matches!(self.reader.text_of(target).split('(').next(), Some("Some" | "Ok")) =>
+            {
+                if let Some(content) = target.named_child(1) {
+                    self.collect_targets(content, known, value, names);
                 }
             }
             _ => {

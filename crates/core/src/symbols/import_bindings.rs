@@ -250,7 +250,26 @@ impl<'a> SymbolWalk<'a> {
     fn read_other_import(&mut self, node: Node<'a>) {
         let statement = self.reader.text_of(node);
         let line = node.start_position().row + 1;
-        let is_reexport = statement.starts_with("pub") || statement.starts_with("export");
+        self.bind_imports(statement, line);
+        self.use_imported_names(node, 6);
+    }
+
+    /// `cfg_fs! { pub mod fs; }`
+    pub(super) fn read_macro_imports(&mut self, node: Node<'a>) {
+        let text = self.reader.text_of(node);
+        let has_items = text.starts_with('{') && (text.contains("mod ") || text.contains("use "));
+        if self.language == Language::Rust
+            && has_items
+            && let Some(call) = node.parent().filter(|call| call.kind() == "macro_invocation")
+            && self.reader.symbols.imports.len() < MAX_IMPORTS
+        {
+            self.bind_imports(self.reader.text_of(call), call.start_position().row + 1);
+        }
+    }
+
+    fn bind_imports(&mut self, statement: &'a str, line: usize) {
+        // A private import of Rust is visible in the modules below.
+        let is_reexport = self.language == Language::Rust || statement.starts_with("export");
         for Import { written, line } in read_statement(self.language, statement, line) {
             let separators: &[char] = &['.', ':', '\\', '/', ' '];
             let last = written.rsplit(separators).next().unwrap_or_default();
@@ -282,7 +301,6 @@ impl<'a> SymbolWalk<'a> {
             };
             self.reader.symbols.imports.push(binding);
         }
-        self.use_imported_names(node, 6);
     }
 
     /// Every identifier of the statement that an import binds is a use of it.

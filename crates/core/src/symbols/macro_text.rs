@@ -143,6 +143,8 @@ fn split_parts(text: &str, start: Position) -> Vec<Part<'_>> {
             (b'.', _) => (at + 1, Some(Part::Access)),
             (b'(', _) => (at + 1, Some(Part::OpenParenthesis)),
             (b'!', _) => (at + 1, Some(Part::Bang)),
+            // A parameter of a macro of Rust.
+            (b'$', _) => (end_of_word(bytes, at + 1), Some(Part::Other)),
             (b'0'..=b'9', _) => (end_of_word(bytes, at), Some(Part::Other)),
             _ if is_word(byte) => {
                 let end = end_of_word(bytes, at);

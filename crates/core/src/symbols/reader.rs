@@ -11,6 +11,9 @@ use super::{DefinitionId, Expression, ExpressionId, FileSymbols, NameId, SymbolK
 /// Longer names are left out. Nobody asks for them, and a hostile text may have one of a megabyte.
 pub(super) const MAX_NAME_BYTES: usize = 200;
 
+/// The type around the current node, in Rust and Swift and as an annotation of Python.
+pub(super) const THIS_TYPE: &str = "Self";
+
 /// How deep an expression is read. A chain of calls that is longer says nothing about its type.
 const MAX_EXPRESSION_DEPTH: u8 = 12;
 
@@ -139,6 +142,9 @@ impl<'a> SymbolReader<'a> {
             }
             NodeMeaning::Call => {
                 let callee = rule.child(node, ChildMeaning::Callee)?;
+                if let Some(object) = self.transparent_object(callee) {
+                    return self.read_value(object, depth);
+                }
                 // Members of a call without a receiver of its own: `row.first("x")` in one node.
                 let value = match rule.child(node, ChildMeaning::Receiver) {
                     Some(receiver) => {
@@ -163,6 +169,17 @@ impl<'a> SymbolReader<'a> {
                 let receiver = self.read_value(receiver, depth)?;
                 self.keep(Expression::Element(receiver))
             }
+            NodeMeaning::PathRoot => {
+                // `super` of a module inside of the file is the file.
+                let in_module = self.open.iter().any(|open| open.kind == SymbolKind::Module);
+                let text = self.text_of(node);
+                let name = self.intern(if text == "super" && in_module {
+                    "self"
+                } else {
+                    text
+                });
+                self.keep(Expression::Name(name))
+            }
             NodeMeaning::Builtin => self.keep(Expression::Builtin),
             NodeMeaning::This => self.this(),
             NodeMeaning::Super => {
@@ -180,6 +197,19 @@ impl<'a> SymbolReader<'a> {
             }
             _ => None,
         }
+    }
+
+    /// The object of a call that returns it: `row` in `row.clone()`.
+    fn transparent_object<'t>(&self, callee: Node<'t>) -> Option<Node<'t>> {
+        let calls = self.rules.traits.transparent_calls;
+        let rule = self.rules.of(callee);
+        if calls.is_empty() || rule.meaning != Some(NodeMeaning::Access) {
+            return None;
+        }
+        let member = self.text_of(rule.child(callee, ChildMeaning::Member)?);
+        let is_transparent = calls.split(' ').any(|call| call == member);
+        rule.child(callee, ChildMeaning::Receiver)
+            .filter(|_| is_transparent)
     }
 
     /// The object that the current method runs on.
@@ -211,6 +241,10 @@ impl<'a> SymbolReader<'a> {
         let name = self.intern(text);
         match self.scopes.find(name) {
             Some(value) => value,
+            None if text == THIS_TYPE && self.enclosing_type().is_some() => {
+                let class = self.enclosing_type()?;
+                self.keep(Expression::Definition(class))
+            }
             None => self.keep(Expression::Name(name)),
         }
     }

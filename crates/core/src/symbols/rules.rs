@@ -80,10 +80,12 @@ pub(super) enum NodeMeaning {
     Super,
     /// `Self` and `static` as types.
     ThisType,
+    /// The first name of a path that is no definition: `crate`, `super`.
+    PathRoot,
     /// Binds a name in its scope, or defines a variable or field.
     Bind,
-    /// Binds a name inside a function. Outside of one, such as in the type of a function pointer, it binds
-    /// nothing.
+    /// Binds a name inside a function, and defines nothing outside of one, such as in the type of a function
+    /// pointer. A type parameter is bound in the type that has it, too.
     Parameter,
     /// Assigns to a name that exists; `this.x = …` defines a field.
     Assign,
@@ -150,6 +152,10 @@ pub(super) struct LanguageTraits {
     pub(super) constants_by_case: bool,
     /// A function inside a function is a mistake of the parser, which lost a bracket to the preprocessor.
     pub(super) flat_functions: bool,
+    /// A name with a capital in a pattern is a constant or a type, and binds nothing.
+    pub(super) constants_in_patterns: bool,
+    /// Methods that return their object, or a part of it that has the same type here: `unwrap`.
+    pub(super) transparent_calls: &'static str,
 }
 
 struct RuleRow {
@@ -163,6 +169,8 @@ const PLAIN: LanguageTraits = LanguageTraits {
     several_results: false,
     constants_by_case: false,
     flat_functions: false,
+    constants_in_patterns: false,
+    transparent_calls: "",
 };
 
 const ROWS: &[RuleRow] = &[
@@ -200,6 +208,16 @@ const ROWS: &[RuleRow] = &[
         rules: include_str!("queries/c.scm"),
         traits: LanguageTraits {
             flat_functions: true,
+            ..PLAIN
+        },
+    },
+    RuleRow {
+        languages: &[Language::Rust],
+        rules: include_str!("queries/rust.scm"),
+        traits: LanguageTraits {
+            constants_in_patterns: true,
+            transparent_calls: " unwrap expect unwrap_or_default clone cloned to_owned as_ref as_mut as_deref borrow \
+                borrow_mut lock iter iter_mut into_iter ",
             ..PLAIN
         },
     },
@@ -446,6 +464,7 @@ fn node_meaning(capture: &str) -> Option<NodeMeaning> {
         "this" => NodeMeaning::This,
         "super" => NodeMeaning::Super,
         "this_type" => NodeMeaning::ThisType,
+        "path_root" => NodeMeaning::PathRoot,
         "bind" => NodeMeaning::Bind,
         "parameter" => NodeMeaning::Parameter,
         "assign" => NodeMeaning::Assign,

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use tree_sitter::{Node, Tree};
 
-use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, to_u32};
+use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, THIS_TYPE, to_u32};
 use super::rules::{self, ChildMeaning, NodeMeaning, NodeRule, ScopeKind};
 use super::{
     ByteRange, DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference,
@@ -253,11 +253,16 @@ impl<'a> SymbolWalk<'a> {
                 context = Context::default();
             }
             Some(NodeMeaning::Index) => context.is_target = false,
-            Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType) => return None,
+            Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType | NodeMeaning::PathRoot) => {
+                return None;
+            }
             Some(NodeMeaning::MacroText) => {
+                self.read_macro_imports(node);
                 self.use_macro_text(node);
                 return None;
             }
+            // A module with its body in the file is no import.
+            Some(NodeMeaning::Import) if node.child_by_field_name("body").is_some() => {}
             Some(NodeMeaning::Import) => {
                 self.read_import(node, rule);
                 return self.leave_early(&frame);
@@ -348,11 +353,20 @@ impl<'a> SymbolWalk<'a> {
             .open
             .last()
             .is_some_and(|open| open.name_start == node.start_byte());
-        if context.is_target || is_name_of_definition || text.is_empty() || text.len() > MAX_NAME_BYTES {
+        let is_bound = context.is_target && !(role == ReferenceRole::Name && self.is_constant_pattern(text));
+        let is_this_type = text == THIS_TYPE && self.reader.enclosing_type().is_some();
+        if is_bound
+            || is_this_type
+            || is_name_of_definition
+            || matches!(text, "" | "_")
+            || text.len() > MAX_NAME_BYTES
+        {
             return None;
         }
         let name = self.reader.intern(text);
-        let target = match self.reader.scopes.find(name) {
+        // The names of structs are no names of variables in C.
+        let is_tag = role == ReferenceRole::Type && self.reader.rules.traits.flat_functions;
+        let target = match self.reader.scopes.find(name).filter(|_| !is_tag) {
             None => Target::Scope,
             Some(Some(value)) => match self.reader.symbols.expressions.get(value.0 as usize) {
                 Some(Expression::Definition(id)) if self.is_name_of(*id, name) => Target::Definition(*id),
@@ -362,6 +376,11 @@ impl<'a> SymbolWalk<'a> {
         };
         self.add_reference(node, name, context.role(role), target);
         None
+    }
+
+    /// Whether a name in a pattern is a constant or a type, and not a new variable.
+    pub(super) fn is_constant_pattern(&self, name: &str) -> bool {
+        self.reader.rules.traits.constants_in_patterns && starts_with_capital(name) && self.is_local()
     }
 
     pub(super) fn is_name_of(&self, id: DefinitionId, name: NameId) -> bool {
@@ -602,6 +621,10 @@ fn spread_local_marks(definitions: &mut [SymbolDefinition]) {
         let is_function = definition.kind == SymbolKind::Function;
         definition.is_file_local |= is_function && marked.contains(&(definition.scope, definition.name));
     }
+}
+
+fn starts_with_capital(name: &str) -> bool {
+    name.chars().next().is_some_and(char::is_uppercase)
 }
 
 pub(super) fn named_children(node: Node<'_>) -> Vec<Node<'_>> {

@@ -12,6 +12,7 @@ mod candidate;
 mod current;
 mod family;
 mod find;
+mod free_names;
 mod implementations;
 mod includes;
 mod loaded;

@@ -345,8 +345,12 @@ impl Question<'_> {
         }
     }
 
-    /// Whether two members belong to types of which one is based on the other.
+    /// Whether two members belong to types of which one is based on the other, or two functions of C have the
+    /// same name in one program: platforms have one body each.
     fn is_related(&self, one: DefinitionRef, other: DefinitionRef) -> bool {
+        if self.is_linked(one) && self.is_linked(other) {
+            return true;
+        }
         let (Some(a), Some(b)) = (self.type_of(one), self.type_of(other)) else {
             return false;
         };
@@ -356,6 +360,15 @@ impl Question<'_> {
                 && Family::of(file.language).has_structural_types
         };
         is_interface(a) || is_interface(b) || self.is_based_on(a, b, 6) || self.is_based_on(b, a, 6)
+    }
+
+    /// Whether a definition is found by the linker: a function of C that is not `static`.
+    fn is_linked(&self, of: DefinitionRef) -> bool {
+        let file = self.resolver.files.file(of.file);
+        let definition = file.definition(of.id);
+        Family::of(file.language).has_declarations
+            && definition.kind == SymbolKind::Function
+            && !definition.is_file_local
     }
 
     /// The type that a member belongs to.

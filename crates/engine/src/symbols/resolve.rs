@@ -343,13 +343,18 @@ impl<'a> SymbolResolver<'a> {
             line: binding.line as usize,
         };
         let mut files = Vec::new();
-        if let ImportTarget::Files(paths) =
-            self.imports
-                .resolve(loaded.language, loaded.path.as_str(), &import)
+        match self
+            .imports
+            .resolve(loaded.language, loaded.path.as_str(), &import)
         {
-            for path in paths {
-                files.extend(self.files.find(&path)?);
+            ImportTarget::Files(paths) => {
+                for path in paths {
+                    files.extend(self.files.find(&path)?);
+                }
             }
+            // `use super::*` in a module with its body in the file.
+            ImportTarget::Itself if loaded.language == Language::Rust => files.push(file),
+            _ => {}
         }
         let files = Rc::new(files);
         self.resolved.borrow_mut().insert(key, files.clone());
@@ -471,7 +476,10 @@ impl<'a> SymbolResolver<'a> {
             }
             Some(Expression::Name(name)) => {
                 let name = loaded.symbols.name(*name);
-                let values = self.values_of_name(file, name, None, depth)?;
+                let mut values = self.values_of_name(file, name, None, depth)?;
+                if values.is_empty() {
+                    values = self.values_of_free_name(file, &loaded, name)?;
+                }
                 self.read_all(values, depth)?
             }
             Some(Expression::Member(receiver, name)) => {
@@ -604,18 +612,20 @@ impl<'a> SymbolResolver<'a> {
     pub(super) fn bases(&self, of: DefinitionRef, depth: u8) -> Values {
         let file = self.files.file(of.file);
         let mut bases = Vec::new();
-        for base in &file.definition(of.id).bases {
-            let values = self.values_of(of.file, *base, depth)?;
-            if values.is_empty() {
-                bases.push(Value::ExternalModule);
+        for part in self.parts_of_type(&file, of.id) {
+            for base in &file.definition(part).bases {
+                let values = self.values_of(of.file, *base, depth)?;
+                if values.is_empty() {
+                    bases.push(Value::ExternalModule);
+                }
+                bases.extend(values);
             }
-            bases.extend(values);
         }
         Ok(limit(bases))
     }
 
     /// The members of a value with a name.
-    fn members(&self, of: &Value, name: &str, depth: u8) -> Result<Resolution, StoreError> {
+    pub(super) fn members(&self, of: &Value, name: &str, depth: u8) -> Result<Resolution, StoreError> {
         let Some(depth) = depth.checked_sub(1).filter(|_| self.step()) else {
             return Ok(Resolution::Unknown);
         };
