@@ -184,3 +184,87 @@ fn broken_rust() {
     23: type Shelf, member books of ?, name Vec, call new of Vec
     "#);
 }
+
+#[test]
+fn java() {
+    assert_snapshot!(list_fixture("java.java"), @r#"
+    package library.shelf
+    def 10 class Shelf < Furniture, Lend, Comparable
+    def 11 field Shelf.MAX: builtin
+    def 12 field Shelf.books: [<Book>]
+    def 13 field Shelf.reader: <Reader>
+    def 13 field Shelf.other: <Reader>
+    def 15 type Shelf.State
+    def 15 constant Shelf.State.ON_SHELF
+    def 15 constant Shelf.State.LENT
+    def 17 interface Shelf.Visitor
+    def 18 method Shelf.Visitor.visit: builtin (declared)
+    def 21 method Shelf.Shelf
+    def 27 method Shelf.first: <Book>
+    def 31 method Shelf.tidy: builtin
+    import List of java.util.List as "List"
+    import Book of library.books.Book as "Book"
+    import sort of library.books.Books.sort as "sort"
+    import * of library.people.* as ""
+    3: import List
+    4: import Book
+    5: import sort
+    9: type Stored
+    10: type Book, type Furniture, type Lend, type Comparable, type Shelf
+    12: type List, type Book, call ArrayList
+    13: type Reader
+    18: type Book
+    21: type Reader
+    22: name MAX
+    23: member reader of this(Shelf@10)
+    26: type Override
+    27: type Book
+    28: name books, call get of books
+    31: type Visitor, type IOException
+    32: type Book, name books
+    33: call open of <Book>
+    34: call visit of <Visitor>
+    36: name reader, call read of reader, call first
+    37: call first of this(Shelf@10), call open of this(Shelf@10).first()
+    38: type Shelf, type Book, call Shelf, name reader
+    39: type var, type Shelf, call Visitor of Shelf
+    40: call visit of Shelf.Visitor(), call first of <Shelf>
+    41: name Book, call create of Book, call open of Book.create()
+    42: name books, call forEach of books, call close of ?
+    43: name books, call stream of books, call map of books.stream(), name Book, member open of Book, call map of books.stream().map(), member stamp of this(Shelf@10)
+    44: type Reader, call invite
+    45: call read of <Reader>
+    46: type IOException
+    47: call log of <IOException>
+    49: name other, type Member, call join of <Member>
+    50: name state
+    51: name LENT, call sort, name books
+    53: call paint of super(Shelf@10)
+    54: name State, call valueOf of State
+    55: type Member, name other, call join of <Member>
+    "#);
+}
+
+#[test]
+fn broken_java() {
+    assert_snapshot!(list_broken_fixture("java.java"), @r#"
+    package org.example.lending
+    def 6 class Reminders
+    def 7 field Reminders.queue: [<String>]
+    def 9 method Reminders.Reminders
+    def 13 method Reminders.send: builtin
+    def 20 method Reminders.size: builtin
+    def 25 type Channel
+    def 25 constant Channel.LETTER
+    def 25 constant Channel.MAIL
+    import List of java.util.List as "List"
+    3: import List
+    7: type List, type String
+    9: type List, type String
+    10: member queue of this(Reminders@6)
+    13: type String
+    14: name queue, member add of queue, call trim of <String>
+    15: name queue, call isEmpty of queue
+    21: name queue, call size of queue
+    "#);
+}

@@ -97,6 +97,12 @@ pub(crate) struct FileSyntax {
     pub(crate) outline: Outline,
 }
 
+/// Parses a text and finds its definitions, whoever wrote it. `None` for a language without a grammar, and for a
+/// text that cannot be parsed.
+pub(crate) fn parse_syntax(language: Language, text: &str) -> Option<FileSyntax> {
+    FileSyntax::of(language, text)?.ok()
+}
+
 /// Cuts a file into chunks, and returns the syntax that they were cut by. It is `None` for a text that was
 /// cut by lines, headings or keys.
 pub(crate) fn chunk_and_keep_syntax(language: Language, text: &str) -> (Chunked, Option<FileSyntax>) {

@@ -102,14 +102,16 @@ pub(crate) fn clean_doc_line(comment: &str) -> String {
         .take_while(|line| !line.is_empty() && !is_tag(line))
         .collect();
     let paragraph = on_one_line(&paragraph.join(" "), MAX_DOC_LINE_CHARS);
-    let sentence = match paragraph.find(". ").or_else(|| paragraph.find("。")) {
-        // `e.g. this` ends no sentence.
-        Some(end) if !paragraph[..end].ends_with(".g") && !paragraph[..end].ends_with("i.e") => {
-            paragraph[..end].len() + paragraph[end..].chars().next().map_or(0, char::len_utf8)
-        }
-        _ => paragraph.len(),
+    let end_of_sentence = paragraph.find(". ").map(|end| end + 1);
+    // `e.g. this` ends no sentence.
+    let is_abbreviation = |end: usize| {
+        let before = &paragraph[..end];
+        ["e.g.", "i.e.", "etc."].iter().any(|word| before.ends_with(word))
     };
-    paragraph[..sentence].to_owned()
+    match end_of_sentence {
+        Some(end) if !is_abbreviation(end) => paragraph[..end].to_owned(),
+        _ => paragraph,
+    }
 }
 
 /// The lines of a documentation comment without comment marks. Attributes between them are left out.

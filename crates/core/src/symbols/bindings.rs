@@ -36,7 +36,9 @@ impl<'a> SymbolWalk<'a> {
         rule: &'static NodeRule,
         meaning: NodeMeaning,
     ) -> Option<PendingBind> {
-        let written = rule.child(node, ChildMeaning::Type);
+        let written = rule
+            .child(node, ChildMeaning::Type)
+            .filter(|written| !matches!(self.reader.text_of(*written), "var" | "auto"));
         let value = rule.child(node, ChildMeaning::Value);
         let element = rule.child(node, ChildMeaning::Element);
         let mut known = written.and_then(|written| self.reader.instance_of(written));
@@ -130,6 +132,8 @@ impl<'a> SymbolWalk<'a> {
                 self.collect_list(target, known, value, names);
             }
             _ if rule.names(ChildMeaning::Target) => {
+                let value = rule.child(target, ChildMeaning::Value);
+                let known = known.or_else(|| self.reader.value_of(value?));
                 if let Some(child) = rule.child(target, ChildMeaning::Target) {
                     self.collect_targets(child, known, value, names);
                 }

@@ -8,8 +8,8 @@
 //!   skipped; positions as differences inside the group;
 //! - expressions, imports, package.
 //!
-//! Invariant: bytes that were not written by [`encode`] give a [`DecodeError`] or other symbols, never a panic
-//! or an allocation that is out of proportion to their length.
+//! Invariant: bytes that were not written by [`encode`] give a [`DecodeError`] or other symbols, never a
+//! panic or an allocation that is out of proportion to their length.
 
 mod reader;
 mod varint;

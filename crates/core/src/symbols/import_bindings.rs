@@ -287,7 +287,7 @@ impl<'a> SymbolWalk<'a> {
                 true => Imported::Wildcard,
                 false => Imported::Name(self.reader.intern_owned(last.to_owned())),
             };
-            let written = if is_wildcard && self.language != Language::Rust {
+            let written = if is_wildcard && !matches!(self.language, Language::Rust | Language::Java) {
                 parent
             } else {
                 &written

@@ -27,12 +27,16 @@ mod walk;
 pub use encoding::{DecodeError, SymbolsReader, encode};
 pub use shown::definition_at_line;
 
-use crate::chunk::{Chunked, chunk_and_keep_syntax};
+use crate::chunk::{Chunked, Unparsed, chunk_and_keep_syntax, parse_syntax};
 use crate::language::Language;
 
 /// Cuts a file into chunks and reads its symbols, from one parse. A file that was not parsed has no symbols.
 pub fn chunk_with_symbols(language: Language, text: &str) -> (Chunked, Option<FileSymbols>) {
-    let (chunked, syntax) = chunk_and_keep_syntax(language, text);
+    let (chunked, mut syntax) = chunk_and_keep_syntax(language, text);
+    if chunked.unparsed == Some(Unparsed::Generated) {
+        // Nobody reads generated code for its text, but people call it, and it calls what they wrote.
+        syntax = parse_syntax(language, text);
+    }
     let symbols = syntax.map(|syntax| walk::read_symbols(language, text, &syntax));
     (chunked, symbols)
 }

@@ -141,9 +141,15 @@ impl<'a> SymbolReader<'a> {
                 self.keep(Expression::Member(receiver, member))
             }
             NodeMeaning::Call => {
-                let callee = rule.child(node, ChildMeaning::Callee)?;
+                let callee = rule
+                    .child(node, ChildMeaning::Callee)
+                    .or_else(|| rule.child(node, ChildMeaning::Member))?;
                 if let Some(object) = self.transparent_object(callee) {
                     return self.read_value(object, depth);
+                }
+                if self.rules.traits.self_parameter && self.text_of(callee) == "super" {
+                    let class = self.enclosing_type()?;
+                    return self.keep(Expression::Super(class));
                 }
                 // Members of a call without a receiver of its own: `row.first("x")` in one node.
                 let value = match rule.child(node, ChildMeaning::Receiver) {

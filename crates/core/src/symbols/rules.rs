@@ -212,6 +212,11 @@ const ROWS: &[RuleRow] = &[
         },
     },
     RuleRow {
+        languages: &[Language::Java],
+        rules: include_str!("queries/java.scm"),
+        traits: PLAIN,
+    },
+    RuleRow {
         languages: &[Language::Rust],
         rules: include_str!("queries/rust.scm"),
         traits: LanguageTraits {
@@ -274,6 +279,12 @@ impl NodeRule {
         self.children.iter().any(|rule| rule.meaning == meaning)
     }
 
+    /// Whether the member is the last child, in a grammar without a field for it.
+    pub(super) fn has_member_last(&self) -> bool {
+        let is_last = |rule: &ChildRule| rule.meaning == ChildMeaning::Member && rule.field.is_none();
+        self.children.iter().any(is_last)
+    }
+
     /// The first child of `node` with a meaning.
     pub(super) fn child<'a>(&self, node: Node<'a>, meaning: ChildMeaning) -> Option<Node<'a>> {
         self.children
@@ -290,7 +301,12 @@ impl ChildRule {
             return node.child_by_field_id(field).filter(is_kind);
         }
         let mut cursor = node.walk();
-        node.named_children(&mut cursor).find(is_kind)
+        let mut children = node.named_children(&mut cursor).filter(is_kind);
+        if self.meaning == ChildMeaning::Member {
+            children.last()
+        } else {
+            children.next()
+        }
     }
 }
 

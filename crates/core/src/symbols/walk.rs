@@ -113,7 +113,14 @@ impl<'a> SymbolWalk<'a> {
                 Some(frame) if frame.rule.children.is_empty() => (None, frame.context.below(None)),
                 Some(frame) => {
                     let field = cursor.field_id().map(std::num::NonZero::get);
-                    let meaning = frame.rule.meaning_of_child(node.kind_id(), field);
+                    let mut meaning = frame.rule.meaning_of_child(node.kind_id(), field);
+                    // `Shelf::sort` of Java has no fields: the last child is the member.
+                    if meaning == Some(ChildMeaning::Receiver)
+                        && frame.rule.has_member_last()
+                        && node.next_named_sibling().is_none()
+                    {
+                        meaning = Some(ChildMeaning::Member);
+                    }
                     (meaning, frame.context.below(meaning))
                 }
                 None => (None, Context::default()),
@@ -412,16 +419,21 @@ impl<'a> SymbolWalk<'a> {
 
     /// Grammars such as Java's and Ruby's have the receiver of a call beside its name.
     fn use_called_member(&mut self, node: Node<'a>, rule: &'static NodeRule) {
-        let Some(receiver) = rule.child(node, ChildMeaning::Receiver) else {
+        let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
-        if let Some(member) = rule.child(node, ChildMeaning::Member) {
-            let receiver = self.reader.value_of(receiver);
-            let context = Context {
-                is_callee: true,
-                ..Context::default()
-            };
-            self.use_member(member, receiver, context);
+        let context = Context {
+            is_callee: true,
+            ..Context::default()
+        };
+        match rule.child(node, ChildMeaning::Receiver) {
+            Some(receiver) => {
+                let receiver = self.reader.value_of(receiver);
+                self.use_member(member, receiver, context);
+            }
+            None => {
+                self.use_name(member, context, ReferenceRole::Call);
+            }
         }
     }
 
@@ -590,6 +602,7 @@ impl Context {
                 ..Self::default()
             },
             Some(ChildMeaning::Value | ChildMeaning::Element | ChildMeaning::Return) => Self::default(),
+            Some(ChildMeaning::Inner) => self,
             _ => Self {
                 is_callee: false,
                 ..self

@@ -30,7 +30,7 @@ use std::time::Duration;
 
 pub(crate) use content_hash::hash;
 use disk::{CacheDir, CommitMark, FileTable, NotedFile, OpenIndex, table_error};
-use docent_core::chunk::has_grammar;
+use docent_core::chunk::{Unparsed, has_grammar};
 use docent_core::docs::manifest::PageRules;
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
@@ -400,7 +400,9 @@ fn is_unparsed(file: &NotedFile) -> bool {
         "" => Language::of_path(&file.path, ""),
         name => Language::from_name(name).unwrap_or(Language::PlainText),
     };
-    has_grammar(language) && file.note != SkipReason::Binary.to_string()
+    // Generated code is not cut by its syntax, but its symbols are known.
+    let has_symbols = file.note == Unparsed::Generated.name();
+    has_grammar(language) && !has_symbols && file.note != SkipReason::Binary.to_string()
 }
 
 impl Drop for Index {

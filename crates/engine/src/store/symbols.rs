@@ -1,7 +1,7 @@
 //! Symbols of files in the embedded store: one document a file, found by the names that it defines or uses.
 //!
-//! A name is a term as a whole, with upper and lower case. Documents of symbols lie beside the chunks, so that
-//! both come and go in one store commit; they have no words and no module, so no search finds them.
+//! A name is a term as a whole, with upper and lower case. Documents of symbols lie beside the chunks, so
+//! that both come and go in one store commit; they have no words and no module, so no search finds them.
 //!
 //! Invariant: lists do not depend on the order in which files were indexed.
 

@@ -102,7 +102,8 @@ impl SymbolFile {
         }
     }
 
-    /// A definition of the file as it was when `content_hash` was computed, as it is now. `None` if it is gone.
+    /// A definition of the file as it was when `content_hash` was computed, as it is now. `None` if it is
+    /// gone.
     pub(super) fn show(
         &mut self,
         stored: &SymbolDefinition,

@@ -14,7 +14,7 @@ use docent_core::symbols::{DefinitionId, FileSymbols, SymbolDefinition, SymbolKi
 use super::candidate::{SymbolCandidate, read_candidates};
 use super::current::{ShownText, SymbolFiles, check_decoded};
 use super::location::SymbolLocation;
-use super::name_query::{Comparison, NameQuery, Place, parse_names};
+use super::name_query::{NameComparison, NameQuery, Place, parse_names};
 use super::order::sort_candidates;
 use super::{FoundSymbol, Ground, NameMatch, SymbolContext, SymbolError, SymbolOutcome, SymbolQuery};
 use crate::index::{Corpus, Freshness};
@@ -118,35 +118,35 @@ pub(super) fn find_candidates(
         return search.all(
             &store(Names::WithPrefix(asked))?,
             NameMatch::Prefix,
-            Comparison::Exact,
+            NameComparison::Exact,
         );
     }
-    let mut found = search.one(asked, NameMatch::Exact, Comparison::Exact)?;
+    let mut found = search.one(asked, NameMatch::Exact, NameComparison::Exact)?;
     if found.is_empty() {
         found = search.all(
             &store(Names::InOtherCase(asked))?,
             NameMatch::OtherCase,
-            Comparison::AnyCase,
+            NameComparison::AnyCase,
         )?;
         if !name.qualifiers.is_empty() {
-            found.extend(search.one(asked, NameMatch::OtherCase, Comparison::AnyCase)?);
+            found.extend(search.one(asked, NameMatch::OtherCase, NameComparison::AnyCase)?);
         }
     }
     if found.is_empty() {
         found = search.all(
             &store(Names::WithPrefix(asked))?,
             NameMatch::Prefix,
-            Comparison::Exact,
+            NameComparison::Exact,
         )?;
     }
     if found.is_empty() {
         found = search.all(
             &store(Names::Similar(asked))?,
             NameMatch::Similar,
-            Comparison::AnyCase,
+            NameComparison::AnyCase,
         )?;
         if !name.qualifiers.is_empty() {
-            found.extend(search.one(asked, NameMatch::Similar, Comparison::OneEdit)?);
+            found.extend(search.one(asked, NameMatch::Similar, NameComparison::OneEdit)?);
         }
     }
     Ok(found)
@@ -173,7 +173,7 @@ impl CandidateSearch<'_> {
         &self,
         names: &[String],
         matched: NameMatch,
-        comparison: Comparison,
+        comparison: NameComparison,
     ) -> Result<Vec<SymbolCandidate>, SymbolError> {
         let mut found = Vec::new();
         for name in names {
@@ -193,7 +193,7 @@ impl CandidateSearch<'_> {
         &self,
         name: &str,
         matched: NameMatch,
-        comparison: Comparison,
+        comparison: NameComparison,
     ) -> Result<Vec<SymbolCandidate>, SymbolError> {
         let documents = match self.location.file() {
             // A name such as `new` is defined in thousands of files.
@@ -341,6 +341,6 @@ impl NameQuery {
             } else {
                 name == self.name
             };
-        is_name && self.matches_scope(&parts, place, Comparison::Exact)
+        is_name && self.matches_scope(&parts, place, NameComparison::Exact)
     }
 }

@@ -9,6 +9,7 @@
 
 mod call_tree;
 mod candidate;
+mod constructors;
 mod current;
 mod family;
 mod find;

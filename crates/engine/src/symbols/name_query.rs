@@ -19,7 +19,7 @@ pub(super) struct NameQuery {
 
 /// How the names of a question and of a definition are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
+pub(super) enum NameComparison {
     Exact,
     AnyCase,
     OneEdit,
@@ -127,17 +127,22 @@ impl NameQuery {
     }
 
     /// Whether the definition with this scope, in this file, is one that the qualifiers mean.
-    pub(super) fn matches_scope(&self, scope: &[&str], place: &Place<'_>, comparison: Comparison) -> bool {
+    pub(super) fn matches_scope(
+        &self,
+        scope: &[&str],
+        place: &Place<'_>,
+        comparison: NameComparison,
+    ) -> bool {
         matches_qualifiers(&self.qualifiers, scope, place, comparison)
     }
 
-    /// Whether the definition is one that the qualifiers may mean, if no other is: only the innermost of them is
-    /// a scope (`zoo::Row::replace` in a file that does not say `zoo`), or they leave scopes out
+    /// Whether the definition is one that the qualifiers may mean, if no other is: only the innermost of them
+    /// is a scope (`zoo::Row::replace` in a file that does not say `zoo`), or they leave scopes out
     /// (`row.rs::replace`).
     pub(super) fn may_match_scope(&self, scope: &[&str], place: &Place<'_>) -> bool {
         let inner = self.qualifiers.len().saturating_sub(1);
-        matches_qualifiers(&self.qualifiers[inner..], scope, place, Comparison::Exact)
-            || place.ends_with(&self.qualifiers, Comparison::Exact)
+        matches_qualifiers(&self.qualifiers[inner..], scope, place, NameComparison::Exact)
+            || place.ends_with(&self.qualifiers, NameComparison::Exact)
     }
 }
 
@@ -149,7 +154,7 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// Whether the directories, the file or the package end with these names.
-    fn ends_with(&self, names: &[String], comparison: Comparison) -> bool {
+    fn ends_with(&self, names: &[String], comparison: NameComparison) -> bool {
         let mut components: Vec<&str> = self.path.components().collect();
         let file = components.pop().unwrap_or_default();
         let is_end = |of: &[&str]| {
@@ -181,7 +186,7 @@ fn matches_qualifiers(
     qualifiers: &[String],
     scope: &[&str],
     place: &Place<'_>,
-    comparison: Comparison,
+    comparison: NameComparison,
 ) -> bool {
     let inside = qualifiers.len().min(scope.len());
     let (outer, inner) = qualifiers.split_at(qualifiers.len() - inside);
@@ -190,7 +195,7 @@ fn matches_qualifiers(
         && (outer.is_empty() || place.ends_with(outer, comparison))
 }
 
-impl Comparison {
+impl NameComparison {
     pub(super) fn is_same(self, asked: &str, defined: &str) -> bool {
         match self {
             Self::Exact => asked == defined,
@@ -408,7 +413,7 @@ mod tests {
         let check = |asked: &str, scope: &[&str], expected: bool| {
             let name = parse_names(asked).remove(0);
             assert_eq!(
-                name.matches_scope(scope, &place, Comparison::Exact),
+                name.matches_scope(scope, &place, NameComparison::Exact),
                 expected,
                 "{asked} in {scope:?}"
             );
@@ -438,9 +443,9 @@ mod tests {
                 .may_match_scope(&["Row"], &place)
         );
         let other_case = parse_names("row.replace").remove(0);
-        assert!(other_case.matches_scope(&["Row"], &place, Comparison::AnyCase));
+        assert!(other_case.matches_scope(&["Row"], &place, NameComparison::AnyCase));
         let mistyped = parse_names("Rwo.replace").remove(0);
-        assert!(mistyped.matches_scope(&["Row"], &place, Comparison::OneEdit));
+        assert!(mistyped.matches_scope(&["Row"], &place, NameComparison::OneEdit));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use docent_core::path::RepoPath;
 use docent_core::role::FileRole;
 use docent_core::symbols::SymbolKind;
 
+use super::NameMatch;
 use super::candidate::SymbolCandidate;
 
 /// Directories of other projects' code, and of code that a program wrote.
@@ -34,7 +35,7 @@ pub(super) fn sort_candidates(candidates: &mut Vec<SymbolCandidate>) {
     let reopened = reopened_modules(candidates);
     let mut keyed: Vec<(Rank, SymbolCandidate)> = candidates
         .drain(..)
-        .map(|candidate| (Rank::of(&candidate, &reopened), candidate))
+        .map(|candidate| (rank(&candidate, &reopened), candidate))
         .collect();
     keyed.sort_by(|(a, left), (b, right)| {
         a.cmp(b)
@@ -49,43 +50,35 @@ fn compare_positions(left: &SymbolCandidate, right: &SymbolCandidate) -> Orderin
     position(left).cmp(&position(right))
 }
 
-/// The signals of a candidate, the most important first. The lowest is the best.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    matched: super::NameMatch,
-    is_foreign: bool,
-    /// A re-opened namespace, a bare `module X`, an `impl` block.
-    is_reopened: bool,
-    is_aside: bool,
-    is_declaration: bool,
-    kind: u8,
-    /// Of several parts of a type or module, the documented one, and the one in the file of its name.
-    lacks_doc: bool,
-    is_in_other_file: bool,
-}
+/// The signals of a candidate, the most important first. The lowest rank is the best.
+type Rank = (NameMatch, [bool; 4], u8, [bool; 2]);
 
-impl Rank {
-    fn of(candidate: &SymbolCandidate, reopened: &HashSet<String>) -> Self {
-        let definition = &candidate.definition;
-        let kind = definition.kind;
-        let is_function = matches!(kind, SymbolKind::Function | SymbolKind::Method);
-        Self {
-            matched: candidate.matched,
-            is_foreign: is_foreign(&candidate.path),
-            is_reopened: candidate.is_reopened
-                || kind == SymbolKind::Module
-                    && (is_bare(candidate) || reopened.contains(&candidate.full_name())),
-            is_aside: is_aside(candidate),
-            is_declaration: !definition.has_body && (is_function || kind.is_container()),
-            kind: match kind {
-                SymbolKind::Field => 2,
-                SymbolKind::Constant | SymbolKind::Variable => 1,
-                _ => 0,
-            },
-            lacks_doc: kind.is_container() && definition.doc.start == definition.doc.end,
-            is_in_other_file: kind.is_container() && !is_named_like_file(candidate),
-        }
-    }
+fn rank(candidate: &SymbolCandidate, reopened: &HashSet<String>) -> Rank {
+    let definition = &candidate.definition;
+    let kind = definition.kind;
+    let is_function = matches!(kind, SymbolKind::Function | SymbolKind::Method);
+    let is_reopened = candidate.is_reopened
+        || kind == SymbolKind::Module && (is_bare(candidate) || reopened.contains(&candidate.full_name()));
+    let is_declaration = !definition.has_body && (is_function || kind.is_container());
+    let kind_order = match kind {
+        SymbolKind::Field => 2,
+        SymbolKind::Constant | SymbolKind::Variable => 1,
+        _ => 0,
+    };
+    // Of several parts of a type or module, the documented one, and the one in the file of its name.
+    let lacks_doc = kind.is_container() && definition.doc.start == definition.doc.end;
+    let is_in_other_file = kind.is_container() && !is_named_like_file(candidate);
+    (
+        candidate.matched,
+        [
+            is_foreign(&candidate.path),
+            is_reopened,
+            is_aside(candidate),
+            is_declaration,
+        ],
+        kind_order,
+        [lacks_doc, is_in_other_file],
+    )
 }
 
 /// Modules that are defined in several files.

@@ -1,7 +1,7 @@
 //! Outlines: the definitions of a file, or of the files of a directory.
 //!
-//! The outline of a file is read from its text as it is now and needs no index. That of a directory names only
-//! files whose symbols are indexed, so that ignored and generated files are left out.
+//! The outline of a file is read from its text as it is now and needs no index. That of a directory names
+//! only files whose symbols are indexed, so that ignored and generated files are left out.
 
 use docent_core::chunk::has_grammar;
 use docent_core::language::Language;
@@ -42,8 +42,8 @@ pub fn outline_file(root: &Root, path: &RepoPath, text: &str) -> FileOutline {
     outline(path, text, language, &symbols, unparsed, |_| true)
 }
 
-/// The top-level definitions of the files in a directory and in its direct subdirectories. The empty path is the
-/// root.
+/// The top-level definitions of the files in a directory and in its direct subdirectories. The empty path is
+/// the root.
 pub fn outline_directory(
     context: &SymbolContext<'_>,
     directory: &str,

@@ -3,7 +3,7 @@
 //! Invariant: a use whose name was followed to another definition is left out, unless one of both types is based
 //! on the other, because then it may mean both when the program runs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use docent_core::chunk::Rows;
 use docent_core::role::FileRole;
@@ -35,6 +35,9 @@ const MAX_TARGETS: usize = 200;
 
 /// Near names that are suggested.
 const MAX_SUGGESTIONS: usize = 5;
+
+/// Names under which one definition is searched for.
+const MAX_NAMES: usize = 20;
 
 /// Files that are searched for uses of one name.
 const MAX_FILES: usize = 100_000;
@@ -241,21 +244,39 @@ impl Question<'_> {
             families.push(Family::of(file.language).id);
             all.extend(self.with_declarations(*target)?);
         }
-        let mut uses = Vec::new();
-        for name in &names {
-            for file in self.resolver.files.using(name, MAX_FILES)? {
+        let mut uses: BTreeMap<FileId, Vec<GradedUse>> = BTreeMap::new();
+        let mut next = 0;
+        let defined = names.len();
+        while let Some(name) = names.get(next).cloned() {
+            let is_alias = next >= defined;
+            next += 1;
+            for file in self.resolver.files.using(&name, MAX_FILES)? {
                 self.check_deadline()?;
                 let loaded = self.resolver.files.file(file);
                 if !families.contains(&Family::of(loaded.language).id) {
                     continue;
                 }
-                let graded = self.grade_file(file, &loaded, name, &all)?;
-                if !graded.is_empty() {
-                    uses.push((file, graded));
+                let mut graded = self.grade_file(file, &loaded, &name, &all)?;
+                if is_alias {
+                    graded.retain(|found| found.grade == Grade::Exact);
                 }
+                if graded.is_empty() {
+                    continue;
+                }
+                // Uses under another name: `import { render as draw }`.
+                for alias in aliases_of(&loaded, &name) {
+                    if names.len() < MAX_NAMES && !names.contains(&alias) {
+                        names.push(alias);
+                    }
+                }
+                uses.entry(file).or_default().extend(graded);
             }
         }
-        Ok(uses)
+        for found in uses.values_mut() {
+            found.sort_by_key(|graded| graded.reference.at);
+            found.dedup_by_key(|graded| graded.reference.at);
+        }
+        Ok(uses.into_iter().collect())
     }
 
     fn grade_file(
@@ -266,39 +287,11 @@ impl Question<'_> {
         targets: &HashSet<DefinitionRef>,
     ) -> Result<Vec<GradedUse>, StoreError> {
         let mut graded = Vec::new();
-        let mut grade = |name: &str, references: Vec<Reference>| -> Result<(), StoreError> {
-            for reference in references {
-                if let Some(grade) = self.grade(file, name, &reference, targets)? {
-                    graded.push(GradedUse { reference, grade });
-                }
-            }
-            Ok(())
-        };
-        grade(name, loaded.references_of(name)?)?;
-        // Uses under another name: `import { render as draw }`.
-        let is_alias = |binding: &&ImportBinding| {
-            matches!(binding.imported, Imported::Name(imported) if loaded.symbols.name(imported) == name)
-                && loaded.symbols.name(binding.local) != name
-                && !loaded.symbols.name(binding.written).is_empty()
-        };
-        let aliases = loaded.symbols.imports.iter().filter(is_alias);
-        let aliases: HashSet<&str> = aliases
-            .map(|binding| loaded.symbols.name(binding.local))
-            .collect();
-        for alias in aliases {
-            let mut references = loaded.references_of(alias)?;
-            references.retain(|reference| reference.target == Target::Scope);
-            let exact = |reference: &Reference| self.grade(file, alias, reference, targets);
-            for reference in references {
-                if exact(&reference)? == Some(Grade::Exact) {
-                    graded.push(GradedUse {
-                        reference,
-                        grade: Grade::Exact,
-                    });
-                }
+        for reference in loaded.references_of(name)? {
+            if let Some(grade) = self.grade(file, name, &reference, targets)? {
+                graded.push(GradedUse { reference, grade });
             }
         }
-        graded.sort_by_key(|graded| graded.reference.at);
         Ok(graded)
     }
 
@@ -460,6 +453,18 @@ impl Question<'_> {
         let shown = ShownText::of(&loaded.path, &file.text);
         Some(shown.symbol_of(&loaded.symbols, loaded.definition(of.id), NameMatch::Exact))
     }
+}
+
+/// Names under which a file uses an import of `name`.
+fn aliases_of(loaded: &LoadedFile, name: &str) -> Vec<String> {
+    let is_alias = |binding: &&ImportBinding| {
+        matches!(binding.imported, Imported::Name(imported) if loaded.symbols.name(imported) == name)
+            && loaded.symbols.name(binding.local) != name
+    };
+    let aliases = loaded.symbols.imports.iter().filter(is_alias);
+    aliases
+        .map(|binding| loaded.symbols.name(binding.local).to_owned())
+        .collect()
 }
 
 /// Uses with their lines as the file has them now. `None` if the file is gone; a file that has changed since it

@@ -16,7 +16,8 @@ use docent_core::symbols::{
     SymbolDefinition, SymbolKind, Target,
 };
 
-use super::family::{Family, Visibility};
+use super::constructors::is_constructor;
+use super::family::{Family, FamilyId, Visibility};
 use super::loaded::{DefinitionRef, FileId, LoadedFile, LoadedFiles};
 use crate::store::StoreError;
 
@@ -84,6 +85,16 @@ impl<'a> SymbolResolver<'a> {
         name: &str,
         reference: &Reference,
     ) -> Result<Resolution, StoreError> {
+        let found = self.resolve_target(file, name, reference)?;
+        self.with_constructors(found, name, reference.role)
+    }
+
+    fn resolve_target(
+        &self,
+        file: FileId,
+        name: &str,
+        reference: &Reference,
+    ) -> Result<Resolution, StoreError> {
         let loaded = self.files.file(file);
         match reference.target {
             Target::Definition(id) => Ok(Resolution::Found(vec![DefinitionRef { file, id }])),
@@ -141,9 +152,15 @@ impl<'a> SymbolResolver<'a> {
                 Imported::Default => binding.local == id,
                 _ => false,
             };
-            if is_meant && binding.line == line {
-                values.extend(self.values_of_import(file, binding, MAX_DEPTH)?);
+            if !is_meant || binding.line != line {
+                continue;
             }
+            // `export { render }` hands on a name of this file.
+            values.extend(if loaded.symbols.name(binding.written).is_empty() {
+                self.values_of_name(file, name, None, MAX_DEPTH)?
+            } else {
+                self.values_of_import(file, binding, MAX_DEPTH)?
+            });
         }
         Ok(as_resolution(&values))
     }
@@ -232,7 +249,10 @@ impl<'a> SymbolResolver<'a> {
                 parent.kind.is_container() && parent.kind != SymbolKind::Module
             }) || definition.parent.is_none()
                 && !loaded.symbols.name(definition.scope).is_empty();
-            if is_member && !family.has_implicit_members {
+            // In the body of a class, its members are plain names: `name = property(get_name)`.
+            let is_in_body = definition.parent.is_some() && definition.parent == within;
+            if is_member && !is_in_body && !family.has_implicit_members || is_constructor(loaded, definition)
+            {
                 continue;
             }
             visible.push((distance, id));
@@ -415,6 +435,15 @@ impl<'a> SymbolResolver<'a> {
             .collect();
         if !own.is_empty() {
             return Ok(limit(own));
+        }
+        // `import static zoo.Cages.open`, `import zoo.Cages.Door`
+        if Family::of(loaded.language).id == FamilyId::Jvm {
+            let members = loaded.definitions_named(name);
+            let members = members.filter(|(_, definition)| !is_constructor(&loaded, definition));
+            let members: Vec<Value> = members
+                .map(|(id, _)| Value::Definition(DefinitionRef { file, id }))
+                .collect();
+            return Ok(limit(members));
         }
         let mut values = Vec::new();
         let wanted = loaded.name_id(name);

@@ -109,12 +109,11 @@ impl<'a> SymbolsReader<'a> {
 
     /// The name with an id. Empty if there is none.
     pub fn name(&self, NameId(id): NameId) -> Result<&str, DecodeError> {
-        let table = match self.name_table.get() {
-            Some(table) => table,
-            None => {
-                let table = self.read_name_table()?;
-                self.name_table.get_or_init(|| table)
-            }
+        let table = if let Some(table) = self.name_table.get() {
+            table
+        } else {
+            let table = self.read_name_table()?;
+            self.name_table.get_or_init(|| table)
         };
         let at = id as usize;
         let start = at.checked_sub(1).map_or(0, |before| {
@@ -179,9 +178,10 @@ impl<'a> SymbolsReader<'a> {
         let kind = flags & ((1 << KIND_BITS) - 1);
         let name = self.read_name_id(bytes)?;
         let scope = self.read_name_id(bytes)?;
-        let parent = match has(HAS_PARENT) {
-            true => Some(self.check_definition(bytes.read_difference(at)?)?),
-            false => None,
+        let parent = if has(HAS_PARENT) {
+            Some(self.check_definition(bytes.read_difference(at)?)?)
+        } else {
+            None
         };
         let first_line = bytes.read_difference(line_before)?;
         let last_line = bytes.read_difference(first_line)?;
@@ -190,13 +190,15 @@ impl<'a> SymbolsReader<'a> {
             column: bytes.read()?,
         };
         let signature = read_range(bytes, signature_before)?;
-        let doc = match has(HAS_DOC) {
-            true => read_range(bytes, signature.start)?,
-            false => ByteRange::default(),
+        let doc = if has(HAS_DOC) {
+            read_range(bytes, signature.start)?
+        } else {
+            ByteRange::default()
         };
-        let result = match has(HAS_RESULT) {
-            true => Some(self.read_expression_id(bytes)?),
-            false => None,
+        let result = if has(HAS_RESULT) {
+            Some(self.read_expression_id(bytes)?)
+        } else {
+            None
         };
         let mut bases = Vec::new();
         if has(HAS_BASES) {
@@ -245,7 +247,10 @@ impl<'a> SymbolsReader<'a> {
             let group = self.next_group(&mut bytes, &mut id)?;
             self.read_group(group, NameId(id), &mut references)?;
         }
-        references.sort_by_key(|reference| (reference.at, reference.name));
+        // Groups are in the order of names, which a stable sort keeps for equal positions. One number is compared
+        // faster than two.
+        references
+            .sort_by_key(|reference| u64::from(reference.at.line) << 32 | u64::from(reference.at.column));
         Ok(references)
     }
 

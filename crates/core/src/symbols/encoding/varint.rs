@@ -101,8 +101,8 @@ impl<'a> VarintReader<'a> {
         u32::try_from(number).map_err(|_| DecodeError)
     }
 
-    /// Reads how many items follow, each of which takes `bytes_each` bytes at least. More than fit are damage,
-    /// so that nothing is allocated for them.
+    /// Reads how many items follow, each of which takes `bytes_each` bytes at least. More than fit are
+    /// damage, so that nothing is allocated for them.
     pub(super) fn read_count(&mut self, bytes_each: usize) -> Result<u32, DecodeError> {
         let count = self.read()?;
         let fits = (count as usize)
