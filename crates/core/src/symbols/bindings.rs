@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use super::reader::{MAX_NAME_BYTES, to_u32};
 use super::rules::{ChildMeaning, NodeMeaning, NodeRule};
-use super::walk::{MAX_DEFINITIONS, PendingBind, SymbolWalk, named_children};
+use super::walk::{LOCAL_MARK, MAX_DEFINITIONS, PendingBind, SymbolWalk, named_children};
 use super::{ByteRange, DefinitionId, Expression, ExpressionId, NameId, SymbolDefinition, SymbolKind};
 
 /// Bytes of the signature of a field or constant.
@@ -39,7 +39,9 @@ impl<'a> SymbolWalk<'a> {
         rule: &'static NodeRule,
         meaning: NodeMeaning,
     ) -> Option<PendingBind> {
-        let written = rule.child(node, ChildMeaning::Type);
+        let written = rule
+            .child(node, ChildMeaning::Type)
+            .filter(|written| !matches!(self.reader.text_of(*written), "var" | "auto"));
         let value = rule.child(node, ChildMeaning::Value);
         let element = rule.child(node, ChildMeaning::Element);
         let mut known = written.and_then(|written| self.reader.instance_of(written));
@@ -97,7 +99,12 @@ impl<'a> SymbolWalk<'a> {
                     .open
                     .last()
                     .is_none_or(|open| open.kind.is_container());
-        if !is_definition && (self.is_local() || meaning == NodeMeaning::Parameter) {
+        let is_parameter = meaning == NodeMeaning::Parameter;
+        let is_constructor = rule.names(ChildMeaning::FieldMark);
+        if is_parameter && !is_constructor && !self.is_local() {
+            names.retain(|(target, ..)| self.reader.rules.of(*target).meaning == Some(NodeMeaning::TypeName));
+        }
+        if is_parameter || !is_definition && self.is_local() {
             let names = names.into_iter().map(|(_, name, known)| (name, known)).collect();
             return Some(PendingBind { after, names });
         }
@@ -154,7 +161,8 @@ impl<'a> SymbolWalk<'a> {
             )
         ) {
             let text = self.reader.text_of(target);
-            if !text.is_empty() && text.len() <= MAX_NAME_BYTES {
+            let is_constant = rule.meaning == Some(NodeMeaning::Name) && self.is_constant_pattern(text);
+            if !is_constant && !text.is_empty() && text.len() <= MAX_NAME_BYTES {
                 let name = self.reader.intern(text);
                 let known = known.or_else(|| self.self_parameter(text));
                 names.push((target, name, known));
@@ -171,10 +179,21 @@ impl<'a> SymbolWalk<'a> {
             {
                 self.collect_list(target, known, value, names);
             }
+            // `Some(row)` has the type of its content.
+            (_, "tuple_struct_pattern")
+                if target.named_child_count() == 2
+                    && matches!(self.reader.text_of(target).split('(').next(), Some("Some" | "Ok")) =>
+            {
+                if let Some(content) = target.named_child(1) {
+                    self.collect_targets(content, known, value, names);
+                }
+            }
             _ => {
                 let children = Self::pattern_children(rule, target);
                 let is_wrapper = children.len() == 1 || target.kind().ends_with("declarator");
-                let written = rule.child(target, ChildMeaning::Type);
+                // Of a pattern such as `Some(row)`, the type is that of the whole.
+                let is_declarator = rule.names(ChildMeaning::Target);
+                let written = rule.child(target, ChildMeaning::Type).filter(|_| is_declarator);
                 let written = written.and_then(|written| self.reader.instance_of(written));
                 let known = written.or(known).or_else(|| {
                     let value = rule.child(target, ChildMeaning::Value)?;
@@ -219,15 +238,19 @@ impl<'a> SymbolWalk<'a> {
 
     /// The parts of a pattern that bind names: not a type, a default value or an ignored key.
     fn pattern_children(rule: &NodeRule, pattern: Node<'a>) -> Vec<Node<'a>> {
+        let has_targets = rule.names(ChildMeaning::Target);
         let mut cursor = pattern.walk();
         let mut children = Vec::new();
         let mut has_more = cursor.goto_first_child();
         while has_more {
             let child = cursor.node();
             let field = cursor.field_id().map(std::num::NonZero::get);
-            let meaning = rule.meaning_of_child(child, field);
-            if child.is_named() && matches!(meaning, None | Some(ChildMeaning::Target | ChildMeaning::Inner))
-            {
+            let is_part = match rule.meaning_of_child(child, field) {
+                Some(ChildMeaning::Target) => true,
+                None | Some(ChildMeaning::Inner) => !has_targets,
+                _ => false,
+            };
+            if child.is_named() && is_part {
                 children.push(child);
             }
             has_more = cursor.goto_next_sibling();
@@ -377,12 +400,19 @@ impl<'a> SymbolWalk<'a> {
         meaning: NodeMeaning,
         known: Option<ExpressionId>,
     ) {
-        let parent = self.reader.open.last().copied();
-        // The outline has it already: a function that is bound to a name, a property with code.
-        if self.find_in_outline(target.start_byte()).is_some() {
+        let mut parent = self.reader.open.last().copied();
+        // The outline has it already: a function that is bound to a name, a macro with parameters.
+        if let Some(id) = self.find_in_outline(target.start_byte()) {
+            if meaning == NodeMeaning::Macro {
+                self.reader.symbols.definitions[id.0 as usize].kind = SymbolKind::Macro;
+            }
             return;
         }
         let name = self.bare_name(target, name);
+        // A macro belongs to no function or type, wherever it is defined.
+        if meaning == NodeMeaning::Macro {
+            parent = None;
+        }
         let in_type = parent.is_some_and(|open| open.kind.is_container() && open.kind != SymbolKind::Module);
         let is_upper =
             |name: &str| name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
@@ -402,7 +432,10 @@ impl<'a> SymbolWalk<'a> {
         {
             return;
         }
-        if parent.is_none() && self.is_known_field(DefinitionId(u32::MAX), name, known) {
+        if parent.is_none()
+            && meaning != NodeMeaning::Macro
+            && self.is_known_field(DefinitionId(u32::MAX), name, known)
+        {
             return;
         }
         let scope = match parent {
@@ -417,6 +450,13 @@ impl<'a> SymbolWalk<'a> {
             (parent.map(|open| open.id), scope),
             known,
         );
+        let rule = self.reader.rules.of(node);
+        let mark = rule.child(node, ChildMeaning::LocalMark);
+        if mark.is_some_and(|mark| self.reader.text_of(mark) == LOCAL_MARK)
+            && let Some(defined) = self.reader.symbols.definitions.last_mut()
+        {
+            defined.is_file_local = true;
+        }
     }
 
     /// The definition of the outline whose name begins here: the innermost that is open, or one of the next.
@@ -477,7 +517,7 @@ impl<'a> SymbolWalk<'a> {
             scope,
             parent,
             first_line: to_u32(doc.map_or(node.start_position().row, |doc| doc.start_position().row) + 1),
-            last_line: to_u32(node.end_position().row + 1),
+            last_line: to_u32(last_row(node) + 1),
             name_at: Self::position(name_node),
             signature: ByteRange {
                 start: to_u32(start),
@@ -513,4 +553,14 @@ fn meaningful_children<'a>(node: Node<'a>, rule: &NodeRule) -> Vec<(Node<'a>, bo
         has_more = cursor.goto_next_sibling();
     }
     children
+}
+
+/// The last row of a node, without the line break that ends a directive.
+fn last_row(node: Node<'_>) -> usize {
+    let (start, end) = (node.start_position(), node.end_position());
+    if end.column == 0 && end.row > start.row {
+        end.row - 1
+    } else {
+        end.row
+    }
 }

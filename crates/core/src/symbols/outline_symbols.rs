@@ -28,6 +28,12 @@ impl<'a> SymbolWalk<'a> {
                     None => self.reader.intern(""),
                 };
             }
+            if self.reader.rules.traits.flat_functions
+                && parent.is_some_and(|parent| self.outline[parent].kind == ChunkKind::Function)
+            {
+                converted.parent = None;
+                converted.scope = self.reader.intern("");
+            }
             self.reader.symbols.definitions.push(converted);
             self.starts.push(definition.bytes.start);
             self.outline.push(definition);

@@ -11,6 +11,9 @@ use super::{DefinitionId, Expression, ExpressionId, FileSymbols, NameId, SymbolK
 /// Longer names are left out. Nobody asks for them, and a hostile text may have one of a megabyte.
 pub(super) const MAX_NAME_BYTES: usize = 200;
 
+/// The type around the current node, in Rust and Swift and as an annotation of Python.
+pub(super) const THIS_TYPE: &str = "Self";
+
 /// How deep an expression is read. A chain of calls that is longer says nothing about its type.
 const MAX_EXPRESSION_DEPTH: u8 = 12;
 
@@ -157,6 +160,9 @@ impl<'a> SymbolReader<'a> {
                 let callee = rule
                     .child(node, ChildMeaning::Callee)
                     .or_else(|| rule.child(node, ChildMeaning::Member))?;
+                if let Some(object) = self.transparent_object(callee) {
+                    return self.read_value(object, depth);
+                }
                 if self.rules.traits.self_parameter && self.text_of(callee) == "super" {
                     let class = self.enclosing_type()?;
                     return self.keep(Expression::Super(class));
@@ -189,6 +195,17 @@ impl<'a> SymbolReader<'a> {
                 let receiver = rule.child(node, ChildMeaning::Receiver)?;
                 let receiver = self.read_value(receiver, depth)?;
                 self.keep(Expression::Element(receiver))
+            }
+            NodeMeaning::PathRoot => {
+                // `super` of a module inside of the file is the file.
+                let in_module = self.open.iter().any(|open| open.kind == SymbolKind::Module);
+                let text = self.text_of(node);
+                let name = self.intern(if text == "super" && in_module {
+                    "self"
+                } else {
+                    text
+                });
+                self.keep(Expression::Name(name))
             }
             NodeMeaning::Builtin => self.keep(Expression::Builtin),
             meaning @ (NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType) => {
@@ -244,6 +261,19 @@ impl<'a> SymbolReader<'a> {
         name.trim_start_matches(self.rules.traits.sigils)
     }
 
+    /// The object of a call that returns it: `row` in `row.clone()`.
+    fn transparent_object<'t>(&self, callee: Node<'t>) -> Option<Node<'t>> {
+        let calls = self.rules.traits.transparent_calls;
+        let rule = self.rules.of(callee);
+        if calls.is_empty() || rule.meaning != Some(NodeMeaning::Access) {
+            return None;
+        }
+        let member = self.text_of(rule.child(callee, ChildMeaning::Member)?);
+        let is_transparent = calls.split(' ').any(|call| call == member);
+        rule.child(callee, ChildMeaning::Receiver)
+            .filter(|_| is_transparent)
+    }
+
     /// The object that the current method runs on.
     pub(super) fn this(&mut self) -> Option<ExpressionId> {
         if let Some(class) = self.enclosing_type() {
@@ -273,6 +303,9 @@ impl<'a> SymbolReader<'a> {
         let name = self.intern(text);
         match self.scopes.find(name) {
             Some(value) => value,
+            None if text == THIS_TYPE && self.enclosing_type().is_some() => {
+                self.read_special(NodeMeaning::ThisType)
+            }
             None => match self.special_meaning(text) {
                 Some(meaning) => self.read_special(meaning),
                 None => {
@@ -334,8 +367,10 @@ impl<'a> SymbolReader<'a> {
             NodeMeaning::Generic => self.read_generic(node, rule, depth),
             // A type that is written as a text is a name that is defined later.
             NodeMeaning::Builtin => {
-                let name = self.text_of(node).trim_matches(['"', '\'']);
-                let is_name = !name.is_empty()
+                let text = self.text_of(node);
+                let name = text.trim_matches(['"', '\'']);
+                let is_name = name.len() < text.len()
+                    && !name.is_empty()
                     && name.len() <= MAX_NAME_BYTES
                     && name.chars().all(|c| c.is_alphanumeric() || c == '_');
                 if !is_name {

@@ -14,6 +14,12 @@ pub(super) struct LanguageTraits {
     pub(super) several_results: bool,
     /// Capitals make a constant of a variable.
     pub(super) constants_by_case: bool,
+    /// A function inside a function is a mistake of the parser, which lost a bracket to the preprocessor.
+    pub(super) flat_functions: bool,
+    /// A name with a capital in a pattern is a constant or a type, and binds nothing.
+    pub(super) constants_in_patterns: bool,
+    /// Methods that return their object, or a part of it that has the same type here: `unwrap`.
+    pub(super) transparent_calls: &'static str,
     /// Fields are declared, so that `this.x = …` defines none.
     pub(super) declared_fields: bool,
     /// Identifiers that the grammar has no nodes of their own for: `$this`, `true`.
@@ -50,6 +56,9 @@ impl LanguageTraits {
         self_parameter: false,
         several_results: false,
         constants_by_case: false,
+        flat_functions: false,
+        constants_in_patterns: false,
+        transparent_calls: "",
         declared_fields: false,
         special_names: &[],
         sigils: &[],
@@ -114,6 +123,29 @@ pub(super) const ROWS: &[RuleRow] = &[
         rules: include_str!("queries/go.scm"),
         traits: LanguageTraits {
             several_results: true,
+            ..PLAIN
+        },
+    },
+    RuleRow {
+        languages: &[Language::C],
+        rules: include_str!("queries/c.scm"),
+        traits: LanguageTraits {
+            flat_functions: true,
+            ..PLAIN
+        },
+    },
+    RuleRow {
+        languages: &[Language::Java],
+        rules: include_str!("queries/java.scm"),
+        traits: PLAIN,
+    },
+    RuleRow {
+        languages: &[Language::Rust],
+        rules: include_str!("queries/rust.scm"),
+        traits: LanguageTraits {
+            constants_in_patterns: true,
+            transparent_calls: " unwrap expect unwrap_or_default clone cloned to_owned as_ref as_mut as_deref borrow \
+                borrow_mut lock iter iter_mut into_iter ",
             ..PLAIN
         },
     },

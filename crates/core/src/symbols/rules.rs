@@ -101,9 +101,12 @@ pub(super) enum NodeMeaning {
     Super,
     /// `Self` and `static` as types.
     ThisType,
+    /// The first name of a path that is no definition: `crate`, `super`.
+    PathRoot,
     /// Binds a name in its scope, or defines a variable or field.
     Bind,
-    /// Binds a name in its scope, and defines nothing but a marked field.
+    /// Binds a name inside a function, and defines nothing but a marked field outside of one, such as in the type
+    /// of a function pointer. A type parameter is bound in the type that has it, too.
     Parameter,
     /// Assigns to a name that exists; `this.x = …` defines a field.
     Assign,
@@ -111,6 +114,8 @@ pub(super) enum NodeMeaning {
     Field,
     Variable,
     Macro,
+    /// Text of a macro that the grammar does not parse.
+    MacroText,
     Import,
     /// An export statement, which may import too.
     Export,
@@ -152,6 +157,8 @@ pub(super) enum ChildMeaning {
     Exported,
     /// The name of a field in a literal.
     Key,
+    /// Marks a definition that only its own file can use, if it says `static`.
+    LocalMark,
     Ignore,
 }
 
@@ -218,6 +225,17 @@ impl NodeRule {
         Some(rule.meaning)
     }
 
+    /// Whether a child can have this meaning.
+    pub(super) fn names(&self, meaning: ChildMeaning) -> bool {
+        self.children.iter().any(|rule| rule.meaning == meaning)
+    }
+
+    /// Whether the member is the last child, in a grammar without a field for it.
+    pub(super) fn has_member_last(&self) -> bool {
+        let is_last = |rule: &ChildRule| rule.meaning == ChildMeaning::Member && rule.field.is_none();
+        self.children.iter().any(is_last)
+    }
+
     /// The first child of `node` with a meaning.
     pub(super) fn child<'a>(&self, node: Node<'a>, meaning: ChildMeaning) -> Option<Node<'a>> {
         self.children
@@ -239,6 +257,7 @@ impl ChildRule {
         let mut cursor = node.walk();
         match self.field.and_then(std::num::NonZero::new) {
             Some(field) => node.children_by_field_id(field, &mut cursor).find(is_kind),
+            None if self.meaning == ChildMeaning::Member => node.children(&mut cursor).filter(is_kind).last(),
             None => node.children(&mut cursor).find(is_kind),
         }
     }

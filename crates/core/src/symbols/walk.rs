@@ -10,11 +10,10 @@ use std::collections::HashMap;
 use tree_sitter::{Node, Tree};
 
 use super::context::Context;
-use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, to_u32};
+use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, THIS_TYPE, to_u32};
 use super::rules::{self, ChildMeaning, NodeMeaning, NodeRule, ScopeKind};
 use super::{
-    DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference, ReferenceRole,
-    SymbolDefinition, Target,
+    DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference, ReferenceRole, Target,
 };
 use crate::chunk::{Definition, FileSyntax};
 use crate::language::Language;
@@ -25,6 +24,9 @@ const MAX_REFERENCES: usize = 200_000;
 
 /// Base classes and interfaces that are kept of a type.
 const MAX_BASES: usize = 100;
+
+/// The storage class of definitions that only their own file can use.
+pub(super) const LOCAL_MARK: &str = "static";
 
 /// Reads the symbols of a parsed text.
 pub(super) fn read_symbols(language: Language, text: &str, syntax: &FileSyntax) -> FileSymbols {
@@ -104,7 +106,14 @@ impl<'a> SymbolWalk<'a> {
                 Some(frame) if frame.rule.children.is_empty() => (None, frame.context.below(None)),
                 Some(frame) => {
                     let field = cursor.field_id().map(std::num::NonZero::get);
-                    let meaning = frame.rule.meaning_of_child(node, field);
+                    let mut meaning = frame.rule.meaning_of_child(node, field);
+                    // `Shelf::sort` of Java has no fields: the last child is the member.
+                    if meaning == Some(ChildMeaning::Receiver)
+                        && frame.rule.has_member_last()
+                        && node.next_named_sibling().is_none()
+                    {
+                        meaning = Some(ChildMeaning::Member);
+                    }
                     (meaning, frame.context.below(meaning))
                 }
                 None => (None, Context::default()),
@@ -158,7 +167,7 @@ impl<'a> SymbolWalk<'a> {
             }
             let name = self.reader.symbols.definitions[id.0 as usize].name;
             // A function inside a function is a local name.
-            if self.is_local() {
+            if self.is_local() && !self.reader.rules.traits.flat_functions {
                 let value = self.reader.keep(Expression::Definition(id));
                 self.reader.scopes.bind(name, value);
             }
@@ -205,6 +214,10 @@ impl<'a> SymbolWalk<'a> {
                 self.use_key(node);
                 return None;
             }
+            Some(ChildMeaning::LocalMark) => {
+                self.mark_as_local(node);
+                return None;
+            }
             _ => {}
         }
         let mut frame = Frame {
@@ -243,7 +256,16 @@ impl<'a> SymbolWalk<'a> {
             }
             Some(NodeMeaning::Index) => context.is_target = false,
             Some(NodeMeaning::Generic) => context.in_type = true,
-            Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType) => return None,
+            Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType | NodeMeaning::PathRoot) => {
+                return None;
+            }
+            Some(NodeMeaning::MacroText) => {
+                self.read_macro_imports(node);
+                self.use_macro_text(node);
+                return None;
+            }
+            // A module with its body in the file is no import.
+            Some(NodeMeaning::Import) if node.child_by_field_name("body").is_some() => {}
             Some(NodeMeaning::Import) => {
                 self.read_import(node, rule);
                 return self.leave_early(&frame);
@@ -352,11 +374,21 @@ impl<'a> SymbolWalk<'a> {
         role: ReferenceRole,
         target: Target,
     ) {
+        self.add_reference_at(Self::position(node), name, role, target);
+    }
+
+    pub(super) fn add_reference_at(
+        &mut self,
+        at: Position,
+        name: NameId,
+        role: ReferenceRole,
+        target: Target,
+    ) {
         if self.reader.symbols.references.len() < MAX_REFERENCES {
             self.reader.symbols.references.push(Reference {
                 name,
                 role,
-                at: Self::position(node),
+                at,
                 within: self.reader.open.last().map(|open| open.id),
                 target,
             });
@@ -370,18 +402,26 @@ impl<'a> SymbolWalk<'a> {
             .open
             .last()
             .is_some_and(|open| open.name_start == node.start_byte());
-        if context.is_target || is_name_of_definition || text.is_empty() || text.len() > MAX_NAME_BYTES {
-            return;
-        }
+        let is_bound = context.is_target && !(role == ReferenceRole::Name && self.is_constant_pattern(text));
+        let is_this_type = text == THIS_TYPE && self.reader.enclosing_type().is_some();
         let is_number = text.starts_with(|c: char| c.is_ascii_digit()) || !text.contains(char::is_alphabetic);
         // A variable of PHP is another name than a function: `$first` and `first()`.
         let bare = self.reader.without_sigil(text);
         let is_local_variable = bare.len() < text.len() && self.is_local();
-        if is_number || is_local_variable || self.reader.special_meaning(text).is_some() {
+        if is_bound
+            || is_this_type
+            || is_name_of_definition
+            || is_number
+            || is_local_variable
+            || text.len() > MAX_NAME_BYTES
+            || self.reader.special_meaning(text).is_some()
+        {
             return;
         }
         let name = self.reader.intern(text);
-        let target = match self.reader.scopes.find(name) {
+        // The names of structs are no names of variables in C.
+        let is_tag = role == ReferenceRole::Type && self.reader.rules.traits.flat_functions;
+        let target = match self.reader.scopes.find(name).filter(|_| !is_tag) {
             None => Target::Scope,
             Some(Some(value)) => match self.reader.symbols.expressions.get(value.0 as usize) {
                 Some(Expression::Definition(id)) if self.is_name_of(*id, name) => Target::Definition(*id),
@@ -393,7 +433,12 @@ impl<'a> SymbolWalk<'a> {
         self.add_reference(node, name, context.role(role), target);
     }
 
-    fn is_name_of(&self, id: DefinitionId, name: NameId) -> bool {
+    /// Whether a name in a pattern is a constant or a type, and not a new variable.
+    pub(super) fn is_constant_pattern(&self, name: &str) -> bool {
+        self.reader.rules.traits.constants_in_patterns && starts_with_capital(name) && self.is_local()
+    }
+
+    pub(super) fn is_name_of(&self, id: DefinitionId, name: NameId) -> bool {
         let definition = self.reader.symbols.definitions.get(id.0 as usize);
         definition.is_some_and(|definition| definition.name == name)
     }
@@ -478,6 +523,17 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
+    /// `static int f(void)` outside of functions.
+    fn mark_as_local(&mut self, mark: Node<'a>) {
+        if self.reader.text_of(mark) == LOCAL_MARK
+            && let Some(open) = self.reader.open.last()
+            && !open.kind.is_container()
+            && open.name_start > mark.start_byte()
+        {
+            self.reader.symbols.definitions[open.id.0 as usize].is_file_local = true;
+        }
+    }
+
     fn add_bases(&mut self, node: Node<'a>) {
         let Some(open) = self.reader.open.last().copied() else {
             return;
@@ -500,41 +556,15 @@ impl<'a> SymbolWalk<'a> {
         let expression = self.reader.symbols.expressions[base.0 as usize];
         let definition = &mut self.reader.symbols.definitions[of.0 as usize];
         // The cases of an enumeration extend it in Scala.
-        let is_itself = expression == Expression::Name(definition.name);
+        let is_itself = definition.has_body && expression == Expression::Name(definition.name);
         if !is_itself && definition.bases.len() < MAX_BASES && !definition.bases.contains(&base) {
             definition.bases.push(base);
         }
     }
+}
 
-    /// The finished symbols, definitions in source order.
-    fn finish(self) -> FileSymbols {
-        let mut symbols = self.reader.symbols;
-        let mut order: Vec<usize> = (0..symbols.definitions.len()).collect();
-        order.sort_by_key(|at| (self.starts[*at], *at));
-        let mut moved = vec![0_u32; order.len()];
-        for (new, old) in order.iter().enumerate() {
-            moved[*old] = to_u32(new);
-        }
-        let moved = |id: DefinitionId| DefinitionId(moved.get(id.0 as usize).copied().unwrap_or(id.0));
-        let mut definitions: Vec<Option<SymbolDefinition>> =
-            symbols.definitions.into_iter().map(Some).collect();
-        symbols.definitions = order.iter().filter_map(|at| definitions[*at].take()).collect();
-        for definition in &mut symbols.definitions {
-            definition.parent = definition.parent.map(moved);
-        }
-        for reference in &mut symbols.references {
-            reference.within = reference.within.map(moved);
-            if let Target::Definition(id) = &mut reference.target {
-                *id = moved(*id);
-            }
-        }
-        for expression in &mut symbols.expressions {
-            if let Expression::Definition(id) | Expression::This(id) | Expression::Super(id) = expression {
-                *id = moved(*id);
-            }
-        }
-        symbols
-    }
+fn starts_with_capital(name: &str) -> bool {
+    name.chars().next().is_some_and(char::is_uppercase)
 }
 
 pub(super) fn named_children(node: Node<'_>) -> Vec<Node<'_>> {

@@ -16,7 +16,8 @@ use docent_core::symbols::{
     SymbolDefinition, SymbolKind, Target,
 };
 
-use super::family::{Family, Visibility};
+use super::constructors::is_constructor;
+use super::family::{Family, FamilyId, Visibility};
 use super::loaded::{DefinitionRef, FileId, LoadedFile, LoadedFiles};
 use crate::store::StoreError;
 
@@ -79,6 +80,16 @@ impl<'a> SymbolResolver<'a> {
 
     /// The definitions that a use means.
     pub(super) fn resolve(
+        &self,
+        file: FileId,
+        name: &str,
+        reference: &Reference,
+    ) -> Result<Resolution, StoreError> {
+        let found = self.resolve_target(file, name, reference)?;
+        self.with_constructors(found, name, reference.role)
+    }
+
+    fn resolve_target(
         &self,
         file: FileId,
         name: &str,
@@ -198,6 +209,9 @@ impl<'a> SymbolResolver<'a> {
             return Ok(limit(values));
         }
         values.extend(self.package_definitions(file, &loaded, name, family)?);
+        if family.has_declarations {
+            values = self.choose_macros(file, values)?;
+        }
         if values.is_empty() {
             for binding in &loaded.symbols.imports {
                 if binding.imported == Imported::Wildcard {
@@ -237,7 +251,8 @@ impl<'a> SymbolResolver<'a> {
                 && !loaded.symbols.name(definition.scope).is_empty();
             // In the body of a class, its members are plain names: `name = property(get_name)`.
             let is_in_body = definition.parent.is_some() && definition.parent == within;
-            if is_member && !is_in_body && !family.has_implicit_members {
+            if is_member && !is_in_body && !family.has_implicit_members || is_constructor(loaded, definition)
+            {
                 continue;
             }
             visible.push((distance, id));
@@ -332,7 +347,7 @@ impl<'a> SymbolResolver<'a> {
     }
 
     /// The files behind an import.
-    fn import_files(
+    pub(super) fn import_files(
         &self,
         file: FileId,
         loaded: &LoadedFile,
@@ -348,13 +363,18 @@ impl<'a> SymbolResolver<'a> {
             line: binding.line as usize,
         };
         let mut files = Vec::new();
-        if let ImportTarget::Files(paths) =
-            self.imports
-                .resolve(loaded.language, loaded.path.as_str(), &import)
+        match self
+            .imports
+            .resolve(loaded.language, loaded.path.as_str(), &import)
         {
-            for path in paths {
-                files.extend(self.files.find(&path)?);
+            ImportTarget::Files(paths) => {
+                for path in paths {
+                    files.extend(self.files.find(&path)?);
+                }
             }
+            // `use super::*` in a module with its body in the file.
+            ImportTarget::Itself if loaded.language == Language::Rust => files.push(file),
+            _ => {}
         }
         let files = Rc::new(files);
         self.resolved.borrow_mut().insert(key, files.clone());
@@ -416,6 +436,15 @@ impl<'a> SymbolResolver<'a> {
         if !own.is_empty() {
             return Ok(limit(own));
         }
+        // `import static zoo.Cages.open`, `import zoo.Cages.Door`
+        if Family::of(loaded.language).id == FamilyId::Jvm {
+            let members = loaded.definitions_named(name);
+            let members = members.filter(|(_, definition)| !is_constructor(&loaded, definition));
+            let members: Vec<Value> = members
+                .map(|(id, _)| Value::Definition(DefinitionRef { file, id }))
+                .collect();
+            return Ok(limit(members));
+        }
         let mut values = Vec::new();
         let wanted = loaded.name_id(name);
         for binding in loaded
@@ -476,7 +505,10 @@ impl<'a> SymbolResolver<'a> {
             }
             Some(Expression::Name(name)) => {
                 let name = loaded.symbols.name(*name);
-                let values = self.values_of_name(file, name, None, depth)?;
+                let mut values = self.values_of_name(file, name, None, depth)?;
+                if values.is_empty() {
+                    values = self.values_of_free_name(file, &loaded, name)?;
+                }
                 self.read_all(values, depth)?
             }
             Some(Expression::Member(receiver, name)) => {
@@ -609,18 +641,20 @@ impl<'a> SymbolResolver<'a> {
     pub(super) fn bases(&self, of: DefinitionRef, depth: u8) -> Values {
         let file = self.files.file(of.file);
         let mut bases = Vec::new();
-        for base in &file.definition(of.id).bases {
-            let values = self.values_of(of.file, *base, depth)?;
-            if values.is_empty() {
-                bases.push(Value::ExternalModule);
+        for part in self.parts_of_type(&file, of.id) {
+            for base in &file.definition(part).bases {
+                let values = self.values_of(of.file, *base, depth)?;
+                if values.is_empty() {
+                    bases.push(Value::ExternalModule);
+                }
+                bases.extend(values);
             }
-            bases.extend(values);
         }
         Ok(limit(bases))
     }
 
     /// The members of a value with a name.
-    fn members(&self, of: &Value, name: &str, depth: u8) -> Result<Resolution, StoreError> {
+    pub(super) fn members(&self, of: &Value, name: &str, depth: u8) -> Result<Resolution, StoreError> {
         let Some(depth) = depth.checked_sub(1).filter(|_| self.step()) else {
             return Ok(Resolution::Unknown);
         };

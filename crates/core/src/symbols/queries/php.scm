@@ -3,7 +3,7 @@
 (variable_name) @name
 (relative_scope) @name
 (comment) @skip
-[(string) (encapsed_string) (integer) (float) (boolean) (primitive_type) (heredoc) (nowdoc)] @builtin
+[(string) (encapsed_string) (integer) (float) (boolean) (heredoc) (nowdoc)] @builtin
 (namespace_definition name: (_) @ignore) @package
 
 (member_access_expression object: (_) @receiver name: (_) @member) @access

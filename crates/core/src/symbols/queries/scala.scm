@@ -24,7 +24,7 @@
 (class_parameter name: (_) @target type: (_) @type) @field
 (enumerator . (_) @target (_) @element .) @bind
 (case_clause pattern: (_) @target) @bind @scope
-(case_class_pattern type: (_) @type pattern: (_) @target)
+(case_class_pattern type: (_) @argument pattern: (_) @target)
 (typed_pattern pattern: (_) @target type: (_) @type)
 (val_definition pattern: (_) @target type: (_) @type value: (_) @value) @bind
 (var_definition pattern: (_) @target type: (_) @type value: (_) @value) @bind
