@@ -5,7 +5,7 @@ use super::rules::ChildMeaning;
 
 /// What the nodes above say about a node.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Context {
+pub(super) struct NodeContext {
     /// In a type.
     pub(super) in_type: bool,
     /// It is called.
@@ -14,7 +14,7 @@ pub(super) struct Context {
     pub(super) is_target: bool,
 }
 
-impl Context {
+impl NodeContext {
     /// The context of a child that means this for its parent.
     pub(super) fn below(self, meaning: Option<ChildMeaning>) -> Self {
         match meaning {

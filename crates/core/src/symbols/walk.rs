@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use tree_sitter::{Node, Tree};
 
-use super::context::Context;
+use super::context::NodeContext;
 use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, THIS_TYPE, to_u32};
 use super::rules::{self, ChildMeaning, NodeMeaning, NodeRule, ScopeKind};
 use super::{
@@ -64,7 +64,7 @@ pub(super) struct SymbolWalk<'a> {
 /// A node whose children are being visited.
 struct Frame {
     rule: &'static NodeRule,
-    context: Context,
+    context: NodeContext,
     /// Scopes that were open before the node.
     depth: usize,
     is_lambda: bool,
@@ -116,7 +116,7 @@ impl<'a> SymbolWalk<'a> {
                     }
                     (meaning, frame.context.below(meaning))
                 }
-                None => (None, Context::default()),
+                None => (None, NodeContext::default()),
             };
             self.open_definitions_until(node.start_byte());
             if let Some(frame) = self.enter(node, meaning, context)
@@ -197,7 +197,7 @@ impl<'a> SymbolWalk<'a> {
         &mut self,
         node: Node<'a>,
         meaning: Option<ChildMeaning>,
-        mut context: Context,
+        mut context: NodeContext,
     ) -> Option<Frame> {
         let rule = self.reader.rules.of(node);
         match meaning {
@@ -242,9 +242,9 @@ impl<'a> SymbolWalk<'a> {
             }
             Some(NodeMeaning::Access) => {
                 self.use_access(node, rule, context);
-                context = Context {
+                context = NodeContext {
                     in_type: context.in_type,
-                    ..Context::default()
+                    ..NodeContext::default()
                 };
             }
             Some(NodeMeaning::Call) => {
@@ -252,7 +252,7 @@ impl<'a> SymbolWalk<'a> {
                     return self.leave_early(&frame);
                 }
                 self.use_called_member(node, rule);
-                context = Context::default();
+                context = NodeContext::default();
             }
             Some(NodeMeaning::Index) => context.is_target = false,
             Some(NodeMeaning::Generic) => context.in_type = true,
@@ -323,7 +323,7 @@ impl<'a> SymbolWalk<'a> {
         node: Node<'a>,
         identifier: NodeMeaning,
         meaning: Option<ChildMeaning>,
-        mut context: Context,
+        mut context: NodeContext,
     ) {
         match identifier {
             NodeMeaning::TypeName => self.use_name(node, context, ReferenceRole::Type),
@@ -395,7 +395,7 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    fn use_name(&mut self, node: Node<'a>, context: Context, role: ReferenceRole) {
+    fn use_name(&mut self, node: Node<'a>, context: NodeContext, role: ReferenceRole) {
         let text = self.reader.text_of(node);
         let is_name_of_definition = self
             .reader
@@ -443,7 +443,7 @@ impl<'a> SymbolWalk<'a> {
         definition.is_some_and(|definition| definition.name == name)
     }
 
-    fn use_access(&mut self, node: Node<'a>, rule: &'static NodeRule, context: Context) {
+    fn use_access(&mut self, node: Node<'a>, rule: &'static NodeRule, context: NodeContext) {
         let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
@@ -461,7 +461,7 @@ impl<'a> SymbolWalk<'a> {
             node
         };
         if key.named_child_count() == 0 && self.reader.rules.of(key).meaning != Some(NodeMeaning::Builtin) {
-            self.use_member(key, None, Context::default());
+            self.use_member(key, None, NodeContext::default());
         }
     }
 
@@ -470,9 +470,9 @@ impl<'a> SymbolWalk<'a> {
         let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
-        let context = Context {
+        let context = NodeContext {
             is_callee: true,
-            ..Context::default()
+            ..NodeContext::default()
         };
         match rule.child(node, ChildMeaning::Receiver) {
             Some(receiver) => {
@@ -483,7 +483,7 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    fn use_member(&mut self, node: Node<'a>, receiver: Option<ExpressionId>, context: Context) {
+    fn use_member(&mut self, node: Node<'a>, receiver: Option<ExpressionId>, context: NodeContext) {
         let text = self.reader.without_sigil(self.reader.text_of(node));
         if text.is_empty() || text.len() > MAX_NAME_BYTES {
             return;
