@@ -40,7 +40,7 @@ pub(crate) fn tool() -> Tool {
 struct Args {
     /// Name or Scope.name
     symbol: String,
-    /// Of the definition: FILE, FILE:LINE or directory
+    /// Of the definition: file, `FILE:LINE` or directory
     path: Option<String>,
     #[schemars(range(min = 1, max = 3))]
     depth: Option<u8>,
@@ -78,6 +78,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     notices.extend(freshness_notices(&outcome.ground.freshness));
     notices.extend(call.project.settings_notice());
     if call.audience == Audience::Person {
+        notices.extend(references.explain_other_uses());
         notices.extend(references.explain_cut());
         references.notice = notice(&notices);
         return Ok(Reply::json(&references));
