@@ -228,13 +228,13 @@ fn the_symbol_tools_take_a_name_and_narrow_the_question() {
       path {"type":"string","description":"File or directory"}
       kind {"type":"string"}
       limit {"type":"integer","minimum":1}
-      format {"type":"string","enum":["text","json"],"description":"Default: text"}
+      format {"type":"string","enum":["text","json"]}
     find_references {"type":"object","required":["symbol"]}
       symbol {"type":"string","description":"Name or Scope.name"}
       path {"type":"string","description":"Of the definition: file, `FILE:LINE` or directory"}
       depth {"type":"integer","minimum":1,"maximum":3}
-      direction {"type":"string","enum":["callers","callees","implementations"],"description":"Default: callers"}
+      direction {"type":"string","enum":["callers","callees","implementations"]}
       limit {"type":"integer","minimum":1}
-      format {"type":"string","enum":["text","json"],"description":"Default: text"}
+      format {"type":"string","enum":["text","json"]}
     "#);
 }

@@ -5,7 +5,7 @@
 //!
 //! Left out: uses by name only, unless a test is asked for and none is exact. `find_references` lists all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use docent_core::chunk::{Chunk, Rows, chunk};
 use docent_core::language::Language;
@@ -76,13 +76,14 @@ pub(super) fn answer(
         is_defined |= !outcome.targets.is_empty();
         answer.counts.exact += outcome.exact.max(outcome.tree.len());
         answer.counts.by_name += outcome.by_name;
+        let mut files = ChunkedFiles::new(project.root);
         let mut seen = HashSet::new();
         for (path, line) in list_places(&outcome, question.asked) {
             if answer.chunks.len() == request.limit {
                 break;
             }
             let is_wanted = request.module.is_none_or(|module| module_of(path) == module);
-            let Some(found) = is_wanted.then(|| chunk_at(project.root, path, line)).flatten() else {
+            let Some(found) = is_wanted.then(|| files.chunk_at(path, line)).flatten() else {
                 continue;
             };
             if (kinds.is_empty() || kinds.contains(&found.kind))
@@ -153,39 +154,65 @@ fn list_places(outcome: &ReferenceOutcome, asked: AskedUses) -> Vec<(&RepoPath, 
     exact
 }
 
-/// The smallest chunk of a file that has this line, as it would be stored.
-fn chunk_at(root: &Root, path: &RepoPath, line: u32) -> Option<StoredChunk> {
-    let text = decode_file(root.read(path, MAX_FILE_BYTES).ok()?.bytes);
-    let language = Language::of_file(path, &text);
-    let line = line as usize;
-    let found = chunk(language, &text)
-        .chunks
-        .into_iter()
-        .filter(|one| one.lines.contains(&line))
-        .min_by_key(|one| one.lines.end() - one.lines.start())?;
-    let Chunk {
-        kind,
-        name,
-        path: scope,
-        lines,
-        part,
-        id,
-        ..
-    } = found;
-    let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
-    Some(StoredChunk {
-        path: path.as_str().to_owned(),
-        language: language.to_string(),
-        kind,
-        name_length: name.len().min(scope.len()),
-        scope,
-        first_line: number(*lines.start()),
-        last_line: number(*lines.end()),
-        part: number(part),
-        generated: false,
-        id,
-        hash: hash(Rows::of(&text).lines(*lines.start(), *lines.end())),
-    })
+/// The files of a project as they are now, each cut into chunks once.
+struct ChunkedFiles<'a> {
+    root: &'a Root,
+    /// By path. `None` for a file that cannot be read.
+    files: HashMap<RepoPath, Option<ChunkedFile>>,
+}
+
+struct ChunkedFile {
+    text: String,
+    language: Language,
+    chunks: Vec<Chunk>,
+}
+
+impl<'a> ChunkedFiles<'a> {
+    fn new(root: &'a Root) -> Self {
+        Self {
+            root,
+            files: HashMap::new(),
+        }
+    }
+
+    /// The smallest chunk of a file that has this line, as it would be stored.
+    fn chunk_at(&mut self, path: &RepoPath, line: u32) -> Option<StoredChunk> {
+        let root = self.root;
+        let file = self.files.entry(path.clone()).or_insert_with(|| {
+            let text = decode_file(root.read(path, MAX_FILE_BYTES).ok()?.bytes);
+            let language = Language::of_file(path, &text);
+            let chunks = chunk(language, &text).chunks;
+            Some(ChunkedFile {
+                text,
+                language,
+                chunks,
+            })
+        });
+        let ChunkedFile {
+            text,
+            language,
+            chunks,
+        } = file.as_ref()?;
+        let found = chunks
+            .iter()
+            .filter(|one| one.lines.contains(&(line as usize)))
+            .min_by_key(|one| one.lines.end() - one.lines.start())?;
+        let (first, last) = (*found.lines.start(), *found.lines.end());
+        let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        Some(StoredChunk {
+            path: path.as_str().to_owned(),
+            language: language.to_string(),
+            kind: found.kind,
+            name_length: found.name.len().min(found.path.len()),
+            scope: found.path.clone(),
+            first_line: number(first),
+            last_line: number(last),
+            part: number(found.part),
+            generated: false,
+            id: found.id,
+            hash: hash(Rows::of(text).lines(first, last)),
+        })
+    }
 }
 
 /// Puts the chunks around uses before all other candidates: those that repeat one are removed, and the

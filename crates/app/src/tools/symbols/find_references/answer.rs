@@ -18,7 +18,7 @@ const MAX_NAME_CHARS: usize = 200;
 /// Characters kept for the fields around the uses, and for notices.
 const FRAME_CHARS: usize = 1_500;
 
-/// How the definitions in an answer relate to the symbol.
+// How the definitions in an answer relate to the symbol. No doc comment: it would be listed with the argument.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Relation {
@@ -185,8 +185,8 @@ impl References {
         self.files.retain(|file| !file.uses.is_empty());
     }
 
-    /// Counts the uses that a tree of callers leaves out: calls found by name or at the top level, and uses that
-    /// are no calls.
+    /// Counts the uses that a tree of callers leaves out: calls found by name or at the top level, and uses
+    /// that are no calls.
     pub(super) fn explain_other_uses(&self) -> Option<String> {
         if self.direction != Relation::Callers || self.depth == 1 {
             return None;

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entry::SymbolEntry;
-use super::{SymbolForm, describe_ground, narrow_path, refuse_symbols, symbol_context};
+use super::{SymbolForm, choose_limit, describe_ground, narrow_path, refuse_symbols, symbol_context};
 use crate::markdown::{count, inline_to};
 use crate::tools::budget::notice;
 use crate::tools::call::{Audience, Call, Reply};
@@ -44,11 +44,9 @@ struct Args {
     path: Option<String>,
     #[schemars(range(min = 1, max = 3))]
     depth: Option<u8>,
-    /// Default: callers
     direction: Option<Relation>,
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// Default: text
     format: Option<SymbolForm>,
 }
 
@@ -67,7 +65,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         path: path.as_deref(),
         depth,
         direction: relation.direction(),
-        limit: args.limit.unwrap_or(DEFAULT_LIMIT),
+        limit: choose_limit(call, args.limit, DEFAULT_LIMIT),
     };
     let outcome = find_references(&symbol_context(call), &query).map_err(refuse_symbols)?;
 
