@@ -19,7 +19,7 @@ use super::failure::{Dialect, Failure, FailureKind};
 use crate::markdown::count;
 use crate::tools::file_text::parse_path;
 
-// The form of an answer about symbols. No doc comment: it would be listed with every argument of this type.
+// The form of an answer about symbols. A doc comment would be listed with every argument of this type.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SymbolForm {
@@ -46,7 +46,8 @@ pub(crate) fn symbol_context<'a>(call: &Call<'a>) -> SymbolContext<'a> {
     }
 }
 
-/// How many definitions or uses are listed. People can scroll, so they get everything unless they say otherwise.
+/// How many definitions or uses are listed. People can scroll, so they get everything unless they say
+/// otherwise.
 fn choose_limit(call: &Call<'_>, given: Option<usize>, default: usize) -> usize {
     given.unwrap_or(match call.audience {
         Audience::Client => default,

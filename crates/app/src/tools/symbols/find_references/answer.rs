@@ -18,7 +18,7 @@ const MAX_NAME_CHARS: usize = 200;
 /// Characters kept for the fields around the uses, and for notices.
 const FRAME_CHARS: usize = 1_500;
 
-// How the definitions in an answer relate to the symbol. No doc comment: it would be listed with the argument.
+// How the definitions in an answer relate to the symbol. A doc comment would be listed with the argument.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Relation {
