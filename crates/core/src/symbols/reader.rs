@@ -22,12 +22,14 @@ const MAX_EXPRESSIONS: usize = 50_000;
 
 /// Types that stand for their argument: a call on them is a call on what they hold.
 const TRANSPARENT_TYPES: &str = " Promise PromiseLike Awaitable Optional Annotated Final ClassVar Type Readonly Partial Required \
-    NonNullable Awaited Box Rc Arc Option Result Ref RefMut Cow Mutex RwLock Pin Coroutine ";
+    NonNullable Awaited Box Rc Arc Option Result Ref RefMut Cow Mutex RwLock Pin Coroutine unique_ptr shared_ptr \
+    weak_ptr optional reference_wrapper ";
 
 /// Types that hold many values.
 const COLLECTION_TYPES: &str = " Array ReadonlyArray List list Sequence Iterable Iterator AsyncIterator AsyncIterable Generator Set \
     set frozenset FrozenSet Deque deque Vec VecDeque HashSet BTreeSet HashMap BTreeMap Map ReadonlyMap WeakMap Record Dict dict \
-    DefaultDict defaultdict OrderedDict Mapping MutableMapping Tuple tuple Collection ArrayList LinkedList Stream IEnumerable ";
+    DefaultDict defaultdict OrderedDict Mapping MutableMapping Tuple tuple Collection ArrayList LinkedList Stream IEnumerable vector \
+    array map unordered_map unordered_set multimap multiset span initializer_list ";
 
 pub(super) struct SymbolReader<'a> {
     pub(super) text: &'a str,
@@ -134,6 +136,11 @@ impl<'a> SymbolReader<'a> {
         let rule = self.rules.of(node);
         match rule.meaning? {
             NodeMeaning::Name | NodeMeaning::TypeName => self.name_expression(node),
+            // `library::people::find` has its last two parts in one node.
+            NodeMeaning::Access if rule.child(node, ChildMeaning::Member).is_none() => {
+                let inner = rule.child(node, ChildMeaning::Inner)?;
+                self.read_value(inner, depth)
+            }
             NodeMeaning::Access => {
                 let receiver = rule.child(node, ChildMeaning::Receiver)?;
                 let member = self.member_name(node, rule)?;
@@ -271,6 +278,11 @@ impl<'a> SymbolReader<'a> {
         let depth = depth.checked_sub(1)?;
         let rule = self.rules.of(node);
         match rule.meaning? {
+            // `std::vector<Row>`
+            NodeMeaning::Access if rule.child(node, ChildMeaning::Member).is_none() => {
+                let inner = rule.child(node, ChildMeaning::Inner)?;
+                self.read_instance(inner, depth)
+            }
             NodeMeaning::Same => {
                 let inner = inner_child(node, rule)?;
                 self.read_instance(inner, depth)

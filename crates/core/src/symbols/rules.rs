@@ -212,6 +212,11 @@ const ROWS: &[RuleRow] = &[
         },
     },
     RuleRow {
+        languages: &[Language::Cpp, Language::CudaCpp],
+        rules: include_str!("queries/cpp.scm"),
+        traits: PLAIN,
+    },
+    RuleRow {
         languages: &[Language::Java],
         rules: include_str!("queries/java.scm"),
         traits: PLAIN,

@@ -248,6 +248,8 @@ impl<'a> SymbolWalk<'a> {
                 }
                 return None;
             }
+            // The part that has the member is below: `library::people::find()`.
+            Some(NodeMeaning::Access) if rule.child(node, ChildMeaning::Member).is_none() => {}
             Some(NodeMeaning::Access) => {
                 self.use_access(node, rule, context);
                 context = Context {
@@ -399,9 +401,12 @@ impl<'a> SymbolWalk<'a> {
         let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
-        let receiver = rule
-            .child(node, ChildMeaning::Receiver)
-            .and_then(|receiver| self.reader.value_of(receiver));
+        let Some(receiver) = rule.child(node, ChildMeaning::Receiver) else {
+            // `::sweep()`
+            self.use_name(member, context, ReferenceRole::Name);
+            return;
+        };
+        let receiver = self.reader.value_of(receiver);
         self.use_member(member, receiver, context);
     }
 
@@ -481,7 +486,7 @@ impl<'a> SymbolWalk<'a> {
     fn mark_as_local(&mut self, mark: Node<'a>) {
         if self.reader.text_of(mark) == LOCAL_MARK
             && let Some(open) = self.reader.open.last()
-            && !open.kind.is_container()
+            && open.kind == SymbolKind::Function
             && open.name_start > mark.start_byte()
         {
             self.reader.symbols.definitions[open.id.0 as usize].is_file_local = true;
