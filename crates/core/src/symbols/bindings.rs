@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use super::reader::{MAX_NAME_BYTES, to_u32};
 use super::rules::{ChildMeaning, NodeMeaning, NodeRule};
-use super::walk::{MAX_DEFINITIONS, PendingBind, SymbolWalk, named_children};
+use super::walk::{LOCAL_MARK, MAX_DEFINITIONS, PendingBind, SymbolWalk, named_children};
 use super::{ByteRange, DefinitionId, Expression, ExpressionId, NameId, SymbolDefinition, SymbolKind};
 
 /// Bytes of the signature of a field or constant.
@@ -36,7 +36,9 @@ impl<'a> SymbolWalk<'a> {
         rule: &'static NodeRule,
         meaning: NodeMeaning,
     ) -> Option<PendingBind> {
-        let written = rule.child(node, ChildMeaning::Type);
+        let written = rule
+            .child(node, ChildMeaning::Type)
+            .filter(|written| !matches!(self.reader.text_of(*written), "var" | "auto"));
         let value = rule.child(node, ChildMeaning::Value);
         let element = rule.child(node, ChildMeaning::Element);
         let mut known = written.and_then(|written| self.reader.instance_of(written));
@@ -49,13 +51,15 @@ impl<'a> SymbolWalk<'a> {
         }
         let mut names = Vec::new();
         let mut after = 0;
+        let mut has_target = false;
         for (target, is_target) in meaningful_children(node, rule) {
             after = after.max(target.end_byte());
             if is_target {
+                has_target = true;
                 self.collect_targets(target, known, value, &mut names);
             }
         }
-        if names.is_empty() && meaning == NodeMeaning::Field {
+        if names.is_empty() && !has_target && meaning == NodeMeaning::Field {
             // An embedded struct: its members are members of this one.
             if let (Some(written), Some(open)) = (written, self.reader.open.last().copied())
                 && let Some(base) = self.reader.value_of(written)
@@ -63,6 +67,16 @@ impl<'a> SymbolWalk<'a> {
                 self.add_base(open.id, base);
             }
             return None;
+        }
+        // A function that is declared without a body.
+        if names.is_empty()
+            && has_target
+            && let Some(open) = self.reader.open.last().copied()
+            && !open.kind.is_container()
+            && node.byte_range().contains(&open.name_start)
+        {
+            let declared = &mut self.reader.symbols.definitions[open.id.0 as usize];
+            declared.result = declared.result.or(known);
         }
         let is_parameter_field = rule.child(node, ChildMeaning::FieldMark).is_some();
         if is_parameter_field && let Some(class) = self.reader.enclosing_type() {
@@ -80,7 +94,11 @@ impl<'a> SymbolWalk<'a> {
                     .open
                     .last()
                     .is_none_or(|open| open.kind.is_container());
-        if !is_definition && self.is_local() {
+        let is_parameter = meaning == NodeMeaning::Parameter;
+        if is_parameter && !self.is_local() {
+            names.retain(|(target, ..)| self.reader.rules.of(*target).meaning == Some(NodeMeaning::TypeName));
+        }
+        if is_parameter || !is_definition && self.is_local() {
             let names = names.into_iter().map(|(_, name, known)| (name, known)).collect();
             return Some(PendingBind { after, names });
         }
@@ -108,7 +126,8 @@ impl<'a> SymbolWalk<'a> {
             Some(NodeMeaning::Name | NodeMeaning::TypeName | NodeMeaning::MemberName)
         ) {
             let text = self.reader.text_of(target);
-            if !text.is_empty() && text.len() <= MAX_NAME_BYTES {
+            let is_constant = rule.meaning == Some(NodeMeaning::Name) && self.is_constant_pattern(text);
+            if !is_constant && !text.is_empty() && text.len() <= MAX_NAME_BYTES {
                 let name = self.reader.intern(text);
                 let known = known.or_else(|| self.self_parameter(text));
                 names.push((target, name, known));
@@ -123,6 +142,22 @@ impl<'a> SymbolWalk<'a> {
                 if kind.ends_with("_list") || kind.ends_with("tuple") || kind.ends_with("tuple_pattern") =>
             {
                 self.collect_list(target, known, value, names);
+            }
+            _ if rule.names(ChildMeaning::Target) => {
+                let value = rule.child(target, ChildMeaning::Value);
+                let known = known.or_else(|| self.reader.value_of(value?));
+                if let Some(child) = rule.child(target, ChildMeaning::Target) {
+                    self.collect_targets(child, known, value, names);
+                }
+            }
+            // `Some(row)` has the type of its content.
+            (_, "tuple_struct_pattern")
+                if target.named_child_count() == 2
+                    && matches!(self.reader.text_of(target).split('(').next(), Some("Some" | "Ok")) =>
+            {
+                if let Some(content) = target.named_child(1) {
+                    self.collect_targets(content, known, value, names);
+                }
             }
             _ => {
                 let children = named_children(target);
@@ -280,12 +315,22 @@ impl<'a> SymbolWalk<'a> {
         meaning: NodeMeaning,
         known: Option<ExpressionId>,
     ) {
-        let parent = self.reader.open.last().copied();
-        // The outline has it already: a function that is bound to a name.
-        if parent.is_some_and(|open| open.name_start == target.start_byte())
-            || self.is_next_in_outline(target.start_byte())
+        let mut parent = self.reader.open.last().copied();
+        // The outline has it already: a function that is bound to a name, a macro with parameters.
+        if let Some(open) = parent
+            && open.name_start == target.start_byte()
         {
+            if meaning == NodeMeaning::Macro {
+                self.reader.symbols.definitions[open.id.0 as usize].kind = SymbolKind::Macro;
+            }
             return;
+        }
+        if self.is_next_in_outline(target.start_byte()) {
+            return;
+        }
+        // A macro belongs to no function or type, wherever it is defined.
+        if meaning == NodeMeaning::Macro {
+            parent = None;
         }
         let in_type = parent.is_some_and(|open| open.kind.is_container() && open.kind != SymbolKind::Module);
         let is_upper =
@@ -305,7 +350,10 @@ impl<'a> SymbolWalk<'a> {
         {
             return;
         }
-        if parent.is_none() && !self.fields.insert((DefinitionId(u32::MAX), name)) {
+        if parent.is_none()
+            && meaning != NodeMeaning::Macro
+            && !self.fields.insert((DefinitionId(u32::MAX), name))
+        {
             return;
         }
         let scope = match parent {
@@ -320,6 +368,14 @@ impl<'a> SymbolWalk<'a> {
             (parent.map(|open| open.id), scope),
             known,
         );
+        let rule = self.reader.rules.of(node);
+        let mark = rule.child(node, ChildMeaning::LocalMark);
+        if !in_type
+            && mark.is_some_and(|mark| self.reader.text_of(mark) == LOCAL_MARK)
+            && let Some(defined) = self.reader.symbols.definitions.last_mut()
+        {
+            defined.is_file_local = true;
+        }
     }
 
     fn is_next_in_outline(&self, name_start: usize) -> bool {
@@ -364,7 +420,7 @@ impl<'a> SymbolWalk<'a> {
             scope,
             parent,
             first_line: to_u32(doc.map_or(node.start_position().row, |doc| doc.start_position().row) + 1),
-            last_line: to_u32(node.end_position().row + 1),
+            last_line: to_u32(last_row(node) + 1),
             name_at: Self::position(name_node),
             signature: ByteRange {
                 start: to_u32(start),
@@ -400,6 +456,16 @@ fn meaningful_children<'a>(node: Node<'a>, rule: &NodeRule) -> Vec<(Node<'a>, bo
         has_more = cursor.goto_next_sibling();
     }
     children
+}
+
+/// The last row of a node, without the line break that ends a directive.
+fn last_row(node: Node<'_>) -> usize {
+    let (start, end) = (node.start_position(), node.end_position());
+    if end.column == 0 && end.row > start.row {
+        end.row - 1
+    } else {
+        end.row
+    }
 }
 
 /// The comment directly above a node.

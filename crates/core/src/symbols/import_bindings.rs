@@ -45,6 +45,7 @@ impl<'a> SymbolWalk<'a> {
             | Language::Svelte => self.read_module_import(node, rule),
             Language::Python => self.read_python_import(node, rule),
             Language::Go => self.read_go_import(node, rule),
+            Language::C | Language::Cpp | Language::CudaCpp | Language::ObjectiveC => self.read_include(node),
             _ => self.read_other_import(node),
         }
     }
@@ -233,10 +234,42 @@ impl<'a> SymbolWalk<'a> {
         self.add_import(node, local, written, imported, false);
     }
 
+    /// `#include "row.h"` brings every name of a file, and hands them on.
+    fn read_include(&mut self, node: Node<'a>) {
+        let statement = self.reader.text_of(node);
+        let line = node.start_position().row + 1;
+        let nothing = self.reader.intern("");
+        for Import { written, .. } in read_statement(self.language, statement, line) {
+            if written.len() <= MAX_NAME_BYTES {
+                let written = self.reader.intern_owned(written);
+                self.add_import(node, nothing, written, Imported::Wildcard, true);
+            }
+        }
+    }
+
     fn read_other_import(&mut self, node: Node<'a>) {
         let statement = self.reader.text_of(node);
         let line = node.start_position().row + 1;
-        let is_reexport = statement.starts_with("pub") || statement.starts_with("export");
+        self.bind_imports(statement, line);
+        self.use_imported_names(node, 6);
+    }
+
+    /// `cfg_fs! { pub mod fs; }`
+    pub(super) fn read_macro_imports(&mut self, node: Node<'a>) {
+        let text = self.reader.text_of(node);
+        let has_items = text.starts_with('{') && (text.contains("mod ") || text.contains("use "));
+        if self.language == Language::Rust
+            && has_items
+            && let Some(call) = node.parent().filter(|call| call.kind() == "macro_invocation")
+            && self.reader.symbols.imports.len() < MAX_IMPORTS
+        {
+            self.bind_imports(self.reader.text_of(call), call.start_position().row + 1);
+        }
+    }
+
+    fn bind_imports(&mut self, statement: &'a str, line: usize) {
+        // A private import of Rust is visible in the modules below.
+        let is_reexport = self.language == Language::Rust || statement.starts_with("export");
         for Import { written, line } in read_statement(self.language, statement, line) {
             let separators: &[char] = &['.', ':', '\\', '/', ' '];
             let last = written.rsplit(separators).next().unwrap_or_default();
@@ -254,7 +287,7 @@ impl<'a> SymbolWalk<'a> {
                 true => Imported::Wildcard,
                 false => Imported::Name(self.reader.intern_owned(last.to_owned())),
             };
-            let written = if is_wildcard && self.language != Language::Rust {
+            let written = if is_wildcard && !matches!(self.language, Language::Rust | Language::Java) {
                 parent
             } else {
                 &written
@@ -268,7 +301,6 @@ impl<'a> SymbolWalk<'a> {
             };
             self.reader.symbols.imports.push(binding);
         }
-        self.use_imported_names(node, 6);
     }
 
     /// Every identifier of the statement that an import binds is a use of it.

@@ -9,13 +9,15 @@
 //! `encoding` is the form in which the index stores them, and reads the part of them that a question needs.
 //!
 //! `queries/LANGUAGE.scm` says which nodes of a grammar are uses, scopes and bindings (`rules`), and `walk`
-//! visits the tree once. Left out on purpose: types that need a type checker, macros and code that is run.
+//! visits the tree once. Left out on purpose: types that need a type checker, the expansion of macros and code
+//! that is run.
 //!
 //! Invariant: the size of [`FileSymbols`] grows with the text, and no text makes this module panic.
 
 mod bindings;
 mod encoding;
 mod import_bindings;
+mod macro_text;
 mod question;
 mod reader;
 mod rules;

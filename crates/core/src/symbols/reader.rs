@@ -11,6 +11,9 @@ use super::{DefinitionId, Expression, ExpressionId, FileSymbols, NameId, SymbolK
 /// Longer names are left out. Nobody asks for them, and a hostile text may have one of a megabyte.
 pub(super) const MAX_NAME_BYTES: usize = 200;
 
+/// The type around the current node, in Rust and Swift and as an annotation of Python.
+pub(super) const THIS_TYPE: &str = "Self";
+
 /// How deep an expression is read. A chain of calls that is longer says nothing about its type.
 const MAX_EXPRESSION_DEPTH: u8 = 12;
 
@@ -19,12 +22,14 @@ const MAX_EXPRESSIONS: usize = 50_000;
 
 /// Types that stand for their argument: a call on them is a call on what they hold.
 const TRANSPARENT_TYPES: &str = " Promise PromiseLike Awaitable Optional Annotated Final ClassVar Type Readonly Partial Required \
-    NonNullable Awaited Box Rc Arc Option Result Ref RefMut Cow Mutex RwLock Pin Coroutine ";
+    NonNullable Awaited Box Rc Arc Option Result Ref RefMut Cow Mutex RwLock Pin Coroutine unique_ptr shared_ptr \
+    weak_ptr optional reference_wrapper ";
 
 /// Types that hold many values.
 const COLLECTION_TYPES: &str = " Array ReadonlyArray List list Sequence Iterable Iterator AsyncIterator AsyncIterable Generator Set \
     set frozenset FrozenSet Deque deque Vec VecDeque HashSet BTreeSet HashMap BTreeMap Map ReadonlyMap WeakMap Record Dict dict \
-    DefaultDict defaultdict OrderedDict Mapping MutableMapping Tuple tuple Collection ArrayList LinkedList Stream IEnumerable ";
+    DefaultDict defaultdict OrderedDict Mapping MutableMapping Tuple tuple Collection ArrayList LinkedList Stream IEnumerable vector \
+    array map unordered_map unordered_set multimap multiset span initializer_list ";
 
 pub(super) struct SymbolReader<'a> {
     pub(super) text: &'a str,
@@ -131,6 +136,11 @@ impl<'a> SymbolReader<'a> {
         let rule = self.rules.of(node);
         match rule.meaning? {
             NodeMeaning::Name | NodeMeaning::TypeName => self.name_expression(node),
+            // `library::people::find` has its last two parts in one node.
+            NodeMeaning::Access if rule.child(node, ChildMeaning::Member).is_none() => {
+                let inner = rule.child(node, ChildMeaning::Inner)?;
+                self.read_value(inner, depth)
+            }
             NodeMeaning::Access => {
                 let receiver = rule.child(node, ChildMeaning::Receiver)?;
                 let member = self.member_name(node, rule)?;
@@ -138,7 +148,12 @@ impl<'a> SymbolReader<'a> {
                 self.keep(Expression::Member(receiver, member))
             }
             NodeMeaning::Call => {
-                let callee = rule.child(node, ChildMeaning::Callee)?;
+                let callee = rule
+                    .child(node, ChildMeaning::Callee)
+                    .or_else(|| rule.child(node, ChildMeaning::Member))?;
+                if let Some(object) = self.transparent_object(callee) {
+                    return self.read_value(object, depth);
+                }
                 if self.rules.traits.self_parameter && self.text_of(callee) == "super" {
                     let class = self.enclosing_type()?;
                     return self.keep(Expression::Super(class));
@@ -167,6 +182,17 @@ impl<'a> SymbolReader<'a> {
                 let receiver = self.read_value(receiver, depth)?;
                 self.keep(Expression::Element(receiver))
             }
+            NodeMeaning::PathRoot => {
+                // `super` of a module inside of the file is the file.
+                let in_module = self.open.iter().any(|open| open.kind == SymbolKind::Module);
+                let text = self.text_of(node);
+                let name = self.intern(if text == "super" && in_module {
+                    "self"
+                } else {
+                    text
+                });
+                self.keep(Expression::Name(name))
+            }
             NodeMeaning::Builtin => self.keep(Expression::Builtin),
             NodeMeaning::This => self.this(),
             NodeMeaning::Super => {
@@ -186,8 +212,21 @@ impl<'a> SymbolReader<'a> {
         }
     }
 
+    /// The object of a call that returns it: `row` in `row.clone()`.
+    fn transparent_object<'t>(&self, callee: Node<'t>) -> Option<Node<'t>> {
+        let calls = self.rules.traits.transparent_calls;
+        let rule = self.rules.of(callee);
+        if calls.is_empty() || rule.meaning != Some(NodeMeaning::Access) {
+            return None;
+        }
+        let member = self.text_of(rule.child(callee, ChildMeaning::Member)?);
+        let is_transparent = calls.split(' ').any(|call| call == member);
+        rule.child(callee, ChildMeaning::Receiver)
+            .filter(|_| is_transparent)
+    }
+
     /// The object that the current method runs on.
-    fn this(&mut self) -> Option<ExpressionId> {
+    pub(super) fn this(&mut self) -> Option<ExpressionId> {
         if let Some(class) = self.enclosing_type() {
             return self.keep(Expression::This(class));
         }
@@ -215,6 +254,10 @@ impl<'a> SymbolReader<'a> {
         let name = self.intern(text);
         match self.scopes.find(name) {
             Some(value) => value,
+            None if text == THIS_TYPE && self.enclosing_type().is_some() => {
+                let class = self.enclosing_type()?;
+                self.keep(Expression::Definition(class))
+            }
             None => self.keep(Expression::Name(name)),
         }
     }
@@ -235,6 +278,11 @@ impl<'a> SymbolReader<'a> {
         let depth = depth.checked_sub(1)?;
         let rule = self.rules.of(node);
         match rule.meaning? {
+            // `std::vector<Row>`
+            NodeMeaning::Access if rule.child(node, ChildMeaning::Member).is_none() => {
+                let inner = rule.child(node, ChildMeaning::Inner)?;
+                self.read_instance(inner, depth)
+            }
             NodeMeaning::Same => {
                 let inner = inner_child(node, rule)?;
                 self.read_instance(inner, depth)
@@ -258,8 +306,10 @@ impl<'a> SymbolReader<'a> {
             NodeMeaning::Generic => self.read_generic(node, rule, depth),
             // A type that is written as a text is a name that is defined later.
             NodeMeaning::Builtin => {
-                let name = self.text_of(node).trim_matches(['"', '\'']);
-                let is_name = !name.is_empty()
+                let text = self.text_of(node);
+                let name = text.trim_matches(['"', '\'']);
+                let is_name = name.len() < text.len()
+                    && !name.is_empty()
                     && name.len() <= MAX_NAME_BYTES
                     && name.chars().all(|c| c.is_alphanumeric() || c == '_');
                 if !is_name {

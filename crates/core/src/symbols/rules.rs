@@ -80,14 +80,21 @@ pub(super) enum NodeMeaning {
     Super,
     /// `Self` and `static` as types.
     ThisType,
+    /// The first name of a path that is no definition: `crate`, `super`.
+    PathRoot,
     /// Binds a name in its scope, or defines a variable or field.
     Bind,
+    /// Binds a name inside a function, and defines nothing outside of one, such as in the type of a function
+    /// pointer. A type parameter is bound in the type that has it, too.
+    Parameter,
     /// Assigns to a name that exists; `this.x = …` defines a field.
     Assign,
     Constant,
     Field,
     Variable,
     Macro,
+    /// Text of a macro that the grammar does not parse.
+    MacroText,
     Import,
     /// An export statement, which may import too.
     Export,
@@ -129,6 +136,8 @@ pub(super) enum ChildMeaning {
     Exported,
     /// The name of a field in a literal.
     Key,
+    /// Marks a definition that only its own file can use, if it says `static`.
+    LocalMark,
     Ignore,
 }
 
@@ -141,6 +150,12 @@ pub(super) struct LanguageTraits {
     pub(super) several_results: bool,
     /// Capitals make a constant of a variable.
     pub(super) constants_by_case: bool,
+    /// A function inside a function is a mistake of the parser, which lost a bracket to the preprocessor.
+    pub(super) flat_functions: bool,
+    /// A name with a capital in a pattern is a constant or a type, and binds nothing.
+    pub(super) constants_in_patterns: bool,
+    /// Methods that return their object, or a part of it that has the same type here: `unwrap`.
+    pub(super) transparent_calls: &'static str,
 }
 
 struct RuleRow {
@@ -153,6 +168,9 @@ const PLAIN: LanguageTraits = LanguageTraits {
     self_parameter: false,
     several_results: false,
     constants_by_case: false,
+    flat_functions: false,
+    constants_in_patterns: false,
+    transparent_calls: "",
 };
 
 const ROWS: &[RuleRow] = &[
@@ -182,6 +200,34 @@ const ROWS: &[RuleRow] = &[
         rules: include_str!("queries/go.scm"),
         traits: LanguageTraits {
             several_results: true,
+            ..PLAIN
+        },
+    },
+    RuleRow {
+        languages: &[Language::C],
+        rules: include_str!("queries/c.scm"),
+        traits: LanguageTraits {
+            flat_functions: true,
+            ..PLAIN
+        },
+    },
+    RuleRow {
+        languages: &[Language::Cpp, Language::CudaCpp],
+        rules: include_str!("queries/cpp.scm"),
+        traits: PLAIN,
+    },
+    RuleRow {
+        languages: &[Language::Java],
+        rules: include_str!("queries/java.scm"),
+        traits: PLAIN,
+    },
+    RuleRow {
+        languages: &[Language::Rust],
+        rules: include_str!("queries/rust.scm"),
+        traits: LanguageTraits {
+            constants_in_patterns: true,
+            transparent_calls: " unwrap expect unwrap_or_default clone cloned to_owned as_ref as_mut as_deref borrow \
+                borrow_mut lock iter iter_mut into_iter ",
             ..PLAIN
         },
     },
@@ -233,6 +279,17 @@ impl NodeRule {
         Some(rule.meaning)
     }
 
+    /// Whether a child can have this meaning.
+    pub(super) fn names(&self, meaning: ChildMeaning) -> bool {
+        self.children.iter().any(|rule| rule.meaning == meaning)
+    }
+
+    /// Whether the member is the last child, in a grammar without a field for it.
+    pub(super) fn has_member_last(&self) -> bool {
+        let is_last = |rule: &ChildRule| rule.meaning == ChildMeaning::Member && rule.field.is_none();
+        self.children.iter().any(is_last)
+    }
+
     /// The first child of `node` with a meaning.
     pub(super) fn child<'a>(&self, node: Node<'a>, meaning: ChildMeaning) -> Option<Node<'a>> {
         self.children
@@ -249,7 +306,12 @@ impl ChildRule {
             return node.child_by_field_id(field).filter(is_kind);
         }
         let mut cursor = node.walk();
-        node.named_children(&mut cursor).find(is_kind)
+        let mut children = node.named_children(&mut cursor).filter(is_kind);
+        if self.meaning == ChildMeaning::Member {
+            children.last()
+        } else {
+            children.next()
+        }
     }
 }
 
@@ -423,12 +485,15 @@ fn node_meaning(capture: &str) -> Option<NodeMeaning> {
         "this" => NodeMeaning::This,
         "super" => NodeMeaning::Super,
         "this_type" => NodeMeaning::ThisType,
+        "path_root" => NodeMeaning::PathRoot,
         "bind" => NodeMeaning::Bind,
+        "parameter" => NodeMeaning::Parameter,
         "assign" => NodeMeaning::Assign,
         "constant" => NodeMeaning::Constant,
         "field" => NodeMeaning::Field,
         "variable" => NodeMeaning::Variable,
         "macro" => NodeMeaning::Macro,
+        "macro_text" => NodeMeaning::MacroText,
         "import" => NodeMeaning::Import,
         "export" => NodeMeaning::Export,
         "package" => NodeMeaning::Package,
@@ -459,6 +524,7 @@ fn child_meaning(capture: &str) -> Option<ChildMeaning> {
         "wildcard" => ChildMeaning::Wildcard,
         "field_mark" => ChildMeaning::FieldMark,
         "key" => ChildMeaning::Key,
+        "local_mark" => ChildMeaning::LocalMark,
         "exported" => ChildMeaning::Exported,
         "ignore" => ChildMeaning::Ignore,
         _ => return None,

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use tree_sitter::{Node, Tree};
 
-use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, to_u32};
+use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, THIS_TYPE, to_u32};
 use super::rules::{self, ChildMeaning, NodeMeaning, NodeRule, ScopeKind};
 use super::{
     ByteRange, DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference,
@@ -21,6 +21,9 @@ use crate::language::Language;
 /// Definitions and uses that are kept of a file. A person writes fewer.
 pub(super) const MAX_DEFINITIONS: usize = 20_000;
 const MAX_REFERENCES: usize = 200_000;
+
+/// The storage class of definitions that only their own file can use.
+pub(super) const LOCAL_MARK: &str = "static";
 
 /// Reads the symbols of a parsed text.
 pub(super) fn read_symbols(language: Language, text: &str, syntax: &FileSyntax) -> FileSymbols {
@@ -87,7 +90,14 @@ impl<'a> SymbolWalk<'a> {
             lambdas: 0,
         };
         for definition in walk.outline {
-            let converted = walk.convert(definition);
+            let mut converted = walk.convert(definition);
+            if rules.traits.flat_functions
+                && let Some(parent) = definition.parent
+                && outline[parent].kind == ChunkKind::Function
+            {
+                converted.parent = None;
+                converted.scope = walk.reader.intern("");
+            }
             walk.reader.symbols.definitions.push(converted);
             walk.starts.push(definition.bytes.start);
         }
@@ -103,7 +113,14 @@ impl<'a> SymbolWalk<'a> {
                 Some(frame) if frame.rule.children.is_empty() => (None, frame.context.below(None)),
                 Some(frame) => {
                     let field = cursor.field_id().map(std::num::NonZero::get);
-                    let meaning = frame.rule.meaning_of_child(node.kind_id(), field);
+                    let mut meaning = frame.rule.meaning_of_child(node.kind_id(), field);
+                    // `Shelf::sort` of Java has no fields: the last child is the member.
+                    if meaning == Some(ChildMeaning::Receiver)
+                        && frame.rule.has_member_last()
+                        && node.next_named_sibling().is_none()
+                    {
+                        meaning = Some(ChildMeaning::Member);
+                    }
                     (meaning, frame.context.below(meaning))
                 }
                 None => (None, Context::default()),
@@ -157,7 +174,7 @@ impl<'a> SymbolWalk<'a> {
             }
             let name = self.reader.symbols.definitions[id.0 as usize].name;
             // A function inside a function is a local name.
-            if self.is_local() {
+            if self.is_local() && !self.reader.rules.traits.flat_functions {
                 let value = self.reader.keep(Expression::Definition(id));
                 self.reader.scopes.bind(name, value);
             }
@@ -199,6 +216,10 @@ impl<'a> SymbolWalk<'a> {
                 self.use_key(node);
                 return None;
             }
+            Some(ChildMeaning::LocalMark) => {
+                self.mark_as_local(node);
+                return None;
+            }
             _ => {}
         }
         let mut frame = Frame {
@@ -227,6 +248,8 @@ impl<'a> SymbolWalk<'a> {
                 }
                 return None;
             }
+            // The part that has the member is below: `library::people::find()`.
+            Some(NodeMeaning::Access) if rule.child(node, ChildMeaning::Member).is_none() => {}
             Some(NodeMeaning::Access) => {
                 self.use_access(node, rule, context);
                 context = Context {
@@ -239,7 +262,16 @@ impl<'a> SymbolWalk<'a> {
                 context = Context::default();
             }
             Some(NodeMeaning::Index) => context.is_target = false,
-            Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType) => return None,
+            Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType | NodeMeaning::PathRoot) => {
+                return None;
+            }
+            Some(NodeMeaning::MacroText) => {
+                self.read_macro_imports(node);
+                self.use_macro_text(node);
+                return None;
+            }
+            // A module with its body in the file is no import.
+            Some(NodeMeaning::Import) if node.child_by_field_name("body").is_some() => {}
             Some(NodeMeaning::Import) => {
                 self.read_import(node, rule);
                 return self.leave_early(&frame);
@@ -255,6 +287,7 @@ impl<'a> SymbolWalk<'a> {
             }
             Some(
                 bound @ (NodeMeaning::Bind
+                | NodeMeaning::Parameter
                 | NodeMeaning::Assign
                 | NodeMeaning::Constant
                 | NodeMeaning::Field
@@ -301,11 +334,21 @@ impl<'a> SymbolWalk<'a> {
         role: ReferenceRole,
         target: Target,
     ) {
+        self.add_reference_at(Self::position(node), name, role, target);
+    }
+
+    pub(super) fn add_reference_at(
+        &mut self,
+        at: Position,
+        name: NameId,
+        role: ReferenceRole,
+        target: Target,
+    ) {
         if self.reader.symbols.references.len() < MAX_REFERENCES {
             self.reader.symbols.references.push(Reference {
                 name,
                 role,
-                at: Self::position(node),
+                at,
                 within: self.reader.open.last().map(|open| open.id),
                 target,
             });
@@ -319,11 +362,20 @@ impl<'a> SymbolWalk<'a> {
             .open
             .last()
             .is_some_and(|open| open.name_start == node.start_byte());
-        if context.is_target || is_name_of_definition || text.is_empty() || text.len() > MAX_NAME_BYTES {
+        let is_bound = context.is_target && !(role == ReferenceRole::Name && self.is_constant_pattern(text));
+        let is_this_type = text == THIS_TYPE && self.reader.enclosing_type().is_some();
+        if is_bound
+            || is_this_type
+            || is_name_of_definition
+            || matches!(text, "" | "_")
+            || text.len() > MAX_NAME_BYTES
+        {
             return None;
         }
         let name = self.reader.intern(text);
-        let target = match self.reader.scopes.find(name) {
+        // The names of structs are no names of variables in C.
+        let is_tag = role == ReferenceRole::Type && self.reader.rules.traits.flat_functions;
+        let target = match self.reader.scopes.find(name).filter(|_| !is_tag) {
             None => Target::Scope,
             Some(Some(value)) => match self.reader.symbols.expressions.get(value.0 as usize) {
                 Some(Expression::Definition(id)) if self.is_name_of(*id, name) => Target::Definition(*id),
@@ -335,7 +387,12 @@ impl<'a> SymbolWalk<'a> {
         None
     }
 
-    fn is_name_of(&self, id: DefinitionId, name: NameId) -> bool {
+    /// Whether a name in a pattern is a constant or a type, and not a new variable.
+    pub(super) fn is_constant_pattern(&self, name: &str) -> bool {
+        self.reader.rules.traits.constants_in_patterns && starts_with_capital(name) && self.is_local()
+    }
+
+    pub(super) fn is_name_of(&self, id: DefinitionId, name: NameId) -> bool {
         let definition = self.reader.symbols.definitions.get(id.0 as usize);
         definition.is_some_and(|definition| definition.name == name)
     }
@@ -344,9 +401,12 @@ impl<'a> SymbolWalk<'a> {
         let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
-        let receiver = rule
-            .child(node, ChildMeaning::Receiver)
-            .and_then(|receiver| self.reader.value_of(receiver));
+        let Some(receiver) = rule.child(node, ChildMeaning::Receiver) else {
+            // `::sweep()`
+            self.use_name(member, context, ReferenceRole::Name);
+            return;
+        };
+        let receiver = self.reader.value_of(receiver);
         self.use_member(member, receiver, context);
     }
 
@@ -364,16 +424,21 @@ impl<'a> SymbolWalk<'a> {
 
     /// Grammars such as Java's and Ruby's have the receiver of a call beside its name.
     fn use_called_member(&mut self, node: Node<'a>, rule: &'static NodeRule) {
-        let Some(receiver) = rule.child(node, ChildMeaning::Receiver) else {
+        let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
-        if let Some(member) = rule.child(node, ChildMeaning::Member) {
-            let receiver = self.reader.value_of(receiver);
-            let context = Context {
-                is_callee: true,
-                ..Context::default()
-            };
-            self.use_member(member, receiver, context);
+        let context = Context {
+            is_callee: true,
+            ..Context::default()
+        };
+        match rule.child(node, ChildMeaning::Receiver) {
+            Some(receiver) => {
+                let receiver = self.reader.value_of(receiver);
+                self.use_member(member, receiver, context);
+            }
+            None => {
+                self.use_name(member, context, ReferenceRole::Call);
+            }
         }
     }
 
@@ -414,6 +479,17 @@ impl<'a> SymbolWalk<'a> {
                 self.reader.value_of(node)
             };
             self.reader.symbols.definitions[open.id.0 as usize].result = result;
+        }
+    }
+
+    /// `static int f(void)` outside of functions.
+    fn mark_as_local(&mut self, mark: Node<'a>) {
+        if self.reader.text_of(mark) == LOCAL_MARK
+            && let Some(open) = self.reader.open.last()
+            && open.kind == SymbolKind::Function
+            && open.name_start > mark.start_byte()
+        {
+            self.reader.symbols.definitions[open.id.0 as usize].is_file_local = true;
         }
     }
 
@@ -484,6 +560,7 @@ impl<'a> SymbolWalk<'a> {
     /// The finished symbols, definitions in source order.
     fn finish(self) -> FileSymbols {
         let mut symbols = self.reader.symbols;
+        spread_local_marks(&mut symbols.definitions);
         let mut order: Vec<usize> = (0..symbols.definitions.len()).collect();
         order.sort_by_key(|at| (self.starts[*at], *at));
         let mut moved = vec![0_u32; order.len()];
@@ -530,6 +607,7 @@ impl Context {
                 ..Self::default()
             },
             Some(ChildMeaning::Value | ChildMeaning::Element | ChildMeaning::Return) => Self::default(),
+            Some(ChildMeaning::Inner) => self,
             _ => Self {
                 is_callee: false,
                 ..self
@@ -546,6 +624,25 @@ impl Context {
             otherwise
         }
     }
+}
+
+/// A function that is declared `static` stays local where its definition does not repeat the word.
+fn spread_local_marks(definitions: &mut [SymbolDefinition]) {
+    let marked = definitions.iter().filter(|definition| definition.is_file_local);
+    let marked: HashSet<(NameId, NameId)> = marked
+        .map(|definition| (definition.scope, definition.name))
+        .collect();
+    if marked.is_empty() {
+        return;
+    }
+    for definition in definitions {
+        let is_function = definition.kind == SymbolKind::Function;
+        definition.is_file_local |= is_function && marked.contains(&(definition.scope, definition.name));
+    }
+}
+
+fn starts_with_capital(name: &str) -> bool {
+    name.chars().next().is_some_and(char::is_uppercase)
 }
 
 pub(super) fn named_children(node: Node<'_>) -> Vec<Node<'_>> {

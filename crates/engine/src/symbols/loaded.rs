@@ -124,7 +124,12 @@ impl<'a> LoadedFiles<'a> {
 
 impl LoadedFile {
     fn new(path: RepoPath, document: SymbolsDocument) -> Result<Self, DecodeError> {
-        let symbols = SymbolsReader::new(&document.bytes)?.decode_without_references()?;
+        let mut symbols = SymbolsReader::new(&document.bytes)?.decode_without_references()?;
+        if is_header(&path) {
+            for definition in &mut symbols.definitions {
+                definition.is_file_local = false;
+            }
+        }
         let by_name = (0..).map(NameId).zip(&symbols.names);
         let by_name = by_name.map(|(id, name)| (name.clone(), id)).collect();
         Ok(Self {
@@ -187,6 +192,12 @@ impl LoadedFile {
             .rsplit_once('/')
             .map_or("", |(directory, _)| directory)
     }
+}
+
+/// Whether other files include this one, so that they can use its `static` definitions.
+fn is_header(path: &RepoPath) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    extension.starts_with(['h', 'H']) || matches!(extension, "inc" | "inl" | "ipp" | "tpp" | "def" | "cuh")
 }
 
 fn damage(error: DecodeError) -> StoreError {

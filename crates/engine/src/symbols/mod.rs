@@ -9,10 +9,13 @@
 
 mod call_tree;
 mod candidate;
+mod constructors;
 mod current;
 mod family;
 mod find;
+mod free_names;
 mod implementations;
+mod includes;
 mod loaded;
 mod location;
 mod name_query;

@@ -203,7 +203,12 @@ impl Question<'_> {
         let mut same = HashSet::from([target]);
         let in_file = |loaded: &LoadedFile, at: FileId, same: &mut HashSet<DefinitionRef>| {
             for (id, other) in loaded.definitions_named(name) {
-                if loaded.symbols.name(other.scope) == scope
+                // A `static` function of another file is another function, and so is a second one with a body,
+                // which belongs to another program.
+                let is_same =
+                    at == target.file || !other.is_file_local && !(other.has_body && definition.has_body);
+                if is_same
+                    && loaded.symbols.name(other.scope) == scope
                     && other.kind.is_container() == definition.kind.is_container()
                 {
                     same.insert(DefinitionRef { file: at, id });
@@ -333,8 +338,12 @@ impl Question<'_> {
         }
     }
 
-    /// Whether two members belong to types of which one is based on the other.
+    /// Whether two members belong to types of which one is based on the other, or two functions of C have the
+    /// same name in one program: platforms have one body each.
     fn is_related(&self, one: DefinitionRef, other: DefinitionRef) -> bool {
+        if self.is_linked(one) && self.is_linked(other) {
+            return true;
+        }
         let (Some(a), Some(b)) = (self.type_of(one), self.type_of(other)) else {
             return false;
         };
@@ -344,6 +353,15 @@ impl Question<'_> {
                 && Family::of(file.language).has_structural_types
         };
         is_interface(a) || is_interface(b) || self.is_based_on(a, b, 6) || self.is_based_on(b, a, 6)
+    }
+
+    /// Whether a definition is found by the linker: a function of C that is not `static`.
+    fn is_linked(&self, of: DefinitionRef) -> bool {
+        let file = self.resolver.files.file(of.file);
+        let definition = file.definition(of.id);
+        Family::of(file.language).has_declarations
+            && definition.kind == SymbolKind::Function
+            && !definition.is_file_local
     }
 
     /// The type that a member belongs to.

@@ -16,7 +16,8 @@ use docent_core::symbols::{
     SymbolDefinition, SymbolKind, Target,
 };
 
-use super::family::{Family, Visibility};
+use super::constructors::is_constructor;
+use super::family::{Family, FamilyId, Visibility};
 use super::loaded::{DefinitionRef, FileId, LoadedFile, LoadedFiles};
 use crate::store::StoreError;
 
@@ -34,6 +35,7 @@ pub(super) struct SymbolResolver<'a> {
     imports: Resolver<'a>,
     resolved: RefCell<HashMap<(FileId, String), Rc<Vec<FileId>>>>,
     values: RefCell<HashMap<(FileId, ExpressionId), Vec<Value>>>,
+    exported: RefCell<HashMap<(FileId, String), Vec<Value>>>,
     steps: Cell<usize>,
 }
 
@@ -73,12 +75,23 @@ impl<'a> SymbolResolver<'a> {
             imports: Resolver::new(project),
             resolved: RefCell::default(),
             values: RefCell::default(),
+            exported: RefCell::default(),
             steps: Cell::new(MAX_STEPS),
         }
     }
 
     /// The definitions that a use means.
     pub(super) fn resolve(
+        &self,
+        file: FileId,
+        name: &str,
+        reference: &Reference,
+    ) -> Result<Resolution, StoreError> {
+        let found = self.resolve_target(file, name, reference)?;
+        self.with_constructors(found, name, reference.role)
+    }
+
+    fn resolve_target(
         &self,
         file: FileId,
         name: &str,
@@ -110,6 +123,8 @@ impl<'a> SymbolResolver<'a> {
             match self.members(receiver, name, MAX_DEPTH)? {
                 Resolution::Found(definitions) => found.extend(definitions),
                 Resolution::External => is_external = true,
+                // The type itself is among the receivers, too.
+                Resolution::Unknown if self.is_impl_block(receiver) => {}
                 Resolution::Unknown => is_unknown = true,
             }
         }
@@ -174,10 +189,12 @@ impl<'a> SymbolResolver<'a> {
         let loaded = self.files.file(file);
         let family = Family::of(loaded.language);
         let local = self.lexical_definitions(file, &loaded, name, within, family)?;
-        if !local.is_empty() {
+        if !local.is_empty() && !self.are_impl_blocks(&loaded, &local) {
             return Ok(local);
         }
-        let mut values = Vec::new();
+        // `impl Display for Row` does not define `Row`.
+        let has_impl_blocks = !local.is_empty();
+        let mut values = local;
         let mut is_imported = false;
         if let Some(id) = loaded.name_id(name) {
             for binding in loaded
@@ -198,13 +215,20 @@ impl<'a> SymbolResolver<'a> {
             return Ok(limit(values));
         }
         values.extend(self.package_definitions(file, &loaded, name, family)?);
-        if values.is_empty() {
+        if family.has_declarations {
+            values = self.choose_macros(file, values)?;
+        }
+        if values.is_empty() || has_impl_blocks {
+            let known = values.len();
             for binding in &loaded.symbols.imports {
                 if binding.imported == Imported::Wildcard {
                     for target in self.import_files(file, &loaded, binding)?.iter() {
                         values.extend(self.exported(*target, name, depth)?);
                     }
                 }
+            }
+            if has_impl_blocks && values.len() == known {
+                values.push(Value::ExternalModule);
             }
         }
         Ok(limit(values))
@@ -237,7 +261,8 @@ impl<'a> SymbolResolver<'a> {
                 && !loaded.symbols.name(definition.scope).is_empty();
             // In the body of a class, its members are plain names: `name = property(get_name)`.
             let is_in_body = definition.parent.is_some() && definition.parent == within;
-            if is_member && !is_in_body && !family.has_implicit_members {
+            if is_member && !is_in_body && !family.has_implicit_members || is_constructor(loaded, definition)
+            {
                 continue;
             }
             visible.push((distance, id));
@@ -273,7 +298,7 @@ impl<'a> SymbolResolver<'a> {
             let is_type = definition.kind.is_container() && definition.kind != SymbolKind::Module;
             let class = if is_type {
                 vec![Value::Instance(DefinitionRef { file, id })]
-            } else if definition.parent.is_none() && !loaded.symbols.name(definition.scope).is_empty() {
+            } else if is_outside_of_type(loaded, definition) {
                 let scope = loaded.symbols.name(definition.scope);
                 let class = scope.rsplit('.').next().unwrap_or_default();
                 self.package_definitions(file, loaded, class, Family::of(loaded.language))?
@@ -332,7 +357,7 @@ impl<'a> SymbolResolver<'a> {
     }
 
     /// The files behind an import.
-    fn import_files(
+    pub(super) fn import_files(
         &self,
         file: FileId,
         loaded: &LoadedFile,
@@ -348,13 +373,18 @@ impl<'a> SymbolResolver<'a> {
             line: binding.line as usize,
         };
         let mut files = Vec::new();
-        if let ImportTarget::Files(paths) =
-            self.imports
-                .resolve(loaded.language, loaded.path.as_str(), &import)
+        match self
+            .imports
+            .resolve(loaded.language, loaded.path.as_str(), &import)
         {
-            for path in paths {
-                files.extend(self.files.find(&path)?);
+            ImportTarget::Files(paths) => {
+                for path in paths {
+                    files.extend(self.files.find(&path)?);
+                }
             }
+            // `use super::*` in a module with its body in the file.
+            ImportTarget::Itself if loaded.language == Language::Rust => files.push(file),
+            _ => {}
         }
         let files = Rc::new(files);
         self.resolved.borrow_mut().insert(key, files.clone());
@@ -402,6 +432,18 @@ impl<'a> SymbolResolver<'a> {
         let Some(depth) = depth.checked_sub(1).filter(|_| self.step()) else {
             return Ok(Vec::new());
         };
+        let key = (file, name.to_owned());
+        if let Some(known) = self.exported.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        // Modules that hand on each other's names would be followed in every order otherwise.
+        self.exported.borrow_mut().insert(key.clone(), Vec::new());
+        let values = self.find_exported(file, name, depth)?;
+        self.exported.borrow_mut().insert(key, values.clone());
+        Ok(values)
+    }
+
+    fn find_exported(&self, file: FileId, name: &str, depth: u8) -> Values {
         let loaded = self.files.file(file);
         let is_top = |definition: &SymbolDefinition| match definition.parent {
             None => loaded.symbols.name(definition.scope).is_empty(),
@@ -415,6 +457,15 @@ impl<'a> SymbolResolver<'a> {
             .collect();
         if !own.is_empty() {
             return Ok(limit(own));
+        }
+        // `import static zoo.Cages.open`, `import zoo.Cages.Door`
+        if Family::of(loaded.language).id == FamilyId::Jvm {
+            let members = loaded.definitions_named(name);
+            let members = members.filter(|(_, definition)| !is_constructor(&loaded, definition));
+            let members: Vec<Value> = members
+                .map(|(id, _)| Value::Definition(DefinitionRef { file, id }))
+                .collect();
+            return Ok(limit(members));
         }
         let mut values = Vec::new();
         let wanted = loaded.name_id(name);
@@ -476,7 +527,10 @@ impl<'a> SymbolResolver<'a> {
             }
             Some(Expression::Name(name)) => {
                 let name = loaded.symbols.name(*name);
-                let values = self.values_of_name(file, name, None, depth)?;
+                let mut values = self.values_of_name(file, name, None, depth)?;
+                if values.is_empty() {
+                    values = self.values_of_free_name(file, &loaded, name)?;
+                }
                 self.read_all(values, depth)?
             }
             Some(Expression::Member(receiver, name)) => {
@@ -609,18 +663,20 @@ impl<'a> SymbolResolver<'a> {
     pub(super) fn bases(&self, of: DefinitionRef, depth: u8) -> Values {
         let file = self.files.file(of.file);
         let mut bases = Vec::new();
-        for base in &file.definition(of.id).bases {
-            let values = self.values_of(of.file, *base, depth)?;
-            if values.is_empty() {
-                bases.push(Value::ExternalModule);
+        for part in self.parts_of_type(&file, of.id) {
+            for base in &file.definition(part).bases {
+                let values = self.values_of(of.file, *base, depth)?;
+                if values.is_empty() {
+                    bases.push(Value::ExternalModule);
+                }
+                bases.extend(values);
             }
-            bases.extend(values);
         }
         Ok(limit(bases))
     }
 
     /// The members of a value with a name.
-    fn members(&self, of: &Value, name: &str, depth: u8) -> Result<Resolution, StoreError> {
+    pub(super) fn members(&self, of: &Value, name: &str, depth: u8) -> Result<Resolution, StoreError> {
         let Some(depth) = depth.checked_sub(1).filter(|_| self.step()) else {
             return Ok(Resolution::Unknown);
         };
@@ -707,6 +763,14 @@ fn limit(mut values: Vec<Value>) -> Vec<Value> {
         }
     }
     kept
+}
+
+/// Whether a method stands outside of its type: `void Row::render() {}`.
+fn is_outside_of_type(file: &LoadedFile, definition: &SymbolDefinition) -> bool {
+    let around = definition
+        .parent
+        .map(|parent| file.path_of(file.definition(parent)));
+    file.symbols.name(definition.scope) != around.unwrap_or_default()
 }
 
 /// The definitions among values.
