@@ -124,7 +124,10 @@ fn measure_speed(directories: &[PathBuf]) {
     let parse: f64 = measured.iter().map(|(parse, ..)| parse).sum();
     let all: f64 = measured.iter().map(|(_, all, ..)| all).sum();
     let chunks: usize = measured.iter().map(|(_, _, chunks, ..)| chunks).sum();
-    let with_symbols: f64 = measured.iter().map(|(_, _, _, with_symbols, _)| with_symbols).sum();
+    let with_symbols: f64 = measured
+        .iter()
+        .map(|(_, _, _, with_symbols, _)| with_symbols)
+        .sum();
     let bytes: usize = measured.iter().map(|(.., bytes)| bytes).sum();
     println!(
         "{} files, {megabytes:.1} MB, {chunks} chunks, {cores} cores; per core: parse {:.1} MB/s, parse and chunk {:.1} MB/s; ratio {:.3}; \
