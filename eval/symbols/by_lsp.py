@@ -1,0 +1,140 @@
+"""Truth for Go from gopls and for C from clangd, for a sample of functions and methods.
+
+Go: `textDocument/definition` is asked at every identifier with the name, and the uses of a symbol are the places whose
+definition it is. `references` is not used, because for a method it adds the uses through interfaces. A call through an
+interface is therefore a use of the interface's method.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import lsp
+
+FUNCTION, METHOD, INTERFACE, CLASS, STRUCT = 12, 6, 11, 5, 23
+
+
+def make(project, texts, sample, work):
+    import truth
+
+    client, files = (start_gopls if project.language == "Go" else start_clangd)(project, texts, work)
+    candidates = list_definitions(client, texts, files)
+    random.Random(f"symbols of {project.name}").shuffle(candidates)
+    resolve = resolve_by_definition if project.language == "Go" else resolve_by_references
+    occurrences = index_words(texts, files)
+    rows, drawn, known = [], 0, {}
+    for name, kind, place in candidates:
+        if len(rows) == sample:
+            break
+        drawn += 1
+        definitions, uses, others = resolve(client, texts, occurrences, known, name, place)
+        if uses:
+            rows.append(truth.symbol_row(texts, name, kind, definitions, uses, others))
+    client.close()
+    # Candidates without a use do not count, so the number of those with one is known only for the part that was drawn.
+    return {"population": len(candidates), "drawn": drawn, "files": files, "symbols": rows}
+
+
+def start_gopls(project, texts, work):
+    copy = copy_module(texts.root, os.path.join(work, "copies", project.name), os.path.join(work, "modules"))
+    environment = {**os.environ, "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
+    listing = subprocess.run(["go", "list", "-e", "-json", "./..."], cwd=copy, env=environment, capture_output=True, text=True)
+    files, decoder, rest = [], json.JSONDecoder(), listing.stdout.strip()
+    while rest:
+        package, end = decoder.raw_decode(rest)
+        rest = rest[end:].lstrip()
+        folder = os.path.relpath(package["Dir"], copy) if package.get("Dir") else "."
+        for key in ("GoFiles", "CgoFiles", "TestGoFiles", "XTestGoFiles"):
+            files += [os.path.normpath(os.path.join(folder, name)) for name in package.get(key) or []]
+    client = lsp.Client(["gopls", "serve"], copy, environment=environment)
+    client.wait_for_progress("setting up workspace")
+    return client, sorted(set(files))
+
+
+def copy_module(root, copy, modules):
+    """A fresh copy whose modules do without a network. A dependency that lies in the folder `modules` under its path is used;
+    without the others, code that uses them does not resolve in part."""
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(root, copy, symlinks=True)
+    for folder, folders, names in os.walk(copy):
+        if "go.mod" not in names:
+            continue
+        path = os.path.join(folder, "go.mod")
+        with open(path) as file:
+            text = file.read()
+        lines = [f"module {re.search(r'^module (.+)$', text, re.M)[1]}", "go 1.19"]
+        for module in sorted(set(re.findall(r"^\s*(?:require\s+)?([\w.-]+\.[\w./-]+) v", text, re.M))):
+            if os.path.isdir(os.path.join(modules, module)):
+                version = "v" + (re.search(r"/v(\d+)$", module) or [0, "0"])[1]
+                lines += [f"require {module} {version}.0.0", f"replace {module} => {os.path.join(modules, module)}"]
+        with open(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
+    return copy
+
+
+def list_definitions(client, texts, files):
+    """Functions and methods, methods of interfaces included: `(name, kind, place)`."""
+    found = []
+    for path in files:
+        source = texts.source(path)
+        [symbols] = client.ask([("textDocument/documentSymbol", {"textDocument": {"uri": client.uri(path)}})])
+        stack = [(symbol, None) for symbol in symbols or []]
+        while stack:
+            symbol, parent = stack.pop()
+            stack += [(child, symbol["kind"]) for child in symbol.get("children") or []]
+            if symbol["kind"] not in (FUNCTION, METHOD):
+                continue
+            start = symbol["selectionRange"]["start"]
+            column = source.column(start["line"], start["character"], "utf-16")
+            name = source.word(start["line"], column)
+            # gopls names a method `(*T).Name`; the selection is the name itself.
+            if name and name == re.split(r"[.)]", symbol["name"])[-1] and name not in ("_", "main", "init"):
+                kind = "method" if symbol["kind"] == METHOD else "function"
+                found.append((name, kind, (path, start["line"], column)))
+    return sorted(set(found), key=lambda one: one[2])
+
+
+def index_words(texts, files):
+    """Every place of every identifier, comments and strings included: the language server tells those apart."""
+    places = {}
+    for path in files:
+        source = texts.source(path)
+        for line, text in enumerate(source.lines):
+            for found in re.finditer(r"[^\W\d]\w*", text):
+                places.setdefault(found[0], []).append((path, line, found.start()))
+    return places
+
+
+def resolve_by_definition(client, texts, occurrences, known, name, place):
+    if name not in known:
+        places = occurrences[name]
+        questions = [
+            ("textDocument/definition", lsp.position(client.uri(path), line, texts.source(path).utf16(line, column)))
+            for path, line, column in places
+        ]
+        known[name] = list(zip(places, [locations(client, texts, answer) for answer in client.ask(questions)]))
+    uses = [(at, name) for at, targets in known[name] if place in targets and at != place]
+    others = [(at, "{}:{}:{}".format(*targets[0])) for at, targets in known[name] if targets and place not in targets]
+    return [place], uses, others
+
+
+def locations(client, texts, answer):
+    answer = [answer] if isinstance(answer, dict) else answer or []
+    found = []
+    for one in answer:
+        path, start = client.path(one["uri"]), one["range"]["start"]
+        inside = not os.path.isabs(path)
+        column = texts.source(path).column(start["line"], start["character"], "utf-16") if inside else start["character"]
+        found.append((path, start["line"], column))
+    return found
+
+
+def start_clangd(project, texts, work):
+    raise NotImplementedError
+
+
+def resolve_by_references(client, texts, occurrences, known, name, place):
+    raise NotImplementedError
