@@ -142,6 +142,7 @@ class Tally:
 
     def __init__(self, project, known):
         self.project, self.files = project, set(known["files"])
+        self.unjudged = {path: set(lines) for path, lines in known.get("unjudged", {}).items()}
         self.counts, self.errors = collections.Counter(), collections.Counter()
         self.by_role = collections.Counter()
         self.recalls = []
@@ -149,6 +150,7 @@ class Tally:
 
     def add(self, symbol, targets, found, error=None):
         definitions = {tuple(place) for place in symbol["definitions"]}
+        neutral = definitions | {tuple(place) for place in symbol["bindings"]}
         uses = {tuple(use[:3]): use[3] for use in symbol["uses"]}
         others = {tuple(other[:3]): other[3] for other in symbol["others"]}
         self.counts["symbols"] += 1
@@ -165,7 +167,7 @@ class Tally:
                 self.failures["weak" if is_found else "missed"].append((symbol, place, role))
         self.recalls.append(hits / len(uses))
         for place, (is_exact, role) in found.items():
-            if not is_exact or place in definitions or place[0] not in self.files:
+            if not is_exact or place in neutral or place[0] not in self.files or place[1] in self.unjudged.get(place[0], ()):
                 continue
             is_right = place in uses
             self.counts.update({"said exact": 1, "right": is_right})

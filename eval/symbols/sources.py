@@ -91,6 +91,15 @@ class Source:
         before = self.text[max(0, offset - 40) : offset].rstrip()
         return "member" if before.endswith((".", "->")) and not before.endswith("...") else "name"
 
+    def is_alias_binding(self, line, column):
+        """Whether it is the `y` of `x as y` in an import or a re-export."""
+        return bool(re.search(r"(?<![\w$])as\s+$", self.lines[line][:column]))
+
+    def alias_binding_after(self, line, column):
+        """The place of `y` behind the `x` of `x as y`, as line and column."""
+        found = re.match(r"\s+as\s+(?=[\w$])", self.lines[line][column:])
+        return (line, column + found.end()) if found else None
+
     def binds_alias(self, word):
         """Whether an import of the file gives a name to something else: `import {x as word}`, `import word from`."""
         return any(re.search(rf"(?<![\w$]){re.escape(word)}(?![\w$])", self.text[start:end]) for start, end in self.imports)

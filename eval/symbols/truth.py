@@ -69,17 +69,26 @@ def from_scip(project, texts, index):
 def symbol_row(texts, name, kind, definitions, uses, others):
     """One symbol as the cache has it. Positions count from 1."""
     known = {tuple(place) for place in definitions}
-    rows = []
+    rows, bindings = [], set()
     for place, word in sorted(set(uses)):
-        if place not in known:
-            path, line, column = place
-            role = texts.source(path).role(line, column, len(word))
-            rows.append([path, line + 1, column + 1, role if word == name else "alias"])
+        path, line, column = place
+        source = texts.source(path)
+        if place in known:
+            continue
+        if source.is_alias_binding(line, column):
+            bindings.add(place)
+            continue
+        role = source.role(line, column, len(word))
+        rows.append([path, line + 1, column + 1, role if word == name else "alias"])
+        if binding := source.alias_binding_after(line, column + len(word)):
+            bindings.add((path, *binding))
     path, line, column = definitions[0]
     return {
         "name": name, "kind": kind, "path": path, "line": line + 1, "column": column + 1,
         "definitions": [[path, line + 1, column + 1] for path, line, column in sorted(known)],
         "uses": rows,
+        # The new name of `x as y` is neither a use nor wrong: the tools do not agree about it.
+        "bindings": [[path, line + 1, column + 1] for path, line, column in sorted(bindings)],
         # Other places with this name, and the symbol that is there according to the tool.
         "others": [[path, line + 1, column + 1, key] for (path, line, column), key in sorted(others)],
     }
