@@ -5,6 +5,7 @@ definition it is. `references` is not used, because for a method it adds the use
 interface is therefore a use of the interface's method.
 """
 
+import fnmatch
 import json
 import os
 import random
@@ -33,9 +34,10 @@ def make(project, texts, sample, work):
         definitions, uses, others = resolve(client, texts, occurrences, known, name, place)
         if uses:
             rows.append(truth.symbol_row(texts, name, kind, definitions, uses, others))
+    unjudged = unjudged_lines(client, texts, files) if project.language == "C" else {}
     client.close()
     # Candidates without a use do not count, so the number of those with one is known only for the part that was drawn.
-    return {"population": len(candidates), "drawn": drawn, "files": files, "symbols": rows}
+    return {"population": len(candidates), "drawn": drawn, "files": files, "symbols": rows, "unjudged": unjudged}
 
 
 def start_gopls(project, texts, work):
@@ -59,20 +61,33 @@ def copy_module(root, copy, modules):
     without the others, code that uses them does not resolve in part."""
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(root, copy, symlinks=True)
-    for folder, folders, names in os.walk(copy):
-        if "go.mod" not in names:
-            continue
-        path = os.path.join(folder, "go.mod")
-        with open(path) as file:
-            text = file.read()
-        lines = [f"module {re.search(r'^module (.+)$', text, re.M)[1]}", "go 1.19"]
-        for module in sorted(set(re.findall(r"^\s*(?:require\s+)?([\w.-]+\.[\w./-]+) v", text, re.M))):
-            if os.path.isdir(os.path.join(modules, module)):
-                version = "v" + (re.search(r"/v(\d+)$", module) or [0, "0"])[1]
-                lines += [f"require {module} {version}.0.0", f"replace {module} => {os.path.join(modules, module)}"]
-        with open(path, "w") as file:
-            file.write("\n".join(lines) + "\n")
+    dependencies = {}
+    for folder, folders, names in os.walk(modules):
+        if "go.mod" in names:
+            place = os.path.join(copy + ".modules", os.path.relpath(folder, modules))
+            dependencies[os.path.relpath(folder, modules)] = place
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(folder, place, symlinks=True)
+            folders.clear()
+    for place in [copy, *dependencies.values()]:
+        for folder, _, names in os.walk(place):
+            if "go.mod" in names:
+                restrict_module(os.path.join(folder, "go.mod"), dependencies)
     return copy
+
+
+def restrict_module(path, dependencies):
+    """Rewrites a `go.mod`: only dependencies that are there, and a version of the language that every Go reads."""
+    with open(path) as file:
+        text = file.read()
+    lines = [f"module {re.search(r'^module (.+)$', text, re.M)[1]}", "go 1.19"]
+    for module in sorted(set(re.findall(r"^\s*(?:require\s+)?([\w.-]+\.[\w./-]+) v", text, re.M))):
+        if module in dependencies:
+            version = "v" + (re.search(r"/v(\d+)$", module) or [0, "0"])[1]
+            lines.append(f"require {module} {version}.0.0")
+    lines += [f"replace {module} => {place}" for module, place in sorted(dependencies.items())]
+    with open(path, "w") as file:
+        file.write("\n".join(lines) + "\n")
 
 
 def list_definitions(client, texts, files):
@@ -132,9 +147,59 @@ def locations(client, texts, answer):
     return found
 
 
+
 def start_clangd(project, texts, work):
-    raise NotImplementedError
+    """Starts clangd on a copy with a compilation database, and waits for its index."""
+    copy = os.path.join(work, "copies", project.name)
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(texts.root, copy, symlinks=True)
+    patterns = project.settings["sources"]
+    units = [path for path in texts.paths() if path.endswith(".c") and any(fnmatch.fnmatch(path, one) for one in patterns)]
+    units = [path for path in units if not any(fnmatch.fnmatch(path, one) for one in project.settings.get("without", []))]
+    flags = ["clang", "-std=gnu11", *project.settings.get("flags", [])]
+    commands = [{"directory": copy, "file": path, "arguments": [*flags, "-c", path]} for path in units]
+    with open(os.path.join(copy, "compile_commands.json"), "w") as file:
+        json.dump(commands, file)
+    command = ["clangd", "--background-index", "--limit-references=0", "--limit-results=0", "-j=2", "--log=error"]
+    client = lsp.Client(command, copy)
+    # The index starts with the first open file.
+    client.open(units[0], "c", texts.source(units[0]).text)
+    client.wait_for_progress("index", silence=300)
+    for path in units[1:]:
+        client.open(path, "c", texts.source(path).text)
+    return client, units
 
 
 def resolve_by_references(client, texts, occurrences, known, name, place):
-    raise NotImplementedError
+    """The uses of a C function. A declaration is neither a use nor wrong, as the definition."""
+    path, line, column = place
+    question = lsp.position(client.uri(path), line, texts.source(path).utf16(line, column))
+    answers = client.ask([
+        ("textDocument/references", {**question, "context": {"includeDeclaration": is_included}}) for is_included in (True, False)
+    ])
+    everything, uses = ({at for at in locations(client, texts, answer) if not os.path.isabs(at[0])} for answer in answers)
+    definitions = [place, *sorted(everything - uses - {place})]
+    uses = [(at, name) for at in sorted(uses - set(definitions)) if texts.source(at[0]).word(at[1], at[2]) == name]
+    own = {at for at, _ in uses} | set(definitions)
+    return definitions, uses, []
+
+
+def unjudged_lines(client, texts, files):
+    """Lines that clangd does not resolve: those that the preprocessor leaves out, and the bodies of macros."""
+    found = {}
+    for path in files:
+        source, lines = texts.source(path), set()
+        [answer] = client.ask([("textDocument/semanticTokens/full", {"textDocument": {"uri": client.uri(path)}})])
+        line, data = 0, (answer or {}).get("data", [])
+        for index in range(0, len(data), 5):
+            line += data[index]
+            if client.legend[data[index + 3]] == "comment":
+                lines.add(line + 1)
+        is_macro = False
+        for number, text in enumerate(source.lines, 1):
+            is_macro = is_macro or bool(re.match(r"\s*#\s*define\b", text))
+            if is_macro:
+                lines.add(number)
+            is_macro = is_macro and text.rstrip().endswith("\\")
+        found[path] = sorted(lines)
+    return found

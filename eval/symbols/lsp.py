@@ -20,13 +20,18 @@ class Client:
         threading.Thread(target=self.listen, daemon=True).start()
         capabilities = {
             "window": {"workDoneProgress": True},
-            "textDocument": {"documentSymbol": {"hierarchicalDocumentSymbolSupport": True}},
+            "textDocument": {
+                "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+                "semanticTokens": {"requests": {"full": True}, "tokenTypes": [], "tokenModifiers": [], "formats": ["relative"]},
+            },
         }
         folder = {"uri": self.uri(""), "name": "project"}
-        self.ask([("initialize", {
+        [server] = self.ask([("initialize", {
             "processId": os.getpid(), "rootUri": folder["uri"], "workspaceFolders": [folder],
             "capabilities": capabilities, "initializationOptions": options or {},
         })])
+        tokens = ((server or {}).get("capabilities") or {}).get("semanticTokensProvider") or {}
+        self.legend = tokens.get("legend", {}).get("tokenTypes", [])
         self.send({"method": "initialized", "params": {}})
 
     def uri(self, path):

@@ -28,10 +28,27 @@ PROJECTS = [
         "paths": {"hono/jsx/jsx-runtime": ["src/jsx/jsx-runtime.ts"], "hono/jsx": ["src/jsx/index.ts"]},
     }),
     Project("click", "pallets/click", "Python", TUNED, {}),
+    Project("django", "django/django", "Python", TUNED, {"include": ["django", "tests"]}),
+    Project("flask", "pallets/flask", "Python", HELD_OUT, {}),
     Project("httpx", "encode/httpx", "Python", HELD_OUT, {}),
     Project("cobra", "spf13/cobra", "Go", TUNED, {}),
     Project("chi", "go-chi/chi", "Go", TUNED, {}),
+    Project("apimachinery", "kubernetes/kubernetes", "Go", TUNED, {"folder": "staging/src/k8s.io/apimachinery"}),
+    Project("gin", "gin-gonic/gin", "Go", HELD_OUT, {}),
     Project("gitleaks", "gitleaks/gitleaks", "Go", HELD_OUT, {}),
+    # `sources` and `flags`: the translation units and their flags, as far as they are needed to resolve names.
+    Project("jq", "jqlang/jq", "C", TUNED, {
+        "sources": ["src/*.c"],
+        "flags": ["-Isrc", "-Ivendor", "-D_GNU_SOURCE", "-DIEEE_8087", "-DHAVE_PTHREAD", "-DHAVE_PTHREAD_KEY_CREATE"],
+    }),
+    Project("redis", "redis/redis", "C", TUNED, {
+        "sources": ["src/*.c"], "without": ["src/modules/*"],
+        "flags": ["-Isrc", "-Ideps/hiredis", "-Ideps/linenoise", "-Ideps/lua/src", "-Ideps/hdr_histogram", "-Ideps/fpconv", "-Ideps"],
+    }),
+    Project("libuv", "libuv/libuv", "C", HELD_OUT, {
+        "sources": ["src/*.c", "test/*.c"], "without": ["src/win/*", "*aix*", "*ibmi*", "*os390*", "*sunos*", "*darwin*", "*bsd*", "*qnx*", "*haiku*"],
+        "flags": ["-Iinclude", "-Isrc", "-D_GNU_SOURCE"],
+    }),
 ]
 
 BY_NAME = {project.name: project for project in PROJECTS}

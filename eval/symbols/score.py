@@ -82,14 +82,17 @@ def is_asked(symbol, wanted):
     return wanted in (None, symbol["name"], f"{symbol['path']}:{symbol['line']}")
 
 
+def environment_of(home):
+    """The environment of a docent whose cache and state are in the folder `home`."""
+    folders = {"XDG_CACHE_HOME": os.path.join(home, "cache"), "XDG_STATE_HOME": os.path.join(home, "state")}
+    return {**os.environ, "HOME": home, **folders}
+
+
 class CommandLine:
     """Asks by one process a symbol."""
 
     def __init__(self, docent, root, home, settings):
-        self.environment = {
-            **os.environ, "HOME": home,
-            "XDG_CACHE_HOME": os.path.join(home, "cache"), "XDG_STATE_HOME": os.path.join(home, "state"),
-        }
+        self.environment = environment_of(home)
         flags = ["--root", root, "--set", "answer.max_chars=10000000"]
         listed = subprocess.run([docent, "--root", root, "config"], env=self.environment, capture_output=True, text=True)
         if "limit.find_references" in listed.stdout:
