@@ -34,7 +34,13 @@ def make(project, texts, sample, work):
         definitions, uses, others = resolve(client, texts, occurrences, known, name, place)
         if uses:
             rows.append(truth.symbol_row(texts, name, kind, definitions, uses, others))
-    unjudged = unjudged_lines(client, texts, files) if project.language == "C" else {}
+    unjudged = {}
+    if project.language == "C":
+        headers = {use[0] for row in rows for use in row["uses"]} - set(files)
+        for path in headers:
+            client.open(path, "c", texts.source(path).text)
+        files = sorted(headers.union(files))
+        unjudged = unjudged_lines(client, texts, files)
     client.close()
     # Candidates without a use do not count, so the number of those with one is known only for the part that was drawn.
     return {"population": len(candidates), "drawn": drawn, "files": files, "symbols": rows, "unjudged": unjudged}
@@ -178,9 +184,11 @@ def resolve_by_references(client, texts, occurrences, known, name, place):
         ("textDocument/references", {**question, "context": {"includeDeclaration": is_included}}) for is_included in (True, False)
     ])
     everything, uses = ({at for at in locations(client, texts, answer) if not os.path.isabs(at[0])} for answer in answers)
+    # docent reads files by their ending; redis includes a table as `commands.def`.
+    uses = {at for at in uses if at[0].endswith(texts.extensions)}
+    everything = {at for at in everything if at[0].endswith(texts.extensions)}
     definitions = [place, *sorted(everything - uses - {place})]
     uses = [(at, name) for at in sorted(uses - set(definitions)) if texts.source(at[0]).word(at[1], at[2]) == name]
-    own = {at for at, _ in uses} | set(definitions)
     return definitions, uses, []
 
 

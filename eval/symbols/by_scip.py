@@ -44,7 +44,7 @@ def index_typescript(project, root, tools, work):
 def index_python(project, root, tools, work):
     """Writes an index of a copy in which `src/package` is `package`. scip-python would otherwise give one module two names,
     and resolve no import of the package."""
-    copy = copy_project(root, os.path.join(work, "copies", project.name))
+    copy = copy_project(root, os.path.join(work, "copies", project.name), project.settings.get("include"))
     if os.path.isdir(os.path.join(copy, "src")) and not os.path.exists(os.path.join(copy, "src", "__init__.py")):
         for name in os.listdir(os.path.join(copy, "src")):
             if not os.path.exists(os.path.join(copy, name)):
@@ -56,18 +56,17 @@ def index_python(project, root, tools, work):
     output = os.path.join(work, f"{project.name}.scip")
     command = [tool(tools, "scip-python"), "index", "--cwd", copy, "--quiet", "--project-name", project.name,
                "--project-version", "0", "--environment", environment, "--output", output]
-    for folder in project.settings.get("include", []):
-        command += ["--target-only", folder]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                    env={**os.environ, "NODE_OPTIONS": "--max-old-space-size=8192"})
     return output
 
 
-def copy_project(root, copy):
-    """A fresh copy of a project without links and without settings that make the indexer leave out files."""
+def copy_project(root, copy, folders=None):
+    """A fresh copy of a project, or of some folders, without settings that make the indexer leave out files."""
     shutil.rmtree(copy, ignore_errors=True)
     skip = shutil.ignore_patterns("pyproject.toml", "pyrightconfig.json", "node_modules", ".codegraph")
-    shutil.copytree(root, copy, symlinks=True, ignore=skip)
+    for folder in folders or ["."]:
+        shutil.copytree(os.path.join(root, folder), os.path.join(copy, folder), symlinks=True, ignore=skip, dirs_exist_ok=True)
     return copy
 
 

@@ -148,9 +148,10 @@ def is_definition(language, kind, tag, text):
         return False
     if language in ("TypeScript", "JavaScript"):
         if kind == "type":
-            return bool(re.search(rf"\btype\s+{name}", text))
+            return bool(re.match(rf"\s*(?:export\s+|declare\s+|default\s+)*type\s+{name}", text))
         if kind in ("constant", "variable"):
-            return not tag.get("scope") and bool(re.match(r"(?:export\s+|declare\s+|default\s+)*(?:const|let|var)\b", text))
+            declared = rf"(?:export\s+|declare\s+|default\s+)*(?:const|let|var)\s+(?:[\w$]+\s*,\s*)*{name}(?![\w$])"
+            return not tag.get("scope") and bool(re.match(declared, text))
         if kind == "class":
             return bool(re.search(rf"\bclass\b|function {name}|{name}\W*[=:]\s*function", text))
         if kind in ("function", "method"):

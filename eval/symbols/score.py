@@ -37,6 +37,7 @@ def add_arguments(parser):
     parser.add_argument("--half", choices=("tuned", "held out"), help="score projects of this half only")
     parser.add_argument("--symbol", help="score this symbol only: a name, or PATH:LINE of its definition")
     parser.add_argument("--failures", type=int, default=0, metavar="N", help="print up to N cases of each kind of failure")
+    parser.add_argument("--by-line", action="store_true", help="compare lines instead of columns, as for a peer without columns")
     parser.add_argument("--cli", action="store_true", help="ask by `docent references` instead of one server a project")
     parser.add_argument("--home", help="the folder for the index of docent; a temporary one unless given")
     parser.add_argument("--set", action="append", default=[], dest="settings", help="a setting of docent; may be repeated")
@@ -52,7 +53,7 @@ def run(args):
             known = truth.load(args.cache, project.name)
             symbols = [one for one in known["symbols"] if is_asked(one, args.symbol)]
             asker = (CommandLine if args.cli else Connection)(args.docent, root, home, args.settings)
-            tally = Tally(project, known)
+            tally = Tally(project, known, args.by_line)
             for symbol in symbols:
                 started = time.perf_counter()
                 answer = asker.ask(symbol)
@@ -143,19 +144,27 @@ def read_answer(answer):
 class Tally:
     """Counts of one project."""
 
-    def __init__(self, project, known):
-        self.project, self.files = project, set(known["files"])
+    def __init__(self, project, known, by_line=False):
+        self.project, self.files, self.by_line = project, set(known["files"]), by_line
         self.unjudged = {path: set(lines) for path, lines in known.get("unjudged", {}).items()}
         self.counts, self.errors = collections.Counter(), collections.Counter()
         self.by_role = collections.Counter()
         self.recalls = []
         self.failures = {"missed": [], "wrong": [], "weak": []}
 
+    def place(self, place):
+        return (place[0], place[1], 0 if self.by_line else place[2])
+
     def add(self, symbol, targets, found, error=None):
-        definitions = {tuple(place) for place in symbol["definitions"]}
-        neutral = definitions | {tuple(place) for place in symbol["bindings"]}
-        uses = {tuple(use[:3]): use[3] for use in symbol["uses"]}
-        others = {tuple(other[:3]): other[3] for other in symbol["others"]}
+        definitions = {self.place(place) for place in symbol["definitions"]}
+        neutral = definitions | {self.place(place) for place in symbol["bindings"]}
+        uses = {self.place(use): use[3] for use in symbol["uses"]}
+        others = {self.place(other): other[3] for other in symbol["others"]}
+        by_place = {}
+        for place, (is_exact, role) in found.items():
+            known = by_place.get(self.place(place), (False, role))
+            by_place[self.place(place)] = (is_exact or known[0], role)
+        found = by_place
         self.counts["symbols"] += 1
         self.counts["not found"] += not targets & {place[:2] for place in definitions}
         if error:
@@ -170,9 +179,10 @@ class Tally:
                 self.failures["weak" if is_found else "missed"].append((symbol, place, role))
         self.recalls.append(hits / len(uses))
         for place, (is_exact, role) in found.items():
-            if not is_exact or place in neutral or place[0] not in self.files or place[1] in self.unjudged.get(place[0], ()):
-                continue
             is_right = place in uses
+            is_judged = place[0] in self.files and place[1] not in self.unjudged.get(place[0], ())
+            if not is_exact or not is_right and (place in neutral or not is_judged):
+                continue
             self.counts.update({"said exact": 1, "right": is_right})
             if not is_right:
                 self.counts["another symbol" if place in others else "no symbol"] += 1
