@@ -120,7 +120,7 @@ class Connection(CommandLine):
 
     def ask(self, symbol):
         place = f"{symbol['path']}:{symbol['line']}"
-        answer = self.server.call("find_references", {"symbol": symbol["name"], "path": place, "limit": LIMIT})
+        answer = self.server.call("find_references", {"symbol": symbol["name"], "path": place, "limit": LIMIT, "format": "json"})
         if answer.get("isError"):
             return {"error": answer["content"][0]["text"]}
         return answer.get("structuredContent") or json.loads(answer["content"][0]["text"])
