@@ -105,8 +105,9 @@ def is_readable(path):
     return len(text) < 1 << 20 and "generated" not in text[:2000].lower() and max(map(len, text.split("\n"))) < 5000
 
 
-def by_ctags(root, language, files):
-    """`{path: {(name, kind, scope): lines}}`. The lines of a value that is assigned several times are one definition."""
+def by_ctags(root, language, files, scopes=None):
+    """`{path: {(name, kind, scope): lines}}`. The lines of a value that is assigned several times are one definition.
+    `scopes` receives the type around each definition, as `{(path, line): name}`."""
     command = ["ctags", "--output-format=json", "--fields=+nKsZ", "-L", "-", "-o", "-", f"--languages={language}"]
     command += [f"--map-{language}=+{extension}" for extension in EXTENSIONS[language]]
     printed = subprocess.run(command, input="\n".join(files), cwd=root, capture_output=True, text=True, check=True).stdout
@@ -124,6 +125,8 @@ def by_ctags(root, language, files):
         if is_definition(language, kind, tag, text):
             group = tag.get("scope", "") if GROUPS[kind] == VALUE else tag["line"]
             found[tag["path"]][name, kind, group].append(tag["line"])
+            if scopes is not None:
+                scopes[tag["path"], tag["line"]] = last(tag.get("scope", ""))
     return found
 
 

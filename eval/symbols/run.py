@@ -3,6 +3,7 @@
 
     eval/symbols/run.py truth PROJECTS --cache CACHE --tools TOOLS …       make the truth of the projects
     eval/symbols/run.py score DOCENT PROJECTS --cache CACHE …              score `find_references` against it
+    eval/symbols/run.py judged DOCENT PROJECTS …                           score Rust and Java against a reader's verdicts
     eval/symbols/run.py peer CODEGRAPH PROJECTS --cache CACHE …            score codegraph against the same truth
     eval/symbols/run.py definitions DOCENT PROJECTS …                      compare `outline` with universal-ctags
     eval/symbols/run.py check-truth PROJECT SYMBOL --cache CACHE           print the truth of one symbol
@@ -17,11 +18,12 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import check  # noqa: E402
 import definitions  # noqa: E402
+import judged  # noqa: E402
 import peer  # noqa: E402
 import score  # noqa: E402
 import truth  # noqa: E402
 
-STEPS = {"truth": truth, "score": score, "peer": peer, "definitions": definitions, "check-truth": check}
+STEPS = {"truth": truth, "score": score, "judged": judged, "peer": peer, "definitions": definitions, "check-truth": check}
 
 
 def main():
