@@ -2,7 +2,7 @@
 
 A symbol is a function or a method by its SCIP descriptor (`name().`), or a TypeScript constant or property that holds a
 function. Its uses are all occurrences of the symbol that are not definitions. An occurrence whose text is not the name
-counts only if an import of that file binds the text: both indexers sometimes put a symbol on a neighbouring word.
+counts only if an import of that file binds the text: scip-python sometimes puts a symbol on a neighbouring word.
 """
 
 import collections

@@ -13,6 +13,8 @@ TUNED, HELD_OUT = "tuned", "held out"
 PROJECTS = [
     Project("zod", "colinhacks/zod", "TypeScript", TUNED, {
         "include": ["packages"], "options": {"customConditions": ["@zod/source"]},
+        # Packages of the same repository that import it by its name.
+        "paths": {"zod": ["packages/zod/src/index.ts"], "zod/*": ["packages/zod/src/*"]},
     }),
     Project("trpc", "trpc/trpc", "TypeScript", HELD_OUT, {
         "include": ["packages", "examples"], "options": {"jsx": "react-jsx", "noUncheckedIndexedAccess": True},
@@ -46,7 +48,8 @@ PROJECTS = [
         "flags": ["-Isrc", "-Ideps/hiredis", "-Ideps/linenoise", "-Ideps/lua/src", "-Ideps/hdr_histogram", "-Ideps/fpconv", "-Ideps"],
     }),
     Project("libuv", "libuv/libuv", "C", HELD_OUT, {
-        "sources": ["src/*.c", "test/*.c"], "without": ["src/win/*", "*aix*", "*ibmi*", "*os390*", "*sunos*", "*darwin*", "*bsd*", "*qnx*", "*haiku*"],
+        "sources": ["src/*.c", "test/*.c"],
+        "without": ["src/win/*", "*aix*", "*ibmi*", "*os390*", "*sunos*", "*darwin*", "*bsd*", "*qnx*", "*haiku*"],
         "flags": ["-Iinclude", "-Isrc", "-D_GNU_SOURCE"],
     }),
 ]

@@ -260,7 +260,8 @@ def print_failures(root, tally, count):
             by_symbol[definition] += 1
             if by_symbol[definition] > 3:
                 continue
-            print(f"{symbol['name']} ({symbol['kind']}, {definition})  {path}:{line}:{column}  {role}\n    {check.source_line(root, path, line)}")
+            print(f"{symbol['name']} ({symbol['kind']}, {definition})  {path}:{line}:{column}  {role}")
+            print(f"    {check.source_line(root, path, line)}")
             shown += 1
             if shown == count:
                 break
