@@ -1,7 +1,8 @@
-"""Scores `find_references` of docent against the truth, by position.
+"""Scores `find_references` and `find_symbol` of docent against the truth, by position.
 
-Prints for each project and language: recall (true uses found, exact and by name together), precision of exact (those that
-are true uses, in files that the language tool read), and the share of true uses found as exact. `--failures` prints cases
+Prints for each project and language: how many definitions `find_symbol` finds by name alone, and for `find_references` recall
+(true uses found, exact and by name together), precision of exact (those that are true uses, in files that the language tool
+read), and the share of true uses found as exact. `not found` counts definitions that are no target. `--failures` prints cases
 of a kind: `missed` (a true use that is not found), `wrong` (exact, but no use), `weak` (a true use found by name only).
 """
 
@@ -25,7 +26,7 @@ from server import Server  # noqa: E402
 
 LIMIT = 100_000
 ROLES = ("call", "member", "name", "import", "alias")
-COLUMNS = ("symbols", "not found", "true uses", "recall", "precision of exact", "share as exact", "recall, mean of symbols")
+COLUMNS = ("symbols", "by `find_symbol`", "not found", "true uses", "recall", "precision of exact", "share as exact", "recall, mean of symbols")
 
 
 def add_arguments(parser):
@@ -59,6 +60,7 @@ def run(args):
                 answer = asker.ask(symbol)
                 times.append(1e3 * (time.perf_counter() - started))
                 tally.add(symbol, *read_answer(answer))
+                tally.add_definition(symbol, asker.find_symbol(symbol["name"]))
             asker.close()
             tallies.append(tally)
             print_failures(root, tally, args.failures)
@@ -96,14 +98,21 @@ class CommandLine:
         self.environment = environment_of(home)
         flags = ["--root", root, "--set", "answer.max_chars=10000000"]
         listed = subprocess.run([docent, "--root", root, "config"], env=self.environment, capture_output=True, text=True)
-        if "limit.find_references" in listed.stdout:
-            flags += ["--set", "limit.find_references=0"]
+        for limit in ("limit.find_references", "limit.find_symbol"):
+            if limit in listed.stdout:
+                flags += ["--set", f"{limit}=0"]
         self.command = [docent, *flags, *[word for setting in settings for word in ("--set", setting)]]
         subprocess.run([*self.command, "index"], env=self.environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def ask(self, symbol):
         place = f"{symbol['path']}:{symbol['line']}"
-        command = [*self.command, "references", symbol["name"], "--path", place, "--limit", str(LIMIT), "--json"]
+        return self.run("references", symbol["name"], "--path", place)
+
+    def find_symbol(self, name):
+        return self.run("symbol", name)
+
+    def run(self, *words):
+        command = [*self.command, *words, "--limit", str(LIMIT), "--json"]
         answer = subprocess.run(command, env=self.environment, capture_output=True, text=True)
         return json.loads(answer.stdout) if answer.returncode == 0 else {"error": answer.stderr.strip()}
 
@@ -120,7 +129,13 @@ class Connection(CommandLine):
 
     def ask(self, symbol):
         place = f"{symbol['path']}:{symbol['line']}"
-        answer = self.server.call("find_references", {"symbol": symbol["name"], "path": place, "limit": LIMIT, "format": "json"})
+        return self.call("find_references", {"symbol": symbol["name"], "path": place})
+
+    def find_symbol(self, name):
+        return self.call("find_symbol", {"name": name})
+
+    def call(self, tool, arguments):
+        answer = self.server.call(tool, {**arguments, "limit": LIMIT, "format": "json"})
         if answer.get("isError"):
             return {"error": answer["content"][0]["text"]}
         return answer.get("structuredContent") or json.loads(answer["content"][0]["text"])
@@ -188,6 +203,11 @@ class Tally:
                 self.counts["another symbol" if place in others else "no symbol"] += 1
                 self.failures["wrong"].append((symbol, place, f"{role} -> {others.get(place, 'no symbol there')}"))
 
+    def add_definition(self, symbol, answer):
+        places = {(one["path"], one["line"], one["column"]) for one in answer.get("symbols", [])}
+        self.counts["defined"] += bool(places & {tuple(place) for place in symbol["definitions"]})
+        self.counts["asked"] += 1
+
     def figures(self):
         project = self.project
         return {
@@ -242,7 +262,7 @@ def print_tables(tallies):
 def print_row(language, name, half, tallies):
     counts, _, recalls = merge(tallies)
     numbers = [
-        f"{counts['symbols']:,}", f"{counts['not found']:,}", f"{counts['uses']:,}", share(counts["found"], counts["uses"]),
+        f"{counts['symbols']:,}", share(counts["defined"], counts["asked"]), f"{counts['not found']:,}", f"{counts['uses']:,}", share(counts["found"], counts["uses"]),
         share(counts["right"], counts["said exact"]), share(counts["exact"], counts["uses"]),
         f"{statistics.mean(recalls):.3f}" if recalls else "-",
     ]
