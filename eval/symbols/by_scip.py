@@ -1,7 +1,9 @@
 """Truth for TypeScript and Python from scip-typescript and scip-python, in bulk.
 
 A symbol is a function or a method by its SCIP descriptor (`name().`), or a TypeScript constant or property that holds a
-function. Its uses are all occurrences of the symbol that are not definitions. An occurrence whose text is not the name
+function. Its uses are all occurrences of the symbol that are not definitions. scip-python calls overloads after the first
+one uses; they are definitions. scip-typescript puts the method of an interface on the member of an object literal that
+implements it, and only the property on `{x}`; neither is a use, and neither is wrong. An occurrence whose text is not the name
 counts only if an import of that file binds the text: scip-python sometimes puts a symbol on a neighbouring word.
 """
 
@@ -95,34 +97,50 @@ def read(index, project):
     """All functions and methods with their uses. Returns `(files, symbols, places)`; `places` maps a position to the
     symbols there, with which a wrong answer can be explained."""
     definitions, uses = collections.defaultdict(list), collections.defaultdict(list)
-    symbols, files, places = {}, [], collections.defaultdict(set)
+    symbols, files, places, properties = {}, [], collections.defaultdict(set), set()
     for document in scip.read_index(index):
         path = place_in_project(project, document.path)
         files.append(path)
         source = project.source(path)
         encoding = ENCODINGS[document.encoding]
         for one in document.occurrences:
-            if one.symbol.startswith("local ") or one.line >= len(source.lines):
-                key = f"{path} {one.symbol}"
-            else:
-                key = one.symbol
             column = source.column(one.line, one.start, encoding)
-            place = (path, one.line, column)
             word = source.word(one.line, column)
             if not word:
                 continue
+            key = f"{path} {one.symbol}" if one.symbol.startswith("local ") else one.symbol
+            place = (path, one.line, column)
             places[place].add(key)
-            if not one.roles & scip.DEFINITION:
+            if not one.roles & scip.DEFINITION and not is_overload(source, one.line, column):
                 uses[key].append((place, word))
                 continue
             definitions[key].append(place)
-            name, kind = name_of(one.symbol, document.documentation.get(one.symbol, ""), source, one.line, column + len(word))
-            if name and name == word:
+            documentation = document.documentation.get(one.symbol, "")
+            if "(property) " in documentation[:20]:
+                properties.add(place)
+            name, kind = name_of(one.symbol, documentation, source, one.line, column + len(word))
+            if name and name == word and one.line not in nested_lines(source):
                 symbols.setdefault(key, (name, kind))
-    return files, [
-        (name, kind, definitions[key], [(place, word) for place, word in uses[key] if is_use(project, name, place, word)])
-        for key, (name, kind) in symbols.items()
-    ], places
+    rows = []
+    for key, (name, kind) in symbols.items():
+        own = [(place, word) for place, word in uses[key] if is_use(project, name, place, word)]
+        members = {place for place, word in own if place in properties and not is_shorthand(project, place, word)}
+        rows.append((name, kind, definitions[key], [use for use in own if use[0] not in members], members))
+    shorthand = {place for place in properties if is_shorthand(project, place, project.source(place[0]).word(*place[1:]))}
+    return files, rows, places, shorthand
+
+
+def is_shorthand(project, place, word):
+    path, line, column = place
+    return project.source(path).is_shorthand(line, column, len(word))
+
+
+def is_overload(source, line, column):
+    return source.language == "Python" and bool(re.search(r"(?:^|\s)def\s+$", source.lines[line][:column]))
+
+
+def nested_lines(source):
+    return source.nested_functions if source.language == "Python" else ()
 
 
 def place_in_project(project, path):

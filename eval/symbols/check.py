@@ -24,6 +24,8 @@ def run(args):
             print(f"  definition {path}:{line}:{column}  {source_line(root, path, line)}")
         for path, line, column, role in symbol["uses"]:
             print(f"  {role:10} {path}:{line}:{column}  {source_line(root, path, line)}")
+        for path, line, column in symbol["neutral"]:
+            print(f"  neutral    {path}:{line}:{column}  {source_line(root, path, line)}")
         for path, line, column, key in symbol["others"]:
             print(f"  other      {path}:{line}:{column}  {source_line(root, path, line)}  -> {key}")
     if not shown:

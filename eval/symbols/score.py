@@ -172,7 +172,7 @@ class Tally:
 
     def add(self, symbol, targets, found, error=None):
         definitions = {self.place(place) for place in symbol["definitions"]}
-        neutral = definitions | {self.place(place) for place in symbol["bindings"]}
+        neutral = definitions | {self.place(place) for place in symbol["neutral"]}
         uses = {self.place(use): use[3] for use in symbol["uses"]}
         others = {self.place(other): other[3] for other in symbol["others"]}
         by_place = {}

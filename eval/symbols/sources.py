@@ -95,6 +95,35 @@ class Source:
         """Whether it is the `y` of `x as y` in an import or a re-export."""
         return bool(re.search(r"(?<![\w$])as\s+$", self.lines[line][:column]))
 
+    def word_before_alias(self, line, column):
+        """Column and text of the `x` before the `y` of `x as y`."""
+        found = re.search(r"([\w$]+)\s+as\s+$", self.lines[line][:column])
+        return (found.start(1), found[1]) if found else None
+
+    def is_shorthand(self, line, column, length):
+        """Whether it stands alone between brackets and commas, as the property `{x}` of an object."""
+        offset = self.starts[line] + column
+        before, after = self.text[max(0, offset - 200) : offset].rstrip(), self.text[offset + length : offset + length + 200].lstrip()
+        return before.endswith(("{", ",")) and after.startswith(("}", ","))
+
+    @functools.cached_property
+    def nested_functions(self):
+        """Lines (from 0) of Python functions inside of functions."""
+        found = set()
+
+        def visit(node, is_inside):
+            for child in ast.iter_child_nodes(node):
+                is_function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
+                if is_function and is_inside:
+                    found.add(child.lineno - 1)
+                visit(child, is_function or is_inside and not isinstance(child, ast.ClassDef))
+
+        try:
+            visit(ast.parse(self.text), False)
+        except (SyntaxError, ValueError):
+            pass
+        return found
+
     def alias_binding_after(self, line, column):
         """The place of `y` behind the `x` of `x as y`, as line and column."""
         found = re.match(r"\s+as\s+(?=[\w$])", self.lines[line][column:])

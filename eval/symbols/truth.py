@@ -50,7 +50,7 @@ def make(project, texts, args):
 
 
 def from_scip(project, texts, index):
-    files, symbols, places = by_scip.read(index, texts)
+    files, symbols, places, shorthand = by_scip.read(index, texts)
     named = sorted((one for one in symbols if one[3]), key=lambda one: one[2][0])
     random.Random(f"symbols of {project.name}").shuffle(named)
     chosen = named[:SAMPLE]
@@ -59,18 +59,24 @@ def from_scip(project, texts, index):
         word = texts.source(place[0]).word(place[1], place[2])
         by_word.setdefault(word, []).append((place, sorted(keys)[0]))
     rows = []
-    for name, kind, definitions, uses in chosen:
-        own = {place for place, _ in uses} | set(definitions)
+    for name, kind, definitions, uses, neutral in chosen:
+        own = {place for place, _ in uses} | set(definitions) | neutral
         others = [(place, key) for place, key in by_word.get(name, []) if place not in own]
-        rows.append(symbol_row(texts, name, kind, definitions, uses, others))
+        neutral = neutral | {place for place, _ in others if place in shorthand}
+        rows.append(symbol_row(texts, name, kind, definitions, uses, others, neutral))
     return {"population": len(named), "files": sorted(files), "symbols": rows}
 
 
-def symbol_row(texts, name, kind, definitions, uses, others):
+def symbol_row(texts, name, kind, definitions, uses, others, neutral=()):
     """One symbol as the cache has it. Positions count from 1."""
     known = {tuple(place) for place in definitions}
-    rows, bindings = [], set()
-    for place, word in sorted(set(uses)):
+    rows, bindings, places = [], set(neutral), set(uses)
+    for (path, line, column), _ in uses:
+        # scip-typescript may have the new name of `x as y` only.
+        before = texts.source(path).word_before_alias(line, column)
+        if before and before[1] == name:
+            places.add(((path, line, before[0]), name))
+    for place, word in sorted(places):
         path, line, column = place
         source = texts.source(path)
         if place in known:
@@ -87,8 +93,8 @@ def symbol_row(texts, name, kind, definitions, uses, others):
         "name": name, "kind": kind, "path": path, "line": line + 1, "column": column + 1,
         "definitions": [[path, line + 1, column + 1] for path, line, column in sorted(known)],
         "uses": rows,
-        # The new name of `x as y` is neither a use nor wrong: the tools do not agree about it.
-        "bindings": [[path, line + 1, column + 1] for path, line, column in sorted(bindings)],
+        # Neither uses nor wrong: the new name of `x as y`, about which the tools do not agree, and other unclear places.
+        "neutral": [[path, line + 1, column + 1] for path, line, column in sorted(bindings)],
         # Other places with this name, and the symbol that is there according to the tool.
         "others": [[path, line + 1, column + 1, key] for (path, line, column), key in sorted(others)],
     }
