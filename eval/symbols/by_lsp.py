@@ -8,12 +8,12 @@ interface is therefore a use of the interface's method.
 import fnmatch
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
 
 import lsp
+import sources
 
 FUNCTION, METHOD, INTERFACE, CLASS, STRUCT = 12, 6, 11, 5, 23
 
@@ -23,7 +23,7 @@ def make(project, texts, sample, work):
 
     client, files = (start_gopls if project.language == "Go" else start_clangd)(project, texts, work)
     candidates = list_definitions(client, texts, files)
-    random.Random(f"symbols of {project.name}").shuffle(candidates)
+    candidates.sort(key=lambda one: sources.draw_order(project.name, one[2]))
     resolve = resolve_by_definition if project.language == "Go" else resolve_by_references
     occurrences = index_words(texts, files)
     rows, drawn, known = [], 0, {}

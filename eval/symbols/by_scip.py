@@ -2,7 +2,7 @@
 
 A symbol is a function or a method by its SCIP descriptor (`name().`), or a TypeScript constant or property that holds a
 function. Its uses are all occurrences of the symbol that are not definitions. scip-python calls overloads after the first
-one uses; they are definitions. scip-typescript puts the method of an interface on the member of an object literal that
+one and new values of the name uses; they are definitions. scip-typescript puts the method of an interface on the member of an object literal that
 implements it, and only the property on `{x}`; neither is a use, and neither is wrong. An occurrence whose text is not the name
 counts only if an import of that file binds the text: scip-python sometimes puts a symbol on a neighbouring word.
 """
@@ -111,7 +111,7 @@ def read(index, project):
             key = f"{path} {one.symbol}" if one.symbol.startswith("local ") else one.symbol
             place = (path, one.line, column)
             places[place].add(key)
-            if not one.roles & scip.DEFINITION and not is_overload(source, one.line, column):
+            if not one.roles & scip.DEFINITION and not is_definition_in_python(source, one.line, column):
                 uses[key].append((place, word))
                 continue
             definitions[key].append(place)
@@ -124,7 +124,7 @@ def read(index, project):
     rows = []
     for key, (name, kind) in symbols.items():
         own = [(place, word) for place, word in uses[key] if is_use(project, name, place, word)]
-        members = {place for place, word in own if place in properties and not is_shorthand(project, place, word)}
+        members = {place for place, word in own if is_member(project, place, word)}
         rows.append((name, kind, definitions[key], [use for use in own if use[0] not in members], members))
     shorthand = {place for place in properties if is_shorthand(project, place, project.source(place[0]).word(*place[1:]))}
     return files, rows, places, shorthand
@@ -135,8 +135,17 @@ def is_shorthand(project, place, word):
     return project.source(path).is_shorthand(line, column, len(word))
 
 
-def is_overload(source, line, column):
-    return source.language == "Python" and bool(re.search(r"(?:^|\s)def\s+$", source.lines[line][:column]))
+def is_member(project, place, word):
+    path, line, column = place
+    return project.language == "TypeScript" and project.source(path).is_object_member(line, column, len(word))
+
+
+def is_definition_in_python(source, line, column):
+    """Whether it is a later overload (`def x`) or a new value (`x = …`) of a name, which scip-python calls a use."""
+    text = source.lines[line]
+    is_function = re.search(r"(?:^|\s)def\s+$", text[:column])
+    is_value = not text[:column].strip() and re.match(r"\w+\s*(?::[^=]+)?=(?!=)", text[column:])
+    return source.language == "Python" and bool(is_function or is_value)
 
 
 def nested_lines(source):

@@ -3,6 +3,7 @@
 import ast
 import bisect
 import functools
+import hashlib
 import os
 import re
 
@@ -17,6 +18,11 @@ TYPESCRIPT_IMPORT = re.compile(
 )
 GO_IMPORT = re.compile(r"^import\s*(?:\([^)]*\)|[^\n]*)", re.M)
 SKIPPED_FOLDERS = {".git", "node_modules", ".codegraph", ".cache"}
+
+
+def draw_order(project, place):
+    """The order in which symbols are drawn: random, but one symbol more or less leaves the others in the sample."""
+    return hashlib.sha256(f"{project} {place}".encode()).digest()
 
 
 class Source:
@@ -105,6 +111,22 @@ class Source:
         offset = self.starts[line] + column
         before, after = self.text[max(0, offset - 200) : offset].rstrip(), self.text[offset + length : offset + length + 200].lstrip()
         return before.endswith(("{", ",")) and after.startswith(("}", ","))
+
+    def is_object_member(self, line, column, length):
+        """Whether it is the key of an object literal: `x: …` or `x(…) {…}` after a bracket or a comma."""
+        offset = self.starts[line] + column
+        before = re.sub(r"(?:\basync|\*)$", "", self.text[max(0, offset - 200) : offset].rstrip()).rstrip()
+        after = self.text[offset + length : offset + length + 2000]
+        if not before.endswith(("{", ",")):
+            return False
+        if re.match(r"\s*:", after):
+            return True
+        depth = 0
+        for at, character in enumerate(after if re.match(r"\s*\(", after) else ""):
+            depth += {"(": 1, ")": -1}.get(character, 0)
+            if character == ")" and not depth:
+                return bool(re.match(r"\s*(?::[^=;{]*)?\{", after[at + 1 :]))
+        return False
 
     @functools.cached_property
     def nested_functions(self):

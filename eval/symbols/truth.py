@@ -6,7 +6,6 @@ each it has every use in project files: path, line and column (from 1, in charac
 
 import json
 import os
-import random
 import subprocess
 
 import by_lsp
@@ -51,8 +50,7 @@ def make(project, texts, args):
 
 def from_scip(project, texts, index):
     files, symbols, places, shorthand = by_scip.read(index, texts)
-    named = sorted((one for one in symbols if one[3]), key=lambda one: one[2][0])
-    random.Random(f"symbols of {project.name}").shuffle(named)
+    named = sorted((one for one in symbols if one[3]), key=lambda one: sources.draw_order(project.name, one[2][0]))
     chosen = named[:SAMPLE]
     by_word = {}
     for place, keys in places.items():
