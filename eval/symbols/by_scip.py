@@ -94,10 +94,10 @@ def name_of(symbol, documentation, source, line, end):
 
 
 def read(index, project):
-    """All functions and methods with their uses. Returns `(files, symbols, places)`; `places` maps a position to the
-    symbols there, with which a wrong answer can be explained."""
+    """All functions and methods with their uses. Returns `(files, symbols, places, shorthand, unresolved)`; `places` maps a
+    position to the symbols there, with which a wrong answer can be explained."""
     definitions, uses = collections.defaultdict(list), collections.defaultdict(list)
-    symbols, files, places, properties = {}, [], collections.defaultdict(set), set()
+    symbols, files, places, properties, locals_used = {}, [], collections.defaultdict(set), set(), []
     for document in scip.read_index(index):
         path = place_in_project(project, document.path)
         files.append(path)
@@ -113,6 +113,8 @@ def read(index, project):
             places[place].add(key)
             if not one.roles & scip.DEFINITION and not is_definition_in_python(source, one.line, column):
                 uses[key].append((place, word))
+                if project.language == "TypeScript" and one.symbol.startswith("local "):
+                    locals_used.append((place, key))
                 continue
             definitions[key].append(place)
             documentation = document.documentation.get(one.symbol, "")
@@ -127,7 +129,9 @@ def read(index, project):
         members = {place for place, word in own if is_member(project, place, word)}
         rows.append((name, kind, definitions[key], [use for use in own if use[0] not in members], members))
     shorthand = {place for place in properties if is_shorthand(project, place, project.source(place[0]).word(*place[1:]))}
-    return files, rows, places, shorthand
+    # A local symbol without a definition stands for a name that scip-typescript does not resolve: `z.x` behind `export {x} from`.
+    unresolved = {place for place, key in locals_used if key not in definitions}
+    return files, rows, places, shorthand, unresolved
 
 
 def is_shorthand(project, place, word):

@@ -162,6 +162,7 @@ class Tally:
     def __init__(self, project, known, by_line=False):
         self.project, self.files, self.by_line = project, set(known["files"]), by_line
         self.unjudged = {path: set(lines) for path, lines in known.get("unjudged", {}).items()}
+        self.unresolved = {self.place(place) for place in known.get("unresolved", [])}
         self.counts, self.errors = collections.Counter(), collections.Counter()
         self.by_role = collections.Counter()
         self.recalls = []
@@ -196,6 +197,7 @@ class Tally:
         for place, (is_exact, role) in found.items():
             is_right = place in uses
             is_judged = place[0] in self.files and place[1] not in self.unjudged.get(place[0], ())
+            is_judged = is_judged and place not in self.unresolved
             if not is_exact or not is_right and (place in neutral or not is_judged):
                 continue
             self.counts.update({"said exact": 1, "right": is_right})

@@ -49,7 +49,7 @@ def make(project, texts, args):
 
 
 def from_scip(project, texts, index):
-    files, symbols, places, shorthand = by_scip.read(index, texts)
+    files, symbols, places, shorthand, unresolved = by_scip.read(index, texts)
     named = sorted((one for one in symbols if one[3]), key=lambda one: sources.draw_order(project.name, one[2][0]))
     chosen = named[:SAMPLE]
     by_word = {}
@@ -62,7 +62,8 @@ def from_scip(project, texts, index):
         others = [(place, key) for place, key in by_word.get(name, []) if place not in own]
         neutral = neutral | {place for place, _ in others if place in shorthand}
         rows.append(symbol_row(texts, name, kind, definitions, uses, others, neutral))
-    return {"population": len(named), "files": sorted(files), "symbols": rows}
+    places = [[path, line + 1, column + 1] for path, line, column in sorted(unresolved)]
+    return {"population": len(named), "files": sorted(files), "symbols": rows, "unresolved": places}
 
 
 def symbol_row(texts, name, kind, definitions, uses, others, neutral=()):
