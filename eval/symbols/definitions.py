@@ -143,7 +143,7 @@ def line_of(root, path, line):
 
 def is_definition(language, kind, tag, text):
     """Whether it is a definition that counts. ctags reports values of functions as well, and in TypeScript and JavaScript
-    types that are only mentioned, object literals as classes, and properties as methods."""
+    types that are only mentioned, object literals as classes, and properties as methods and fields."""
     name = re.escape(last(tag["name"]))
     if not re.search(rf"(?<![\w$]){name}(?![\w$])", text) and "operator" not in tag["name"]:
         return False
@@ -157,6 +157,11 @@ def is_definition(language, kind, tag, text):
             return not tag.get("scope") and bool(re.match(declared, text))
         if kind == "class":
             return bool(re.search(rf"\bclass\b|function {name}|{name}\W*[=:]\s*function", text))
+        if kind == "field" and language == "JavaScript":
+            # ctags also calls the names of destructured and shorthand objects fields.
+            return tag.get("scopeKind") == "class" and bool(re.match(rf"\s*(?:static\s+)?#?{name}\s*(?:[=;]|$)", text))
+        if kind == "field":
+            return bool(re.search(rf"(?<![\w$.]){name}\s*[?!]?\s*(?:[:=;,)]|$)", text))
         if kind in ("function", "method"):
             return ("(" in text or "=>" in text or "<" in text) and not re.search(rf"{name}\W*[=:]\s*\(function", text)
     return True
