@@ -9,7 +9,7 @@
 mod symbol_listing;
 
 use insta::assert_snapshot;
-use symbol_listing::{list_broken_fixture, list_fixture};
+use symbol_listing::{list_broken_fixture, list_fixture, list_symbols};
 
 #[test]
 fn c() {
@@ -25,8 +25,8 @@ fn c() {
     def 13 type state
     def 13 constant state.ON_SHELF
     def 13 constant state.LENT: MAX_COPIES
-    def 15 function compare (local) (declared)
-    def 16 function lend (declared)
+    def 15 function compare: builtin (local) (declared)
+    def 16 function lend: builtin (declared)
     def 17 variable limit: builtin (local)
     def 19 function lend: builtin
     def 30 function compare: builtin (local)
@@ -267,4 +267,89 @@ fn broken_java() {
     15: name queue, call isEmpty of queue
     21: name queue, call size of queue
     "#);
+}
+
+#[test]
+fn cpp() {
+    assert_snapshot!(list_fixture("cpp.cpp"), @r#"
+    def 4 type Books < vector (declared)
+    def 6 module library
+    def 8 type library.State
+    def 8 constant library.State.OnShelf
+    def 8 constant library.State.Lent
+    def 11 class library.Shelf < Furniture, Lend
+    def 13 method library.Shelf.Shelf
+    def 14 method library.Shelf.~Shelf (declared)
+    def 15 method library.Shelf.First: <Book>
+    def 16 method library.Shelf.Make: <Shelf> (declared)
+    def 17 method library.Shelf.Tidy: builtin (declared)
+    def 20 field library.Shelf.books_: [<Book>]
+    def 21 field library.Shelf.reader_: <Reader>
+    def 22 field library.Shelf.other_: <Reader>
+    def 22 field library.Shelf.third_: <Reader>
+    def 23 field library.Shelf.kMax: builtin
+    def 27 method library.Shelf.Tidy: builtin
+    def 35 function library.Shelf.Tidy.close
+    def 43 function library.helper: builtin (local)
+    def 47 macro CHECKED
+    import * of shelf.h as "" (handed on)
+    import * of <vector> as "" (handed on)
+    4: type std, type vector, type Book
+    11: type Furniture, type Lend
+    13: type Reader, member Furniture of ?, member reader_ of ?
+    15: type Book, name books_
+    16: type Shelf
+    20: type std, type vector, type Book
+    21: type std, type unique_ptr, type Reader
+    22: type Reader
+    27: type Shelf
+    28: name books_, call Open of books_[]
+    29: name reader_, call Read of reader_, call First
+    30: call First of <Shelf>, call Open of <Shelf>.First()
+    31: type Shelf, type Book, call Shelf, type Book, name other_
+    32: type Shelf, call Make of Shelf
+    33: call First of Shelf.Make()
+    34: name library, name people, call Find of people, name State, member Lent of State
+    35: type Book, call Close of <Book>
+    36: type Book, call First of <Shelf>
+    37: call Open of <Book>
+    38: name std, call for_each of std, name books_, call begin of books_, name books_, call end of books_, name sweep
+    39: call sweep, name kMax
+    40: call Max
+    47: name library, call check of library
+    "#);
+}
+
+#[test]
+fn broken_cpp() {
+    assert_snapshot!(list_broken_fixture("cpp.cpp"), @r#"
+    def 4 class Desk
+    def 6 method Desk.open: builtin (declared)
+    def 7 method Desk.waiting: builtin
+    def 10 field Desk.waiting_: builtin
+    def 13 method Desk.open: builtin
+    def 17 method Desk.close: builtin
+    def 23 method Desk.serve: builtin
+    def 27 type Bell
+    def 27 constant Bell.Quiet
+    def 27 constant Bell.Loud
+    import * of desk.h as "" (handed on)
+    7: name waiting_
+    13: name Desk
+    14: name waiting_
+    17: name Desk
+    18: name waiting_
+    19: name serve, name waiting_
+    23: name Desk
+    24: name waiting_
+    "#);
+}
+
+#[test]
+fn cuda_is_read_like_cpp() {
+    let kernel = "__global__ void scale(float *row) { row[0] = twice(row[0]); }\n";
+    assert_snapshot!(list_symbols(kernel, "kernel.cu"), @"
+    def 1 function scale: <__global__>
+    1: type __global__, name void, call twice
+    ");
 }

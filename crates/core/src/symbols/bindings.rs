@@ -54,8 +54,10 @@ impl<'a> SymbolWalk<'a> {
         }
         let mut names = Vec::new();
         let mut after = 0;
+        let mut has_target = false;
         for (target, is_target) in meaningful_children(node, rule) {
             after = after.max(target.end_byte());
+            has_target |= is_target;
             // `if let row = rows.first, let cell = row.first`
             let known = known.filter(|_| names.is_empty() || value.is_none());
             if is_target && self.reader.rules.of(target).meaning == Some(NodeMeaning::ConstructorName) {
@@ -68,7 +70,7 @@ impl<'a> SymbolWalk<'a> {
                 self.collect_targets(target, known, value, &mut names);
             }
         }
-        if names.is_empty() && meaning == NodeMeaning::Field {
+        if names.is_empty() && !has_target && meaning == NodeMeaning::Field {
             // An embedded struct: its members are members of this one.
             if let (Some(written), Some(open)) = (written, self.reader.open.last().copied())
                 && let Some(base) = self.reader.value_of(written)
@@ -76,6 +78,16 @@ impl<'a> SymbolWalk<'a> {
                 self.add_base(open.id, base);
             }
             return None;
+        }
+        // A function that is declared without a body.
+        if names.is_empty()
+            && has_target
+            && let Some(open) = self.reader.open.last().copied()
+            && !open.kind.is_container()
+            && node.byte_range().contains(&open.name_start)
+        {
+            let declared = &mut self.reader.symbols.definitions[open.id.0 as usize];
+            declared.result = declared.result.or(known);
         }
         let is_parameter_field = rule.child(node, ChildMeaning::FieldMark).is_some();
         if is_parameter_field && let Some(class) = self.reader.enclosing_type() {
@@ -452,7 +464,8 @@ impl<'a> SymbolWalk<'a> {
         );
         let rule = self.reader.rules.of(node);
         let mark = rule.child(node, ChildMeaning::LocalMark);
-        if mark.is_some_and(|mark| self.reader.text_of(mark) == LOCAL_MARK)
+        if !in_type
+            && mark.is_some_and(|mark| self.reader.text_of(mark) == LOCAL_MARK)
             && let Some(defined) = self.reader.symbols.definitions.last_mut()
         {
             defined.is_file_local = true;

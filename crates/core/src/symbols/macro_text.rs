@@ -23,8 +23,10 @@ enum Part<'t> {
         text: &'t str,
         at: Position,
     },
-    /// `.`, `->` or `::`
+    /// `.` or `->`
     Access,
+    /// `::`
+    PathSeparator,
     OpenParenthesis,
     /// The `!` of a macro call.
     Bang,
@@ -40,7 +42,7 @@ impl<'a> SymbolWalk<'a> {
         let mut is_member = false;
         for (at, part) in parts.iter().enumerate() {
             let Part::Word { text, at: place } = *part else {
-                is_member = *part == Part::Access;
+                is_member = matches!(part, Part::Access | Part::PathSeparator);
                 if !is_member {
                     receiver = None;
                 }
@@ -55,10 +57,18 @@ impl<'a> SymbolWalk<'a> {
             receiver = if is_member {
                 self.use_word_as_member(text, place, receiver, is_call)
             } else {
-                self.use_word(text, place, is_call)
+                let value = self.use_word(text, place, is_call);
+                // A variable that the macro itself binds is no name of the file.
+                let is_own_variable = following == Part::Access && !text.starts_with(char::is_uppercase);
+                value.filter(|value| !(is_own_variable && self.is_free_name(*value)))
             };
             is_member = false;
         }
+    }
+
+    fn is_free_name(&self, value: ExpressionId) -> bool {
+        let expression = self.reader.symbols.expressions.get(value.0 as usize);
+        matches!(expression, Some(Expression::Name(_)))
     }
 
     /// Records a word as a name. Returns its value.
@@ -138,7 +148,8 @@ fn split_parts(text: &str, start: Position) -> Vec<Part<'_>> {
             (b'\'', _) => (end_of_character(bytes, at), Some(Part::Other)),
             (b'/', Some(b'/')) => (find_from(text, at, "\n"), None),
             (b'/', Some(b'*')) => (find_from(text, at + 2, "*/") + 2, None),
-            (b'-', Some(b'>')) | (b':', Some(b':')) => (at + 2, Some(Part::Access)),
+            (b'-', Some(b'>')) => (at + 2, Some(Part::Access)),
+            (b':', Some(b':')) => (at + 2, Some(Part::PathSeparator)),
             (b'.', Some(b'.')) => (at + 2, Some(Part::Other)),
             (b'.', _) => (at + 1, Some(Part::Access)),
             (b'(', _) => (at + 1, Some(Part::OpenParenthesis)),

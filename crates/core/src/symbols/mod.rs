@@ -21,6 +21,7 @@ mod finish;
 mod import_bindings;
 mod macro_text;
 mod outline_symbols;
+mod question;
 mod reader;
 mod rule_patterns;
 mod rule_rows;
@@ -33,6 +34,7 @@ mod tests;
 mod walk;
 
 pub use encoding::{DecodeError, SymbolsReader, encode};
+pub use question::{AskedUses, SymbolQuestion, parse_question};
 pub use shown::definition_at_line;
 
 use crate::chunk::{Chunked, Unparsed, chunk_and_keep_syntax, parse_syntax};

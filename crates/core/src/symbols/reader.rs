@@ -22,14 +22,15 @@ const MAX_EXPRESSIONS: usize = 50_000;
 
 /// Types that stand for their argument: a call on them is a call on what they hold.
 const TRANSPARENT_TYPES: &str = " Promise PromiseLike Awaitable Optional Annotated Final ClassVar Type Readonly Partial Required \
-    NonNullable Awaited Box Rc Arc Option Result Ref RefMut Cow Mutex RwLock Pin Coroutine Task ValueTask Future Deferred Lazy Nullable ";
+    NonNullable Awaited Box Rc Arc Option Result Ref RefMut Cow Mutex RwLock Pin Coroutine unique_ptr shared_ptr \
+    weak_ptr optional reference_wrapper Task ValueTask Future Deferred Lazy Nullable ";
 
 /// Types that hold many values.
 const COLLECTION_TYPES: &str = " Array ReadonlyArray List list Sequence Iterable Iterator AsyncIterator AsyncIterable Generator Set \
     set frozenset FrozenSet Deque deque Vec VecDeque HashSet BTreeSet HashMap BTreeMap Map ReadonlyMap WeakMap Record Dict dict \
-    DefaultDict defaultdict OrderedDict Mapping MutableMapping Tuple tuple Collection ArrayList LinkedList Stream IEnumerable \
-    MutableList MutableSet MutableMap IList ICollection IReadOnlyList IReadOnlyCollection Dictionary IDictionary Seq Vector \
-    IndexedSeq ";
+    DefaultDict defaultdict OrderedDict Mapping MutableMapping Tuple tuple Collection ArrayList LinkedList Stream IEnumerable vector \
+    array map unordered_map unordered_set multimap multiset span initializer_list MutableList MutableSet MutableMap IList \
+    ICollection IReadOnlyList IReadOnlyCollection Dictionary IDictionary Seq Vector IndexedSeq ";
 
 pub(super) struct SymbolReader<'a> {
     pub(super) text: &'a str,
@@ -150,37 +151,18 @@ impl<'a> SymbolReader<'a> {
                 let object = self.this()?;
                 self.keep(Expression::Member(object, name))
             }
+            // `library::people::find` has its last two parts in one node.
+            NodeMeaning::Access if rule.child(node, ChildMeaning::Member).is_none() => {
+                let inner = rule.child(node, ChildMeaning::Inner)?;
+                self.read_value(inner, depth)
+            }
             NodeMeaning::Access => {
                 let receiver = rule.child(node, ChildMeaning::Receiver)?;
                 let member = self.member_name(node, rule)?;
                 let receiver = self.read_receiver(receiver, depth)?;
                 self.keep(Expression::Member(receiver, member))
             }
-            NodeMeaning::Call => {
-                let callee = rule
-                    .child(node, ChildMeaning::Callee)
-                    .or_else(|| rule.child(node, ChildMeaning::Member))?;
-                if let Some(object) = self.transparent_object(callee) {
-                    return self.read_value(object, depth);
-                }
-                if self.rules.traits.self_parameter && self.text_of(callee) == "super" {
-                    let class = self.enclosing_type()?;
-                    return self.keep(Expression::Super(class));
-                }
-                // Members of a call without a receiver of its own: `row.first("x")` in one node.
-                let value = match rule.child(node, ChildMeaning::Receiver) {
-                    Some(receiver) => {
-                        let receiver = self.read_value(receiver, depth)?;
-                        let name = self.name_of_member(callee)?;
-                        match self.rules.traits.constructor {
-                            Some(constructor) if self.symbols.name(name) == constructor => receiver,
-                            _ => self.keep(Expression::Member(receiver, name))?,
-                        }
-                    }
-                    None => self.read_value(callee, depth)?,
-                };
-                self.keep(Expression::Call(value))
-            }
+            NodeMeaning::Call => self.read_call(node, rule, depth),
             NodeMeaning::Construct => {
                 let of = rule
                     .child(node, ChildMeaning::Type)
@@ -218,6 +200,33 @@ impl<'a> SymbolReader<'a> {
             }
             _ => None,
         }
+    }
+
+    /// The result of a call.
+    fn read_call(&mut self, node: Node<'_>, rule: &NodeRule, depth: u8) -> Option<ExpressionId> {
+        let callee = rule
+            .child(node, ChildMeaning::Callee)
+            .or_else(|| rule.child(node, ChildMeaning::Member))?;
+        if let Some(object) = self.transparent_object(callee) {
+            return self.read_value(object, depth);
+        }
+        if self.rules.traits.self_parameter && self.text_of(callee) == "super" {
+            let class = self.enclosing_type()?;
+            return self.keep(Expression::Super(class));
+        }
+        // Members of a call without a receiver of its own: `row.first("x")` in one node.
+        let value = match rule.child(node, ChildMeaning::Receiver) {
+            Some(receiver) => {
+                let receiver = self.read_value(receiver, depth)?;
+                let name = self.name_of_member(callee)?;
+                match self.rules.traits.constructor {
+                    Some(constructor) if self.symbols.name(name) == constructor => receiver,
+                    _ => self.keep(Expression::Member(receiver, name))?,
+                }
+            }
+            None => self.read_value(callee, depth)?,
+        };
+        self.keep(Expression::Call(value))
     }
 
     /// A receiver that would be a definition only if it were called is a local variable.
@@ -344,6 +353,11 @@ impl<'a> SymbolReader<'a> {
         let depth = depth.checked_sub(1)?;
         let rule = self.rules.of(node);
         match rule.meaning? {
+            // `std::vector<Row>`
+            NodeMeaning::Access if rule.child(node, ChildMeaning::Member).is_none() => {
+                let inner = rule.child(node, ChildMeaning::Inner)?;
+                self.read_instance(inner, depth)
+            }
             NodeMeaning::Same => {
                 let inner = inner_child(node, rule)?;
                 self.read_instance(inner, depth)

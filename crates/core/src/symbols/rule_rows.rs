@@ -135,6 +135,11 @@ pub(super) const ROWS: &[RuleRow] = &[
         },
     },
     RuleRow {
+        languages: &[Language::Cpp, Language::CudaCpp],
+        rules: include_str!("queries/cpp.scm"),
+        traits: PLAIN,
+    },
+    RuleRow {
         languages: &[Language::Java],
         rules: include_str!("queries/java.scm"),
         traits: PLAIN,

@@ -13,7 +13,8 @@ use super::context::NodeContext;
 use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, THIS_TYPE, to_u32};
 use super::rules::{self, ChildMeaning, NodeMeaning, NodeRule, ScopeKind};
 use super::{
-    DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference, ReferenceRole, Target,
+    DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference, ReferenceRole,
+    SymbolKind, Target,
 };
 use crate::chunk::{Definition, FileSyntax};
 use crate::language::Language;
@@ -240,6 +241,8 @@ impl<'a> SymbolWalk<'a> {
                 self.use_identifier(node, identifier, meaning, context);
                 return None;
             }
+            // The part that has the member is below: `library::people::find()`.
+            Some(NodeMeaning::Access) if rule.child(node, ChildMeaning::Member).is_none() => {}
             Some(NodeMeaning::Access) => {
                 self.use_access(node, rule, context);
                 context = NodeContext {
@@ -447,9 +450,13 @@ impl<'a> SymbolWalk<'a> {
         let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
-        let receiver = rule
-            .child(node, ChildMeaning::Receiver)
-            .and_then(|receiver| self.reader.receiver_of(receiver));
+        let receiver = rule.child(node, ChildMeaning::Receiver);
+        // `::sweep()`
+        if receiver.is_none() && node.kind() == "qualified_identifier" {
+            self.use_name(member, context, ReferenceRole::Name);
+            return;
+        }
+        let receiver = receiver.and_then(|receiver| self.reader.receiver_of(receiver));
         self.use_member(self.reader.bare_member(member), receiver, context);
     }
 
@@ -527,7 +534,7 @@ impl<'a> SymbolWalk<'a> {
     fn mark_as_local(&mut self, mark: Node<'a>) {
         if self.reader.text_of(mark) == LOCAL_MARK
             && let Some(open) = self.reader.open.last()
-            && !open.kind.is_container()
+            && open.kind == SymbolKind::Function
             && open.name_start > mark.start_byte()
         {
             self.reader.symbols.definitions[open.id.0 as usize].is_file_local = true;

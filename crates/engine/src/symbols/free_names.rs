@@ -1,12 +1,13 @@
 //! Names that no scope and no import of a file explains: crates and module paths of Rust, fields that are used
 //! without `this`, types that every file sees.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use docent_core::language::Language;
 use docent_core::symbols::{DefinitionId, ImportBinding, Imported, NameId, SymbolKind};
 
-use super::family::Family;
+use super::family::{Family, FamilyId};
 use super::loaded::{DefinitionRef, FileId, LoadedFile};
 use super::resolve::{Resolution, SymbolResolver, Value};
 use crate::store::StoreError;
@@ -33,10 +34,14 @@ impl SymbolResolver<'_> {
         {
             return Ok(vec![module]);
         }
-        // `Vec`, `String`: a type of the language, because those of the project are imported.
+        // `Vec`, `std`: a type or crate of others, because those of the project are imported.
         let is_type = name.chars().next().is_some_and(char::is_uppercase);
-        let has_type_imports = matches!(loaded.language, Language::Rust | Language::Java);
-        Ok(if is_type && has_type_imports {
+        let is_external = match loaded.language {
+            Language::Rust => true,
+            Language::Java => is_type,
+            _ => false,
+        };
+        Ok(if is_external {
             vec![Value::ExternalModule]
         } else {
             Vec::new()
@@ -84,6 +89,9 @@ impl SymbolResolver<'_> {
         if !own.is_empty() {
             return Ok(own);
         }
+        if Family::of(loaded.language).id == FamilyId::C {
+            return self.fields_in_headers(name);
+        }
         let types = (0..).map(DefinitionId).zip(&loaded.symbols.definitions);
         let types = types.filter(|(_, definition)| !definition.bases.is_empty());
         for (id, _) in types.take(20) {
@@ -93,6 +101,37 @@ impl SymbolResolver<'_> {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// The field with a name, if only one class of the program has it: methods of C++ stand outside of their
+    /// class, in another file.
+    fn fields_in_headers(&self, name: &str) -> Result<Vec<Value>, StoreError> {
+        let mut found = Vec::new();
+        let mut scopes = HashSet::new();
+        for file in self.files.defining(name)?.iter() {
+            let loaded = self.files.file(*file);
+            for (id, definition) in loaded.definitions_named(name) {
+                if definition.kind == SymbolKind::Field && Family::of(loaded.language).id == FamilyId::C {
+                    scopes.insert(loaded.symbols.name(definition.scope).to_owned());
+                    found.push(Value::Definition(DefinitionRef { file: *file, id }));
+                }
+            }
+        }
+        Ok(if scopes.len() == 1 { found } else { Vec::new() })
+    }
+
+    /// Whether definitions of a file are nothing but `impl` blocks of a type.
+    pub(super) fn are_impl_blocks(&self, file: &LoadedFile, values: &[Value]) -> bool {
+        file.language == Language::Rust && values.iter().all(|value| self.is_impl_block(value))
+    }
+
+    /// The only classes of Rust are `impl` blocks.
+    pub(super) fn is_impl_block(&self, value: &Value) -> bool {
+        let (Value::Definition(definition) | Value::Instance(definition)) = value else {
+            return false;
+        };
+        let file = self.files.file(definition.file);
+        file.language == Language::Rust && file.definition(definition.id).kind == SymbolKind::Class
     }
 
     /// The definitions of a file that make up one type: in Rust its `impl` blocks too.

@@ -35,6 +35,7 @@ pub(super) struct SymbolResolver<'a> {
     imports: Resolver<'a>,
     resolved: RefCell<HashMap<(FileId, String), Rc<Vec<FileId>>>>,
     values: RefCell<HashMap<(FileId, ExpressionId), Vec<Value>>>,
+    exported: RefCell<HashMap<(FileId, String), Vec<Value>>>,
     steps: Cell<usize>,
 }
 
@@ -74,6 +75,7 @@ impl<'a> SymbolResolver<'a> {
             imports: Resolver::new(project),
             resolved: RefCell::default(),
             values: RefCell::default(),
+            exported: RefCell::default(),
             steps: Cell::new(MAX_STEPS),
         }
     }
@@ -121,6 +123,8 @@ impl<'a> SymbolResolver<'a> {
             match self.members(receiver, name, MAX_DEPTH)? {
                 Resolution::Found(definitions) => found.extend(definitions),
                 Resolution::External => is_external = true,
+                // The type itself is among the receivers, too.
+                Resolution::Unknown if self.is_impl_block(receiver) => {}
                 Resolution::Unknown => is_unknown = true,
             }
         }
@@ -185,10 +189,12 @@ impl<'a> SymbolResolver<'a> {
         let loaded = self.files.file(file);
         let family = Family::of(loaded.language);
         let local = self.lexical_definitions(file, &loaded, name, within, family)?;
-        if !local.is_empty() {
+        if !local.is_empty() && !self.are_impl_blocks(&loaded, &local) {
             return Ok(local);
         }
-        let mut values = Vec::new();
+        // `impl Display for Row` does not define `Row`.
+        let has_impl_blocks = !local.is_empty();
+        let mut values = local;
         let mut is_imported = false;
         if let Some(id) = loaded.name_id(name) {
             for binding in loaded
@@ -212,13 +218,17 @@ impl<'a> SymbolResolver<'a> {
         if family.has_declarations {
             values = self.choose_macros(file, values)?;
         }
-        if values.is_empty() {
+        if values.is_empty() || has_impl_blocks {
+            let known = values.len();
             for binding in &loaded.symbols.imports {
                 if binding.imported == Imported::Wildcard {
                     for target in self.import_files(file, &loaded, binding)?.iter() {
                         values.extend(self.exported(*target, name, depth)?);
                     }
                 }
+            }
+            if has_impl_blocks && values.len() == known {
+                values.push(Value::ExternalModule);
             }
         }
         Ok(limit(values))
@@ -288,7 +298,7 @@ impl<'a> SymbolResolver<'a> {
             let is_type = definition.kind.is_container() && definition.kind != SymbolKind::Module;
             let class = if is_type {
                 vec![Value::Instance(DefinitionRef { file, id })]
-            } else if definition.parent.is_none() && !loaded.symbols.name(definition.scope).is_empty() {
+            } else if is_outside_of_type(loaded, definition) {
                 let scope = loaded.symbols.name(definition.scope);
                 let class = scope.rsplit('.').next().unwrap_or_default();
                 self.package_definitions(file, loaded, class, Family::of(loaded.language))?
@@ -422,6 +432,18 @@ impl<'a> SymbolResolver<'a> {
         let Some(depth) = depth.checked_sub(1).filter(|_| self.step()) else {
             return Ok(Vec::new());
         };
+        let key = (file, name.to_owned());
+        if let Some(known) = self.exported.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        // Modules that hand on each other's names would be followed in every order otherwise.
+        self.exported.borrow_mut().insert(key.clone(), Vec::new());
+        let values = self.find_exported(file, name, depth)?;
+        self.exported.borrow_mut().insert(key, values.clone());
+        Ok(values)
+    }
+
+    fn find_exported(&self, file: FileId, name: &str, depth: u8) -> Values {
         let loaded = self.files.file(file);
         let is_top = |definition: &SymbolDefinition| match definition.parent {
             None => loaded.symbols.name(definition.scope).is_empty(),
@@ -741,6 +763,14 @@ fn limit(mut values: Vec<Value>) -> Vec<Value> {
         }
     }
     kept
+}
+
+/// Whether a method stands outside of its type: `void Row::render() {}`.
+fn is_outside_of_type(file: &LoadedFile, definition: &SymbolDefinition) -> bool {
+    let around = definition
+        .parent
+        .map(|parent| file.path_of(file.definition(parent)));
+    file.symbols.name(definition.scope) != around.unwrap_or_default()
 }
 
 /// The definitions among values.
