@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use docent_core::chunk::{self, ImportStatement, Outline};
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
+use docent_core::symbols::{chunk_with_symbols, encode};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -78,7 +79,7 @@ fn print_file(what: &str, path: &Path) {
     }
 }
 
-/// Measures parsing alone, and parsing with chunking, in turns over the same files, on all cores.
+/// Measures parsing alone, with chunking, and with symbols and their stored form, in turns over the same files, on all cores.
 fn measure_speed(directories: &[PathBuf]) {
     let mut files = Vec::new();
     for directory in directories {
@@ -92,6 +93,7 @@ fn measure_speed(directories: &[PathBuf]) {
     let next = AtomicUsize::new(0);
     let measure = || {
         let (mut parse, mut all, mut chunks) = (Duration::ZERO, Duration::ZERO, 0);
+        let (mut with_symbols, mut bytes) = (Duration::ZERO, 0);
         while let Some((language, text)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             let started = Instant::now();
             std::hint::black_box(chunk::parse_only(*language, text));
@@ -99,8 +101,18 @@ fn measure_speed(directories: &[PathBuf]) {
             let started = Instant::now();
             chunks += chunk::chunk(*language, text).chunks.len();
             all += started.elapsed();
+            let started = Instant::now();
+            let symbols = chunk_with_symbols(*language, text).1;
+            bytes += symbols.map_or(0, |symbols| encode(&symbols).len());
+            with_symbols += started.elapsed();
         }
-        (parse.as_secs_f64(), all.as_secs_f64(), chunks)
+        (
+            parse.as_secs_f64(),
+            all.as_secs_f64(),
+            chunks,
+            with_symbols.as_secs_f64(),
+            bytes,
+        )
     };
     let measured: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..cores).map(|_| scope.spawn(measure)).collect();
@@ -110,14 +122,23 @@ fn measure_speed(directories: &[PathBuf]) {
             .collect()
     });
     let parse: f64 = measured.iter().map(|(parse, ..)| parse).sum();
-    let all: f64 = measured.iter().map(|(_, all, _)| all).sum();
-    let chunks: usize = measured.iter().map(|(.., chunks)| chunks).sum();
+    let all: f64 = measured.iter().map(|(_, all, ..)| all).sum();
+    let chunks: usize = measured.iter().map(|(_, _, chunks, ..)| chunks).sum();
+    let with_symbols: f64 = measured
+        .iter()
+        .map(|(_, _, _, with_symbols, _)| with_symbols)
+        .sum();
+    let bytes: usize = measured.iter().map(|(.., bytes)| bytes).sum();
     println!(
-        "{} files, {megabytes:.1} MB, {chunks} chunks, {cores} cores; per core: parse {:.1} MB/s, parse and chunk {:.1} MB/s; ratio {:.3}",
+        "{} files, {megabytes:.1} MB, {chunks} chunks, {cores} cores; per core: parse {:.1} MB/s, parse and chunk {:.1} MB/s; ratio {:.3}; \
+         with symbols {:.1} MB/s, ratio {:.3}, {:.1} MB",
         files.len(),
         megabytes / parse,
         megabytes / all,
-        all / parse
+        all / parse,
+        megabytes / with_symbols,
+        with_symbols / parse,
+        bytes as f64 / 1e6,
     );
 }
 

@@ -20,7 +20,7 @@ use crate::project::Project;
 use crate::terminal::{self, TerminalPage};
 use crate::tools::arguments::Object;
 use crate::tools::failure::Failure;
-use crate::tools::file_parts::outline_lines;
+use crate::tools::file_parts::{explain_outlines, outline_lines};
 use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, parse_path, refuse_file};
 use crate::tools::symbols::entry::SymbolEntry;
 use crate::tools::symbols::refuse_symbols;
@@ -113,8 +113,8 @@ impl PathOutline {
                     }
                     show_file(file, &mut page)?;
                 }
-                if files.is_empty() {
-                    page.note("No file with definitions is indexed in this directory")?;
+                if let Some(notice) = explain_outlines(files) {
+                    page.note(&notice)?;
                 }
             }
         }

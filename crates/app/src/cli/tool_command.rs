@@ -169,10 +169,18 @@ const PATH_ARGUMENTS: [&str; 4] = ["path", "filePath", "filePaths", "lcovPath"];
 pub(super) fn rebase_paths(arguments: &mut Object, root: &Path, directory: &str) {
     let rebase = |value: &mut Value| {
         let Value::String(text) = value else { return };
-        let path = normalise_path(&format!("{directory}/{text}"));
-        let is_inside = !Path::new(text).is_absolute() && RepoPath::parse(&path).is_ok();
+        // A definition is named by its file and line.
+        let is_number = |line: &str| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+        let (file, line) = match text.rsplit_once(':') {
+            Some((file, line)) if is_number(line) && !root.join(directory).join(&*text).exists() => {
+                (file, format!(":{line}"))
+            }
+            _ => (text.as_str(), String::new()),
+        };
+        let path = normalise_path(&format!("{directory}/{file}"));
+        let is_inside = !Path::new(file).is_absolute() && RepoPath::parse(&path).is_ok();
         if is_inside && root.join(&path).exists() {
-            *text = path;
+            *text = path + &line;
         }
     };
     for name in PATH_ARGUMENTS {

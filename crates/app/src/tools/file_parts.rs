@@ -8,7 +8,7 @@ use std::ops::Range;
 use docent_core::path::RepoPath;
 use docent_core::text::reveal::{reveal, reveal_part};
 use docent_engine::files::Root;
-use docent_engine::symbols::{FileOutline, FoundSymbol, find_in_outline, outline_file};
+use docent_engine::symbols::{FileOutline, FoundSymbol, MAX_OUTLINED_FILES, find_in_outline, outline_file};
 
 use super::budget::{fit, json_length};
 use super::failure::{Failure, FailureKind};
@@ -313,10 +313,18 @@ pub(crate) fn show_outlines(outlines: &[FileOutline], budget: usize) -> (String,
         left -= cost;
         text += &part;
     }
-    let notice = outlines
-        .is_empty()
-        .then(|| "No file with definitions is indexed in this directory".to_owned());
-    (text, notice)
+    (text, explain_outlines(outlines))
+}
+
+/// The notice for a directory without an outline, or with more files than are listed.
+pub(crate) fn explain_outlines(outlines: &[FileOutline]) -> Option<String> {
+    match outlines.len() {
+        0 => Some("No file with definitions is indexed in this directory or directly below".to_owned()),
+        MAX_OUTLINED_FILES.. => Some(format!(
+            "The first {MAX_OUTLINED_FILES} files are listed; read the outline of a directory below"
+        )),
+        _ => None,
+    }
 }
 
 /// A line for each definition: its lines and its signature.

@@ -50,14 +50,14 @@ fn list_uses(answer: &Value) -> Vec<String> {
 #[test]
 fn uses_stand_under_their_file_and_function_with_tests_apart() {
     assert_snapshot!(project().call("find_references", json!({ "symbol": "Row.render" })), @"
-    Row.render: 4 exact in 3 files
+    Row.render: 3 exact, 1 by name (~) in 3 files
       src/row.ts:9-11 method Row.render
 
     Calls:
-    src/page.ts
-      show (3-7): 6 | anything.render();
     src/table.ts
       Table.draw (4-8): 6, 7 | row.render();
+    src/page.ts
+      show (3-7): ~6 | anything.render();
 
     Tests:
     tests/row.test.ts
@@ -139,9 +139,9 @@ fn json_has_every_field() {
     let arguments = json!({ "symbol": "Row.render", "format": "json" });
     let answer = project().call("find_references", arguments).json();
     assert_snapshot!(list_uses(&answer).join("\n"), @"
-    src/page.ts:6 call exact
     src/table.ts:6 call exact
     src/table.ts:7 call exact
+    src/page.ts:6 call by name
     tests/row.test.ts:5 call exact
     ");
 }
@@ -149,13 +149,14 @@ fn json_has_every_field() {
 #[test]
 fn depth_shows_callers_of_callers_as_a_tree() {
     assert_snapshot!(project().call("find_references", json!({ "symbol": "Row.render", "depth": 2 })), @"
-    Row.render callers, depth 2: 7 exact
+    Row.render callers, depth 2: 3 exact, 1 by name (~)
       src/row.ts:9-11 method Row.render
 
-    show (src/page.ts:3-7): 6
     Table.draw (src/table.ts:4-8): 6, 7
-      show (src/page.ts:3-7): 5 (its callers are shown elsewhere)
+      show (src/page.ts:3-7): 5
     checks_a_row (tests/row.test.ts:3-6): 5
+
+    1 other use is listed with depth 1.
     ");
 }
 
@@ -188,7 +189,7 @@ fn an_unused_definition_says_on_what_ground() {
         .file("a.py", "def walrus():\n    pass\n")
         .file("b.py", "def seal():\n    pass\n");
     assert_snapshot!(sandbox.call("find_references", json!({ "symbol": "walrus" })), @"
-    walrus: 0 exact in 0 files
+    walrus: 0 exact
       a.py:1-2 function walrus
     No use in 2 files.
     ");
@@ -220,12 +221,10 @@ fn several_definitions_are_listed_with_their_uses_together() {
     2 definitions have this name, and their uses are shown together; choose one with its scope or with path, e.g. b.py.
     ");
     assert_snapshot!(sandbox.call("find_references", json!({ "symbol": "walrus", "path": "b.py" })), @"
-    walrus: 1 exact, 1 by name (~) in 2 files
+    walrus: 1 exact in 1 file
       b.py:1-2 function walrus
 
     Calls:
-    a.py
-      one (4-5): ~5 | walrus()
     b.py
       two (4-5): 5 | walrus()
     ");
@@ -260,14 +259,14 @@ fn the_command_shows_people_the_uses() {
     assert_snapshot!(sandbox.run(&["references", "Row.render"]).stdout, @"
     src/row.ts:9-11  Row.render  method
 
-    src/page.ts
-      show (3-7)
-        6  anything.render();
-
     src/table.ts
       Table.draw (4-8)
         6  row.render();
         7  row.render();
+
+    src/page.ts
+      show (3-7)
+        6  ~ anything.render();
 
     tests/row.test.ts (tests)
       checks_a_row (3-6)
@@ -275,9 +274,8 @@ fn the_command_shows_people_the_uses() {
     ");
     assert_snapshot!(sandbox.run(&["references", "Row.render", "--depth", "2"]).stdout, @"
     src/row.ts:9-11  Row.render  method
-      show  src/page.ts:3-7  6
       Table.draw  src/table.ts:4-8  6, 7
-        show  src/page.ts:3-7  5 · shown elsewhere
+        show  src/page.ts:3-7  5
       checks_a_row  tests/row.test.ts:3-6  5
     ");
     let json = sandbox.run(&["references", "Row.render", "--json"]).json();

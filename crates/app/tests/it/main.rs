@@ -64,6 +64,7 @@ mod read_repo_file;
 mod replaced_root;
 mod resources;
 mod search_docs;
+mod search_uses;
 mod setup;
 mod tidy;
 mod tidy_modules;

@@ -41,7 +41,7 @@ fn an_unknown_tool_is_an_answer_not_a_protocol_error() {
     [isError] {
       "error": "Unknown tool: no_such_tool",
       "tool": "no_such_tool",
-      "suggestion": "The tools are: context_search, read_file, grep_codebase, hello, read_repo_file, write_memory_entry, git_log, git_blame, git_diff, search_docs, get_doc, get_overall_coverage, get_file_coverage, start_coverage_snapshot, end_coverage_snapshot"
+      "suggestion": "The tools are: context_search, read_file, grep_codebase, hello, read_repo_file, write_memory_entry, git_log, git_blame, git_diff, search_docs, get_doc, get_overall_coverage, get_file_coverage, start_coverage_snapshot, end_coverage_snapshot, find_symbol, find_references"
     }
     "#);
 }

@@ -429,7 +429,7 @@ fn an_ambiguous_symbol_is_listed_with_its_places() {
       "error": "Ambiguous symbol",
       "path": "shapes.py",
       "details": "'area' is defined 2 times: Square.area (3-4), Circle.area (8-9)",
-      "suggestion": "Name it with its scope, or read its lines with startLine and endLine"
+      "suggestion": "Name it with its scope, or read its lines with ranges"
     }
     "#);
     assert_snapshot!(pretty(&sandbox.call("read_file", json!({ "path": "shapes.py", "symbol": "Sqare" }))), @r#"
@@ -457,8 +457,8 @@ fn a_file_without_a_grammar_has_no_symbols() {
     [isError] {
       "error": "The file has no symbols",
       "path": "notes.txt",
-      "details": "its language has no grammar",
-      "suggestion": "Use startLine and endLine"
+      "details": "no grammar",
+      "suggestion": "Use ranges of lines"
     }
     "#);
 }
@@ -471,7 +471,7 @@ fn several_ranges_are_read_at_once_and_overlaps_are_joined() {
     {
       "file": {
         "path": "a.txt",
-        "content": "1\n2\n3\n… lines 4-5 left out …\n6\n… lines 7 left out …\n8\n9",
+        "content": "1\n2\n3\n… lines 4-5 left out …\n6\n… line 7 left out …\n8\n9",
         "size": 17,
         "lines": 9,
         "language": "plaintext",

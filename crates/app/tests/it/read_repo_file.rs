@@ -207,8 +207,8 @@ fn a_symbol_or_ranges_are_read_with_a_notice_of_their_lines() {
         "class Square:\n    def area(self):\n        return 4\n\n\nclass Circle:\n    def area(self):\n        return 3\n",
     );
     assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.py", "symbol": "Circle.area" })), @r#"{"content":"    def area(self):\n        return 3\n","size":104,"modified":"2026-01-09T10:00:00Z","notice":"Lines 7-8 of 8 are shown"}"#);
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.py", "ranges": ["1", "3", "4-5"] })), @r#"{"content":"class Square:\n… lines 2 left out …\n        return 4\n\n\n","size":104,"modified":"2026-01-09T10:00:00Z","notice":"Lines 1, 3-5 of 8 are shown"}"#);
-    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.py", "symbol": "area" })), @r#"[isError] {"error":"Ambiguous symbol: a.py ('area' is defined 2 times: Square.area (2-3), Circle.area (7-8)). Name it with its scope, or read its lines with startLine and endLine","code":400}"#);
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.py", "ranges": ["1", "3", "4-5"] })), @r#"{"content":"class Square:\n… line 2 left out …\n        return 4\n\n\n","size":104,"modified":"2026-01-09T10:00:00Z","notice":"Lines 1, 3-5 of 8 are shown"}"#);
+    assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.py", "symbol": "area" })), @r#"[isError] {"error":"Ambiguous symbol: a.py ('area' is defined 2 times: Square.area (2-3), Circle.area (7-8)). Name it with its scope, or read its lines with ranges","code":400}"#);
     assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "a.py", "symbol": "zzz" })), @r#"[isError] {"error":"Symbol not found: a.py (the file defines no 'zzz'). Use outline to list the definitions of the file","code":404}"#);
     let arguments = json!({ "path": "a.py", "symbol": "Circle", "encoding": "base64" });
     assert_snapshot!(sandbox.call("read_repo_file", arguments), @r#"[isError] {"error":"Several parts of the file are asked for. Use one of symbol, ranges, outline, and the arguments for lines or bytes","code":400}"#);

@@ -130,7 +130,7 @@ fn the_context_tools_have_the_arguments_of_their_contract() {
       startLine {"type":"integer","minimum":1,"description":"First line, counted from 1"}
       endLine {"type":"integer","minimum":1,"description":"Last line, inclusive"}
       symbol {"type":"string","description":"Read this definition"}
-      ranges {"type":"array","items":{"type":"string"},"description":"Lines, e.g. [\"10-20\", \"40-\"]"}
+      ranges {"type":"array","items":{"type":"string"},"description":"Lines, e.g. \"10-20\", \"40-\""}
       outline {"type":"boolean","description":"Definitions only; also of a directory"}
     grep_codebase {"type":"object","required":["pattern"]}
       pattern {"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200}
@@ -214,7 +214,7 @@ fn the_coverage_tools_have_the_arguments_of_their_contract() {
     start_coverage_snapshot {"type":"object","required":["lcovPath"]}
       lcovPath {"type":"string","description":"LCOV report"}
     end_coverage_snapshot {"type":"object","required":["snapshotId","lcovPath"]}
-      snapshotId {"type":"string","description":"From start_coverage_snapshot"}
+      snapshotId {"type":"string","description":"From `start_coverage_snapshot`"}
       lcovPath {"type":"string","description":"Current LCOV report"}
     "#);
 }
@@ -228,13 +228,13 @@ fn the_symbol_tools_take_a_name_and_narrow_the_question() {
       path {"type":"string","description":"File or directory"}
       kind {"type":"string"}
       limit {"type":"integer","minimum":1}
-      format {"type":"string","enum":["text","json"],"description":"Default: text"}
+      format {"type":"string","enum":["text","json"]}
     find_references {"type":"object","required":["symbol"]}
       symbol {"type":"string","description":"Name or Scope.name"}
-      path {"type":"string","description":"Of the definition: FILE, FILE:LINE or directory"}
+      path {"type":"string","description":"Of the definition: file, `FILE:LINE` or directory"}
       depth {"type":"integer","minimum":1,"maximum":3}
-      direction {"type":"string","enum":["callers","callees","implementations"],"description":"Default: callers"}
+      direction {"type":"string","enum":["callers","callees","implementations"]}
       limit {"type":"integer","minimum":1}
-      format {"type":"string","enum":["text","json"],"description":"Default: text"}
+      format {"type":"string","enum":["text","json"]}
     "#);
 }

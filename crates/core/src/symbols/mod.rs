@@ -18,6 +18,7 @@ mod bindings;
 mod encoding;
 mod import_bindings;
 mod macro_text;
+mod question;
 mod reader;
 mod rules;
 mod scopes;
@@ -25,6 +26,7 @@ mod shown;
 mod walk;
 
 pub use encoding::{DecodeError, SymbolsReader, encode};
+pub use question::{AskedUses, SymbolQuestion, parse_question};
 pub use shown::definition_at_line;
 
 use crate::chunk::{Chunked, Unparsed, chunk_and_keep_syntax, parse_syntax};

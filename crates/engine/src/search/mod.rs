@@ -4,7 +4,8 @@
 //! [`search`] reads top to bottom, and no step goes back:
 //!
 //! 1. `project.rs`: bring the indexes of all projects up to date, and read how their files are used.
-//! 2. `chunks.rs`, `discoveries.rs`: find candidates in the store, and rank them by `core::rank`.
+//! 2. `chunks.rs`, `discoveries.rs`: find candidates in the store, and rank them by `core::rank`. `uses.rs`:
+//!    if the query asks for the uses of a symbol, the chunks around them.
 //! 3. `merge.rs`: one list of both, cut at the limit, without duplicates.
 //! 4. `reread.rs`: the text of each result from its file as it is now.
 //! 5. `notice.rs`: notices about what the results may miss.
@@ -20,10 +21,12 @@ mod merge;
 mod notice;
 mod project;
 mod reread;
+mod uses;
 
 pub use discoveries::discoveries_of_module;
 pub use notice::SearchNotice;
 pub use project::SearchedProject;
+pub use uses::UseCounts;
 
 use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
@@ -134,11 +137,23 @@ pub fn search(
     }?;
 
     let (chunks, discoveries) = (found.chunks.len(), found.discoveries.len());
-    let candidates = merge::merge(found.chunks, found.discoveries);
+    let mut candidates = merge::merge(found.chunks, found.discoveries);
+    let mut use_counts = None;
+    if let Some(answer) = uses::answer(projects, &contexts, request)? {
+        use_counts = Some(answer.counts);
+        candidates = uses::put_first(answer.chunks, candidates);
+    }
     let mut files: Vec<CurrentFiles<'_>> = projects.iter().map(|one| CurrentFiles::new(one.root)).collect();
     let selected = merge::select(candidates, &mut files, request.limit);
 
-    let notices = notice::collect(request, &code, &history, found.rerank_skipped, selected.changed);
+    let mut notices = Vec::from_iter(use_counts.map(SearchNotice::UsesOf));
+    notices.extend(notice::collect(
+        request,
+        &code,
+        &history,
+        found.rerank_skipped,
+        selected.changed,
+    ));
     Ok(SearchOutcome {
         hits: selected.hits,
         chunks,

@@ -1,12 +1,14 @@
 //! Notices of a search as values: stale or partial indexes, and results left out. The wording is the
 //! caller's.
 
-use super::SearchRequest;
+use super::{SearchRequest, UseCounts};
 use crate::index::{Freshness, RerankSkipped};
 
 /// Something that a reader of the results should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchNotice {
+    /// The query asked for uses of a symbol, and the first results are those that are exact.
+    UsesOf(UseCounts),
     /// Files have changed, or may have, and are not searched as they are now
     /// ([`super::SearchOutcome::code`]).
     StaleCode,

@@ -1,6 +1,6 @@
 //! Files whose symbols a question has loaded, and definitions inside them.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -29,10 +29,10 @@ pub(super) struct LoadedFile {
     pub(super) path: RepoPath,
     pub(super) language: Language,
     pub(super) content_hash: u64,
-    /// Without references, which are read by name.
-    pub(super) symbols: FileSymbols,
-    bytes: Vec<u8>,
-    by_name: HashMap<String, NameId>,
+    /// Without references, which are read by name. Decoded once it is needed: most files that use a common name
+    /// are looked at for that name only.
+    pub(super) symbols: LazyCell<FileSymbols, Box<dyn FnOnce() -> FileSymbols>>,
+    bytes: Rc<Vec<u8>>,
 }
 
 /// Every file that the question has needed so far.
@@ -81,21 +81,16 @@ impl<'a> LoadedFiles<'a> {
         let path = RepoPath::parse(&document.path).ok();
         // A rule may have been added after the file was indexed.
         let visible = path.filter(|path| self.root.access().allows(path));
-        let id = match visible {
-            Some(path) => {
-                let file = LoadedFile::new(path, document).map_err(damage)?;
-                let mut files = self.files.borrow_mut();
-                files.push(Rc::new(file));
-                Some(FileId(files.len() - 1))
-            }
-            None => None,
+        let Some(path) = visible else {
+            return Ok(None);
         };
-        let path = match id {
-            Some(FileId(at)) => self.files.borrow()[at].path.as_str().to_owned(),
-            None => return Ok(None),
-        };
-        self.by_path.borrow_mut().insert(path, id);
-        Ok(id)
+        let mut files = self.files.borrow_mut();
+        let id = FileId(files.len());
+        self.by_path
+            .borrow_mut()
+            .insert(path.as_str().to_owned(), Some(id));
+        files.push(Rc::new(LoadedFile::new(path, document)));
+        Ok(Some(id))
     }
 
     /// The files that define a name.
@@ -123,28 +118,38 @@ impl<'a> LoadedFiles<'a> {
 }
 
 impl LoadedFile {
-    fn new(path: RepoPath, document: SymbolsDocument) -> Result<Self, DecodeError> {
-        let mut symbols = SymbolsReader::new(&document.bytes)?.decode_without_references()?;
-        if is_header(&path) {
-            for definition in &mut symbols.definitions {
-                definition.is_file_local = false;
+    fn new(path: RepoPath, document: SymbolsDocument) -> Self {
+        let bytes = Rc::new(document.bytes);
+        let is_header = is_header(&path);
+        let decoded = bytes.clone();
+        let decode = move || {
+            let read = SymbolsReader::new(&decoded).and_then(|reader| reader.decode_without_references());
+            // The checksums of the store are verified when it is opened.
+            let mut symbols = read.unwrap_or_default();
+            if is_header {
+                for definition in &mut symbols.definitions {
+                    definition.is_file_local = false;
+                }
             }
-        }
-        let by_name = (0..).map(NameId).zip(&symbols.names);
-        let by_name = by_name.map(|(id, name)| (name.clone(), id)).collect();
-        Ok(Self {
+            symbols
+        };
+        Self {
             language: Language::of_path(&path, ""),
             path,
             content_hash: document.content_hash,
-            symbols,
-            bytes: document.bytes,
-            by_name,
-        })
+            symbols: LazyCell::new(Box::new(decode)),
+            bytes,
+        }
     }
 
     /// The id of a name. `None` if the file does not have it.
     pub(super) fn name_id(&self, name: &str) -> Option<NameId> {
-        self.by_name.get(name).copied()
+        // Stored names are sorted.
+        let at = self
+            .symbols
+            .names
+            .binary_search_by(|known| known.as_str().cmp(name));
+        at.ok().and_then(|at| u32::try_from(at).ok()).map(NameId)
     }
 
     pub(super) fn definition(&self, DefinitionId(id): DefinitionId) -> &SymbolDefinition {
@@ -163,11 +168,11 @@ impl LoadedFile {
 
     /// The uses of a name.
     pub(super) fn references_of(&self, name: &str) -> Result<Vec<Reference>, StoreError> {
-        let Some(name) = self.name_id(name) else {
-            return Ok(Vec::new());
-        };
         let reader = SymbolsReader::new(&self.bytes).map_err(damage)?;
-        reader.references_of(name).map_err(damage)
+        match reader.find_name(name).map_err(damage)? {
+            Some(name) => reader.references_of(name).map_err(damage),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// All uses.

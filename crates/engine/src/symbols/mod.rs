@@ -26,7 +26,7 @@ mod resolve;
 mod select;
 
 pub use find::find_symbols;
-pub use outline::{outline_directory, outline_file};
+pub use outline::{MAX_OUTLINED_FILES, outline_directory, outline_file};
 pub use references::find_references;
 pub use select::{OutlineMatches, find_in_outline};
 

@@ -320,7 +320,15 @@ fn split_components(text: &str) -> Vec<String> {
         return vec![text.to_owned()];
     }
     let parts = text.split(['.', '#', '/', '\\', ':']).map(str::trim);
-    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    let mut parts: Vec<String> = parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    // The mark of a private member of JavaScript is part of its name: `#replace`, `Row.#replace`.
+    let last = text.rsplit(['.', '/', '\\', ':']).next().unwrap_or_default();
+    if last.starts_with('#')
+        && let Some(name) = parts.last_mut()
+    {
+        name.insert(0, '#');
+    }
+    parts
 }
 
 #[cfg(test)]
@@ -341,6 +349,8 @@ mod tests {
     #[test]
     fn a_name_is_read_with_its_scope() {
         check("replace", &["replace"]);
+        check("#replace", &["#replace"]);
+        check("Row.#replace", &["Row > #replace"]);
         for text in [
             "Row::replace",
             "Row.replace",

@@ -20,7 +20,7 @@ const NO_GRAMMAR: &str = "no grammar";
 const BLOCKED: &str = "blocked";
 
 /// Files of a directory that are outlined.
-const MAX_FILES: usize = 500;
+pub const MAX_OUTLINED_FILES: usize = 500;
 
 /// The definitions of a file, from its text as it is now.
 pub fn outline_file(root: &Root, path: &RepoPath, text: &str) -> FileOutline {
@@ -53,7 +53,7 @@ pub fn outline_directory(
     let mut files = SymbolFiles::new(context.root);
     for path in list_paths(context.root, directory) {
         context.deadline.check()?;
-        if outlines.len() == MAX_FILES {
+        if outlines.len() == MAX_OUTLINED_FILES {
             break;
         }
         let Some(stored) = context.index.symbols(|store| store.symbols_of(path.as_str()))? else {

@@ -264,7 +264,10 @@ impl Question<'_> {
                     continue;
                 }
                 // Uses under another name: `import { render as draw }`.
-                for alias in aliases_of(&loaded, &name) {
+                let has_import = graded
+                    .iter()
+                    .any(|found| found.reference.role == ReferenceRole::Import);
+                for alias in has_import.then(|| aliases_of(&loaded, &name)).unwrap_or_default() {
                     if names.len() < MAX_NAMES && !names.contains(&alias) {
                         names.push(alias);
                     }

@@ -83,7 +83,7 @@ struct Args {
     end_line: Option<usize>,
     /// Read this definition
     symbol: Option<String>,
-    /// Lines, e.g. ["10-20", "40-"]
+    /// Lines, e.g. "10-20", "40-"
     ranges: Option<Vec<String>>,
     /// Definitions only; also of a directory
     outline: Option<bool>,

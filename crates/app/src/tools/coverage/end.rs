@@ -39,7 +39,7 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Args {
-    /// From start_coverage_snapshot
+    /// From `start_coverage_snapshot`
     snapshot_id: String,
     /// Current LCOV report
     lcov_path: String,

@@ -144,7 +144,7 @@ fn accept_labels(view: &View) -> Object {
 }
 
 /// Bytes that labels may take in the list of tools.
-const MAX_LABEL_BYTES: usize = 280;
+const MAX_LABEL_BYTES: usize = 380;
 
 /// Characters of a label's description.
 const MAX_DESCRIPTION_CHARS: usize = 100;

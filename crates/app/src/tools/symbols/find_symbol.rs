@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::entry::SymbolEntry;
-use super::{SymbolForm, describe_ground, narrow_path, refuse_symbols, symbol_context};
+use super::{SymbolForm, choose_limit, describe_ground, narrow_path, refuse_symbols, symbol_context};
 use crate::markdown::{count, cut, inline_to, length};
 use crate::terminal::TerminalPage;
 use crate::tools::budget::notice;
@@ -45,7 +45,6 @@ struct Args {
     kind: Option<String>,
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// Default: text
     format: Option<SymbolForm>,
 }
 
@@ -83,7 +82,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         name: &args.name,
         path: path.as_deref(),
         kind,
-        limit: args.limit.unwrap_or(DEFAULT_LIMIT),
+        limit: choose_limit(call, args.limit, DEFAULT_LIMIT),
     };
     let outcome = find_symbols(&symbol_context(call), &query).map_err(refuse_symbols)?;
 

@@ -14,12 +14,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::arguments::Object;
-use super::call::Call;
+use super::call::{Audience, Call};
 use super::failure::{Dialect, Failure, FailureKind};
 use crate::markdown::count;
 use crate::tools::file_text::parse_path;
 
-/// The form of an answer about symbols.
+// The form of an answer about symbols. A doc comment would be listed with every argument of this type.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SymbolForm {
@@ -44,6 +44,15 @@ pub(crate) fn symbol_context<'a>(call: &Call<'a>) -> SymbolContext<'a> {
         deadline: call.deadline,
         report: call.report,
     }
+}
+
+/// How many definitions or uses are listed. People can scroll, so they get everything unless they say
+/// otherwise.
+fn choose_limit(call: &Call<'_>, given: Option<usize>, default: usize) -> usize {
+    given.unwrap_or(match call.audience {
+        Audience::Client => default,
+        Audience::Person => usize::MAX,
+    })
 }
 
 /// The failure for a question that cannot be answered.

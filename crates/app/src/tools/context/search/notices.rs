@@ -1,16 +1,18 @@
 //! The wording of `context_search`: what the results may miss, and why there are none.
 
+use docent_core::symbols::AskedUses;
 use docent_core::text::tokens::ParsedQuery;
-use docent_engine::search::{SearchNotice, SearchOutcome};
+use docent_engine::search::{SearchNotice, SearchOutcome, UseCounts};
 
 use super::arguments::{AnswerForm, Args, Type};
-use crate::markdown::inline_to;
+use crate::markdown::{count, inline_to};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::freshness::{freshness_notices, history_notices};
 
 /// The notices of a search in sentences.
 pub(super) fn word(outcome: &SearchOutcome, args: &Args) -> Vec<String> {
     let word = |notice: &SearchNotice| match notice {
+        SearchNotice::UsesOf(counts) => vec![word_uses(counts)],
         SearchNotice::StaleCode | SearchNotice::PartialCode => freshness_notices(&outcome.code),
         SearchNotice::HistoryIncomplete => {
             history_notices(&outcome.history, args.wants_discoveries() && !args.wants_chunks())
@@ -23,6 +25,25 @@ pub(super) fn word(outcome: &SearchOutcome, args: &Args) -> Vec<String> {
         )],
     };
     outcome.notices.iter().flat_map(word).collect()
+}
+
+/// The uses of the symbol that the query asked for.
+fn word_uses(counts: &UseCounts) -> String {
+    let symbol = inline_to(&counts.symbol, 100);
+    let (one, several) = match counts.asked {
+        AskedUses::Implementations => ("implementation", "implementations"),
+        AskedUses::Callers | AskedUses::Everywhere | AskedUses::Tests => ("use", "uses"),
+    };
+    let found = match counts.exact {
+        0 => format!("no exact {one}"),
+        1 => format!("1 exact {one}"),
+        exact => format!("{} exact {several}", count(exact as u64)),
+    };
+    let by_name = match counts.by_name {
+        0 => String::new(),
+        by_name => format!(" and {} by name", count(by_name as u64)),
+    };
+    format!("{symbol} has {found}{by_name}; find_references lists them")
 }
 
 /// Whether it is known that there is nothing to search.

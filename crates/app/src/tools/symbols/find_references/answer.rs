@@ -18,7 +18,7 @@ const MAX_NAME_CHARS: usize = 200;
 /// Characters kept for the fields around the uses, and for notices.
 const FRAME_CHARS: usize = 1_500;
 
-/// How the definitions in an answer relate to the symbol.
+// How the definitions in an answer relate to the symbol. A doc comment would be listed with the argument.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Relation {
@@ -122,14 +122,18 @@ impl References {
     pub(super) fn new(outcome: &ReferenceOutcome, direction: Relation, depth: u8) -> Self {
         let mut tree = Vec::new();
         flatten(&outcome.tree, 1, &mut tree);
+        let (exact, by_name) = match direction {
+            Relation::Callers => (outcome.exact, outcome.by_name),
+            Relation::Callees | Relation::Implementations => count_grades(&tree),
+        };
         Self {
             symbol: String::new(),
             direction,
             depth,
             targets: outcome.targets.iter().map(SymbolEntry::new).collect(),
             files: outcome.files.iter().map(FileEntry::new).collect(),
-            exact: outcome.exact,
-            by_name: outcome.by_name,
+            exact,
+            by_name,
             files_searched: outcome.ground.files,
             files_not_parsed: outcome.ground.unparsed,
             tree,
@@ -181,6 +185,29 @@ impl References {
         self.files.retain(|file| !file.uses.is_empty());
     }
 
+    /// Counts the uses that a tree of callers leaves out: calls found by name or at the top level, and uses
+    /// that are no calls.
+    pub(super) fn explain_other_uses(&self) -> Option<String> {
+        if self.direction != Relation::Callers || self.depth == 1 {
+            return None;
+        }
+        let is_in_tree = |path: &str, line: u32| {
+            let mut nodes = self.tree.iter().filter(|node| node.depth == 1);
+            nodes.any(|node| node.symbol.path == path && node.lines.contains(&line))
+        };
+        let lines = self
+            .files
+            .iter()
+            .flat_map(|file| file.uses.iter().map(|one| (file.path.as_str(), one.line)));
+        let others = lines.filter(|(path, line)| !is_in_tree(path, *line)).count();
+        let are = if others == 1 {
+            "other use is"
+        } else {
+            "other uses are"
+        };
+        (others > 0).then(|| format!("{others} {are} listed with depth 1"))
+    }
+
     /// The notice that not all uses are shown.
     pub(super) fn explain_cut(&self) -> Option<String> {
         const ADVICE: &str = "narrow the question with path, or raise limit or answer.max_chars";
@@ -193,6 +220,14 @@ impl References {
             None
         }
     }
+}
+
+/// The definitions of a tree that are exact, and those that are found by name.
+fn count_grades(tree: &[TreeEntry]) -> (usize, usize) {
+    let first_shown = tree.iter().filter(|node| !node.repeated);
+    let exact = first_shown.clone().filter(|node| node.grade == UseGrade::Exact);
+    let exact = exact.count();
+    (exact, first_shown.count() - exact)
 }
 
 /// Lists the nodes of a tree in preorder.

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entry::SymbolEntry;
-use super::{SymbolForm, describe_ground, narrow_path, refuse_symbols, symbol_context};
+use super::{SymbolForm, choose_limit, describe_ground, narrow_path, refuse_symbols, symbol_context};
 use crate::markdown::{count, inline_to};
 use crate::tools::budget::notice;
 use crate::tools::call::{Audience, Call, Reply};
@@ -40,15 +40,13 @@ pub(crate) fn tool() -> Tool {
 struct Args {
     /// Name or Scope.name
     symbol: String,
-    /// Of the definition: FILE, FILE:LINE or directory
+    /// Of the definition: file, `FILE:LINE` or directory
     path: Option<String>,
     #[schemars(range(min = 1, max = 3))]
     depth: Option<u8>,
-    /// Default: callers
     direction: Option<Relation>,
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// Default: text
     format: Option<SymbolForm>,
 }
 
@@ -67,7 +65,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         path: path.as_deref(),
         depth,
         direction: relation.direction(),
-        limit: args.limit.unwrap_or(DEFAULT_LIMIT),
+        limit: choose_limit(call, args.limit, DEFAULT_LIMIT),
     };
     let outcome = find_references(&symbol_context(call), &query).map_err(refuse_symbols)?;
 
@@ -78,6 +76,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     notices.extend(freshness_notices(&outcome.ground.freshness));
     notices.extend(call.project.settings_notice());
     if call.audience == Audience::Person {
+        notices.extend(references.explain_other_uses());
         notices.extend(references.explain_cut());
         references.notice = notice(&notices);
         return Ok(Reply::json(&references));

@@ -32,13 +32,11 @@ pub(super) fn write(references: &References, mut notices: Vec<String>, budget: u
     let mut shown = 0;
     let mut is_cut = false;
     for line in lines {
-        match left.checked_sub(length(&line.text) + 1) {
-            Some(rest) => left = rest,
-            None => {
-                is_cut = true;
-                break;
-            }
-        }
+        let Some(rest) = left.checked_sub(length(&line.text) + 1) else {
+            is_cut = true;
+            break;
+        };
+        left = rest;
         text += &line.text;
         text.push('\n');
         shown += line.uses;
@@ -51,7 +49,7 @@ pub(super) fn write(references: &References, mut notices: Vec<String>, budget: u
     if references.is_tree() && is_cut {
         notices.push("The tree is cut; narrow the question with path, or ask for depth 1".to_owned());
     } else if references.is_tree() {
-        notices.extend(explain_other_uses(references));
+        notices.extend(references.explain_other_uses());
     } else if shown < uses && !references.targets.is_empty() {
         notices.push(format!(
             "{shown} of {uses} uses are shown; narrow the question with path, or raise limit"
@@ -205,16 +203,4 @@ fn tree_line(node: &TreeEntry, direction: Relation) -> AnswerLine {
         text += " (its callers are shown elsewhere)";
     }
     AnswerLine::plain(text)
-}
-
-/// Counts the uses that a tree of callers leaves out: those that are no calls, and calls at the top level.
-fn explain_other_uses(references: &References) -> Option<String> {
-    let uses = references.files.iter().flat_map(|file| &file.uses);
-    let others = uses.filter(|one| !one.is_call() || one.r#in.is_none()).count();
-    let are = if others == 1 {
-        "other use is"
-    } else {
-        "other uses are"
-    };
-    (others > 0).then(|| format!("{others} {are} listed with depth 1"))
 }
