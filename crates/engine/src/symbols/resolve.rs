@@ -88,6 +88,7 @@ impl<'a> SymbolResolver<'a> {
         reference: &Reference,
     ) -> Result<Resolution, StoreError> {
         let found = self.resolve_target(file, name, reference)?;
+        let found = self.prefer_by_role(found, reference.role);
         self.with_constructors(found, name, reference.role)
     }
 
@@ -406,6 +407,9 @@ impl<'a> SymbolResolver<'a> {
             Imported::Wildcard => Ok(Vec::new()),
             Imported::Name(name) => {
                 let name = loaded.symbols.name(name);
+                if self.is_rust_module(&loaded, binding, &files, name) {
+                    return Ok(vec![Value::Module(files)]);
+                }
                 let values = self.exported_by_all(&files, name, depth)?;
                 if values.is_empty()
                     && files
@@ -737,6 +741,9 @@ impl<'a> SymbolResolver<'a> {
             if Family::of(candidate.language).id != family.id || !is_same_package {
                 continue;
             }
+            if file.language == Language::Rust && !self.is_type_of_file(*other, &file, of)? {
+                continue;
+            }
             let there = candidate
                 .definitions_named(name)
                 .filter(|(_, definition)| is_member(&candidate, definition));
@@ -793,7 +800,7 @@ fn as_resolution(values: &[Value]) -> Resolution {
 }
 
 /// Whether a file is the module with a name: `name.py`, `name/__init__.py`.
-fn is_module_named(file: &LoadedFile, name: &str) -> bool {
+pub(super) fn is_module_named(file: &LoadedFile, name: &str) -> bool {
     let path = file.path.as_str();
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let stem = stem
