@@ -418,6 +418,7 @@ impl<'a> OutlineWalk<'a> {
             && last.end + 1 >= definition.lead;
         if is_same {
             last.end = last.end.max(definition.end);
+            last.bytes.end = last.bytes.end.max(definition.bytes.end);
             last.has_body |= definition.has_body;
         }
         is_same

@@ -11,6 +11,9 @@ use super::{ByteRange, DefinitionId, Expression, ExpressionId, NameId, SymbolDef
 /// Bytes of the signature of a field or constant.
 const MAX_SIGNATURE_BYTES: usize = 300;
 
+/// Longer paths of definitions are not made longer.
+const MAX_SCOPE_BYTES: usize = 1_000;
+
 /// A bound name: its node, and what is known of its value.
 type BoundName<'a> = (Node<'a>, NameId, Option<ExpressionId>);
 
@@ -54,8 +57,16 @@ impl<'a> SymbolWalk<'a> {
         let mut has_target = false;
         for (target, is_target) in meaningful_children(node, rule) {
             after = after.max(target.end_byte());
-            if is_target {
-                has_target = true;
+            has_target |= is_target;
+            // `if let row = rows.first, let cell = row.first`
+            let known = known.filter(|_| names.is_empty() || value.is_none());
+            if is_target && self.reader.rules.of(target).meaning == Some(NodeMeaning::ConstructorName) {
+                let text = self.reader.text_of(target);
+                let name = self
+                    .reader
+                    .intern(&text[..text.floor_char_boundary(MAX_NAME_BYTES)]);
+                names.push((target, name, known));
+            } else if is_target {
                 self.collect_targets(target, known, value, &mut names);
             }
         }
@@ -84,8 +95,14 @@ impl<'a> SymbolWalk<'a> {
                 self.define_field(*target, class, *name, *known);
             }
         }
-        if meaning == NodeMeaning::Assign {
+        if meaning == NodeMeaning::Assign || is_parameter_field && meaning == NodeMeaning::Parameter {
             return None;
+        }
+        if self.import_called(node, value, &names) {
+            return None;
+        }
+        if written.is_some() {
+            self.set_types(&names);
         }
         let is_definition = meaning == NodeMeaning::Macro
             || meaning == NodeMeaning::Field
@@ -95,7 +112,8 @@ impl<'a> SymbolWalk<'a> {
                     .last()
                     .is_none_or(|open| open.kind.is_container());
         let is_parameter = meaning == NodeMeaning::Parameter;
-        if is_parameter && !self.is_local() {
+        let is_constructor = rule.names(ChildMeaning::FieldMark);
+        if is_parameter && !is_constructor && !self.is_local() {
             names.retain(|(target, ..)| self.reader.rules.of(*target).meaning == Some(NodeMeaning::TypeName));
         }
         if is_parameter || !is_definition && self.is_local() {
@@ -108,6 +126,18 @@ impl<'a> SymbolWalk<'a> {
         None
     }
 
+    /// A property with code is a definition of the outline. Its type is written here.
+    fn set_types(&mut self, names: &[BoundName<'a>]) {
+        for (target, _, known) in names {
+            if let Some(id) = self.find_in_outline(target.start_byte()) {
+                let definition = &mut self.reader.symbols.definitions[id.0 as usize];
+                if !definition.kind.is_container() {
+                    definition.result = definition.result.or(*known);
+                }
+            }
+        }
+    }
+
     /// Collects the names that a pattern binds, each with what is known of its value.
     fn collect_targets(
         &mut self,
@@ -117,13 +147,30 @@ impl<'a> SymbolWalk<'a> {
         names: &mut Vec<BoundName<'a>>,
     ) {
         const MAX_TARGETS: usize = 1_000;
+        // A pattern that is nested deeper than any person writes would overflow the stack.
+        const MAX_PATTERN_DEPTH: usize = 50;
         let rule = self.reader.rules.of(target);
-        if names.len() >= MAX_TARGETS {
+        if names.len() >= MAX_TARGETS || self.pattern_depth >= MAX_PATTERN_DEPTH {
             return;
         }
+        self.pattern_depth += 1;
+        self.collect_pattern(target, rule, known, value, names);
+        self.pattern_depth -= 1;
+    }
+
+    fn collect_pattern(
+        &mut self,
+        target: Node<'a>,
+        rule: &'static NodeRule,
+        known: Option<ExpressionId>,
+        value: Option<Node<'a>>,
+        names: &mut Vec<BoundName<'a>>,
+    ) {
         if matches!(
             rule.meaning,
-            Some(NodeMeaning::Name | NodeMeaning::TypeName | NodeMeaning::MemberName)
+            Some(
+                NodeMeaning::Name | NodeMeaning::TypeName | NodeMeaning::CalledName | NodeMeaning::MemberName
+            )
         ) {
             let text = self.reader.text_of(target);
             let is_constant = rule.meaning == Some(NodeMeaning::Name) && self.is_constant_pattern(text);
@@ -136,19 +183,13 @@ impl<'a> SymbolWalk<'a> {
         }
         match (rule.meaning, target.kind()) {
             (Some(NodeMeaning::Access), _) => self.define_assigned_field(target, rule, known),
-            (Some(NodeMeaning::Index | NodeMeaning::Call), _) => {}
+            (Some(NodeMeaning::OwnMember), _) => self.define_own_member(target, known),
+            (Some(NodeMeaning::ConstructorName | NodeMeaning::Index | NodeMeaning::Call), _) => {}
             (_, "object_pattern") => self.collect_object_pattern(target, known, names),
             (_, kind)
                 if kind.ends_with("_list") || kind.ends_with("tuple") || kind.ends_with("tuple_pattern") =>
             {
                 self.collect_list(target, known, value, names);
-            }
-            _ if rule.names(ChildMeaning::Target) => {
-                let value = rule.child(target, ChildMeaning::Value);
-                let known = known.or_else(|| self.reader.value_of(value?));
-                if let Some(child) = rule.child(target, ChildMeaning::Target) {
-                    self.collect_targets(child, known, value, names);
-                }
             }
             // `Some(row)` has the type of its content.
             (_, "tuple_struct_pattern")
@@ -160,12 +201,18 @@ impl<'a> SymbolWalk<'a> {
                 }
             }
             _ => {
-                let children = named_children(target);
+                let children = Self::pattern_children(rule, target);
                 let is_wrapper = children.len() == 1 || target.kind().ends_with("declarator");
+                // Of a pattern such as `Some(row)`, the type is that of the whole.
+                let is_declarator = rule.names(ChildMeaning::Target);
+                let written = rule.child(target, ChildMeaning::Type).filter(|_| is_declarator);
+                let written = written.and_then(|written| self.reader.instance_of(written));
+                let known = written.or(known).or_else(|| {
+                    let value = rule.child(target, ChildMeaning::Value)?;
+                    self.reader.value_of(value)
+                });
                 for child in children {
-                    if is_wrapper || self.is_pattern_child(rule, target, child) {
-                        self.collect_targets(child, known.filter(|_| is_wrapper), value, names);
-                    }
+                    self.collect_targets(child, known.filter(|_| is_wrapper), value, names);
                     if is_wrapper {
                         break;
                     }
@@ -201,21 +248,34 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    /// True if a part of a pattern binds names: not a type, a default value or an ignored key.
-    fn is_pattern_child(&self, rule: &NodeRule, parent: Node<'a>, child: Node<'a>) -> bool {
-        let mut cursor = parent.walk();
-        if !cursor.goto_first_child() {
-            return true;
+    /// The parts of a pattern that bind names: not a type, a default value or an ignored key.
+    fn pattern_children(rule: &NodeRule, pattern: Node<'a>) -> Vec<Node<'a>> {
+        let has_targets = rule.names(ChildMeaning::Target);
+        let mut cursor = pattern.walk();
+        let mut children = Vec::new();
+        let mut has_more = cursor.goto_first_child();
+        while has_more {
+            let child = cursor.node();
+            let field = cursor.field_id().map(std::num::NonZero::get);
+            let is_part = match rule.meaning_of_child(child, field) {
+                Some(ChildMeaning::Target) => true,
+                None | Some(ChildMeaning::Inner) => !has_targets,
+                _ => false,
+            };
+            if child.is_named() && is_part {
+                children.push(child);
+            }
+            has_more = cursor.goto_next_sibling();
         }
-        loop {
-            if cursor.node() == child {
-                let field = cursor.field_id().map(std::num::NonZero::get);
-                let meaning = rule.meaning_of_child(child.kind_id(), field);
-                return matches!(meaning, None | Some(ChildMeaning::Target | ChildMeaning::Inner));
-            }
-            if !cursor.goto_next_sibling() {
-                return true;
-            }
+        children
+    }
+
+    /// `@rows = []` defines a field of the class around it.
+    fn define_own_member(&mut self, target: Node<'a>, known: Option<ExpressionId>) {
+        if let Some(class) = self.reader.enclosing_type()
+            && let Some(name) = self.reader.name_of_member(target)
+        {
+            self.define_field(target, class, name, known);
         }
     }
 
@@ -286,6 +346,9 @@ impl<'a> SymbolWalk<'a> {
         let Some(receiver) = rule.child(target, ChildMeaning::Receiver) else {
             return;
         };
+        if self.reader.rules.traits.declared_fields {
+            return;
+        }
         let Some(receiver) = self.reader.value_of(receiver) else {
             return;
         };
@@ -298,12 +361,46 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    fn define_field(&mut self, at: Node<'a>, class: DefinitionId, name: NameId, known: Option<ExpressionId>) {
-        if !self.fields.insert((class, name)) {
+    pub(super) fn define_field(
+        &mut self,
+        at: Node<'a>,
+        class: DefinitionId,
+        name: NameId,
+        known: Option<ExpressionId>,
+    ) {
+        let name = self.bare_name(at, name);
+        if self.is_known_field(class, name, known) {
             return;
         }
         let scope = self.path_of(class);
         self.push_definition(at, at, name, SymbolKind::Field, (Some(class), scope), known);
+    }
+
+    /// A constant whose name is an argument: `define('MAX_ROWS', 12)`.
+    pub(super) fn define_constant(&mut self, at: Node<'a>, name: NameId) {
+        let nothing = self.reader.intern_owned(String::new());
+        self.push_definition(at, at, name, SymbolKind::Constant, (None, nothing), None);
+    }
+
+    /// The name of a definition: a variable `$rows` of PHP is the field `rows`.
+    fn bare_name(&mut self, at: Node<'a>, name: NameId) -> NameId {
+        let text = self.reader.text_of(at);
+        let bare = self.reader.without_sigil(text);
+        if bare.is_empty() || bare.len() == text.len() || bare.len() > MAX_NAME_BYTES {
+            return name;
+        }
+        self.reader.intern(bare)
+    }
+
+    /// True if a class has a field of that name already. Its type may be said only now.
+    fn is_known_field(&mut self, class: DefinitionId, name: NameId, known: Option<ExpressionId>) -> bool {
+        let next = DefinitionId(to_u32(self.reader.symbols.definitions.len()));
+        let field = *self.fields.entry((class, name)).or_insert(next);
+        if let Some(field) = self.reader.symbols.definitions.get_mut(field.0 as usize) {
+            field.result = field.result.or(known);
+            return true;
+        }
+        false
     }
 
     /// Records a variable, constant or field.
@@ -317,17 +414,13 @@ impl<'a> SymbolWalk<'a> {
     ) {
         let mut parent = self.reader.open.last().copied();
         // The outline has it already: a function that is bound to a name, a macro with parameters.
-        if let Some(open) = parent
-            && open.name_start == target.start_byte()
-        {
+        if let Some(id) = self.find_in_outline(target.start_byte()) {
             if meaning == NodeMeaning::Macro {
-                self.reader.symbols.definitions[open.id.0 as usize].kind = SymbolKind::Macro;
+                self.reader.symbols.definitions[id.0 as usize].kind = SymbolKind::Macro;
             }
             return;
         }
-        if self.is_next_in_outline(target.start_byte()) {
-            return;
-        }
+        let name = self.bare_name(target, name);
         // A macro belongs to no function or type, wherever it is defined.
         if meaning == NodeMeaning::Macro {
             parent = None;
@@ -338,6 +431,7 @@ impl<'a> SymbolWalk<'a> {
         let kind = match meaning {
             NodeMeaning::Macro => SymbolKind::Macro,
             NodeMeaning::Constant => SymbolKind::Constant,
+            _ if target.kind() == "constant" => SymbolKind::Constant,
             NodeMeaning::Field => SymbolKind::Field,
             _ if in_type => SymbolKind::Field,
             _ if self.reader.rules.traits.constants_by_case && is_upper(self.reader.symbols.name(name)) => {
@@ -346,13 +440,13 @@ impl<'a> SymbolWalk<'a> {
             _ => SymbolKind::Variable,
         };
         if let Some(open) = parent.filter(|_| in_type)
-            && !self.fields.insert((open.id, name))
+            && self.is_known_field(open.id, name, known)
         {
             return;
         }
         if parent.is_none()
             && meaning != NodeMeaning::Macro
-            && !self.fields.insert((DefinitionId(u32::MAX), name))
+            && self.is_known_field(DefinitionId(u32::MAX), name, known)
         {
             return;
         }
@@ -378,22 +472,38 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    fn is_next_in_outline(&self, name_start: usize) -> bool {
-        let following = self.outline.iter().skip(self.next).take(4);
-        following
-            .into_iter()
-            .any(|definition| definition.name_bytes.start == name_start)
+    /// The definition of the outline whose name begins here: the innermost that is open, or one of the next.
+    fn find_in_outline(&self, name_start: usize) -> Option<DefinitionId> {
+        let open = self.reader.open.last();
+        if let Some(open) = open.filter(|open| open.name_start == name_start) {
+            return Some(open.id);
+        }
+        let mut following = self.outline.iter().skip(self.next).take(4);
+        let at = following.position(|definition| definition.name_bytes.start == name_start)?;
+        Some(DefinitionId(to_u32(self.next + at)))
     }
 
     /// The path of a definition, which is the scope of those inside it.
-    fn path_of(&mut self, id: DefinitionId) -> NameId {
+    pub(super) fn path_of(&mut self, id: DefinitionId) -> NameId {
         let definition = &self.reader.symbols.definitions[id.0 as usize];
         let (scope, name) = (definition.scope, definition.name);
         let path = match self.reader.symbols.name(scope) {
             "" => return name,
+            // Definitions that are nested very deep share the path of one above them.
+            long if long.len() > MAX_SCOPE_BYTES => return scope,
             scope => format!("{scope}.{}", self.reader.symbols.name(name)),
         };
         self.reader.intern_owned(path)
+    }
+
+    /// The comment directly above a node. The walk has passed it: to ask the tree for the sibling before a node
+    /// would take quadratic time in a list of many fields.
+    fn comment_above(&self, node: Node<'a>) -> Option<Node<'a>> {
+        let comment = self.last_comment?;
+        let line_start = comment.start_byte() - comment.start_position().column;
+        let before = self.reader.text.get(line_start..comment.start_byte())?;
+        let is_above = comment.end_position().row + 1 == node.start_position().row;
+        (is_above && before.trim().is_empty()).then_some(comment)
     }
 
     fn push_definition(
@@ -412,7 +522,7 @@ impl<'a> SymbolWalk<'a> {
         let head = &self.reader.text[node.byte_range()];
         let head = head.lines().next().unwrap_or_default();
         let end = start + head.floor_char_boundary(MAX_SIGNATURE_BYTES);
-        let doc = comment_above(node);
+        let doc = self.comment_above(node);
         self.starts.push(start);
         self.reader.symbols.definitions.push(SymbolDefinition {
             name,
@@ -446,10 +556,10 @@ fn meaningful_children<'a>(node: Node<'a>, rule: &NodeRule) -> Vec<(Node<'a>, bo
     while has_more {
         let child = cursor.node();
         let field = cursor.field_id().map(std::num::NonZero::get);
-        match rule.meaning_of_child(child.kind_id(), field) {
+        match rule.meaning_of_child(child, field) {
             Some(ChildMeaning::Target) => children.push((child, true)),
             Some(ChildMeaning::Type | ChildMeaning::Value | ChildMeaning::Element) => {
-                children.push((child, false))
+                children.push((child, false));
             }
             _ => {}
         }
@@ -466,11 +576,4 @@ fn last_row(node: Node<'_>) -> usize {
     } else {
         end.row
     }
-}
-
-/// The comment directly above a node.
-fn comment_above(node: Node<'_>) -> Option<Node<'_>> {
-    let above = node.prev_named_sibling()?;
-    let is_comment = above.kind().contains("comment");
-    (is_comment && above.end_position().row + 1 == node.start_position().row).then_some(above)
 }

@@ -46,7 +46,7 @@ impl<'a> SymbolWalk<'a> {
             Language::Python => self.read_python_import(node, rule),
             Language::Go => self.read_go_import(node, rule),
             Language::C | Language::Cpp | Language::CudaCpp | Language::ObjectiveC => self.read_include(node),
-            _ => self.read_other_import(node),
+            _ => self.read_other_import(node, rule),
         }
     }
 
@@ -68,7 +68,7 @@ impl<'a> SymbolWalk<'a> {
         while has_more {
             let child = cursor.node();
             let field = cursor.field_id().map(std::num::NonZero::get);
-            match rule.meaning_of_child(child.kind_id(), field) {
+            match rule.meaning_of_child(child, field) {
                 Some(ChildMeaning::Module) => parts.module = Some(child),
                 Some(ChildMeaning::Alias) => {
                     if let Some(item) = parts.items.last_mut() {
@@ -92,7 +92,7 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    fn add_import(
+    pub(super) fn add_import(
         &mut self,
         node: Node<'a>,
         local: NameId,
@@ -247,11 +247,12 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    fn read_other_import(&mut self, node: Node<'a>) {
+    fn read_other_import(&mut self, node: Node<'a>, rule: &'static NodeRule) {
         let statement = self.reader.text_of(node);
         let line = node.start_position().row + 1;
         self.bind_imports(statement, line);
         self.use_imported_names(node, 6);
+        self.read_listed_names(node, rule);
     }
 
     /// `cfg_fs! { pub mod fs; }`
@@ -268,6 +269,11 @@ impl<'a> SymbolWalk<'a> {
     }
 
     fn bind_imports(&mut self, statement: &'a str, line: usize) {
+        // `using Rows = Zoo.Cages.Rows;`
+        let renamed = (self.language == Language::CSharp)
+            .then(|| statement.split_once('='))
+            .flatten()
+            .and_then(|(before, _)| before.split_whitespace().next_back());
         // A private import of Rust is visible in the modules below.
         let is_reexport = self.language == Language::Rust || statement.starts_with("export");
         for Import { written, line } in read_statement(self.language, statement, line) {
@@ -278,7 +284,7 @@ impl<'a> SymbolWalk<'a> {
             }
             let is_wildcard = matches!(last, "*" | "_");
             let parent = written.trim_end_matches(last).trim_end_matches(separators);
-            let local = match alias_of(statement, last) {
+            let local = match renamed.or_else(|| alias_of(statement, last)) {
                 _ if is_wildcard => "",
                 Some(alias) => alias,
                 None => last,
@@ -300,6 +306,23 @@ impl<'a> SymbolWalk<'a> {
                 line: to_u32(line),
             };
             self.reader.symbols.imports.push(binding);
+        }
+    }
+
+    /// The names in `import Zoo.Animal (Animal, wake)`.
+    fn read_listed_names(&mut self, node: Node<'a>, rule: &'static NodeRule) {
+        let parts = self.parts(node, rule);
+        let Some(module) = parts.module.map(|module| self.reader.text_of(module)) else {
+            return;
+        };
+        for item in parts.items {
+            let text = self.reader.text_of(item.node);
+            if text.len() > MAX_NAME_BYTES || module.len() > MAX_NAME_BYTES {
+                continue;
+            }
+            let (name, written) = (self.reader.intern(text), self.reader.intern(module));
+            self.add_import(item.node, name, written, Imported::Name(name), false);
+            self.add_reference(item.node, name, ReferenceRole::Import, Target::Scope);
         }
     }
 

@@ -15,14 +15,22 @@
 //! Invariant: the size of [`FileSymbols`] grows with the text, and no text makes this module panic.
 
 mod bindings;
+mod context;
 mod encoding;
+mod finish;
 mod import_bindings;
 mod macro_text;
+mod outline_symbols;
 mod question;
 mod reader;
+mod rule_patterns;
+mod rule_rows;
 mod rules;
 mod scopes;
 mod shown;
+mod special_calls;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use encoding::{DecodeError, SymbolsReader, encode};

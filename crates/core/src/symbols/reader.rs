@@ -23,13 +23,14 @@ const MAX_EXPRESSIONS: usize = 50_000;
 /// Types that stand for their argument: a call on them is a call on what they hold.
 const TRANSPARENT_TYPES: &str = " Promise PromiseLike Awaitable Optional Annotated Final ClassVar Type Readonly Partial Required \
     NonNullable Awaited Box Rc Arc Option Result Ref RefMut Cow Mutex RwLock Pin Coroutine unique_ptr shared_ptr \
-    weak_ptr optional reference_wrapper ";
+    weak_ptr optional reference_wrapper Task ValueTask Future Deferred Lazy Nullable ";
 
 /// Types that hold many values.
 const COLLECTION_TYPES: &str = " Array ReadonlyArray List list Sequence Iterable Iterator AsyncIterator AsyncIterable Generator Set \
     set frozenset FrozenSet Deque deque Vec VecDeque HashSet BTreeSet HashMap BTreeMap Map ReadonlyMap WeakMap Record Dict dict \
     DefaultDict defaultdict OrderedDict Mapping MutableMapping Tuple tuple Collection ArrayList LinkedList Stream IEnumerable vector \
-    array map unordered_map unordered_set multimap multiset span initializer_list ";
+    array map unordered_map unordered_set multimap multiset span initializer_list MutableList MutableSet MutableMap IList \
+    ICollection IReadOnlyList IReadOnlyCollection Dictionary IDictionary Seq Vector IndexedSeq ";
 
 pub(super) struct SymbolReader<'a> {
     pub(super) text: &'a str,
@@ -120,10 +121,16 @@ impl<'a> SymbolReader<'a> {
         Some(id)
     }
 
-    /// The innermost type or module around the current node.
+    /// The innermost type around the current node.
     pub(super) fn enclosing_type(&self) -> Option<DefinitionId> {
         let is_type = |open: &&OpenDefinition| open.kind.is_container() && open.kind != SymbolKind::Module;
         self.open.iter().rev().find(is_type).map(|open| open.id)
+    }
+
+    /// The innermost type or module around the current node.
+    pub(super) fn enclosing_container(&self) -> Option<DefinitionId> {
+        let is_container = |open: &&OpenDefinition| open.kind.is_container();
+        self.open.iter().rev().find(is_container).map(|open| open.id)
     }
 
     /// What the text says about the value of an expression.
@@ -135,7 +142,15 @@ impl<'a> SymbolReader<'a> {
         let depth = depth.checked_sub(1)?;
         let rule = self.rules.of(node);
         match rule.meaning? {
-            NodeMeaning::Name | NodeMeaning::TypeName => self.name_expression(node),
+            NodeMeaning::Name
+            | NodeMeaning::TypeName
+            | NodeMeaning::CalledName
+            | NodeMeaning::ConstructorName => self.name_expression(node),
+            NodeMeaning::OwnMember => {
+                let name = self.name_of_member(node)?;
+                let object = self.this()?;
+                self.keep(Expression::Member(object, name))
+            }
             // `library::people::find` has its last two parts in one node.
             NodeMeaning::Access if rule.child(node, ChildMeaning::Member).is_none() => {
                 let inner = rule.child(node, ChildMeaning::Inner)?;
@@ -144,33 +159,14 @@ impl<'a> SymbolReader<'a> {
             NodeMeaning::Access => {
                 let receiver = rule.child(node, ChildMeaning::Receiver)?;
                 let member = self.member_name(node, rule)?;
-                let receiver = self.read_value(receiver, depth)?;
+                let receiver = self.read_receiver(receiver, depth)?;
                 self.keep(Expression::Member(receiver, member))
             }
-            NodeMeaning::Call => {
-                let callee = rule
-                    .child(node, ChildMeaning::Callee)
-                    .or_else(|| rule.child(node, ChildMeaning::Member))?;
-                if let Some(object) = self.transparent_object(callee) {
-                    return self.read_value(object, depth);
-                }
-                if self.rules.traits.self_parameter && self.text_of(callee) == "super" {
-                    let class = self.enclosing_type()?;
-                    return self.keep(Expression::Super(class));
-                }
-                // Members of a call without a receiver of its own: `row.first("x")` in one node.
-                let value = match rule.child(node, ChildMeaning::Receiver) {
-                    Some(receiver) => {
-                        let name = self.intern(self.text_of(callee));
-                        let receiver = self.read_value(receiver, depth)?;
-                        self.keep(Expression::Member(receiver, name))?
-                    }
-                    None => self.read_value(callee, depth)?,
-                };
-                self.keep(Expression::Call(value))
-            }
+            NodeMeaning::Call => self.read_call(node, rule, depth),
             NodeMeaning::Construct => {
-                let of = rule.child(node, ChildMeaning::Type)?;
+                let of = rule
+                    .child(node, ChildMeaning::Type)
+                    .or_else(|| rule.child(node, ChildMeaning::Callee))?;
                 self.instance_of(of)
             }
             NodeMeaning::Same => {
@@ -194,6 +190,62 @@ impl<'a> SymbolReader<'a> {
                 self.keep(Expression::Name(name))
             }
             NodeMeaning::Builtin => self.keep(Expression::Builtin),
+            meaning @ (NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType) => {
+                self.read_special(meaning)
+            }
+            // A type can be used as a value: `Vec<Row>::new()`.
+            NodeMeaning::Generic => {
+                let base = rule.child(node, ChildMeaning::Inner)?;
+                self.read_value(base, depth)
+            }
+            _ => None,
+        }
+    }
+
+    /// The result of a call.
+    fn read_call(&mut self, node: Node<'_>, rule: &NodeRule, depth: u8) -> Option<ExpressionId> {
+        let callee = rule
+            .child(node, ChildMeaning::Callee)
+            .or_else(|| rule.child(node, ChildMeaning::Member))?;
+        if let Some(object) = self.transparent_object(callee) {
+            return self.read_value(object, depth);
+        }
+        if self.rules.traits.self_parameter && self.text_of(callee) == "super" {
+            let class = self.enclosing_type()?;
+            return self.keep(Expression::Super(class));
+        }
+        // Members of a call without a receiver of its own: `row.first("x")` in one node.
+        let value = match rule.child(node, ChildMeaning::Receiver) {
+            Some(receiver) => {
+                let receiver = self.read_value(receiver, depth)?;
+                let name = self.name_of_member(callee)?;
+                match self.rules.traits.constructor {
+                    Some(constructor) if self.symbols.name(name) == constructor => receiver,
+                    _ => self.keep(Expression::Member(receiver, name))?,
+                }
+            }
+            None => self.read_value(callee, depth)?,
+        };
+        self.keep(Expression::Call(value))
+    }
+
+    /// A receiver that would be a definition only if it were called is a local variable.
+    fn read_receiver(&mut self, node: Node<'_>, depth: u8) -> Option<ExpressionId> {
+        let is_called_name = self.rules.of(node).meaning == Some(NodeMeaning::CalledName);
+        if is_called_name && self.special_meaning(self.text_of(node)).is_none() {
+            return None;
+        }
+        self.read_value(node, depth)
+    }
+
+    /// What the text says about the object that a member is taken of.
+    pub(super) fn receiver_of(&mut self, node: Node<'_>) -> Option<ExpressionId> {
+        self.read_receiver(node, MAX_EXPRESSION_DEPTH)
+    }
+
+    /// The value of `this`, `super` and the like.
+    fn read_special(&mut self, meaning: NodeMeaning) -> Option<ExpressionId> {
+        match meaning {
             NodeMeaning::This => self.this(),
             NodeMeaning::Super => {
                 let class = self.enclosing_type()?;
@@ -203,13 +255,19 @@ impl<'a> SymbolReader<'a> {
                 let class = self.enclosing_type()?;
                 self.keep(Expression::Definition(class))
             }
-            // A type can be used as a value: `Vec<Row>::new()`.
-            NodeMeaning::Generic => {
-                let base = rule.child(node, ChildMeaning::Inner)?;
-                self.read_value(base, depth)
-            }
+            NodeMeaning::Builtin => self.keep(Expression::Builtin),
             _ => None,
         }
+    }
+
+    /// The meaning of an identifier that is a word of the language.
+    pub(super) fn special_meaning(&self, name: &str) -> Option<NodeMeaning> {
+        let names = self.rules.traits.special_names;
+        Some(names.iter().find(|(special, _)| *special == name)?.1)
+    }
+
+    pub(super) fn without_sigil(&self, name: &'a str) -> &'a str {
+        name.trim_start_matches(self.rules.traits.sigils)
     }
 
     /// The object of a call that returns it: `row` in `row.clone()`.
@@ -255,18 +313,35 @@ impl<'a> SymbolReader<'a> {
         match self.scopes.find(name) {
             Some(value) => value,
             None if text == THIS_TYPE && self.enclosing_type().is_some() => {
-                let class = self.enclosing_type()?;
-                self.keep(Expression::Definition(class))
+                self.read_special(NodeMeaning::ThisType)
             }
-            None => self.keep(Expression::Name(name)),
+            None => match self.special_meaning(text) {
+                Some(meaning) => self.read_special(meaning),
+                None => {
+                    let name = self.intern(self.without_sigil(text));
+                    self.keep(Expression::Name(name))
+                }
+            },
         }
     }
 
     /// The name behind the dot of an access.
     pub(super) fn member_name(&mut self, node: Node<'_>, rule: &NodeRule) -> Option<NameId> {
-        let member = rule.child(node, ChildMeaning::Member)?;
-        let text = self.text_of(member);
+        self.name_of_member(rule.child(node, ChildMeaning::Member)?)
+    }
+
+    pub(super) fn name_of_member(&mut self, member: Node<'_>) -> Option<NameId> {
+        let text = self.without_sigil(self.text_of(self.bare_member(member)));
         (!text.is_empty() && text.len() <= MAX_NAME_BYTES).then(|| self.intern(text))
+    }
+
+    /// The identifier in a member that is more than that: `Empty<T>`, `.open`.
+    pub(super) fn bare_member<'t>(&self, member: Node<'t>) -> Node<'t> {
+        let rule = self.rules.of(member);
+        match rule.meaning {
+            Some(NodeMeaning::Same | NodeMeaning::Generic) => inner_child(member, rule).unwrap_or(member),
+            _ => member,
+        }
     }
 
     /// A value of the type that a node names.

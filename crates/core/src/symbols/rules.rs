@@ -4,13 +4,15 @@
 //! children that mean something. Unlike in a query, every child is optional and is read on its own. A table
 //! by node kind is made of it, because a query over the whole tree would cost a third of the parse.
 //!
-//! Invariant: a rule file that names an unknown capture, node or field is a bug and panics; a test loads every
-//! one.
+//! `rule_patterns` reads the files, `rule_rows` says which languages have one.
 
 use std::sync::OnceLock;
 
-use tree_sitter::{Language as SyntaxLanguage, Node};
+use tree_sitter::Node;
 
+use super::rule_patterns::compile;
+pub(super) use super::rule_rows::LanguageTraits;
+use super::rule_rows::ROWS;
 use crate::chunk::syntax_of;
 use crate::language::Language;
 
@@ -31,10 +33,23 @@ pub(super) struct NodeRule {
 /// A child that means something.
 #[derive(Clone, Debug)]
 pub(super) struct ChildRule {
-    field: Option<u16>,
+    pub(super) field: Option<u16>,
     /// Empty for any kind.
-    kinds: Vec<u16>,
+    pub(super) kinds: Vec<u16>,
+    pub(super) place: ChildPlace,
     pub(super) meaning: ChildMeaning,
+}
+
+/// The place of a child among its siblings, as anchors say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ChildPlace {
+    Any,
+    /// `. (kind) @capture`
+    First,
+    /// `(kind) @capture .`
+    Last,
+    /// `(before) . (kind) @capture`: directly behind a node of one of these kinds.
+    Behind(Vec<u16>),
 }
 
 /// A scope for local names.
@@ -54,8 +69,14 @@ pub(super) enum NodeMeaning {
     Name,
     /// An identifier in a type.
     TypeName,
+    /// An identifier that names a definition only if it is called: a word of a shell script.
+    CalledName,
+    /// The name of a constructor, which a pattern uses and does not bind.
+    ConstructorName,
     /// The name of a member whose receiver is not next to it.
     MemberName,
+    /// A member of the object itself, written without a receiver: `@rows`.
+    OwnMember,
     /// `a.b`
     Access,
     /// `f()`, `new C()`
@@ -84,8 +105,8 @@ pub(super) enum NodeMeaning {
     PathRoot,
     /// Binds a name in its scope, or defines a variable or field.
     Bind,
-    /// Binds a name inside a function, and defines nothing outside of one, such as in the type of a function
-    /// pointer. A type parameter is bound in the type that has it, too.
+    /// Binds a name inside a function, and defines nothing but a marked field outside of one, such as in the type
+    /// of a function pointer. A type parameter is bound in the type that has it, too.
     Parameter,
     /// Assigns to a name that exists; `this.x = …` defines a field.
     Assign,
@@ -141,104 +162,12 @@ pub(super) enum ChildMeaning {
     Ignore,
 }
 
-/// What the rules cannot say of a language.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LanguageTraits {
-    /// The first parameter of a method is the object itself: Python's `self`.
-    pub(super) self_parameter: bool,
-    /// A call with several results binds the first of them to the first name.
-    pub(super) several_results: bool,
-    /// Capitals make a constant of a variable.
-    pub(super) constants_by_case: bool,
-    /// A function inside a function is a mistake of the parser, which lost a bracket to the preprocessor.
-    pub(super) flat_functions: bool,
-    /// A name with a capital in a pattern is a constant or a type, and binds nothing.
-    pub(super) constants_in_patterns: bool,
-    /// Methods that return their object, or a part of it that has the same type here: `unwrap`.
-    pub(super) transparent_calls: &'static str,
-}
-
-struct RuleRow {
-    languages: &'static [Language],
-    rules: &'static str,
-    traits: LanguageTraits,
-}
-
-const PLAIN: LanguageTraits = LanguageTraits {
-    self_parameter: false,
-    several_results: false,
-    constants_by_case: false,
-    flat_functions: false,
-    constants_in_patterns: false,
-    transparent_calls: "",
-};
-
-const ROWS: &[RuleRow] = &[
-    RuleRow {
-        languages: &[
-            Language::TypeScript,
-            Language::Vue,
-            Language::Svelte,
-            Language::TypeScriptReact,
-            Language::JavaScript,
-            Language::JavaScriptReact,
-        ],
-        rules: include_str!("queries/typescript.scm"),
-        traits: PLAIN,
-    },
-    RuleRow {
-        languages: &[Language::Python],
-        rules: include_str!("queries/python.scm"),
-        traits: LanguageTraits {
-            self_parameter: true,
-            constants_by_case: true,
-            ..PLAIN
-        },
-    },
-    RuleRow {
-        languages: &[Language::Go],
-        rules: include_str!("queries/go.scm"),
-        traits: LanguageTraits {
-            several_results: true,
-            ..PLAIN
-        },
-    },
-    RuleRow {
-        languages: &[Language::C],
-        rules: include_str!("queries/c.scm"),
-        traits: LanguageTraits {
-            flat_functions: true,
-            ..PLAIN
-        },
-    },
-    RuleRow {
-        languages: &[Language::Cpp, Language::CudaCpp],
-        rules: include_str!("queries/cpp.scm"),
-        traits: PLAIN,
-    },
-    RuleRow {
-        languages: &[Language::Java],
-        rules: include_str!("queries/java.scm"),
-        traits: PLAIN,
-    },
-    RuleRow {
-        languages: &[Language::Rust],
-        rules: include_str!("queries/rust.scm"),
-        traits: LanguageTraits {
-            constants_in_patterns: true,
-            transparent_calls: " unwrap expect unwrap_or_default clone cloned to_owned as_ref as_mut as_deref borrow \
-                borrow_mut lock iter iter_mut into_iter ",
-            ..PLAIN
-        },
-    },
-];
-
 const LANGUAGES: usize = Language::ALL.len();
 
 /// Rules that find no uses, for a language without a rule file.
 pub(super) static NO_RULES: Rules = Rules {
     nodes: Vec::new(),
-    traits: PLAIN,
+    traits: LanguageTraits::PLAIN,
 };
 
 /// The rules of a language. `None` for one whose uses are not read.
@@ -269,12 +198,29 @@ impl Rules {
     }
 }
 
+impl NodeMeaning {
+    /// True for names of definitions and of members, which have no parts.
+    pub(super) fn is_identifier(self) -> bool {
+        matches!(
+            self,
+            Self::Name
+                | Self::TypeName
+                | Self::CalledName
+                | Self::ConstructorName
+                | Self::MemberName
+                | Self::OwnMember
+        )
+    }
+}
+
 impl NodeRule {
     /// The meaning of a child for this node.
-    pub(super) fn meaning_of_child(&self, kind: u16, field: Option<u16>) -> Option<ChildMeaning> {
+    pub(super) fn meaning_of_child(&self, child: Node<'_>, field: Option<u16>) -> Option<ChildMeaning> {
+        let kind = child.kind_id();
         let rule = self.children.iter().find(|rule| {
             (rule.field.is_none() || rule.field == field)
                 && (rule.kinds.is_empty() || rule.kinds.contains(&kind))
+                && rule.place.holds(child)
         })?;
         Some(rule.meaning)
     }
@@ -301,232 +247,33 @@ impl NodeRule {
 
 impl ChildRule {
     fn find<'a>(&self, node: Node<'a>) -> Option<Node<'a>> {
-        let is_kind = |child: &Node<'_>| self.kinds.is_empty() || self.kinds.contains(&child.kind_id());
-        if let Some(field) = self.field {
-            return node.child_by_field_id(field).filter(is_kind);
-        }
-        let mut cursor = node.walk();
-        let mut children = node.named_children(&mut cursor).filter(is_kind);
-        if self.meaning == ChildMeaning::Member {
-            children.last()
-        } else {
-            children.next()
-        }
-    }
-}
-
-/// The rules by node kind. A pattern for nodes that this grammar lacks is left out, because grammars of one
-/// family share their rules.
-fn compile(text: &str, syntax: &SyntaxLanguage) -> Vec<NodeRule> {
-    let mut nodes = vec![NodeRule::default(); syntax.node_kind_count()];
-    let mut tokens = tokens(text).into_iter().peekable();
-    while let Some(pattern) = Pattern::read(&mut tokens) {
-        let children: Vec<ChildRule> = pattern
-            .children
-            .iter()
-            .filter_map(|child| child.compile(syntax))
-            .collect();
-        for kind in pattern.kinds.iter().flat_map(|name| kinds_named(syntax, name)) {
-            let rule = &mut nodes[usize::from(kind)];
-            for capture in &pattern.captures {
-                match scope_kind(capture) {
-                    Some(scope) => rule.scope = Some(scope),
-                    None => {
-                        rule.meaning = Some(
-                            node_meaning(capture).unwrap_or_else(|| panic!("an unknown capture: @{capture}")),
-                        );
-                    }
-                }
-            }
-            rule.children.extend(children.iter().cloned());
-        }
-    }
-    nodes
-}
-
-fn kinds_named(syntax: &SyntaxLanguage, name: &str) -> Vec<u16> {
-    (0..syntax.node_kind_count())
-        .filter_map(|id| u16::try_from(id).ok())
-        .filter(|id| syntax.node_kind_is_named(*id) && syntax.node_kind_for_id(*id) == Some(name))
-        .collect()
-}
-
-/// A pattern as it is written.
-#[derive(Debug, Default)]
-struct Pattern<'a> {
-    kinds: Vec<&'a str>,
-    children: Vec<PatternChild<'a>>,
-    captures: Vec<&'a str>,
-}
-
-#[derive(Debug)]
-struct PatternChild<'a> {
-    field: Option<&'a str>,
-    /// Empty for `(_)`.
-    kinds: Vec<&'a str>,
-    capture: &'a str,
-}
-
-type Tokens<'a> = std::iter::Peekable<std::vec::IntoIter<&'a str>>;
-
-impl<'a> Pattern<'a> {
-    /// Reads a pattern: `(kind field: (kind) @capture …) @capture …` or `[(kind) (kind)] @capture`.
-    fn read(tokens: &mut Tokens<'a>) -> Option<Self> {
-        let mut pattern = Self::default();
-        match tokens.next()? {
-            "[" => pattern.kinds = read_kinds(tokens),
-            "(" => {
-                pattern.kinds.push(tokens.next()?);
-                while tokens.peek() != Some(&")") {
-                    pattern.children.push(PatternChild::read(tokens)?);
-                }
-                tokens.next();
-            }
-            other => panic!("a pattern begins with a bracket, not {other}"),
-        }
-        while let Some(capture) = tokens.peek().and_then(|token| token.strip_prefix('@')) {
-            pattern.captures.push(capture);
-            tokens.next();
-        }
-        Some(pattern)
-    }
-}
-
-impl<'a> PatternChild<'a> {
-    fn read(tokens: &mut Tokens<'a>) -> Option<Self> {
-        let field = tokens.next_if(|token| token.ends_with(':'));
-        let kinds = match tokens.next()? {
-            "[" => read_kinds(tokens),
-            "(" => {
-                let kind = tokens.next()?;
-                tokens.next();
-                vec![kind]
-            }
-            other => panic!("a child begins with a bracket, not {other}"),
-        };
-        Some(Self {
-            field: field.map(|field| field.trim_end_matches(':')),
-            kinds: kinds.into_iter().filter(|kind| *kind != "_").collect(),
-            capture: tokens.next()?.trim_start_matches('@'),
-        })
-    }
-
-    /// `None` if the grammar has no such field or kind.
-    fn compile(&self, syntax: &SyntaxLanguage) -> Option<ChildRule> {
-        let meaning =
-            child_meaning(self.capture).unwrap_or_else(|| panic!("an unknown capture: @{}", self.capture));
-        let field = match self.field {
-            Some(name) => Some(syntax.field_id_for_name(name)?.get()),
-            None => None,
-        };
-        let kinds: Vec<u16> = self
-            .kinds
-            .iter()
-            .flat_map(|name| kinds_named(syntax, name))
-            .collect();
-        (self.kinds.is_empty() || !kinds.is_empty()).then_some(ChildRule {
-            field,
-            kinds,
-            meaning,
-        })
-    }
-}
-
-/// The kinds of an alternation, up to its closing bracket.
-fn read_kinds<'a>(tokens: &mut Tokens<'a>) -> Vec<&'a str> {
-    tokens
-        .by_ref()
-        .take_while(|token| *token != "]")
-        .filter(|token| !matches!(*token, "(" | ")"))
-        .collect()
-}
-
-/// Brackets, names, fields and captures of a rule file, without comments.
-fn tokens(text: &str) -> Vec<&str> {
-    let mut tokens = Vec::new();
-    for line in text.lines() {
-        let mut rest = line.split(';').next().unwrap_or_default().trim_start();
-        while !rest.is_empty() {
-            let length = match rest.find(['(', ')', '[', ']', ' ']) {
-                Some(0) => 1,
-                Some(end) => end,
-                None => rest.len(),
+        let is_kind = |child: &Node<'_>| {
+            let is_kind = match self.kinds.is_empty() {
+                true => self.field.is_some() || child.is_named(),
+                false => self.kinds.contains(&child.kind_id()),
             };
-            tokens.push(&rest[..length]);
-            rest = rest[length..].trim_start();
+            is_kind && self.place.holds(*child)
+        };
+        let mut cursor = node.walk();
+        match self.field.and_then(std::num::NonZero::new) {
+            Some(field) => node.children_by_field_id(field, &mut cursor).find(is_kind),
+            None if self.meaning == ChildMeaning::Member => node.children(&mut cursor).filter(is_kind).last(),
+            None => node.children(&mut cursor).find(is_kind),
         }
     }
-    tokens
 }
 
-fn scope_kind(capture: &str) -> Option<ScopeKind> {
-    Some(match capture {
-        "scope" => ScopeKind::Block,
-        "lambda" => ScopeKind::Lambda,
-        "comprehension" => ScopeKind::Comprehension,
-        _ => return None,
-    })
-}
-
-fn node_meaning(capture: &str) -> Option<NodeMeaning> {
-    Some(match capture {
-        "name" => NodeMeaning::Name,
-        "type_name" => NodeMeaning::TypeName,
-        "member_name" => NodeMeaning::MemberName,
-        "access" => NodeMeaning::Access,
-        "call" => NodeMeaning::Call,
-        "construct" => NodeMeaning::Construct,
-        "same" => NodeMeaning::Same,
-        "index" => NodeMeaning::Index,
-        "collection" => NodeMeaning::Collection,
-        "generic" => NodeMeaning::Generic,
-        "union" => NodeMeaning::Union,
-        "builtin" => NodeMeaning::Builtin,
-        "this" => NodeMeaning::This,
-        "super" => NodeMeaning::Super,
-        "this_type" => NodeMeaning::ThisType,
-        "path_root" => NodeMeaning::PathRoot,
-        "bind" => NodeMeaning::Bind,
-        "parameter" => NodeMeaning::Parameter,
-        "assign" => NodeMeaning::Assign,
-        "constant" => NodeMeaning::Constant,
-        "field" => NodeMeaning::Field,
-        "variable" => NodeMeaning::Variable,
-        "macro" => NodeMeaning::Macro,
-        "macro_text" => NodeMeaning::MacroText,
-        "import" => NodeMeaning::Import,
-        "export" => NodeMeaning::Export,
-        "package" => NodeMeaning::Package,
-        "skip" => NodeMeaning::Skip,
-        _ => return None,
-    })
-}
-
-fn child_meaning(capture: &str) -> Option<ChildMeaning> {
-    Some(match capture {
-        "callee" => ChildMeaning::Callee,
-        "receiver" => ChildMeaning::Receiver,
-        "member" => ChildMeaning::Member,
-        "target" => ChildMeaning::Target,
-        "type" => ChildMeaning::Type,
-        "value" => ChildMeaning::Value,
-        "element" => ChildMeaning::Element,
-        "inner" => ChildMeaning::Inner,
-        "argument" => ChildMeaning::Argument,
-        "result" => ChildMeaning::Result,
-        "return" => ChildMeaning::Return,
-        "base" => ChildMeaning::Base,
-        "module" => ChildMeaning::Module,
-        "imported" => ChildMeaning::Imported,
-        "alias" => ChildMeaning::Alias,
-        "namespace" => ChildMeaning::Namespace,
-        "default" => ChildMeaning::Default,
-        "wildcard" => ChildMeaning::Wildcard,
-        "field_mark" => ChildMeaning::FieldMark,
-        "key" => ChildMeaning::Key,
-        "local_mark" => ChildMeaning::LocalMark,
-        "exported" => ChildMeaning::Exported,
-        "ignore" => ChildMeaning::Ignore,
-        _ => return None,
-    })
+impl ChildPlace {
+    fn holds(&self, child: Node<'_>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::First => child.is_named() && child.prev_named_sibling().is_none(),
+            Self::Last => child.is_named() && child.next_named_sibling().is_none(),
+            Self::Behind(kinds) => {
+                let is_before =
+                    |before: Option<Node<'_>>| before.is_some_and(|before| kinds.contains(&before.kind_id()));
+                is_before(child.prev_sibling()) || is_before(child.prev_named_sibling())
+            }
+        }
+    }
 }

@@ -5,22 +5,26 @@
 //!
 //! Invariant: the stack of the walk is on the heap, so deeply nested text does not overflow it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use tree_sitter::{Node, Tree};
 
+use super::context::NodeContext;
 use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, THIS_TYPE, to_u32};
 use super::rules::{self, ChildMeaning, NodeMeaning, NodeRule, ScopeKind};
 use super::{
-    ByteRange, DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference,
-    ReferenceRole, SymbolDefinition, SymbolKind, Target,
+    DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference, ReferenceRole,
+    SymbolKind, Target,
 };
-use crate::chunk::{ChunkKind, Definition, FileSyntax};
+use crate::chunk::{Definition, FileSyntax};
 use crate::language::Language;
 
 /// Definitions and uses that are kept of a file. A person writes fewer.
 pub(super) const MAX_DEFINITIONS: usize = 20_000;
 const MAX_REFERENCES: usize = 200_000;
+
+/// Base classes and interfaces that are kept of a type.
+const MAX_BASES: usize = 100;
 
 /// The storage class of definitions that only their own file can use.
 pub(super) const LOCAL_MARK: &str = "static";
@@ -39,13 +43,21 @@ pub(super) struct SymbolWalk<'a> {
     pub(super) reader: SymbolReader<'a>,
     pub(super) language: Language,
     /// Definitions of the outline, in source order.
-    pub(super) outline: &'a [Definition],
+    pub(super) outline: Vec<&'a Definition>,
     /// The next of them that the walk comes to.
     pub(super) next: usize,
     /// Where each definition begins: the order of the finished list.
     pub(super) starts: Vec<usize>,
     /// Fields that were defined by an assignment: `self.rows = []`.
-    pub(super) fields: HashSet<(DefinitionId, NameId)>,
+    pub(super) fields: HashMap<(DefinitionId, NameId), DefinitionId>,
+    /// The row of the last definition of the outline, and where the row begins.
+    pub(super) last_line: (usize, usize),
+    /// The last comment that was passed.
+    pub(super) last_comment: Option<Node<'a>>,
+    /// How deep the pattern is nested that is being read.
+    pub(super) pattern_depth: usize,
+    /// Where the last import by a call ends, so that the call is not read twice.
+    pub(super) import_end: usize,
     /// How many functions without a name are open inside the innermost definition.
     lambdas: usize,
 }
@@ -53,7 +65,7 @@ pub(super) struct SymbolWalk<'a> {
 /// A node whose children are being visited.
 struct Frame {
     rule: &'static NodeRule,
-    context: Context,
+    context: NodeContext,
     /// Scopes that were open before the node.
     depth: usize,
     is_lambda: bool,
@@ -66,41 +78,23 @@ pub(super) struct PendingBind {
     pub(super) names: Vec<(NameId, Option<ExpressionId>)>,
 }
 
-/// What the nodes above say about a node.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Context {
-    /// In a type.
-    in_type: bool,
-    /// It is called.
-    is_callee: bool,
-    /// It is bound and not used.
-    is_target: bool,
-}
-
 impl<'a> SymbolWalk<'a> {
     fn new(language: Language, text: &'a str, syntax: &'a FileSyntax, rules: &'static rules::Rules) -> Self {
         let outline = &syntax.outline.definitions;
         let mut walk = Self {
             reader: SymbolReader::new(text, rules),
             language,
-            outline: &outline[..outline.len().min(MAX_DEFINITIONS)],
+            outline: Vec::new(),
             next: 0,
             starts: Vec::new(),
-            fields: HashSet::new(),
+            fields: HashMap::new(),
+            last_line: (usize::MAX, 0),
+            last_comment: None,
+            pattern_depth: 0,
+            import_end: 0,
             lambdas: 0,
         };
-        for definition in walk.outline {
-            let mut converted = walk.convert(definition);
-            if rules.traits.flat_functions
-                && let Some(parent) = definition.parent
-                && outline[parent].kind == ChunkKind::Function
-            {
-                converted.parent = None;
-                converted.scope = walk.reader.intern("");
-            }
-            walk.reader.symbols.definitions.push(converted);
-            walk.starts.push(definition.bytes.start);
-        }
+        walk.add_outline(&outline[..outline.len().min(MAX_DEFINITIONS)]);
         walk
     }
 
@@ -113,7 +107,7 @@ impl<'a> SymbolWalk<'a> {
                 Some(frame) if frame.rule.children.is_empty() => (None, frame.context.below(None)),
                 Some(frame) => {
                     let field = cursor.field_id().map(std::num::NonZero::get);
-                    let mut meaning = frame.rule.meaning_of_child(node.kind_id(), field);
+                    let mut meaning = frame.rule.meaning_of_child(node, field);
                     // `Shelf::sort` of Java has no fields: the last child is the member.
                     if meaning == Some(ChildMeaning::Receiver)
                         && frame.rule.has_member_last()
@@ -123,7 +117,7 @@ impl<'a> SymbolWalk<'a> {
                     }
                     (meaning, frame.context.below(meaning))
                 }
-                None => (None, Context::default()),
+                None => (None, NodeContext::default()),
             };
             self.open_definitions_until(node.start_byte());
             if let Some(frame) = self.enter(node, meaning, context)
@@ -164,7 +158,7 @@ impl<'a> SymbolWalk<'a> {
             self.reader.open.pop();
             self.lambdas = 0;
         }
-        while let Some(definition) = self.outline.get(self.next)
+        while let Some(definition) = self.outline.get(self.next).copied()
             && definition.bytes.start <= byte
         {
             let id = DefinitionId(to_u32(self.next));
@@ -204,11 +198,16 @@ impl<'a> SymbolWalk<'a> {
         &mut self,
         node: Node<'a>,
         meaning: Option<ChildMeaning>,
-        mut context: Context,
+        mut context: NodeContext,
     ) -> Option<Frame> {
         let rule = self.reader.rules.of(node);
         match meaning {
-            Some(ChildMeaning::Ignore | ChildMeaning::Member) => return None,
+            Some(ChildMeaning::Ignore) => return None,
+            // The arguments of a type are uses: `row.first<Cell>()`.
+            Some(ChildMeaning::Member) if rule.meaning == Some(NodeMeaning::Generic) => {
+                context.is_target = true;
+            }
+            Some(ChildMeaning::Member) => return None,
             Some(ChildMeaning::Result) => self.set_result(node, true),
             Some(ChildMeaning::Return) => self.set_result(node, false),
             Some(ChildMeaning::Base) => self.add_bases(node),
@@ -229,39 +228,37 @@ impl<'a> SymbolWalk<'a> {
             is_lambda: false,
             bind: None,
         };
-        if let Some(scope) = rule.scope {
-            self.reader.scopes.open();
-            frame.is_lambda = scope == ScopeKind::Lambda && !self.is_own_function(node);
-            self.lambdas += usize::from(frame.is_lambda);
-            if scope == ScopeKind::Comprehension {
-                self.bind_ahead(node);
-            }
-        }
+        self.open_scope(node, &mut frame);
         match rule.meaning {
             None => {}
-            Some(NodeMeaning::Skip) => return self.leave_early(&frame),
-            Some(NodeMeaning::Name) => return self.use_name(node, context, ReferenceRole::Name),
-            Some(NodeMeaning::TypeName) => return self.use_name(node, context, ReferenceRole::Type),
-            Some(NodeMeaning::MemberName) => {
-                if !context.is_target {
-                    self.use_member(node, None, context);
+            Some(NodeMeaning::Skip) => {
+                if node.kind().contains("comment") {
+                    self.last_comment = Some(node);
                 }
+                return self.leave_early(&frame);
+            }
+            Some(identifier) if identifier.is_identifier() => {
+                self.use_identifier(node, identifier, meaning, context);
                 return None;
             }
             // The part that has the member is below: `library::people::find()`.
             Some(NodeMeaning::Access) if rule.child(node, ChildMeaning::Member).is_none() => {}
             Some(NodeMeaning::Access) => {
                 self.use_access(node, rule, context);
-                context = Context {
+                context = NodeContext {
                     in_type: context.in_type,
-                    ..Context::default()
+                    ..NodeContext::default()
                 };
             }
             Some(NodeMeaning::Call) => {
+                if self.read_special_call(node, rule) {
+                    return self.leave_early(&frame);
+                }
                 self.use_called_member(node, rule);
-                context = Context::default();
+                context = NodeContext::default();
             }
             Some(NodeMeaning::Index) => context.is_target = false,
+            Some(NodeMeaning::Generic) => context.in_type = true,
             Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType | NodeMeaning::PathRoot) => {
                 return None;
             }
@@ -283,7 +280,9 @@ impl<'a> SymbolWalk<'a> {
             }
             Some(NodeMeaning::Package) => {
                 self.read_package(node);
-                return None;
+                if node.named_child_count() < 2 {
+                    return self.leave_early(&frame);
+                }
             }
             Some(
                 bound @ (NodeMeaning::Bind
@@ -293,7 +292,14 @@ impl<'a> SymbolWalk<'a> {
                 | NodeMeaning::Field
                 | NodeMeaning::Variable
                 | NodeMeaning::Macro),
-            ) => frame.bind = self.read_binding(node, rule, bound),
+            ) => {
+                // A name in a type is that of a parameter: `run func(rows []Row)`.
+                let bound = match bound {
+                    NodeMeaning::Bind if context.in_type => NodeMeaning::Parameter,
+                    bound => bound,
+                };
+                frame.bind = self.read_binding(node, rule, bound);
+            }
             Some(_) => {}
         }
         frame.context = context;
@@ -301,6 +307,43 @@ impl<'a> SymbolWalk<'a> {
             return self.leave_early(&frame);
         }
         Some(frame)
+    }
+
+    fn open_scope(&mut self, node: Node<'a>, frame: &mut Frame) {
+        let Some(scope) = frame.rule.scope else {
+            return;
+        };
+        self.reader.scopes.open();
+        frame.is_lambda = scope == ScopeKind::Lambda && !self.is_own_function(node);
+        self.lambdas += usize::from(frame.is_lambda);
+        if scope == ScopeKind::Comprehension {
+            self.bind_ahead(node);
+        }
+    }
+
+    fn use_identifier(
+        &mut self,
+        node: Node<'a>,
+        identifier: NodeMeaning,
+        meaning: Option<ChildMeaning>,
+        mut context: NodeContext,
+    ) {
+        match identifier {
+            NodeMeaning::TypeName => self.use_name(node, context, ReferenceRole::Type),
+            NodeMeaning::CalledName if !context.is_callee => {}
+            NodeMeaning::ConstructorName => {
+                context.is_target = meaning == Some(ChildMeaning::Target);
+                self.use_name(node, context, ReferenceRole::Name);
+            }
+            NodeMeaning::OwnMember if meaning == Some(ChildMeaning::Target) => {}
+            NodeMeaning::OwnMember => {
+                let object = self.reader.this();
+                self.use_member(node, object, context);
+            }
+            NodeMeaning::MemberName if context.is_target => {}
+            NodeMeaning::MemberName => self.use_member(node, None, context),
+            _ => self.use_name(node, context, ReferenceRole::Name),
+        }
     }
 
     fn leave_early(&mut self, frame: &Frame) -> Option<Frame> {
@@ -355,7 +398,7 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    fn use_name(&mut self, node: Node<'a>, context: Context, role: ReferenceRole) -> Option<Frame> {
+    fn use_name(&mut self, node: Node<'a>, context: NodeContext, role: ReferenceRole) {
         let text = self.reader.text_of(node);
         let is_name_of_definition = self
             .reader
@@ -364,13 +407,19 @@ impl<'a> SymbolWalk<'a> {
             .is_some_and(|open| open.name_start == node.start_byte());
         let is_bound = context.is_target && !(role == ReferenceRole::Name && self.is_constant_pattern(text));
         let is_this_type = text == THIS_TYPE && self.reader.enclosing_type().is_some();
+        let is_number = text.starts_with(|c: char| c.is_ascii_digit()) || !text.contains(char::is_alphabetic);
+        // A variable of PHP is another name than a function: `$first` and `first()`.
+        let bare = self.reader.without_sigil(text);
+        let is_local_variable = bare.len() < text.len() && self.is_local();
         if is_bound
             || is_this_type
             || is_name_of_definition
-            || matches!(text, "" | "_")
+            || is_number
+            || is_local_variable
             || text.len() > MAX_NAME_BYTES
+            || self.reader.special_meaning(text).is_some()
         {
-            return None;
+            return;
         }
         let name = self.reader.intern(text);
         // The names of structs are no names of variables in C.
@@ -379,12 +428,12 @@ impl<'a> SymbolWalk<'a> {
             None => Target::Scope,
             Some(Some(value)) => match self.reader.symbols.expressions.get(value.0 as usize) {
                 Some(Expression::Definition(id)) if self.is_name_of(*id, name) => Target::Definition(*id),
-                _ => return None,
+                _ => return,
             },
-            Some(None) => return None,
+            Some(None) => return,
         };
+        let name = self.reader.intern(bare);
         self.add_reference(node, name, context.role(role), target);
-        None
     }
 
     /// Whether a name in a pattern is a constant or a type, and not a new variable.
@@ -397,17 +446,18 @@ impl<'a> SymbolWalk<'a> {
         definition.is_some_and(|definition| definition.name == name)
     }
 
-    fn use_access(&mut self, node: Node<'a>, rule: &'static NodeRule, context: Context) {
+    fn use_access(&mut self, node: Node<'a>, rule: &'static NodeRule, context: NodeContext) {
         let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
-        let Some(receiver) = rule.child(node, ChildMeaning::Receiver) else {
-            // `::sweep()`
+        let receiver = rule.child(node, ChildMeaning::Receiver);
+        // `::sweep()`
+        if receiver.is_none() && node.kind() == "qualified_identifier" {
             self.use_name(member, context, ReferenceRole::Name);
             return;
-        };
-        let receiver = self.reader.value_of(receiver);
-        self.use_member(member, receiver, context);
+        }
+        let receiver = receiver.and_then(|receiver| self.reader.receiver_of(receiver));
+        self.use_member(self.reader.bare_member(member), receiver, context);
     }
 
     /// The name of a field in `Row { cells: … }`.
@@ -418,7 +468,7 @@ impl<'a> SymbolWalk<'a> {
             node
         };
         if key.named_child_count() == 0 && self.reader.rules.of(key).meaning != Some(NodeMeaning::Builtin) {
-            self.use_member(key, None, Context::default());
+            self.use_member(key, None, NodeContext::default());
         }
     }
 
@@ -427,23 +477,21 @@ impl<'a> SymbolWalk<'a> {
         let Some(member) = rule.child(node, ChildMeaning::Member) else {
             return;
         };
-        let context = Context {
+        let context = NodeContext {
             is_callee: true,
-            ..Context::default()
+            ..NodeContext::default()
         };
         match rule.child(node, ChildMeaning::Receiver) {
             Some(receiver) => {
                 let receiver = self.reader.value_of(receiver);
-                self.use_member(member, receiver, context);
+                self.use_member(self.reader.bare_member(member), receiver, context);
             }
-            None => {
-                self.use_name(member, context, ReferenceRole::Call);
-            }
+            None => self.use_name(member, context, ReferenceRole::Call),
         }
     }
 
-    fn use_member(&mut self, node: Node<'a>, receiver: Option<ExpressionId>, context: Context) {
-        let text = self.reader.text_of(node);
+    fn use_member(&mut self, node: Node<'a>, receiver: Option<ExpressionId>, context: NodeContext) {
+        let text = self.reader.without_sigil(self.reader.text_of(node));
         if text.is_empty() || text.len() > MAX_NAME_BYTES {
             return;
         }
@@ -512,132 +560,13 @@ impl<'a> SymbolWalk<'a> {
     }
 
     pub(super) fn add_base(&mut self, of: DefinitionId, base: ExpressionId) {
-        let bases = &mut self.reader.symbols.definitions[of.0 as usize].bases;
-        if !bases.contains(&base) {
-            bases.push(base);
+        let expression = self.reader.symbols.expressions[base.0 as usize];
+        let definition = &mut self.reader.symbols.definitions[of.0 as usize];
+        // The cases of an enumeration extend it in Scala.
+        let is_itself = definition.has_body && expression == Expression::Name(definition.name);
+        if !is_itself && definition.bases.len() < MAX_BASES && !definition.bases.contains(&base) {
+            definition.bases.push(base);
         }
-    }
-
-    fn convert(&mut self, definition: &'a Definition) -> SymbolDefinition {
-        let text = self.reader.text;
-        let at = definition.name_bytes.start.min(text.len());
-        let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-        let scope = definition
-            .path
-            .strip_suffix(definition.name.as_str())
-            .unwrap_or_default();
-        let bytes = |range: &std::ops::Range<usize>| ByteRange {
-            start: to_u32(range.start),
-            end: to_u32(range.end),
-        };
-        SymbolDefinition {
-            name: self.reader.intern(&definition.name),
-            kind: match definition.kind {
-                ChunkKind::Function => SymbolKind::Function,
-                ChunkKind::Method => SymbolKind::Method,
-                ChunkKind::Class => SymbolKind::Class,
-                ChunkKind::Interface => SymbolKind::Interface,
-                ChunkKind::Type => SymbolKind::Type,
-                ChunkKind::Module | ChunkKind::Block => SymbolKind::Module,
-            },
-            scope: self.reader.intern(scope.trim_end_matches('.')),
-            parent: definition.parent.map(|parent| DefinitionId(to_u32(parent))),
-            first_line: to_u32(definition.lead + 1),
-            last_line: to_u32(definition.end + 1),
-            name_at: Position {
-                line: to_u32(definition.name_row + 1),
-                column: to_u32(at - line_start),
-            },
-            signature: bytes(&definition.signature_bytes),
-            doc: bytes(&definition.doc_bytes),
-            has_body: definition.has_body,
-            is_file_local: false,
-            result: None,
-            bases: Vec::new(),
-        }
-    }
-
-    /// The finished symbols, definitions in source order.
-    fn finish(self) -> FileSymbols {
-        let mut symbols = self.reader.symbols;
-        spread_local_marks(&mut symbols.definitions);
-        let mut order: Vec<usize> = (0..symbols.definitions.len()).collect();
-        order.sort_by_key(|at| (self.starts[*at], *at));
-        let mut moved = vec![0_u32; order.len()];
-        for (new, old) in order.iter().enumerate() {
-            moved[*old] = to_u32(new);
-        }
-        let moved = |id: DefinitionId| DefinitionId(moved.get(id.0 as usize).copied().unwrap_or(id.0));
-        let mut definitions: Vec<Option<SymbolDefinition>> =
-            symbols.definitions.into_iter().map(Some).collect();
-        symbols.definitions = order.iter().filter_map(|at| definitions[*at].take()).collect();
-        for definition in &mut symbols.definitions {
-            definition.parent = definition.parent.map(moved);
-        }
-        for reference in &mut symbols.references {
-            reference.within = reference.within.map(moved);
-            if let Target::Definition(id) = &mut reference.target {
-                *id = moved(*id);
-            }
-        }
-        for expression in &mut symbols.expressions {
-            if let Expression::Definition(id) | Expression::This(id) | Expression::Super(id) = expression {
-                *id = moved(*id);
-            }
-        }
-        symbols
-    }
-}
-
-impl Context {
-    /// The context of a child that means this for its parent.
-    fn below(self, meaning: Option<ChildMeaning>) -> Self {
-        match meaning {
-            Some(ChildMeaning::Callee) => Self {
-                is_callee: true,
-                in_type: self.in_type,
-                is_target: false,
-            },
-            Some(ChildMeaning::Type | ChildMeaning::Result | ChildMeaning::Base) => Self {
-                in_type: true,
-                ..Self::default()
-            },
-            Some(ChildMeaning::Target) => Self {
-                is_target: true,
-                ..Self::default()
-            },
-            Some(ChildMeaning::Value | ChildMeaning::Element | ChildMeaning::Return) => Self::default(),
-            Some(ChildMeaning::Inner) => self,
-            _ => Self {
-                is_callee: false,
-                ..self
-            },
-        }
-    }
-
-    fn role(self, otherwise: ReferenceRole) -> ReferenceRole {
-        if self.is_callee {
-            ReferenceRole::Call
-        } else if self.in_type {
-            ReferenceRole::Type
-        } else {
-            otherwise
-        }
-    }
-}
-
-/// A function that is declared `static` stays local where its definition does not repeat the word.
-fn spread_local_marks(definitions: &mut [SymbolDefinition]) {
-    let marked = definitions.iter().filter(|definition| definition.is_file_local);
-    let marked: HashSet<(NameId, NameId)> = marked
-        .map(|definition| (definition.scope, definition.name))
-        .collect();
-    if marked.is_empty() {
-        return;
-    }
-    for definition in definitions {
-        let is_function = definition.kind == SymbolKind::Function;
-        definition.is_file_local |= is_function && marked.contains(&(definition.scope, definition.name));
     }
 }
 

@@ -31,7 +31,6 @@
 
 [(compound_statement) (for_statement) (if_statement) (while_statement) (catch_clause)] @scope
 (lambda_expression) @lambda
-(parameter_list (identifier) @target) @parameter
 (parameter_declaration type: (_) @type declarator: (_) @target) @parameter
 (optional_parameter_declaration type: (_) @type declarator: (_) @target default_value: (_) @value) @parameter
 (type_parameter_declaration (type_identifier) @target) @parameter
