@@ -143,6 +143,7 @@ pub(super) enum ChildMeaning {
 
 /// What the rules cannot say of a language.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
 pub(super) struct LanguageTraits {
     /// The first parameter of a method is the object itself: Python's `self`.
     pub(super) self_parameter: bool,

@@ -185,7 +185,7 @@ impl SymbolResolver<'_> {
     }
 
     /// The definitions of a file that make up one type: in Rust its `impl` blocks too.
-    pub(super) fn parts_of_type(&self, file: &LoadedFile, id: DefinitionId) -> Vec<DefinitionId> {
+    pub(super) fn parts_of_type(file: &LoadedFile, id: DefinitionId) -> Vec<DefinitionId> {
         let of = file.definition(id);
         if file.language != Language::Rust {
             return vec![id];

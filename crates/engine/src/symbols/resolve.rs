@@ -261,7 +261,9 @@ impl<'a> SymbolResolver<'a> {
             }) || definition.parent.is_none()
                 && !loaded.symbols.name(definition.scope).is_empty();
             // In the body of a class, its members are plain names: `name = property(get_name)`.
-            let is_in_body = definition.parent.is_some() && definition.parent == within;
+            let is_in_body = definition.parent.is_some()
+                && definition.parent == within
+                && loaded.language != Language::Rust;
             if is_member && !is_in_body && !family.has_implicit_members || is_constructor(loaded, definition)
             {
                 continue;
@@ -667,7 +669,7 @@ impl<'a> SymbolResolver<'a> {
     pub(super) fn bases(&self, of: DefinitionRef, depth: u8) -> Values {
         let file = self.files.file(of.file);
         let mut bases = Vec::new();
-        for part in self.parts_of_type(&file, of.id) {
+        for part in Self::parts_of_type(&file, of.id) {
             for base in &file.definition(part).bases {
                 let values = self.values_of(of.file, *base, depth)?;
                 if values.is_empty() {
