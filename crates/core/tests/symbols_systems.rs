@@ -110,14 +110,12 @@ fn rust() {
     import people of crate::people as "people" (handed on)
     import Person of crate::people::Person as "Reader" (handed on)
     import HashMap of std::collections::HashMap as "HashMap" (handed on)
-    import store of mod store as "store" (handed on)
+    import module of mod store as "store" (handed on)
     import * of store::* as "" (handed on)
-    import fines of mod fines as "fines" (handed on)
+    import module of mod fines as "fines" (handed on)
     import * of super::* as "" (handed on)
     1: import people, import Person
     2: import HashMap
-    4: import store
-    5: import store
     11: call mark
     16: type Vec, type Book
     17: type Option, type Reader

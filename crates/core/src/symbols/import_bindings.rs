@@ -276,6 +276,7 @@ impl<'a> SymbolWalk<'a> {
             .and_then(|(before, _)| before.split_whitespace().next_back());
         // A private import of Rust is visible in the modules below.
         let is_reexport = self.language == Language::Rust || statement.starts_with("export");
+        let mut last_names: Vec<String> = Vec::new();
         for Import { written, line } in read_statement(self.language, statement, line) {
             let separators: &[char] = &['.', ':', '\\', '/', ' '];
             let last = written.rsplit(separators).next().unwrap_or_default();
@@ -284,14 +285,19 @@ impl<'a> SymbolWalk<'a> {
             }
             let is_wildcard = matches!(last, "*" | "_");
             let parent = written.trim_end_matches(last).trim_end_matches(separators);
-            let local = match renamed.or_else(|| alias_of(statement, last)) {
+            let same = last_names.iter().filter(|name| *name == last).count();
+            last_names.push(last.to_owned());
+            let local = match renamed.or_else(|| alias_of(statement, last, same)) {
                 _ if is_wildcard => "",
                 Some(alias) => alias,
                 None => last,
             };
-            let imported = match is_wildcard {
-                true => Imported::Wildcard,
-                false => Imported::Name(self.reader.intern_owned(last.to_owned())),
+            let imported = if is_wildcard {
+                Imported::Wildcard
+            } else if written.starts_with("mod ") {
+                Imported::Module
+            } else {
+                Imported::Name(self.reader.intern_owned(last.to_owned()))
             };
             let written = if is_wildcard && !matches!(self.language, Language::Rust | Language::Java) {
                 parent
@@ -361,20 +367,22 @@ impl<'a> SymbolWalk<'a> {
     }
 }
 
-/// The alias in `name as alias` and `name => alias`.
-fn alias_of<'a>(statement: &'a str, name: &str) -> Option<&'a str> {
-    let mut words = statement
-        .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '=' && c != '>')
-        .filter(|word| !word.is_empty());
-    while let Some(word) = words.next() {
-        if word == name {
-            let mut following = words.clone();
-            if matches!(following.next(), Some("as" | "=>")) {
-                return following.next();
-            }
-        }
-    }
-    None
+/// The alias in `name as alias` and `name => alias`, of the name's use that comes after `skipped` others.
+fn alias_of<'a>(statement: &'a str, name: &str, skipped: usize) -> Option<&'a str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let uses = statement.match_indices(name).filter(|(at, _)| {
+        let (before, after) = (&statement[..*at], &statement[at + name.len()..]);
+        // A part of a path or of a longer word is no imported name.
+        !before.ends_with(is_word) && !after.starts_with(is_word) && !after.trim_start().starts_with("::")
+    });
+    let (at, _) = uses.into_iter().nth(skipped)?;
+    let after = statement[at + name.len()..].trim_start();
+    let after = after
+        .strip_prefix("=>")
+        .or_else(|| after.strip_prefix("as").filter(|rest| !rest.starts_with(is_word)))?;
+    let after = after.trim_start();
+    let end = after.find(|c: char| !is_word(c)).unwrap_or(after.len());
+    Some(&after[..end]).filter(|alias| !alias.is_empty())
 }
 
 /// The name of a Go package as its path suggests: without a version, `go-` in front or an extension.

@@ -63,6 +63,9 @@ impl SymbolResolver<'_> {
             Imported::Wildcard => Ok(Vec::new()),
             Imported::Name(name) => {
                 let name = loaded.symbols.name(name);
+                if self.is_rust_module(&loaded, binding, &files, name) {
+                    return Ok(vec![Value::Module(files)]);
+                }
                 let values = self.exported_by_all(&files, name, depth)?;
                 if values.is_empty()
                     && files
@@ -163,7 +166,7 @@ impl SymbolResolver<'_> {
 }
 
 /// Whether a file is the module with a name: `name.py`, `name/__init__.py`.
-fn is_module_named(file: &LoadedFile, name: &str) -> bool {
+pub(super) fn is_module_named(file: &LoadedFile, name: &str) -> bool {
     let path = file.path.as_str();
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let stem = stem

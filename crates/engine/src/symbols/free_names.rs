@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use docent_core::language::Language;
-use docent_core::symbols::{DefinitionId, ImportBinding, Imported, NameId, SymbolKind};
+use docent_core::symbols::{DefinitionId, ImportBinding, Imported, NameId, ReferenceRole, SymbolKind};
 
 use super::family::{Family, FamilyId};
 use super::loaded::{DefinitionRef, FileId, LoadedFile};
+use super::exports::is_module_named;
 use super::resolve::{Resolution, SymbolResolver, Value};
 use crate::store::StoreError;
 
@@ -120,6 +121,56 @@ impl SymbolResolver<'_> {
         Ok(if scopes.len() == 1 { found } else { Vec::new() })
     }
 
+    /// Whether an import of Rust means the module itself, and not an item in it with the same name.
+    pub(super) fn is_rust_module(
+        &self,
+        loaded: &LoadedFile,
+        binding: &ImportBinding,
+        files: &[FileId],
+        name: &str,
+    ) -> bool {
+        if loaded.language != Language::Rust {
+            return false;
+        }
+        let mut parts = loaded.symbols.name(binding.written).rsplit("::");
+        let (_, before) = (parts.next(), parts.next());
+        let is_module = |file: &FileId| is_module_named(&self.files.file(*file), name);
+        // `extern crate grep_cli as cli` has one part.
+        before.is_none() || before != Some(name) && files.iter().any(is_module)
+    }
+
+    /// Whether the type's name means the same type in another file, which has an `impl` block for it.
+    pub(super) fn is_type_of_file(
+        &self,
+        other: FileId,
+        file: &LoadedFile,
+        of: DefinitionRef,
+    ) -> Result<bool, StoreError> {
+        let name = file.symbols.name(file.definition(of.id).name);
+        let values = self.values_of_name(other, name, None, MAX_BASE_DEPTH)?;
+        Ok(values
+            .iter()
+            .any(|value| matches!(value, Value::Definition(definition) if definition.file == of.file)))
+    }
+
+    /// Fields and methods of Rust and Java may share a name: a call means the method.
+    pub(super) fn prefer_by_role(&self, found: Resolution, role: ReferenceRole) -> Resolution {
+        let Resolution::Found(mut definitions) = found else {
+            return found;
+        };
+        let kind_of = |of: &DefinitionRef| self.files.file(of.file).definition(of.id).kind;
+        let is_preferred = |of: &DefinitionRef| match role {
+            ReferenceRole::Call => kind_of(of) == SymbolKind::Method,
+            ReferenceRole::Member | ReferenceRole::Name => kind_of(of) == SymbolKind::Field,
+            _ => true,
+        };
+        let has_both = |kind: SymbolKind| definitions.iter().any(|of| kind_of(of) == kind);
+        if definitions.len() > 1 && has_both(SymbolKind::Method) && has_both(SymbolKind::Field) {
+            definitions.retain(is_preferred);
+        }
+        Resolution::Found(definitions)
+    }
+
     /// Whether definitions of a file are nothing but `impl` blocks of a type.
     pub(super) fn are_impl_blocks(&self, file: &LoadedFile, values: &[Value]) -> bool {
         file.language == Language::Rust && values.iter().all(|value| self.is_impl_block(value))
@@ -135,7 +186,7 @@ impl SymbolResolver<'_> {
     }
 
     /// The definitions of a file that make up one type: in Rust its `impl` blocks too.
-    pub(super) fn parts_of_type(&self, file: &LoadedFile, id: DefinitionId) -> Vec<DefinitionId> {
+    pub(super) fn parts_of_type(file: &LoadedFile, id: DefinitionId) -> Vec<DefinitionId> {
         let of = file.definition(id);
         if file.language != Language::Rust {
             return vec![id];

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use docent_core::imports::{ProjectFiles, Resolver};
+use docent_core::language::Language;
 use docent_core::symbols::{
     DefinitionId, ExpressionId, Imported, Reference, ReferenceRole, SymbolDefinition, SymbolKind, Target,
 };
@@ -86,6 +87,7 @@ impl<'a> SymbolResolver<'a> {
         reference: &Reference,
     ) -> Result<Resolution, StoreError> {
         let found = self.resolve_target(file, name, reference)?;
+        let found = self.prefer_by_role(found, reference.role);
         self.with_constructors(found, name, reference.role)
     }
 
@@ -258,7 +260,9 @@ impl<'a> SymbolResolver<'a> {
             }) || definition.parent.is_none()
                 && !loaded.symbols.name(definition.scope).is_empty();
             // In the body of a class, its members are plain names: `name = property(get_name)`.
-            let is_in_body = definition.parent.is_some() && definition.parent == within;
+            let is_in_body = definition.parent.is_some()
+                && definition.parent == within
+                && loaded.language != Language::Rust;
             if is_member && !is_in_body && !family.has_implicit_members || is_constructor(loaded, definition)
             {
                 continue;

@@ -170,7 +170,7 @@ impl SymbolResolver<'_> {
     pub(super) fn bases(&self, of: DefinitionRef, depth: u8) -> Values {
         let file = self.files.file(of.file);
         let mut bases = Vec::new();
-        for part in self.parts_of_type(&file, of.id) {
+        for part in Self::parts_of_type(&file, of.id) {
             for base in &file.definition(part).bases {
                 let values = self.values_of(of.file, *base, depth)?;
                 if values.is_empty() {
@@ -242,6 +242,9 @@ impl SymbolResolver<'_> {
             let is_same_package =
                 family.visibility != Visibility::Directory || candidate.directory() == file.directory();
             if Family::of(candidate.language).id != family.id || !is_same_package {
+                continue;
+            }
+            if file.language == Language::Rust && !self.is_type_of_file(*other, &file, of)? {
                 continue;
             }
             let there = candidate
