@@ -241,9 +241,8 @@ impl<'a> SymbolWalk<'a> {
                 self.use_identifier(node, identifier, meaning, context);
                 return None;
             }
-            // The part that has the member is below: `library::people::find()`.
-            Some(NodeMeaning::Access) if rule.child(node, ChildMeaning::Member).is_none() => {}
-            Some(NodeMeaning::Access) => {
+            // Without a member here, the part that has it is below: `library::people::find()`.
+            Some(NodeMeaning::Access) if rule.child(node, ChildMeaning::Member).is_some() => {
                 self.use_access(node, rule, context);
                 context = NodeContext {
                     in_type: context.in_type,
@@ -268,8 +267,7 @@ impl<'a> SymbolWalk<'a> {
                 return None;
             }
             // A module with its body in the file is no import.
-            Some(NodeMeaning::Import) if node.child_by_field_name("body").is_some() => {}
-            Some(NodeMeaning::Import) => {
+            Some(NodeMeaning::Import) if node.child_by_field_name("body").is_none() => {
                 self.read_import(node, rule);
                 return self.leave_early(&frame);
             }

@@ -9,7 +9,8 @@ use docent_core::symbols::{DefinitionId, ImportBinding, Imported, NameId, Refere
 
 use super::family::{Family, FamilyId};
 use super::loaded::{DefinitionRef, FileId, LoadedFile};
-use super::resolve::{Resolution, SymbolResolver, Value, is_module_named};
+use super::exports::is_module_named;
+use super::resolve::{Resolution, SymbolResolver, Value};
 use crate::store::StoreError;
 
 /// How far the bases of a class are followed for a name without a receiver.
@@ -185,7 +186,7 @@ impl SymbolResolver<'_> {
     }
 
     /// The definitions of a file that make up one type: in Rust its `impl` blocks too.
-    pub(super) fn parts_of_type(&self, file: &LoadedFile, id: DefinitionId) -> Vec<DefinitionId> {
+    pub(super) fn parts_of_type(file: &LoadedFile, id: DefinitionId) -> Vec<DefinitionId> {
         let of = file.definition(id);
         if file.language != Language::Rust {
             return vec![id];

@@ -210,6 +210,7 @@ impl Question<'_> {
                 if is_same
                     && loaded.symbols.name(other.scope) == scope
                     && other.kind.is_container() == definition.kind.is_container()
+                    && (other.kind == SymbolKind::Field) == (definition.kind == SymbolKind::Field)
                 {
                     same.insert(DefinitionRef { file: at, id });
                 }
