@@ -11,6 +11,7 @@ mod call_tree;
 mod candidate;
 mod constructors;
 mod current;
+mod exports;
 mod family;
 mod find;
 mod free_names;
@@ -24,6 +25,7 @@ mod outline;
 mod references;
 mod resolve;
 mod select;
+mod values;
 
 pub use find::find_symbols;
 pub use outline::{MAX_OUTLINED_FILES, outline_directory, outline_file};
