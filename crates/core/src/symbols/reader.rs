@@ -51,7 +51,7 @@ pub(super) struct OpenDefinition {
     pub(super) id: DefinitionId,
     pub(super) kind: SymbolKind,
     pub(super) end: usize,
-    /// Where its name begins, so that the name is not taken for a use.
+    /// The start of its name, so that the name is not taken for a use.
     pub(super) name_start: usize,
     /// Scopes that were open before its own.
     pub(super) depth: usize,
@@ -133,7 +133,7 @@ impl<'a> SymbolReader<'a> {
         self.open.iter().rev().find(is_container).map(|open| open.id)
     }
 
-    /// What the text says about the value of an expression.
+    /// The value of an expression, as far as the text describes it.
     pub(super) fn value_of(&mut self, node: Node<'_>) -> Option<ExpressionId> {
         self.read_value(node, MAX_EXPRESSION_DEPTH)
     }
@@ -238,7 +238,7 @@ impl<'a> SymbolReader<'a> {
         self.read_value(node, depth)
     }
 
-    /// What the text says about the object that a member is taken of.
+    /// The object that a member is taken of, as far as the text describes it.
     pub(super) fn receiver_of(&mut self, node: Node<'_>) -> Option<ExpressionId> {
         self.read_receiver(node, MAX_EXPRESSION_DEPTH)
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use docent_core::chunk::Rows;
 use docent_core::role::FileRole;
 use docent_core::symbols::{
-    DefinitionId, ImportBinding, Imported, Reference, ReferenceRole, SymbolKind, Target,
+    DefinitionId, ImportBinding, ImportedName, Reference, ReferenceRole, SymbolKind, Target,
 };
 
 use super::call_tree;
@@ -462,7 +462,7 @@ impl Question<'_> {
 /// Names under which a file uses an import of `name`.
 fn aliases_of(loaded: &LoadedFile, name: &str) -> Vec<String> {
     let is_alias = |binding: &&ImportBinding| {
-        matches!(binding.imported, Imported::Name(imported) if loaded.symbols.name(imported) == name)
+        matches!(binding.imported, ImportedName::Name(imported) if loaded.symbols.name(imported) == name)
             && loaded.symbols.name(binding.local) != name
     };
     let aliases = loaded.symbols.imports.iter().filter(is_alias);
