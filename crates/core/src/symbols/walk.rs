@@ -256,6 +256,10 @@ impl<'a> SymbolWalk<'a> {
                 self.use_called_member(node, rule);
                 context = NodeContext::default();
             }
+            // Only a text with brackets can have code inside.
+            Some(NodeMeaning::Builtin) if !self.reader.text_of(node).contains('{') => {
+                return self.leave_early(&frame);
+            }
             Some(NodeMeaning::Index) => context.is_target = false,
             Some(NodeMeaning::Generic) => context.in_type = true,
             Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType | NodeMeaning::PathRoot) => {

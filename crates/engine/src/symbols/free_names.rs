@@ -7,9 +7,9 @@ use std::rc::Rc;
 use docent_core::language::Language;
 use docent_core::symbols::{DefinitionId, ImportBinding, Imported, NameId, ReferenceRole, SymbolKind};
 
+use super::exports::is_module_named;
 use super::family::{Family, FamilyId};
 use super::loaded::{DefinitionRef, FileId, LoadedFile};
-use super::exports::is_module_named;
 use super::resolve::{Resolution, SymbolResolver, Value};
 use crate::store::StoreError;
 
