@@ -11,11 +11,14 @@ use super::{ByteRange, DefinitionId, Expression, ExpressionId, NameId, SymbolDef
 /// Bytes of the signature of a field or constant.
 const MAX_SIGNATURE_BYTES: usize = 300;
 
-/// Longer paths of definitions are not made longer.
-const MAX_SCOPE_BYTES: usize = 1_000;
-
 /// A bound name: its node, and what is known of its value.
 type BoundName<'a> = (Node<'a>, NameId, Option<ExpressionId>);
+
+/// Names of a binding, and the byte behind which they are bound.
+struct PendingNames<'a> {
+    after: usize,
+    names: Vec<BoundName<'a>>,
+}
 
 impl<'a> SymbolWalk<'a> {
     /// Binds the names of a comprehension before its body is visited.
@@ -71,23 +74,11 @@ impl<'a> SymbolWalk<'a> {
             }
         }
         if names.is_empty() && !has_target && meaning == NodeMeaning::Field {
-            // An embedded struct: its members are members of this one.
-            if let (Some(written), Some(open)) = (written, self.reader.open.last().copied())
-                && let Some(base) = self.reader.value_of(written)
-            {
-                self.add_base(open.id, base);
-            }
+            self.embed(written);
             return None;
         }
-        // A function that is declared without a body.
-        if names.is_empty()
-            && has_target
-            && let Some(open) = self.reader.open.last().copied()
-            && !open.kind.is_container()
-            && node.byte_range().contains(&open.name_start)
-        {
-            let declared = &mut self.reader.symbols.definitions[open.id.0 as usize];
-            declared.result = declared.result.or(known);
+        if names.is_empty() && has_target {
+            self.set_declared_result(node, known);
         }
         let is_parameter_field = rule.child(node, ChildMeaning::FieldMark).is_some();
         if is_parameter_field && let Some(class) = self.reader.enclosing_type() {
@@ -95,15 +86,26 @@ impl<'a> SymbolWalk<'a> {
                 self.define_field(*target, class, *name, *known);
             }
         }
-        if meaning == NodeMeaning::Assign || is_parameter_field && meaning == NodeMeaning::Parameter {
-            return None;
-        }
-        if self.import_called(node, value, &names) {
+        let is_bound = meaning != NodeMeaning::Assign
+            && !(is_parameter_field && meaning == NodeMeaning::Parameter)
+            && !self.import_called(node, value, &names);
+        if !is_bound {
             return None;
         }
         if written.is_some() {
             self.set_types(&names);
         }
+        self.bind_or_define(node, rule, meaning, PendingNames { after, names })
+    }
+
+    /// Binds names inside a function, and defines them outside of one.
+    fn bind_or_define(
+        &mut self,
+        node: Node<'a>,
+        rule: &'static NodeRule,
+        meaning: NodeMeaning,
+        PendingNames { after, mut names }: PendingNames<'a>,
+    ) -> Option<PendingBind> {
         let is_definition = meaning == NodeMeaning::Macro
             || meaning == NodeMeaning::Field
                 && self
@@ -124,6 +126,26 @@ impl<'a> SymbolWalk<'a> {
             self.define(target, node, name, meaning, known);
         }
         None
+    }
+
+    /// An embedded struct: its members are members of this one.
+    fn embed(&mut self, written: Option<Node<'a>>) {
+        if let (Some(written), Some(open)) = (written, self.reader.open.last().copied())
+            && let Some(base) = self.reader.value_of(written)
+        {
+            self.add_base(open.id, base);
+        }
+    }
+
+    /// The result of a function that is declared without a body.
+    fn set_declared_result(&mut self, node: Node<'a>, known: Option<ExpressionId>) {
+        if let Some(open) = self.reader.open.last().copied()
+            && !open.kind.is_container()
+            && node.byte_range().contains(&open.name_start)
+        {
+            let declared = &mut self.reader.symbols.definitions[open.id.0 as usize];
+            declared.result = declared.result.or(known);
+        }
     }
 
     /// A property with code is a definition of the outline. Its type is written here.
@@ -481,19 +503,6 @@ impl<'a> SymbolWalk<'a> {
         let mut following = self.outline.iter().skip(self.next).take(4);
         let at = following.position(|definition| definition.name_bytes.start == name_start)?;
         Some(DefinitionId(to_u32(self.next + at)))
-    }
-
-    /// The path of a definition, which is the scope of those inside it.
-    pub(super) fn path_of(&mut self, id: DefinitionId) -> NameId {
-        let definition = &self.reader.symbols.definitions[id.0 as usize];
-        let (scope, name) = (definition.scope, definition.name);
-        let path = match self.reader.symbols.name(scope) {
-            "" => return name,
-            // Definitions that are nested very deep share the path of one above them.
-            long if long.len() > MAX_SCOPE_BYTES => return scope,
-            scope => format!("{scope}.{}", self.reader.symbols.name(name)),
-        };
-        self.reader.intern_owned(path)
     }
 
     /// The comment directly above a node. The walk has passed it: to ask the tree for the sibling before a node

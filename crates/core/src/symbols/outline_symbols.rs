@@ -4,10 +4,26 @@ use std::cmp::Reverse;
 
 use super::reader::to_u32;
 use super::walk::SymbolWalk;
-use super::{ByteRange, DefinitionId, Position, SymbolDefinition, SymbolKind};
+use super::{ByteRange, DefinitionId, NameId, Position, SymbolDefinition, SymbolKind};
 use crate::chunk::{ChunkKind, Definition};
 
+/// Longer paths of definitions are not made longer.
+const MAX_SCOPE_BYTES: usize = 1_000;
+
 impl<'a> SymbolWalk<'a> {
+    /// The path of a definition, which is the scope of those inside it.
+    pub(super) fn path_of(&mut self, id: DefinitionId) -> NameId {
+        let definition = &self.reader.symbols.definitions[id.0 as usize];
+        let (scope, name) = (definition.scope, definition.name);
+        let path = match self.reader.symbols.name(scope) {
+            "" => return name,
+            // Definitions that are nested very deep share the path of one above them.
+            long if long.len() > MAX_SCOPE_BYTES => return scope,
+            scope => format!("{scope}.{}", self.reader.symbols.name(name)),
+        };
+        self.reader.intern_owned(path)
+    }
+
     /// Adds the definitions of the outline to the symbols.
     pub(super) fn add_outline(&mut self, outline: &'a [Definition]) {
         let is_ordered = outline.is_sorted_by_key(|definition| definition.bytes.start);
