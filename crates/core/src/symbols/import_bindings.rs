@@ -3,6 +3,8 @@
 //! Statements of TypeScript, Python and Go are read from the tree. For other languages the reader of
 //! `crate::imports` says what a statement imports; the last part of that is the bound name.
 
+use std::collections::{HashMap, VecDeque};
+
 use tree_sitter::Node;
 
 use super::reader::{MAX_NAME_BYTES, to_u32};
@@ -276,7 +278,7 @@ impl<'a> SymbolWalk<'a> {
             .and_then(|(before, _)| before.split_whitespace().next_back());
         // A private import of Rust is visible in the modules below.
         let is_reexport = self.language == Language::Rust || statement.starts_with("export");
-        let mut last_names: Vec<String> = Vec::new();
+        let mut aliases = read_aliases(statement);
         for Import { written, line } in read_statement(self.language, statement, line) {
             let separators: &[char] = &['.', ':', '\\', '/', ' '];
             let last = written.rsplit(separators).next().unwrap_or_default();
@@ -285,9 +287,8 @@ impl<'a> SymbolWalk<'a> {
             }
             let is_wildcard = matches!(last, "*" | "_");
             let parent = written.trim_end_matches(last).trim_end_matches(separators);
-            let same = last_names.iter().filter(|name| *name == last).count();
-            last_names.push(last.to_owned());
-            let local = match renamed.or_else(|| alias_of(statement, last, same)) {
+            let alias = aliases.get_mut(last).and_then(VecDeque::pop_front).flatten();
+            let local = match renamed.or(alias) {
                 _ if is_wildcard => "",
                 Some(alias) => alias,
                 None => last,
@@ -367,22 +368,48 @@ impl<'a> SymbolWalk<'a> {
     }
 }
 
-/// The alias in `name as alias` and `name => alias`, of the name's use that comes after `skipped` others.
-fn alias_of<'a>(statement: &'a str, name: &str, skipped: usize) -> Option<&'a str> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let uses = statement.match_indices(name).filter(|(at, _)| {
-        let (before, after) = (&statement[..*at], &statement[at + name.len()..]);
-        // A part of a path or of a longer word is no imported name.
-        !before.ends_with(is_word) && !after.starts_with(is_word) && !after.trim_start().starts_with("::")
-    });
-    let (at, _) = uses.into_iter().nth(skipped)?;
-    let after = statement[at + name.len()..].trim_start();
-    let after = after
-        .strip_prefix("=>")
-        .or_else(|| after.strip_prefix("as").filter(|rest| !rest.starts_with(is_word)))?;
-    let after = after.trim_start();
-    let end = after.find(|c: char| !is_word(c)).unwrap_or(after.len());
-    Some(&after[..end]).filter(|alias| !alias.is_empty())
+/// The names of a statement in source order, each with its alias. A part of a path is no imported name. The
+/// statement is read once, because one that imports many names would take quadratic time otherwise.
+fn read_aliases(statement: &str) -> HashMap<&str, VecDeque<Option<&str>>> {
+    let mut aliases: HashMap<&str, VecDeque<Option<&str>>> = HashMap::new();
+    let mut rest = statement;
+    while let Some(start) = rest.find(is_word) {
+        let (name, after) = split_word(&rest[start..]);
+        rest = after;
+        let behind = after.trim_start();
+        if behind.starts_with("::") || behind.starts_with(['.', '\\']) {
+            continue;
+        }
+        let alias = read_alias(behind);
+        if let Some((_, after)) = alias {
+            rest = after;
+        }
+        aliases
+            .entry(name)
+            .or_default()
+            .push_back(alias.map(|(alias, _)| alias));
+    }
+    aliases
+}
+
+/// The alias behind a name, and the text behind it: ` as alias`, ` => alias` and `, as: alias`.
+fn read_alias(behind: &str) -> Option<(&str, &str)> {
+    let after = match (behind.strip_prefix("=>"), behind.strip_prefix(',')) {
+        (Some(after), _) => after,
+        (None, Some(after)) => after.trim_start().strip_prefix("as:")?,
+        (None, None) => behind
+            .strip_prefix("as")
+            .filter(|after| !after.starts_with(is_word))?,
+    };
+    Some(split_word(after.trim_start())).filter(|(alias, _)| !alias.is_empty())
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c| !is_word(c)).unwrap_or(text.len()))
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// The name of a Go package as its path suggests: without a version, `go-` in front or an extension.
@@ -402,4 +429,25 @@ fn go_package_name(path: &str) -> &str {
         last = name;
     }
     last.strip_prefix("go-").unwrap_or(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_use_of_a_name_has_its_own_alias() {
+        let aliases = read_aliases("use crate::row::{row as r, cells::row, self as c, c as d};");
+        assert_eq!(aliases["row"], [Some("r"), None]);
+        assert_eq!(aliases["c"], [Some("d")]);
+        assert!(!aliases.contains_key("crate") && !aliases.contains_key("cells"));
+    }
+
+    #[test]
+    fn aliases_are_read_in_every_notation() {
+        assert_eq!(read_aliases("import zoo.{Meal => Dish}")["Meal"], [Some("Dish")]);
+        assert_eq!(read_aliases("use Zoo\\Meal as Dish;")["Meal"], [Some("Dish")]);
+        assert_eq!(read_aliases("alias Zoo.Meal, as: Dish")["Meal"], [Some("Dish")]);
+        assert_eq!(read_aliases("use zoo::{Meal, as_dish};")["Meal"], [None]);
+    }
 }
