@@ -230,82 +230,87 @@ impl<'a> SymbolWalk<'a> {
             bind: None,
         };
         self.open_scope(node, &mut frame);
-        match rule.meaning {
-            None => {}
-            Some(NodeMeaning::Skip) => {
+        let is_visited = match rule.meaning {
+            Some(own) => self.record(node, own, meaning, &mut frame),
+            None => true,
+        };
+        if !is_visited || node.child_count() == 0 {
+            return self.leave_early(&frame);
+        }
+        Some(frame)
+    }
+
+    /// Records a node by its own meaning. True if its children are worth a visit.
+    fn record(
+        &mut self,
+        node: Node<'a>,
+        own: NodeMeaning,
+        meaning: Option<ChildMeaning>,
+        frame: &mut Frame,
+    ) -> bool {
+        let (rule, context) = (frame.rule, frame.context);
+        match own {
+            identifier if identifier.is_identifier() => {
+                self.use_identifier(node, identifier, meaning, context);
+                return false;
+            }
+            NodeMeaning::Skip => {
                 if node.kind().contains("comment") {
                     self.last_comment = Some(node);
                 }
-                return self.leave_early(&frame);
+                return false;
             }
-            Some(identifier) if identifier.is_identifier() => {
-                self.use_identifier(node, identifier, meaning, context);
-                return None;
+            NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType | NodeMeaning::PathRoot => {
+                return false;
+            }
+            // Only a text with brackets can have code inside.
+            NodeMeaning::Builtin => return self.reader.text_of(node).contains('{'),
+            NodeMeaning::MacroText => {
+                self.read_macro_imports(node);
+                self.use_macro_text(node);
+                return false;
+            }
+            // A module with its body in the file is no import.
+            NodeMeaning::Import if node.child_by_field_name("body").is_none() => {
+                self.read_import(node, rule);
+                return false;
+            }
+            NodeMeaning::Export => return !self.read_export(node, rule),
+            NodeMeaning::Package => {
+                self.read_package(node);
+                return node.named_child_count() >= 2;
             }
             // Without a member here, the part that has it is below: `library::people::find()`.
-            Some(NodeMeaning::Access) if rule.child(node, ChildMeaning::Member).is_some() => {
+            NodeMeaning::Access if rule.child(node, ChildMeaning::Member).is_some() => {
                 self.use_access(node, rule, context);
-                context = NodeContext {
+                frame.context = NodeContext {
                     in_type: context.in_type,
                     ..NodeContext::default()
                 };
             }
-            Some(NodeMeaning::Call) => {
+            NodeMeaning::Call => {
                 if self.read_special_call(node, rule) {
-                    return self.leave_early(&frame);
+                    return false;
                 }
                 self.use_called_member(node, rule);
-                context = NodeContext::default();
+                frame.context = NodeContext::default();
             }
-            Some(NodeMeaning::Index) => context.is_target = false,
-            Some(NodeMeaning::Generic) => context.in_type = true,
-            Some(NodeMeaning::This | NodeMeaning::Super | NodeMeaning::ThisType | NodeMeaning::PathRoot) => {
-                return None;
+            NodeMeaning::Index => frame.context.is_target = false,
+            NodeMeaning::Generic => frame.context.in_type = true,
+            // A name in a type is that of a parameter: `run func(rows []Row)`.
+            NodeMeaning::Bind if context.in_type => {
+                frame.bind = self.read_binding(node, rule, NodeMeaning::Parameter);
             }
-            Some(NodeMeaning::MacroText) => {
-                self.read_macro_imports(node);
-                self.use_macro_text(node);
-                return None;
-            }
-            // A module with its body in the file is no import.
-            Some(NodeMeaning::Import) if node.child_by_field_name("body").is_none() => {
-                self.read_import(node, rule);
-                return self.leave_early(&frame);
-            }
-            Some(NodeMeaning::Export) => {
-                if self.read_export(node, rule) {
-                    return self.leave_early(&frame);
-                }
-            }
-            Some(NodeMeaning::Package) => {
-                self.read_package(node);
-                if node.named_child_count() < 2 {
-                    return self.leave_early(&frame);
-                }
-            }
-            Some(
-                bound @ (NodeMeaning::Bind
-                | NodeMeaning::Parameter
-                | NodeMeaning::Assign
-                | NodeMeaning::Constant
-                | NodeMeaning::Field
-                | NodeMeaning::Variable
-                | NodeMeaning::Macro),
-            ) => {
-                // A name in a type is that of a parameter: `run func(rows []Row)`.
-                let bound = match bound {
-                    NodeMeaning::Bind if context.in_type => NodeMeaning::Parameter,
-                    bound => bound,
-                };
-                frame.bind = self.read_binding(node, rule, bound);
-            }
-            Some(_) => {}
+            NodeMeaning::Bind
+            | NodeMeaning::Parameter
+            | NodeMeaning::Assign
+            | NodeMeaning::Constant
+            | NodeMeaning::Field
+            | NodeMeaning::Variable
+            | NodeMeaning::Macro => frame.bind = self.read_binding(node, rule, own),
+            _ => {}
         }
-        frame.context = context;
-        if node.child_count() == 0 {
-            return self.leave_early(&frame);
-        }
-        Some(frame)
+        true
     }
 
     fn open_scope(&mut self, node: Node<'a>, frame: &mut Frame) {

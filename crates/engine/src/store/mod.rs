@@ -77,11 +77,12 @@ pub trait ChunkStore: Store<StoreEntry> + SymbolStore {
 
 /// Finds the symbols of files by name.
 pub trait SymbolStore {
-    /// The files that define a name, in the order of their paths.
-    fn files_defining(&self, name: &str) -> Result<Vec<SymbolsDocument>, StoreError>;
+    /// At most `limit` files that define a name, in the order of their paths.
+    fn files_defining(&self, name: &str, limit: usize) -> Result<FilesWithName, StoreError>;
 
-    /// At most `limit` files that use a name, in the order of their paths.
-    fn files_using(&self, name: &str, limit: usize) -> Result<Vec<SymbolsDocument>, StoreError>;
+    /// Files that use a name, in the order of their paths. If there are more than `limit`, only those that also
+    /// use or define one of the names in `beside`, and at most `limit`.
+    fn files_using(&self, name: &str, beside: &[String], limit: usize) -> Result<FilesWithName, StoreError>;
 
     /// The symbols of one file. `None` if it has none: not indexed, not parsed, or without a grammar.
     fn symbols_of(&self, path: &str) -> Result<Option<SymbolsDocument>, StoreError>;
@@ -115,6 +116,14 @@ pub struct SymbolsEntry {
     /// Each name once. Names of more than 200 bytes are not found.
     pub defined: Vec<String>,
     pub used: Vec<String>,
+}
+
+/// Files in which a name occurs.
+#[derive(Clone, Debug, Default)]
+pub struct FilesWithName {
+    pub documents: Vec<SymbolsDocument>,
+    /// How many files have the name, those that were left out included.
+    pub total: usize,
 }
 
 /// The symbols of a file as they were when it was indexed.

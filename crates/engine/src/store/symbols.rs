@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::chunks::{ChunkFields, EmbeddedChunks};
 use super::embedded::{StoredBytes, catch_panics, exact_query};
 use super::top::KEY;
-use super::{StoreError, SymbolStore, SymbolsDocument, SymbolsEntry};
+use super::{FilesWithName, StoreError, SymbolStore, SymbolsDocument, SymbolsEntry};
 
 /// The kind of documents with symbols, in the field of chunk kinds.
 pub(super) const SYMBOLS_KIND: &str = "symbols";
@@ -117,6 +117,9 @@ fn read_symbols(
     mut found: Vec<DocAddress>,
     limit: usize,
 ) -> tantivy::Result<Vec<SymbolsDocument>> {
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
     if found.len() > limit {
         // The key and not the position in a segment decides, because that differs between two indexes of
         // the same files.
@@ -142,14 +145,17 @@ fn read_symbols(
 }
 
 impl EmbeddedChunks {
-    fn files_with(&self, field: Field, name: &str, limit: usize) -> Result<Vec<SymbolsDocument>, StoreError> {
+    fn files_with(&self, field: Field, name: &str, limit: usize) -> Result<FilesWithName, StoreError> {
         if !is_term(name) {
-            return Ok(Vec::new());
+            return Ok(FilesWithName::default());
         }
         catch_panics(|| {
             let searcher = self.reader.searcher();
             let found = documents_with(&searcher, field, name)?;
-            read_symbols(&searcher, found, limit)
+            Ok(FilesWithName {
+                total: found.len(),
+                documents: read_symbols(&searcher, found, limit)?,
+            })
         })
     }
 
@@ -188,12 +194,32 @@ impl EmbeddedChunks {
 }
 
 impl SymbolStore for EmbeddedChunks {
-    fn files_defining(&self, name: &str) -> Result<Vec<SymbolsDocument>, StoreError> {
-        self.files_with(self.schema.defined, name, usize::MAX)
+    fn files_defining(&self, name: &str, limit: usize) -> Result<FilesWithName, StoreError> {
+        self.files_with(self.schema.defined, name, limit)
     }
 
-    fn files_using(&self, name: &str, limit: usize) -> Result<Vec<SymbolsDocument>, StoreError> {
-        self.files_with(self.schema.used, name, limit)
+    fn files_using(&self, name: &str, beside: &[String], limit: usize) -> Result<FilesWithName, StoreError> {
+        if !is_term(name) {
+            return Ok(FilesWithName::default());
+        }
+        let fields = self.schema;
+        catch_panics(|| {
+            let searcher = self.reader.searcher();
+            let mut found = documents_with(&searcher, fields.used, name)?;
+            let total = found.len();
+            if total > limit && !beside.is_empty() {
+                let mut kept: BTreeSet<DocAddress> = BTreeSet::new();
+                for name in beside.iter().filter(|name| is_term(name)) {
+                    kept.extend(documents_with(&searcher, fields.used, name)?);
+                    kept.extend(documents_with(&searcher, fields.defined, name)?);
+                }
+                found.retain(|address| kept.contains(address));
+            }
+            Ok(FilesWithName {
+                documents: read_symbols(&searcher, found, limit)?,
+                total,
+            })
+        })
     }
 
     fn symbols_of(&self, path: &str) -> Result<Option<SymbolsDocument>, StoreError> {

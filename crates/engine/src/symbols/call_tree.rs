@@ -70,7 +70,7 @@ impl<'a> CallTree<'a> {
         files: &mut SymbolFiles<'_>,
     ) -> Result<Vec<TreeNode>, SymbolError> {
         let mut found = Neighbours::new();
-        for (at, (file, uses)) in self.question.graded_uses(of)?.into_iter().enumerate() {
+        for (at, (file, uses)) in self.question.graded_uses(of)?.by_file.into_iter().enumerate() {
             let loaded = self.question.resolver.files.file(file);
             for used in uses.iter().filter(|used| used.grade == Grade::Exact) {
                 let Some(id) = used.reference.within.and_then(|id| function_around(&loaded, id)) else {

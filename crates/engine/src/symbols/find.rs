@@ -20,6 +20,9 @@ use super::{FoundSymbol, Ground, NameMatch, SymbolContext, SymbolError, SymbolOu
 use crate::index::{Corpus, Freshness};
 use crate::store::StoreError;
 
+/// Files that are read for one name. A name such as `init` is defined in thousands; the rest is counted.
+const MAX_READ_FILES: usize = 400;
+
 /// Names that are tried in place of one that is not defined.
 const MAX_PREFIXED_NAMES: usize = 50;
 const MAX_SIMILAR_NAMES: usize = 20;
@@ -84,7 +87,19 @@ fn find(context: &SymbolContext<'_>, query: &SymbolQuery<'_>) -> Result<SymbolOu
             groups.push(candidates);
         }
     }
-    let (symbols, total) = show_best(context, &mut files, groups, query.limit)?;
+    let (symbols, mut total) = show_best(context, &mut files, groups, query.limit)?;
+    for name in names
+        .iter()
+        .filter(|_| matches!(location, SymbolLocation::Anywhere))
+    {
+        if name.qualifiers.is_empty() && query.kind.is_none() {
+            let defined = context
+                .index
+                .symbols(|store| store.files_defining(&name.name, 0))?
+                .total;
+            total += defined.saturating_sub(MAX_READ_FILES);
+        }
+    }
     Ok(SymbolOutcome {
         symbols,
         total,
@@ -168,6 +183,11 @@ struct CandidateSearch<'a> {
 }
 
 impl CandidateSearch<'_> {
+    /// True if scopes or a directory say which of many definitions are meant.
+    fn is_narrowed(&self) -> bool {
+        !self.name.qualifiers.is_empty() || !matches!(self.location, SymbolLocation::Anywhere)
+    }
+
     /// The definitions with any of these names.
     fn all(
         &self,
@@ -204,7 +224,18 @@ impl CandidateSearch<'_> {
                     .symbols(|store| store.symbols_of(path.as_str()))?;
                 Vec::from_iter(document)
             }
-            None => self.context.index.symbols(|store| store.files_defining(name))?,
+            None => {
+                let limit = if self.is_narrowed() {
+                    usize::MAX
+                } else {
+                    MAX_READ_FILES
+                };
+                let found = self
+                    .context
+                    .index
+                    .symbols(|store| store.files_defining(name, limit))?;
+                found.documents
+            }
         };
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
         for document in documents {

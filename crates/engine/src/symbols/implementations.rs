@@ -83,7 +83,8 @@ fn direct_subtypes(question: &Question<'_>, base: DefinitionRef) -> Result<Vec<D
     let name = file.symbols.name(file.definition(base.id).name).to_owned();
     let family = Family::of(file.language).id;
     let mut found = Vec::new();
-    for user in resolver.files.using(&name, MAX_FILES)? {
+    let (users, _) = resolver.files.using(&name, &[], MAX_FILES)?;
+    for user in users {
         let loaded = resolver.files.file(user);
         if Family::of(loaded.language).id != family {
             continue;

@@ -99,7 +99,7 @@ impl<'a> LoadedFiles<'a> {
             return Ok(known.clone());
         }
         let mut found = Vec::new();
-        for document in self.store.files_defining(name)? {
+        for document in self.store.files_defining(name, usize::MAX)?.documents {
             found.extend(self.add(document)?);
         }
         let found = Rc::new(found);
@@ -107,13 +107,20 @@ impl<'a> LoadedFiles<'a> {
         Ok(found)
     }
 
-    /// The files that use a name.
-    pub(super) fn using(&self, name: &str, limit: usize) -> Result<Vec<FileId>, StoreError> {
+    /// Files that use a name, and how many use it in all. Of more than `limit` files, those that have one of the
+    /// names in `beside` too.
+    pub(super) fn using(
+        &self,
+        name: &str,
+        beside: &[String],
+        limit: usize,
+    ) -> Result<(Vec<FileId>, usize), StoreError> {
+        let using = self.store.files_using(name, beside, limit)?;
         let mut found = Vec::new();
-        for document in self.store.files_using(name, limit)? {
+        for document in using.documents {
             found.extend(self.add(document)?);
         }
-        Ok(found)
+        Ok((found, using.total))
     }
 }
 

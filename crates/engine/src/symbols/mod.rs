@@ -144,6 +144,8 @@ pub struct ReferenceOutcome {
     /// Counts of all uses, before the cut at the limit.
     pub exact: usize,
     pub by_name: usize,
+    /// Files that use the name and were not followed, because too many do.
+    pub unfollowed: usize,
     /// Callers of callers for depth 2 and 3, in the order of `files`. The definitions for callees and
     /// implementations.
     pub tree: Vec<TreeNode>,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use docent_core::chunk::Rows;
 use docent_core::role::FileRole;
 use docent_core::symbols::{
-    DefinitionId, ImportBinding, ImportedName, Reference, ReferenceRole, SymbolKind, Target,
+    DefinitionId, ImportBinding, ImportedName, Reference, ReferenceRole, SymbolDefinition, SymbolKind, Target,
 };
 
 use super::call_tree;
@@ -39,8 +39,9 @@ const MAX_SUGGESTIONS: usize = 5;
 /// Names under which one definition is searched for.
 const MAX_NAMES: usize = 20;
 
-/// Files that are searched for uses of one name.
-const MAX_FILES: usize = 100_000;
+/// Files whose uses of one name are followed. Of a name that more files use, such as `Get`, the uses in files
+/// that also have the type or the package of the definition.
+const MAX_FOLLOWED_FILES: usize = 1_000;
 
 /// Finds the uses of a definition, the definitions that it uses, or its implementations.
 pub fn find_references(
@@ -113,6 +114,13 @@ pub(super) struct Question<'a> {
 pub(super) struct GradedUse {
     pub(super) reference: Reference,
     pub(super) grade: Grade,
+}
+
+/// The uses of definitions.
+pub(super) struct GradedUses {
+    pub(super) by_file: Vec<(FileId, Vec<GradedUse>)>,
+    /// Files that use the name and were not followed, because too many do.
+    pub(super) unfollowed: usize,
 }
 
 impl Question<'_> {
@@ -229,13 +237,12 @@ impl Question<'_> {
     }
 
     /// The uses of targets by file, graded.
-    pub(super) fn graded_uses(
-        &self,
-        targets: &[DefinitionRef],
-    ) -> Result<Vec<(FileId, Vec<GradedUse>)>, SymbolError> {
+    pub(super) fn graded_uses(&self, targets: &[DefinitionRef]) -> Result<GradedUses, SymbolError> {
         let mut all = HashSet::new();
         let mut names: Vec<String> = Vec::new();
         let mut families = Vec::new();
+        let mut beside: Vec<String> = Vec::new();
+        let mut unfollowed = 0;
         for target in targets {
             let file = self.resolver.files.file(target.file);
             let name = file.symbols.name(file.definition(target.id).name).to_owned();
@@ -243,6 +250,7 @@ impl Question<'_> {
                 names.push(name);
             }
             families.push(Family::of(file.language).id);
+            beside.extend(owner_names(&file, file.definition(target.id)));
             all.extend(self.with_declarations(*target)?);
         }
         let mut uses: BTreeMap<FileId, Vec<GradedUse>> = BTreeMap::new();
@@ -251,7 +259,9 @@ impl Question<'_> {
         while let Some(name) = names.get(next).cloned() {
             let is_alias = next >= defined;
             next += 1;
-            for file in self.resolver.files.using(&name, MAX_FILES)? {
+            let (files, total) = self.resolver.files.using(&name, &beside, MAX_FOLLOWED_FILES)?;
+            unfollowed += total.saturating_sub(files.len());
+            for file in files {
                 self.check_deadline()?;
                 let loaded = self.resolver.files.file(file);
                 if !families.contains(&Family::of(loaded.language).id) {
@@ -280,7 +290,10 @@ impl Question<'_> {
             found.sort_by_key(|graded| graded.reference.at);
             found.dedup_by_key(|graded| graded.reference.at);
         }
-        Ok(uses.into_iter().collect())
+        Ok(GradedUses {
+            by_file: uses.into_iter().collect(),
+            unfollowed,
+        })
     }
 
     fn grade_file(
@@ -412,7 +425,11 @@ impl Question<'_> {
         limit: usize,
         outcome: &mut ReferenceOutcome,
     ) -> Result<(), SymbolError> {
-        let mut uses = self.graded_uses(targets)?;
+        let GradedUses {
+            by_file: mut uses,
+            unfollowed,
+        } = self.graded_uses(targets)?;
+        outcome.unfollowed = unfollowed;
         let count = |grade: Grade| {
             let graded = uses.iter().flat_map(|(_, uses)| uses);
             graded.filter(|found| found.grade == grade).count()
@@ -457,6 +474,22 @@ impl Question<'_> {
         let shown = ShownText::of(&loaded.path, &file.text);
         Some(shown.symbol_of(&loaded.symbols, loaded.definition(of.id), NameMatch::Exact))
     }
+}
+
+/// Names that a file which uses a definition most likely has: its type, a constructor of it, its package.
+fn owner_names(file: &LoadedFile, definition: &SymbolDefinition) -> Vec<String> {
+    let scope = file.symbols.name(definition.scope);
+    let owner = scope.rsplit('.').next().unwrap_or_default();
+    let mut names = Vec::new();
+    if !owner.is_empty() {
+        names.push(owner.to_owned());
+        names.push(format!("New{owner}"));
+    }
+    let package = file.symbols.package.rsplit('.').next().unwrap_or_default();
+    if owner.is_empty() && !package.is_empty() {
+        names.push(package.to_owned());
+    }
+    names
 }
 
 /// Names under which a file uses an import of `name`.

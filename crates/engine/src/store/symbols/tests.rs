@@ -62,20 +62,35 @@ fn zoo() -> EmbeddedChunks {
 #[test]
 fn files_are_found_by_the_names_they_define_and_use() {
     let store = zoo();
-    assert_eq!(paths(store.files_defining("tusk").unwrap()), ["src/b.rs"]);
-    assert_eq!(paths(store.files_using("tusk", 9).unwrap()), ["src/a.rs"]);
     assert_eq!(
-        paths(store.files_using("Ice", 9).unwrap()),
+        paths(store.files_defining("tusk", usize::MAX).unwrap().documents),
+        ["src/b.rs"]
+    );
+    assert_eq!(
+        paths(store.files_using("tusk", &[], 9).unwrap().documents),
+        ["src/a.rs"]
+    );
+    assert_eq!(
+        paths(store.files_using("Ice", &[], 9).unwrap().documents),
         ["src/a.rs", "src/b.rs", "src/c.rs"]
     );
     assert_eq!(
-        paths(store.files_defining("operator bool").unwrap()),
+        paths(
+            store
+                .files_defining("operator bool", usize::MAX)
+                .unwrap()
+                .documents
+        ),
         ["src/c.rs"]
     );
     let long = "x".repeat(MAX_TERM_BYTES + 1);
     for name in ["", "Tusk", "ice", "tus", long.as_str()] {
-        assert_eq!(store.files_defining(name).unwrap(), [], "{name}");
-        assert_eq!(store.files_using(name, 9).unwrap(), [], "{name}");
+        assert_eq!(
+            store.files_defining(name, usize::MAX).unwrap().documents,
+            [],
+            "{name}"
+        );
+        assert_eq!(store.files_using(name, &[], 9).unwrap().documents, [], "{name}");
     }
     assert_eq!(store.count_symbol_files().unwrap(), 3);
     assert_eq!(store.count_chunks().unwrap(), 1);
@@ -128,7 +143,7 @@ fn removed_symbols_are_not_found() {
     change.commit(100_001).unwrap();
     drop(change);
     store.reload().unwrap();
-    assert_eq!(store.files_defining("tusk").unwrap(), []);
+    assert_eq!(store.files_defining("tusk", usize::MAX).unwrap().documents, []);
     assert_eq!(store.symbols_of("src/b.rs").unwrap(), None);
     assert_eq!(store.names_with_prefix("W", 9).unwrap(), ["WalrusColony"]);
     assert_eq!(store.similar_names("tuskz", 9).unwrap(), ["tusks"]);
@@ -142,7 +157,7 @@ fn a_cut_list_of_files_is_the_same_in_any_segments() {
         let numbers = (1..41).map(|number| number * step % 41);
         let entries = numbers.map(|number| symbols(&format!("{number}.rs"), &["a"], &["Ice"]));
         let store = store(entries.collect(), step);
-        paths(store.files_using("Ice", 10).unwrap())
+        paths(store.files_using("Ice", &[], 10).unwrap().documents)
     });
     assert_eq!(answers[0].len(), 10);
     assert!(answers[0].is_sorted());

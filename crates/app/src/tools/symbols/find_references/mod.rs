@@ -73,6 +73,12 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     references.symbol = inline_to(&args.symbol, 200);
     references.message = explain_absence(&outcome, &query);
     let mut notices = Vec::from_iter(explain_ambiguity(&references.targets));
+    if outcome.unfollowed > 0 {
+        notices.push(format!(
+            "{} more files use a definition of this name; only files that also name its type or package were followed",
+            count(outcome.unfollowed as u64)
+        ));
+    }
     notices.extend(freshness_notices(&outcome.ground.freshness));
     notices.extend(call.project.settings_notice());
     if call.audience == Audience::Person {
