@@ -310,7 +310,6 @@ impl<'a> SymbolWalk<'a> {
     ) {
         for part in named_children(pattern) {
             let (key, target) = match part.kind() {
-                "shorthand_property_identifier_pattern" => (part, part),
                 "pair_pattern" => {
                     match (part.child_by_field_name("key"), part.child_by_field_name("value")) {
                         (Some(key), Some(value)) => (key, value),

@@ -84,6 +84,7 @@ impl<'a> SymbolWalk<'a> {
         }
         let name = self.reader.intern(text);
         if let Some(local) = self.reader.scopes.find(name) {
+            let local = local.value;
             let definition = local.and_then(|value| self.reader.symbols.expressions.get(value.0 as usize));
             if let Some(Expression::Definition(id)) = definition.copied()
                 && self.is_name_of(id, name)

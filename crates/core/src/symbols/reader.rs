@@ -311,17 +311,17 @@ impl<'a> SymbolReader<'a> {
         }
         let name = self.intern(text);
         match self.scopes.find(name) {
-            Some(value) => value,
+            Some(local) => local.value,
             None if text == THIS_TYPE && self.enclosing_type().is_some() => {
                 self.read_special(NodeMeaning::ThisType)
             }
-            None => match self.special_meaning(text) {
-                Some(meaning) => self.read_special(meaning),
-                None => {
-                    let name = self.intern(self.without_sigil(text));
-                    self.keep(Expression::Name(name))
+            None => {
+                if let Some(meaning) = self.special_meaning(text) {
+                    return self.read_special(meaning);
                 }
-            },
+                let name = self.intern(self.without_sigil(text));
+                self.keep(Expression::Name(name))
+            }
         }
     }
 

@@ -7,6 +7,10 @@ use crate::language::Language;
 
 /// Properties of a language that rules cannot express.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a language can have any of them without the others"
+)]
 pub(super) struct LanguageTraits {
     /// The first parameter of a method is the object itself: Python's `self`.
     pub(super) self_parameter: bool,

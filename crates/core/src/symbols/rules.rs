@@ -248,9 +248,10 @@ impl NodeRule {
 impl ChildRule {
     fn find<'a>(&self, node: Node<'a>) -> Option<Node<'a>> {
         let is_kind = |child: &Node<'_>| {
-            let is_kind = match self.kinds.is_empty() {
-                true => self.field.is_some() || child.is_named(),
-                false => self.kinds.contains(&child.kind_id()),
+            let is_kind = if self.kinds.is_empty() {
+                self.field.is_some() || child.is_named()
+            } else {
+                self.kinds.contains(&child.kind_id())
             };
             is_kind && self.place.holds(*child)
         };

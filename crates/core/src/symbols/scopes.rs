@@ -13,6 +13,13 @@ pub(super) struct Scopes {
     open: Vec<Vec<NameId>>,
 }
 
+/// A local name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LocalBinding {
+    /// `None` if nothing is known of it.
+    pub(super) value: Option<ExpressionId>,
+}
+
 impl Scopes {
     pub(super) fn depth(&self) -> usize {
         self.open.len()
@@ -50,8 +57,9 @@ impl Scopes {
         }
     }
 
-    /// The binding of a name: `None` if it is not local, `Some(None)` if nothing is known of its value.
-    pub(super) fn find(&self, name: NameId) -> Option<Option<ExpressionId>> {
-        Some(self.bound.get(&name)?.last()?.1)
+    /// The binding of a name. `None` if it is not local.
+    pub(super) fn find(&self, name: NameId) -> Option<LocalBinding> {
+        let (_, value) = *self.bound.get(&name)?.last()?;
+        Some(LocalBinding { value })
     }
 }

@@ -27,9 +27,10 @@ fn refused_by(syntax: &SyntaxLanguage, mut queries: Vec<String>) -> Vec<String> 
 }
 
 fn show_kind(kind: &str) -> String {
-    match kind.starts_with('"') {
-        true => kind.to_owned(),
-        false => format!("({kind})"),
+    if kind.starts_with('"') {
+        kind.to_owned()
+    } else {
+        format!("({kind})")
     }
 }
 

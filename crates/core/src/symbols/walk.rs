@@ -203,12 +203,11 @@ impl<'a> SymbolWalk<'a> {
     ) -> Option<Frame> {
         let rule = self.reader.rules.of(node);
         match meaning {
-            Some(ChildMeaning::Ignore) => return None,
             // The arguments of a type are uses: `row.first<Cell>()`.
             Some(ChildMeaning::Member) if rule.meaning == Some(NodeMeaning::Generic) => {
                 context.is_target = true;
             }
-            Some(ChildMeaning::Member) => return None,
+            Some(ChildMeaning::Ignore | ChildMeaning::Member) => return None,
             Some(ChildMeaning::Result) => self.set_result(node, true),
             Some(ChildMeaning::Return) => self.set_result(node, false),
             Some(ChildMeaning::Base) => self.add_bases(node),
@@ -430,11 +429,15 @@ impl<'a> SymbolWalk<'a> {
         let is_tag = role == ReferenceRole::Type && self.reader.rules.traits.flat_functions;
         let target = match self.reader.scopes.find(name).filter(|_| !is_tag) {
             None => Target::Scope,
-            Some(Some(value)) => match self.reader.symbols.expressions.get(value.0 as usize) {
-                Some(Expression::Definition(id)) if self.is_name_of(*id, name) => Target::Definition(*id),
-                _ => return,
-            },
-            Some(None) => return,
+            Some(local) => {
+                let value = local
+                    .value
+                    .and_then(|value| self.reader.symbols.expressions.get(value.0 as usize));
+                match value {
+                    Some(Expression::Definition(id)) if self.is_name_of(*id, name) => Target::Definition(*id),
+                    _ => return,
+                }
+            }
         };
         let name = self.reader.intern(bare);
         self.add_reference(node, name, context.role(role), target);
