@@ -79,7 +79,8 @@ fn print_file(what: &str, path: &Path) {
     }
 }
 
-/// Measures parsing alone, with chunking, and with symbols and their stored form, in turns over the same files, on all cores.
+/// Measures parsing alone, with chunking, and with symbols and their stored form, in turns over the same
+/// files, on all cores.
 fn measure_speed(directories: &[PathBuf]) {
     let mut files = Vec::new();
     for directory in directories {

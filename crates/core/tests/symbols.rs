@@ -14,7 +14,7 @@ use docent_core::chunk::has_grammar;
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::symbols::{
-    DefinitionId, Expression, ExpressionId, FileSymbols, Imported, Target, chunk_with_symbols,
+    DefinitionId, Expression, ExpressionId, FileSymbols, ImportedName, Target, chunk_with_symbols,
 };
 use insta::assert_snapshot;
 
@@ -60,10 +60,10 @@ fn show_symbols(symbols: &FileSymbols) -> String {
     }
     for import in &symbols.imports {
         let imported = match import.imported {
-            Imported::Name(name) => symbols.name(name),
-            Imported::Default => "default",
-            Imported::Module => "the module",
-            Imported::Wildcard => "everything",
+            ImportedName::Name(name) => symbols.name(name),
+            ImportedName::Default => "default",
+            ImportedName::Module => "the module",
+            ImportedName::Wildcard => "everything",
         };
         let (local, written) = (symbols.name(import.local), symbols.name(import.written));
         let again = if import.is_reexport { ", handed on" } else { "" };

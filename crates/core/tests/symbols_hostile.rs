@@ -1,5 +1,5 @@
-//! Symbols of hostile texts: many definitions, long names, deep nesting, minified code. The result is bounded,
-//! nothing panics, and a text twice as long gives at most twice as much.
+//! Symbols of hostile texts: many definitions, long names, deep nesting, minified code. The result is
+//! bounded, nothing panics, and a text twice as long gives at most twice as much.
 
 use std::fmt::Write as _;
 

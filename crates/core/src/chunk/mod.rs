@@ -97,8 +97,8 @@ pub(crate) struct FileSyntax {
     pub(crate) outline: Outline,
 }
 
-/// Parses a text and finds its definitions, whoever wrote it. `None` for a language without a grammar, and for a
-/// text that cannot be parsed.
+/// Parses a text and finds its definitions, generated and minified code included. `None` for a language
+/// without a grammar, and for a text that cannot be parsed.
 pub(crate) fn parse_syntax(language: Language, text: &str) -> Option<FileSyntax> {
     FileSyntax::of(language, text)?.ok()
 }

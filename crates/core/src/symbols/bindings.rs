@@ -1,5 +1,5 @@
-//! Bindings: names that a pattern, parameter or assignment binds, and the fields, constants and variables that
-//! are defined by it.
+//! Bindings: names that a pattern, parameter or assignment binds, and the fields, constants and variables
+//! that are defined by it.
 
 use tree_sitter::Node;
 
@@ -505,8 +505,8 @@ impl<'a> SymbolWalk<'a> {
         Some(DefinitionId(to_u32(self.next + at)))
     }
 
-    /// The comment directly above a node. The walk has passed it: to ask the tree for the sibling before a node
-    /// would take quadratic time in a list of many fields.
+    /// The comment directly above a node. The walk has passed it: to ask the tree for the sibling before a
+    /// node would take quadratic time in a list of many fields.
     fn comment_above(&self, node: Node<'a>) -> Option<Node<'a>> {
         let comment = self.last_comment?;
         let line_start = comment.start_byte() - comment.start_position().column;

@@ -3,7 +3,7 @@
 use super::ReferenceRole;
 use super::rules::ChildMeaning;
 
-/// What the nodes above say about a node.
+/// The role of a node for the nodes above it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NodeContext {
     /// In a type.

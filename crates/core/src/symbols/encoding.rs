@@ -17,8 +17,8 @@ mod varint;
 pub use reader::SymbolsReader;
 
 use super::{
-    DefinitionId, Expression, ExpressionId, FileSymbols, ImportBinding, Imported, NameId, Position,
-    Reference, ReferenceRole, SymbolDefinition, SymbolKind, Target,
+    DefinitionId, Expression, ExpressionId, FileSymbols, ImportBinding, ImportedName, NameId, Reference,
+    ReferenceRole, SourcePosition, SymbolDefinition, SymbolKind, Target,
 };
 use varint::VarintWriter;
 
@@ -48,7 +48,7 @@ const ALL_FLAGS: u32 = (1 << 10) - 1;
 const TARGETS: u64 = 4;
 /// Numbers of the variants of [`ReferenceRole`].
 const ROLES: u64 = ReferenceRole::ALL.len() as u64;
-/// Numbers of the variants of [`Expression`] and of [`Imported`].
+/// Numbers of the variants of [`Expression`] and of [`ImportedName`].
 const EXPRESSIONS: u32 = 10;
 const IMPORTED: u32 = 4;
 
@@ -91,7 +91,7 @@ impl FileSymbols {
         for import in &mut self.imports {
             id(&mut import.local);
             id(&mut import.written);
-            if let Imported::Name(name) = &mut import.imported {
+            if let ImportedName::Name(name) = &mut import.imported {
                 id(name);
             }
         }
@@ -207,7 +207,7 @@ fn encode_definitions(definitions: &[SymbolDefinition], names: &SortedNames<'_>)
 }
 
 fn encode_references(references: &[Reference], names: &SortedNames<'_>) -> Vec<u8> {
-    let mut order: Vec<(NameId, Position, usize)> = references
+    let mut order: Vec<(NameId, SourcePosition, usize)> = references
         .iter()
         .enumerate()
         .map(|(at, reference)| (names.id(reference.name), reference.at, at))
@@ -260,7 +260,7 @@ fn encode_group<'a>(references: impl Iterator<Item = &'a Reference>, bytes: &mut
 /// The reference before, inside a group.
 #[derive(Clone, Copy, Default)]
 struct GroupState {
-    at: Position,
+    at: SourcePosition,
     /// Number of the enclosing definition, counted from 1; 0 for none.
     within: u32,
     /// Number of the definition or expression of its target.
@@ -302,10 +302,10 @@ fn encode_imports(imports: &[ImportBinding], names: &SortedNames<'_>) -> Vec<u8>
     let mut line = 0;
     for import in imports {
         let (tag, name) = match import.imported {
-            Imported::Name(name) => (0, Some(name)),
-            Imported::Default => (1, None),
-            Imported::Module => (2, None),
-            Imported::Wildcard => (3, None),
+            ImportedName::Name(name) => (0, Some(name)),
+            ImportedName::Default => (1, None),
+            ImportedName::Module => (2, None),
+            ImportedName::Wildcard => (3, None),
         };
         bytes.write(u64::from(tag + IMPORTED * u32::from(import.is_reexport)));
         names.write(&mut bytes, import.local);

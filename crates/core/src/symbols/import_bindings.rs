@@ -10,7 +10,7 @@ use tree_sitter::Node;
 use super::reader::{MAX_NAME_BYTES, to_u32};
 use super::rules::{ChildMeaning, NodeRule};
 use super::walk::{SymbolWalk, named_children};
-use super::{ImportBinding, Imported, NameId, ReferenceRole, Target};
+use super::{ImportBinding, ImportedName, NameId, ReferenceRole, Target};
 use crate::imports::{Import, read_statement};
 use crate::language::Language;
 
@@ -99,7 +99,7 @@ impl<'a> SymbolWalk<'a> {
         node: Node<'a>,
         local: NameId,
         written: NameId,
-        imported: Imported,
+        imported: ImportedName,
         is_reexport: bool,
     ) {
         self.reader.symbols.imports.push(ImportBinding {
@@ -123,7 +123,7 @@ impl<'a> SymbolWalk<'a> {
         let written = self.reader.intern(module);
         if is_reexport && parts.items.is_empty() && !module.is_empty() {
             let nothing = self.reader.intern("");
-            self.add_import(node, nothing, written, Imported::Wildcard, true);
+            self.add_import(node, nothing, written, ImportedName::Wildcard, true);
         }
         for item in parts.items {
             let text = self.reader.text_of(item.node);
@@ -134,13 +134,13 @@ impl<'a> SymbolWalk<'a> {
             let local = self.reader.intern(local);
             let name = self.reader.intern(text);
             let imported = match item.meaning {
-                ChildMeaning::Default => Imported::Default,
-                ChildMeaning::Namespace => Imported::Module,
-                _ if text == DEFAULT_EXPORT => Imported::Default,
-                _ => Imported::Name(name),
+                ChildMeaning::Default => ImportedName::Default,
+                ChildMeaning::Namespace => ImportedName::Module,
+                _ if text == DEFAULT_EXPORT => ImportedName::Default,
+                _ => ImportedName::Name(name),
             };
             self.add_import(item.node, local, written, imported, is_reexport);
-            if imported != Imported::Module {
+            if imported != ImportedName::Module {
                 self.add_reference(item.node, name, ReferenceRole::Import, Target::Scope);
             }
         }
@@ -173,7 +173,7 @@ impl<'a> SymbolWalk<'a> {
         if is_name {
             let name = self.reader.intern(name);
             let (local, nowhere) = (self.reader.intern(DEFAULT_EXPORT), self.reader.intern(""));
-            self.add_import(node, local, nowhere, Imported::Name(name), true);
+            self.add_import(node, local, nowhere, ImportedName::Name(name), true);
         }
         false
     }
@@ -196,20 +196,20 @@ impl<'a> SymbolWalk<'a> {
                 };
                 let local = self.reader.intern(alias.unwrap_or(written));
                 let written = self.reader.intern(written);
-                self.add_import(item.node, local, written, Imported::Module, true);
+                self.add_import(item.node, local, written, ImportedName::Module, true);
                 continue;
             };
             let module = module.replace(char::is_whitespace, "");
             let dot = if module.ends_with('.') { "" } else { "." };
             if item.meaning == ChildMeaning::Wildcard {
                 let (nothing, written) = (self.reader.intern(""), self.reader.intern_owned(module));
-                self.add_import(item.node, nothing, written, Imported::Wildcard, true);
+                self.add_import(item.node, nothing, written, ImportedName::Wildcard, true);
                 continue;
             }
             let name = self.reader.intern(text);
             let local = self.reader.intern(alias.unwrap_or(text));
             let written = self.reader.intern_owned(format!("{module}{dot}{text}"));
-            self.add_import(item.node, local, written, Imported::Name(name), true);
+            self.add_import(item.node, local, written, ImportedName::Name(name), true);
             self.add_reference(item.node, name, ReferenceRole::Import, Target::Scope);
         }
     }
@@ -228,9 +228,9 @@ impl<'a> SymbolWalk<'a> {
         }
         let written = self.reader.intern(path);
         let (local, imported) = match alias {
-            Some(".") => ("", Imported::Wildcard),
-            Some(alias) => (alias, Imported::Module),
-            None => (go_package_name(path), Imported::Module),
+            Some(".") => ("", ImportedName::Wildcard),
+            Some(alias) => (alias, ImportedName::Module),
+            None => (go_package_name(path), ImportedName::Module),
         };
         let local = self.reader.intern(local);
         self.add_import(node, local, written, imported, false);
@@ -244,7 +244,7 @@ impl<'a> SymbolWalk<'a> {
         for Import { written, .. } in read_statement(self.language, statement, line) {
             if written.len() <= MAX_NAME_BYTES {
                 let written = self.reader.intern_owned(written);
-                self.add_import(node, nothing, written, Imported::Wildcard, true);
+                self.add_import(node, nothing, written, ImportedName::Wildcard, true);
             }
         }
     }
@@ -294,11 +294,11 @@ impl<'a> SymbolWalk<'a> {
                 None => last,
             };
             let imported = if is_wildcard {
-                Imported::Wildcard
+                ImportedName::Wildcard
             } else if written.starts_with("mod ") {
-                Imported::Module
+                ImportedName::Module
             } else {
-                Imported::Name(self.reader.intern_owned(last.to_owned()))
+                ImportedName::Name(self.reader.intern_owned(last.to_owned()))
             };
             let written = if is_wildcard && !matches!(self.language, Language::Rust | Language::Java) {
                 parent
@@ -328,7 +328,7 @@ impl<'a> SymbolWalk<'a> {
                 continue;
             }
             let (name, written) = (self.reader.intern(text), self.reader.intern(module));
-            self.add_import(item.node, name, written, Imported::Name(name), false);
+            self.add_import(item.node, name, written, ImportedName::Name(name), false);
             self.add_reference(item.node, name, ReferenceRole::Import, Target::Scope);
         }
     }
@@ -350,7 +350,7 @@ impl<'a> SymbolWalk<'a> {
                     .iter()
                     .rev()
                     .take(100)
-                    .any(|import| import.imported == Imported::Name(name) && import.line <= line);
+                    .any(|import| import.imported == ImportedName::Name(name) && import.line <= line);
                 if is_bound {
                     self.add_reference(child, name, ReferenceRole::Import, Target::Scope);
                 }

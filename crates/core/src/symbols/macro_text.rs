@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use super::reader::{MAX_NAME_BYTES, to_u32};
 use super::walk::SymbolWalk;
-use super::{Expression, ExpressionId, Position, ReferenceRole, Target};
+use super::{Expression, ExpressionId, ReferenceRole, SourcePosition, Target};
 
 /// Words of C and Rust that name no definition.
 const KEYWORDS: &str = " if else for while do switch case default break continue return goto sizeof typeof static inline \
@@ -21,7 +21,7 @@ const KEYWORDS: &str = " if else for while do switch case default break continue
 enum Part<'t> {
     Word {
         text: &'t str,
-        at: Position,
+        at: SourcePosition,
     },
     /// `.` or `->`
     Access,
@@ -72,7 +72,7 @@ impl<'a> SymbolWalk<'a> {
     }
 
     /// Records a word as a name. Returns its value.
-    fn use_word(&mut self, text: &'a str, at: Position, is_call: bool) -> Option<ExpressionId> {
+    fn use_word(&mut self, text: &'a str, at: SourcePosition, is_call: bool) -> Option<ExpressionId> {
         match text {
             "self" | "this" => return self.reader.this(),
             "Self" => {
@@ -100,7 +100,7 @@ impl<'a> SymbolWalk<'a> {
     fn use_word_as_member(
         &mut self,
         text: &'a str,
-        at: Position,
+        at: SourcePosition,
         receiver: Option<ExpressionId>,
         is_call: bool,
     ) -> Option<ExpressionId> {
@@ -133,7 +133,7 @@ fn is_keyword(word: &str) -> bool {
 }
 
 /// The words of a text and the signs that matter between them. `start` is the place of its first byte.
-fn split_parts(text: &str, start: Position) -> Vec<Part<'_>> {
+fn split_parts(text: &str, start: SourcePosition) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let bytes = text.as_bytes();
     let mut line = start.line;
@@ -159,7 +159,7 @@ fn split_parts(text: &str, start: Position) -> Vec<Part<'_>> {
             (b'0'..=b'9', _) => (end_of_word(bytes, at), Some(Part::Other)),
             _ if is_word(byte) => {
                 let end = end_of_word(bytes, at);
-                let place = Position {
+                let place = SourcePosition {
                     line,
                     column: to_u32(at - line_start).saturating_add(first_column),
                 };
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<(&str, u32, u32)> {
-        let start = Position { line: 3, column: 10 };
+        let start = SourcePosition { line: 3, column: 10 };
         let parts = split_parts(text, start).into_iter();
         parts
             .filter_map(|part| match part {

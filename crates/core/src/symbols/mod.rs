@@ -9,8 +9,8 @@
 //! `encoding` is the form in which the index stores them, and reads the part of them that a question needs.
 //!
 //! `queries/LANGUAGE.scm` says which nodes of a grammar are uses, scopes and bindings (`rules`), and `walk`
-//! visits the tree once. Left out on purpose: types that need a type checker, the expansion of macros and code
-//! that is run.
+//! visits the tree once. Left out on purpose: types that need a type checker, the expansion of macros and
+//! code that is run.
 //!
 //! Invariant: the size of [`FileSymbols`] grows with the text, and no text makes this module panic.
 
@@ -40,10 +40,13 @@ pub use shown::definition_at_line;
 use crate::chunk::{Chunked, Unparsed, chunk_and_keep_syntax, parse_syntax};
 use crate::language::Language;
 
+/// Longer generated files have no symbols: parsing them would take a fifth of the time of an index.
+const MAX_GENERATED_BYTES: usize = 32 << 10;
+
 /// Cuts a file into chunks and reads its symbols, from one parse. A file that was not parsed has no symbols.
 pub fn chunk_with_symbols(language: Language, text: &str) -> (Chunked, Option<FileSymbols>) {
     let (chunked, mut syntax) = chunk_and_keep_syntax(language, text);
-    if chunked.unparsed == Some(Unparsed::Generated) {
+    if chunked.unparsed == Some(Unparsed::Generated) && text.len() <= MAX_GENERATED_BYTES {
         // Nobody reads generated code for its text, but people call it, and it calls what they wrote.
         syntax = parse_syntax(language, text);
     }
@@ -84,8 +87,8 @@ pub struct ExpressionId(pub u32);
 pub struct SymbolDefinition {
     pub name: NameId,
     pub kind: SymbolKind,
-    /// Names of the definitions around it, joined by `.`: `Library` for `Library.lend`. Also the receiver of a Go
-    /// method and the `Foo` of `Foo::bar`, which are not around it in the text. Empty at the top level.
+    /// Names of the definitions around it, joined by `.`: `Library` for `Library.lend`. Also the receiver of
+    /// a Go method and the `Foo` of `Foo::bar`, which are not around it in the text. Empty at the top level.
     pub scope: NameId,
     /// The definition around it in the text.
     pub parent: Option<DefinitionId>,
@@ -93,7 +96,7 @@ pub struct SymbolDefinition {
     pub first_line: u32,
     pub last_line: u32,
     /// Position of the name.
-    pub name_at: Position,
+    pub name_at: SourcePosition,
     /// Bytes of the text from the beginning of the definition to its body.
     pub signature: ByteRange,
     /// Bytes of the documentation comment or docstring, marks included. Empty without one.
@@ -102,7 +105,7 @@ pub struct SymbolDefinition {
     pub has_body: bool,
     /// True if only its own file can use it, such as a `static` function of C.
     pub is_file_local: bool,
-    /// What a call of the function returns, or the type of the variable or field.
+    /// The result of a call of the function, or the type of the variable or field.
     pub result: Option<ExpressionId>,
     /// Base classes, implemented interfaces, embedded structs; for a type alias the type it stands for.
     pub bases: Vec<ExpressionId>,
@@ -110,7 +113,7 @@ pub struct SymbolDefinition {
 
 /// A place in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Position {
+pub struct SourcePosition {
     /// Counted from 1.
     pub line: u32,
     /// Bytes from the start of the line, counted from 0.
@@ -146,7 +149,7 @@ pub enum SymbolKind {
 pub struct Reference {
     pub name: NameId,
     pub role: ReferenceRole,
-    pub at: Position,
+    pub at: SourcePosition,
     /// The innermost function, type or other definition around it.
     pub within: Option<DefinitionId>,
     pub target: Target,
@@ -164,7 +167,7 @@ pub enum ReferenceRole {
     Name,
 }
 
-/// Where the definition of a used name is to be looked for.
+/// The place to look for the definition of a used name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// In the scopes of the file: its own definitions, its imports, its package.
@@ -177,7 +180,7 @@ pub enum Target {
     UnknownMember,
 }
 
-/// What the text says about a value or a type.
+/// A value or a type, as far as the text describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
     /// A name of the file's scopes: a class, function, variable, module or import.
@@ -209,16 +212,16 @@ pub struct ImportBinding {
     pub local: NameId,
     /// The import as the resolver of `imports` reads it: `./auth/token`, `pkg.module`, `crate::store::Table`.
     pub written: NameId,
-    pub imported: Imported,
+    pub imported: ImportedName,
     /// True if other files can import the name from this file: `export { a } from "./b"`, `pub use`.
     pub is_reexport: bool,
     /// Counted from 1.
     pub line: u32,
 }
 
-/// What an import binds.
+/// The thing that an import binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Imported {
+pub enum ImportedName {
     /// The definition with this name in the imported file.
     Name(NameId),
     /// The default export of the imported file.
@@ -251,7 +254,7 @@ impl FileSymbols {
     pub fn used_names(&self) -> Vec<&str> {
         let references = self.references.iter().map(|reference| reference.name);
         let imports = self.imports.iter().flat_map(|import| match import.imported {
-            Imported::Name(name) => [import.local, name],
+            ImportedName::Name(name) => [import.local, name],
             _ => [import.local; 2],
         });
         self.select_names(references.chain(imports))

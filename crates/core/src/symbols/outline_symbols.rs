@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::reader::to_u32;
 use super::walk::SymbolWalk;
-use super::{ByteRange, DefinitionId, NameId, Position, SymbolDefinition, SymbolKind};
+use super::{ByteRange, DefinitionId, NameId, SourcePosition, SymbolDefinition, SymbolKind};
 use crate::chunk::{ChunkKind, Definition};
 
 /// Longer paths of definitions are not made longer.
@@ -56,7 +56,7 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    /// Where the line of a byte begins. One line of minified code has many definitions.
+    /// The start of the line of a byte. It is kept, because one line of minified code has many definitions.
     fn line_start(&mut self, row: usize, byte: usize) -> usize {
         let (last_row, last_start) = self.last_line;
         if row != last_row || last_start > byte {
@@ -92,7 +92,7 @@ impl<'a> SymbolWalk<'a> {
             parent: parent.map(|parent| DefinitionId(to_u32(parent))),
             first_line: to_u32(definition.lead + 1),
             last_line: to_u32(definition.end + 1),
-            name_at: Position {
+            name_at: SourcePosition {
                 line: to_u32(definition.name_row + 1),
                 column: to_u32(at - line_start),
             },
@@ -106,8 +106,8 @@ impl<'a> SymbolWalk<'a> {
     }
 }
 
-/// Definitions in source order, each with the definition around it. A pattern of Haskell's query begins at the
-/// list of all declarations, so that its matches come before those of the declarations above them.
+/// Definitions in source order, each with the definition around it. A pattern of Haskell's query begins at
+/// the list of all declarations, so that its matches come before those of the declarations above them.
 fn order_by_source(outline: &[Definition]) -> Vec<(&Definition, Option<usize>)> {
     let mut sorted: Vec<&Definition> = outline.iter().collect();
     sorted.sort_by_key(|definition| (definition.bytes.start, Reverse(definition.bytes.end)));

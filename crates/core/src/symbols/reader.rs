@@ -1,7 +1,7 @@
 //! The state of the walk: names, expressions and scopes so far, and how expressions and types are read.
 
-use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::rules::{ChildMeaning, NodeMeaning, NodeRule, Rules};
@@ -37,10 +37,10 @@ pub(super) struct SymbolReader<'a> {
     pub(super) rules: &'static Rules,
     pub(super) scopes: Scopes,
     pub(super) symbols: FileSymbols,
-    names: HashMap<&'a str, NameId>,
+    names: FxHashMap<&'a str, NameId>,
     /// Names that are made up from parts, and do not stand in the text as they are.
-    made_names: HashMap<String, NameId>,
-    expressions: HashMap<Expression, ExpressionId>,
+    made_names: FxHashMap<String, NameId>,
+    expressions: FxHashMap<Expression, ExpressionId>,
     /// The definitions around the current node, the innermost last.
     pub(super) open: Vec<OpenDefinition>,
 }
@@ -51,7 +51,7 @@ pub(super) struct OpenDefinition {
     pub(super) id: DefinitionId,
     pub(super) kind: SymbolKind,
     pub(super) end: usize,
-    /// Where its name begins, so that the name is not taken for a use.
+    /// The start of its name, so that the name is not taken for a use.
     pub(super) name_start: usize,
     /// Scopes that were open before its own.
     pub(super) depth: usize,
@@ -64,9 +64,9 @@ impl<'a> SymbolReader<'a> {
             rules,
             scopes: Scopes::default(),
             symbols: FileSymbols::default(),
-            names: HashMap::new(),
-            made_names: HashMap::new(),
-            expressions: HashMap::new(),
+            names: FxHashMap::default(),
+            made_names: FxHashMap::default(),
+            expressions: FxHashMap::default(),
             open: Vec::new(),
         }
     }
@@ -133,7 +133,7 @@ impl<'a> SymbolReader<'a> {
         self.open.iter().rev().find(is_container).map(|open| open.id)
     }
 
-    /// What the text says about the value of an expression.
+    /// The value of an expression, as far as the text describes it.
     pub(super) fn value_of(&mut self, node: Node<'_>) -> Option<ExpressionId> {
         self.read_value(node, MAX_EXPRESSION_DEPTH)
     }
@@ -238,7 +238,7 @@ impl<'a> SymbolReader<'a> {
         self.read_value(node, depth)
     }
 
-    /// What the text says about the object that a member is taken of.
+    /// The object that a member is taken of, as far as the text describes it.
     pub(super) fn receiver_of(&mut self, node: Node<'_>) -> Option<ExpressionId> {
         self.read_receiver(node, MAX_EXPRESSION_DEPTH)
     }

@@ -5,7 +5,7 @@
 use super::rules::NodeMeaning;
 use crate::language::Language;
 
-/// What the rules cannot say of a language.
+/// Properties of a language that rules cannot express.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LanguageTraits {
     /// The first parameter of a method is the object itself: Python's `self`.

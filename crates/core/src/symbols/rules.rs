@@ -105,8 +105,8 @@ pub(super) enum NodeMeaning {
     PathRoot,
     /// Binds a name in its scope, or defines a variable or field.
     Bind,
-    /// Binds a name inside a function, and defines nothing but a marked field outside of one, such as in the type
-    /// of a function pointer. A type parameter is bound in the type that has it, too.
+    /// Binds a name inside a function, and defines nothing but a marked field outside of one, such as in the
+    /// type of a function pointer. A type parameter is bound in the type that has it, too.
     Parameter,
     /// Assigns to a name that exists; `this.x = …` defines a field.
     Assign,

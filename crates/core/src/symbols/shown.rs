@@ -1,6 +1,6 @@
 //! Definitions as they are shown to people: signature, first line of the documentation, column of the name.
 
-use super::{ByteRange, DefinitionId, Position, SymbolDefinition};
+use super::{ByteRange, DefinitionId, SourcePosition, SymbolDefinition};
 use crate::chunk::{Rows, clean_doc_line, clean_signature};
 
 impl SymbolDefinition {
@@ -28,7 +28,7 @@ impl ByteRange {
     }
 }
 
-impl Position {
+impl SourcePosition {
     /// The column in characters, counted from 1.
     pub fn char_column(self, rows: &Rows<'_>) -> u32 {
         let line = rows.lines(self.line as usize, self.line as usize);
@@ -98,12 +98,12 @@ mod tests {
     #[test]
     fn a_column_counts_characters() {
         let text = "let é = 1; fn walrus() {}\n";
-        let at = Position {
+        let at = SourcePosition {
             line: 1,
             column: u32::try_from(text.find("walrus").unwrap()).unwrap(),
         };
         assert_eq!(at.char_column(&Rows::of(text)), 15);
-        let beyond = Position { line: 9, column: 7 };
+        let beyond = SourcePosition { line: 9, column: 7 };
         assert_eq!(beyond.char_column(&Rows::of(text)), 1);
     }
 

@@ -1,4 +1,5 @@
-//! Calls that are more than a use: `attr_reader :rows` defines fields, `local rows = require("rows")` imports.
+//! Calls that are more than a use: `attr_reader :rows` defines fields, `local rows = require("rows")`
+//! imports.
 
 use tree_sitter::Node;
 
@@ -6,7 +7,7 @@ use super::reader::MAX_NAME_BYTES;
 use super::rule_rows::DefiningArguments;
 use super::rules::{ChildMeaning, NodeMeaning, NodeRule};
 use super::walk::{SymbolWalk, named_children};
-use super::{ExpressionId, Imported, NameId};
+use super::{ExpressionId, ImportedName, NameId};
 
 impl<'a> SymbolWalk<'a> {
     /// Reads a call that defines or imports. True if nothing else is in it.
@@ -149,7 +150,7 @@ impl<'a> SymbolWalk<'a> {
             && path.len() <= MAX_NAME_BYTES
         {
             let written = self.reader.intern(path);
-            let imported = member.map_or(Imported::Module, Imported::Name);
+            let imported = member.map_or(ImportedName::Module, ImportedName::Name);
             self.add_import(node, *local, written, imported, false);
             self.import_end = value.end_byte();
             return true;

@@ -13,7 +13,7 @@ use super::context::NodeContext;
 use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, THIS_TYPE, to_u32};
 use super::rules::{self, ChildMeaning, NodeMeaning, NodeRule, ScopeKind};
 use super::{
-    DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Position, Reference, ReferenceRole,
+    DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Reference, ReferenceRole, SourcePosition,
     SymbolKind, Target,
 };
 use crate::chunk::{Definition, FileSyntax};
@@ -46,7 +46,7 @@ pub(super) struct SymbolWalk<'a> {
     pub(super) outline: Vec<&'a Definition>,
     /// The next of them that the walk comes to.
     pub(super) next: usize,
-    /// Where each definition begins: the order of the finished list.
+    /// The start of each definition, which gives the order of the finished list.
     pub(super) starts: Vec<usize>,
     /// Fields that were defined by an assignment: `self.rows = []`.
     pub(super) fields: HashMap<(DefinitionId, NameId), DefinitionId>,
@@ -56,7 +56,7 @@ pub(super) struct SymbolWalk<'a> {
     pub(super) last_comment: Option<Node<'a>>,
     /// How deep the pattern is nested that is being read.
     pub(super) pattern_depth: usize,
-    /// Where the last import by a call ends, so that the call is not read twice.
+    /// The end of the last import by a call, so that the call is not read twice.
     pub(super) import_end: usize,
     /// How many functions without a name are open inside the innermost definition.
     lambdas: usize,
@@ -72,7 +72,8 @@ struct Frame {
     bind: Option<PendingBind>,
 }
 
-/// Names that are bound once the value has been visited: in `row = row.next()` the value is still the old row.
+/// Names that are bound once the value has been visited: in `row = row.next()` the value is still the old
+/// row.
 pub(super) struct PendingBind {
     pub(super) after: usize,
     pub(super) names: Vec<(NameId, Option<ExpressionId>)>,
@@ -364,9 +365,9 @@ impl<'a> SymbolWalk<'a> {
         !open.kind.is_container() && self.lambdas == 0 && open.end <= node.end_byte() + 2
     }
 
-    pub(super) fn position(node: Node<'_>) -> Position {
+    pub(super) fn position(node: Node<'_>) -> SourcePosition {
         let at = node.start_position();
-        Position {
+        SourcePosition {
             line: to_u32(at.row + 1),
             column: to_u32(at.column),
         }
@@ -384,7 +385,7 @@ impl<'a> SymbolWalk<'a> {
 
     pub(super) fn add_reference_at(
         &mut self,
-        at: Position,
+        at: SourcePosition,
         name: NameId,
         role: ReferenceRole,
         target: Target,

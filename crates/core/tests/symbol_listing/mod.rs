@@ -9,7 +9,7 @@ use std::path::Path;
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::symbols::{
-    DefinitionId, Expression, ExpressionId, FileSymbols, Imported, Target, chunk_with_symbols,
+    DefinitionId, Expression, ExpressionId, FileSymbols, ImportedName, Target, chunk_with_symbols,
 };
 
 /// Prints the symbols of `tests/fixtures/symbols/NAME`.
@@ -73,10 +73,10 @@ fn list_imports(symbols: &FileSymbols, listing: &mut String) {
         let local = symbols.name(import.local);
         let is_reexport = if import.is_reexport { " (handed on)" } else { "" };
         let imported = match import.imported {
-            Imported::Name(name) => symbols.name(name),
-            Imported::Default => "default",
-            Imported::Module => "module",
-            Imported::Wildcard => "*",
+            ImportedName::Name(name) => symbols.name(name),
+            ImportedName::Default => "default",
+            ImportedName::Module => "module",
+            ImportedName::Wildcard => "*",
         };
         writeln!(
             listing,

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use docent_core::imports::{Import, ImportTarget};
 use docent_core::language::Language;
-use docent_core::symbols::{ImportBinding, Imported, SymbolDefinition, SymbolKind};
+use docent_core::symbols::{ImportBinding, ImportedName, SymbolDefinition, SymbolKind};
 
 use super::constructors::is_constructor;
 use super::family::{Family, FamilyId};
@@ -58,10 +58,10 @@ impl SymbolResolver<'_> {
             return Ok(vec![Value::ExternalModule]);
         }
         match binding.imported {
-            Imported::Module => Ok(vec![Value::Module(files)]),
-            Imported::Default => self.exported_by_all(&files, "default", depth),
-            Imported::Wildcard => Ok(Vec::new()),
-            Imported::Name(name) => {
+            ImportedName::Module => Ok(vec![Value::Module(files)]),
+            ImportedName::Default => self.exported_by_all(&files, "default", depth),
+            ImportedName::Wildcard => Ok(Vec::new()),
+            ImportedName::Name(name) => {
                 let name = loaded.symbols.name(name);
                 if self.is_rust_module(&loaded, binding, &files, name) {
                     return Ok(vec![Value::Module(files)]);
@@ -135,14 +135,14 @@ impl SymbolResolver<'_> {
             .iter()
             .filter(|binding| binding.is_reexport)
         {
-            if binding.imported == Imported::Wildcard {
+            if binding.imported == ImportedName::Wildcard {
                 continue;
             }
             if Some(binding.local) != wanted {
                 continue;
             }
             match (loaded.symbols.name(binding.written), binding.imported) {
-                ("", Imported::Name(own)) => {
+                ("", ImportedName::Name(own)) => {
                     values.extend(self.values_of_name(file, loaded.symbols.name(own), None, depth)?);
                 }
                 _ => values.extend(self.values_of_import(file, binding, depth)?),
@@ -155,7 +155,7 @@ impl SymbolResolver<'_> {
                 .iter()
                 .filter(|binding| binding.is_reexport)
             {
-                if binding.imported == Imported::Wildcard {
+                if binding.imported == ImportedName::Wildcard {
                     let files = self.import_files(file, &loaded, binding)?;
                     values.extend(self.exported_by_all(&files, name, depth)?);
                 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use docent_core::language::Language;
-use docent_core::symbols::{DefinitionId, ImportBinding, Imported, NameId, ReferenceRole, SymbolKind};
+use docent_core::symbols::{DefinitionId, ImportBinding, ImportedName, NameId, ReferenceRole, SymbolKind};
 
 use super::exports::is_module_named;
 use super::family::{Family, FamilyId};
@@ -65,7 +65,7 @@ impl SymbolResolver<'_> {
         let binding = ImportBinding {
             local: NameId(u32::MAX),
             written,
-            imported: Imported::Module,
+            imported: ImportedName::Module,
             is_reexport: false,
             line: 0,
         };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docent_core::symbols::{Imported, SymbolKind};
+use docent_core::symbols::{ImportedName, SymbolKind};
 
 use super::loaded::{FileId, LoadedFile};
 use super::resolve::{SymbolResolver, Value};
@@ -43,7 +43,7 @@ impl SymbolResolver<'_> {
         while let Some(file) = pending.pop() {
             let loaded = self.files.file(file);
             for binding in &loaded.symbols.imports {
-                if binding.imported != Imported::Wildcard {
+                if binding.imported != ImportedName::Wildcard {
                     continue;
                 }
                 let found = self.import_files(file, &loaded, binding)?;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use docent_core::chunk::Rows;
 use docent_core::role::FileRole;
 use docent_core::symbols::{
-    DefinitionId, ImportBinding, Imported, Reference, ReferenceRole, SymbolDefinition, SymbolKind, Target,
+    DefinitionId, ImportBinding, ImportedName, Reference, ReferenceRole, SymbolDefinition, SymbolKind, Target,
 };
 
 use super::call_tree;
@@ -495,7 +495,7 @@ fn owner_names(file: &LoadedFile, definition: &SymbolDefinition) -> Vec<String> 
 /// Names under which a file uses an import of `name`.
 fn aliases_of(loaded: &LoadedFile, name: &str) -> Vec<String> {
     let is_alias = |binding: &&ImportBinding| {
-        matches!(binding.imported, Imported::Name(imported) if loaded.symbols.name(imported) == name)
+        matches!(binding.imported, ImportedName::Name(imported) if loaded.symbols.name(imported) == name)
             && loaded.symbols.name(binding.local) != name
     };
     let aliases = loaded.symbols.imports.iter().filter(is_alias);

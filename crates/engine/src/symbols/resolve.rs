@@ -12,7 +12,7 @@ use std::rc::Rc;
 use docent_core::imports::{ProjectFiles, Resolver};
 use docent_core::language::Language;
 use docent_core::symbols::{
-    DefinitionId, ExpressionId, Imported, Reference, ReferenceRole, SymbolDefinition, SymbolKind, Target,
+    DefinitionId, ExpressionId, ImportedName, Reference, ReferenceRole, SymbolDefinition, SymbolKind, Target,
 };
 
 use super::constructors::is_constructor;
@@ -152,8 +152,8 @@ impl<'a> SymbolResolver<'a> {
         let mut values = Vec::new();
         for binding in &loaded.symbols.imports {
             let is_meant = match binding.imported {
-                Imported::Name(imported) => imported == id,
-                Imported::Default => binding.local == id,
+                ImportedName::Name(imported) => imported == id,
+                ImportedName::Default => binding.local == id,
                 _ => false,
             };
             if !is_meant || binding.line != line {
@@ -221,7 +221,7 @@ impl<'a> SymbolResolver<'a> {
         if values.is_empty() || has_impl_blocks {
             let known = values.len();
             for binding in &loaded.symbols.imports {
-                if binding.imported == Imported::Wildcard {
+                if binding.imported == ImportedName::Wildcard {
                     for target in self.import_files(file, &loaded, binding)?.iter() {
                         values.extend(self.exported(*target, name, depth)?);
                     }

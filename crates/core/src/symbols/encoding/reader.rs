@@ -8,8 +8,8 @@ use super::{
     IMPORTED, IS_FILE_LOCAL, KIND_BITS, MAX_SHARED_BYTES, ROLES, SECTIONS, TARGETS,
 };
 use crate::symbols::{
-    ByteRange, DefinitionId, Expression, ExpressionId, FileSymbols, ImportBinding, Imported, NameId,
-    Position, Reference, ReferenceRole, SymbolDefinition, SymbolKind, Target,
+    ByteRange, DefinitionId, Expression, ExpressionId, FileSymbols, ImportBinding, ImportedName, NameId,
+    Reference, ReferenceRole, SourcePosition, SymbolDefinition, SymbolKind, Target,
 };
 
 /// The stored symbols of a file. A section is decoded when it is asked for.
@@ -185,7 +185,7 @@ impl<'a> SymbolsReader<'a> {
         };
         let first_line = bytes.read_difference(line_before)?;
         let last_line = bytes.read_difference(first_line)?;
-        let name_at = Position {
+        let name_at = SourcePosition {
             line: bytes.read_difference(first_line)?,
             column: bytes.read()?,
         };
@@ -247,8 +247,8 @@ impl<'a> SymbolsReader<'a> {
             let group = self.next_group(&mut bytes, &mut id)?;
             self.read_group(group, NameId(id), &mut references)?;
         }
-        // Groups are in the order of names, which a stable sort keeps for equal positions. One number is compared
-        // faster than two.
+        // Groups are in the order of names, which a stable sort keeps for equal positions. One number is
+        // compared faster than two.
         references
             .sort_by_key(|reference| u64::from(reference.at.line) << 32 | u64::from(reference.at.column));
         Ok(references)
@@ -295,7 +295,7 @@ impl<'a> SymbolsReader<'a> {
             let line = before.at.line.checked_add(lines).ok_or(DecodeError)?;
             let column = if lines == 0 { before.at.column } else { 0 };
             let column = column.checked_add(bytes.read()?).ok_or(DecodeError)?;
-            before.at = Position { line, column };
+            before.at = SourcePosition { line, column };
             before.within = bytes.read_difference(before.within)?;
             if matches!(target, 1 | 2) {
                 before.number = bytes.read_difference(before.number)?;
@@ -358,10 +358,10 @@ impl<'a> SymbolsReader<'a> {
             let local = self.read_name_id(&mut bytes)?;
             let written = self.read_name_id(&mut bytes)?;
             let imported = match head % IMPORTED {
-                0 => Imported::Name(self.read_name_id(&mut bytes)?),
-                1 => Imported::Default,
-                2 => Imported::Module,
-                _ => Imported::Wildcard,
+                0 => ImportedName::Name(self.read_name_id(&mut bytes)?),
+                1 => ImportedName::Default,
+                2 => ImportedName::Module,
+                _ => ImportedName::Wildcard,
             };
             line = bytes.read_difference(line)?;
             imports.push(ImportBinding {

@@ -22,9 +22,9 @@ fn names() -> impl Strategy<Value = Vec<String>> {
     vec(name, 1..40)
 }
 
-fn position() -> impl Strategy<Value = Position> {
+fn position() -> impl Strategy<Value = SourcePosition> {
     let number = || prop_oneof![4 => 0..200_u32, 1 => any::<u32>()];
-    (number(), number()).prop_map(|(line, column)| Position { line, column })
+    (number(), number()).prop_map(|(line, column)| SourcePosition { line, column })
 }
 
 fn range() -> impl Strategy<Value = ByteRange> {
@@ -86,10 +86,10 @@ fn reference(counts: Counts) -> impl Strategy<Value = Reference> {
 fn import(counts: Counts) -> impl Strategy<Value = ImportBinding> {
     let name = move || (0..counts.names).prop_map(NameId);
     let imported = prop_oneof![
-        name().prop_map(Imported::Name),
-        Just(Imported::Default),
-        Just(Imported::Module),
-        Just(Imported::Wildcard),
+        name().prop_map(ImportedName::Name),
+        Just(ImportedName::Default),
+        Just(ImportedName::Module),
+        Just(ImportedName::Wildcard),
     ];
     (name(), name(), imported, any::<bool>(), any::<u32>()).prop_map(
         |(local, written, imported, is_reexport, line)| ImportBinding {
@@ -259,7 +259,7 @@ fn a_reference_takes_few_bytes() {
         symbols.references.push(Reference {
             name: NameId(number.wrapping_mul(7_919) % 200),
             role: ReferenceRole::Call,
-            at: Position {
+            at: SourcePosition {
                 line: 1 + number / 2,
                 column: number % 2 * 20 + 4,
             },
