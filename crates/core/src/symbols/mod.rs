@@ -40,10 +40,13 @@ pub use shown::definition_at_line;
 use crate::chunk::{Chunked, Unparsed, chunk_and_keep_syntax, parse_syntax};
 use crate::language::Language;
 
+/// Longer generated files have no symbols: parsing them would take a fifth of the time of an index.
+const MAX_GENERATED_BYTES: usize = 32 << 10;
+
 /// Cuts a file into chunks and reads its symbols, from one parse. A file that was not parsed has no symbols.
 pub fn chunk_with_symbols(language: Language, text: &str) -> (Chunked, Option<FileSymbols>) {
     let (chunked, mut syntax) = chunk_and_keep_syntax(language, text);
-    if chunked.unparsed == Some(Unparsed::Generated) {
+    if chunked.unparsed == Some(Unparsed::Generated) && text.len() <= MAX_GENERATED_BYTES {
         // Nobody reads generated code for its text, but people call it, and it calls what they wrote.
         syntax = parse_syntax(language, text);
     }

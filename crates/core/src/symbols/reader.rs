@@ -1,7 +1,7 @@
 //! The state of the walk: names, expressions and scopes so far, and how expressions and types are read.
 
-use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::rules::{ChildMeaning, NodeMeaning, NodeRule, Rules};
@@ -37,10 +37,10 @@ pub(super) struct SymbolReader<'a> {
     pub(super) rules: &'static Rules,
     pub(super) scopes: Scopes,
     pub(super) symbols: FileSymbols,
-    names: HashMap<&'a str, NameId>,
+    names: FxHashMap<&'a str, NameId>,
     /// Names that are made up from parts, and do not stand in the text as they are.
-    made_names: HashMap<String, NameId>,
-    expressions: HashMap<Expression, ExpressionId>,
+    made_names: FxHashMap<String, NameId>,
+    expressions: FxHashMap<Expression, ExpressionId>,
     /// The definitions around the current node, the innermost last.
     pub(super) open: Vec<OpenDefinition>,
 }
@@ -64,9 +64,9 @@ impl<'a> SymbolReader<'a> {
             rules,
             scopes: Scopes::default(),
             symbols: FileSymbols::default(),
-            names: HashMap::new(),
-            made_names: HashMap::new(),
-            expressions: HashMap::new(),
+            names: FxHashMap::default(),
+            made_names: FxHashMap::default(),
+            expressions: FxHashMap::default(),
             open: Vec::new(),
         }
     }
