@@ -2,6 +2,11 @@
 //!
 //! `cargo run -p docent-core --example symbols -- FILE…`
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the files that it is given, outside of any project"
+)]
+
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::symbols::{Expression, ExpressionId, FileSymbols, Target, chunk_with_symbols};

@@ -80,9 +80,10 @@ fn show_symbols(symbols: &FileSymbols) -> String {
             Target::Member(of) => format!(" of {}", show_expression(symbols, of)),
             Target::UnknownMember => " of ?".to_owned(),
         };
-        let separator = match reference.at.line == line {
-            true => ", ".to_owned(),
-            false => format!("\n{}: ", reference.at.line),
+        let separator = if reference.at.line == line {
+            ", ".to_owned()
+        } else {
+            format!("\n{}: ", reference.at.line)
         };
         line = reference.at.line;
         let (role, name) = (reference.role.name(), symbols.name(reference.name));

@@ -1,6 +1,5 @@
 //! The state of the walk: names, expressions and scopes so far, and how expressions and types are read.
 
-
 use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 

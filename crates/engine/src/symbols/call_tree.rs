@@ -73,7 +73,7 @@ impl<'a> CallTree<'a> {
         for (at, (file, uses)) in self.question.graded_uses(of)?.by_file.into_iter().enumerate() {
             let loaded = self.question.resolver.files.file(file);
             for used in uses.iter().filter(|used| used.grade == Grade::Exact) {
-                let Some(id) = used.reference.within.and_then(|id| function_around(&loaded, id)) else {
+                let Some(id) = used.reference.within.map(|id| function_around(&loaded, id)) else {
                     continue;
                 };
                 let (_, lines) = found
@@ -194,16 +194,16 @@ impl<'a> CallTree<'a> {
 }
 
 /// The function or method around a definition, or else the type.
-fn function_around(file: &LoadedFile, id: DefinitionId) -> Option<DefinitionId> {
+fn function_around(file: &LoadedFile, id: DefinitionId) -> DefinitionId {
     let mut at = Some(id);
     while let Some(current) = at {
         let definition = file.definition(current);
         if matches!(definition.kind, SymbolKind::Function | SymbolKind::Method) {
-            return Some(current);
+            return current;
         }
         at = definition.parent;
     }
-    Some(id)
+    id
 }
 
 fn is_inside(file: &LoadedFile, id: DefinitionId, outer: DefinitionId) -> bool {

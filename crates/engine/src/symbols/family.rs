@@ -4,6 +4,10 @@ use docent_core::language::Language;
 
 /// The rules of a language that matter across files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a family can have any of them without the others"
+)]
 pub(super) struct Family {
     /// Languages of one family use each other's definitions.
     pub(super) id: FamilyId,

@@ -215,27 +215,24 @@ impl CandidateSearch<'_> {
         matched: NameMatch,
         comparison: NameComparison,
     ) -> Result<Vec<SymbolCandidate>, SymbolError> {
-        let documents = match self.location.file() {
+        let documents = if let Some(path) = self.location.file() {
             // A name such as `new` is defined in thousands of files.
-            Some(path) => {
-                let document = self
-                    .context
-                    .index
-                    .symbols(|store| store.symbols_of(path.as_str()))?;
-                Vec::from_iter(document)
-            }
-            None => {
-                let limit = if self.is_narrowed() {
-                    usize::MAX
-                } else {
-                    MAX_READ_FILES
-                };
-                let found = self
-                    .context
-                    .index
-                    .symbols(|store| store.files_defining(name, limit))?;
-                found.documents
-            }
+            let document = self
+                .context
+                .index
+                .symbols(|store| store.symbols_of(path.as_str()))?;
+            Vec::from_iter(document)
+        } else {
+            let limit = if self.is_narrowed() {
+                usize::MAX
+            } else {
+                MAX_READ_FILES
+            };
+            let found = self
+                .context
+                .index
+                .symbols(|store| store.files_defining(name, limit))?;
+            found.documents
         };
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
         for document in documents {

@@ -64,33 +64,28 @@ impl<'a> LoadedFiles<'a> {
         if let Some(known) = self.by_path.borrow().get(path) {
             return Ok(*known);
         }
-        match self.store.symbols_of(path)? {
-            Some(document) => self.add(document),
-            None => {
-                self.by_path.borrow_mut().insert(path.to_owned(), None);
-                Ok(None)
-            }
-        }
+        let Some(document) = self.store.symbols_of(path)? else {
+            self.by_path.borrow_mut().insert(path.to_owned(), None);
+            return Ok(None);
+        };
+        Ok(self.add(document))
     }
 
     /// Adds a file that the store has found. `None` if it may not be shown.
-    pub(super) fn add(&self, document: SymbolsDocument) -> Result<Option<FileId>, StoreError> {
+    pub(super) fn add(&self, document: SymbolsDocument) -> Option<FileId> {
         if let Some(known) = self.by_path.borrow().get(&document.path) {
-            return Ok(*known);
+            return *known;
         }
         let path = RepoPath::parse(&document.path).ok();
         // A rule may have been added after the file was indexed.
-        let visible = path.filter(|path| self.root.access().allows(path));
-        let Some(path) = visible else {
-            return Ok(None);
-        };
+        let path = path.filter(|path| self.root.access().allows(path))?;
         let mut files = self.files.borrow_mut();
         let id = FileId(files.len());
         self.by_path
             .borrow_mut()
             .insert(path.as_str().to_owned(), Some(id));
         files.push(Rc::new(LoadedFile::new(path, document)));
-        Ok(Some(id))
+        Some(id)
     }
 
     /// The files that define a name.
@@ -100,7 +95,7 @@ impl<'a> LoadedFiles<'a> {
         }
         let mut found = Vec::new();
         for document in self.store.files_defining(name, usize::MAX)?.documents {
-            found.extend(self.add(document)?);
+            found.extend(self.add(document));
         }
         let found = Rc::new(found);
         self.defining.borrow_mut().insert(name.to_owned(), found.clone());
@@ -118,7 +113,7 @@ impl<'a> LoadedFiles<'a> {
         let using = self.store.files_using(name, beside, limit)?;
         let mut found = Vec::new();
         for document in using.documents {
-            found.extend(self.add(document)?);
+            found.extend(self.add(document));
         }
         Ok((found, using.total))
     }

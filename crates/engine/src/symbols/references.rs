@@ -214,7 +214,7 @@ impl Question<'_> {
                 // A `static` function of another file is another function, and so is a second one with a body,
                 // which belongs to another program.
                 let is_same =
-                    at == target.file || !other.is_file_local && !(other.has_body && definition.has_body);
+                    at == target.file || !(other.is_file_local || other.has_body && definition.has_body);
                 if is_same
                     && loaded.symbols.name(other.scope) == scope
                     && other.kind.is_container() == definition.kind.is_container()
@@ -278,7 +278,12 @@ impl Question<'_> {
                 let has_import = graded
                     .iter()
                     .any(|found| found.reference.role == ReferenceRole::Import);
-                for alias in has_import.then(|| aliases_of(&loaded, &name)).unwrap_or_default() {
+                let aliases = if has_import {
+                    aliases_of(&loaded, &name)
+                } else {
+                    Vec::new()
+                };
+                for alias in aliases {
                     if names.len() < MAX_NAMES && !names.contains(&alias) {
                         names.push(alias);
                     }

@@ -29,10 +29,13 @@ const MAX_STEPS: usize = 2_000_000;
 /// Values that an expression can have. More say nothing.
 pub(super) const MAX_VALUES: usize = 16;
 
+/// The files behind an import.
+type ImportedFiles = Rc<Vec<FileId>>;
+
 pub(super) struct SymbolResolver<'a> {
     pub(super) files: LoadedFiles<'a>,
     pub(super) imports: Resolver<'a>,
-    pub(super) resolved: RefCell<HashMap<(FileId, String), Rc<Vec<FileId>>>>,
+    pub(super) resolved: RefCell<HashMap<(FileId, String), ImportedFiles>>,
     pub(super) values: RefCell<HashMap<(FileId, ExpressionId), Vec<Value>>>,
     pub(super) exported: RefCell<HashMap<(FileId, String), Vec<Value>>>,
     steps: Cell<usize>,

@@ -47,7 +47,7 @@ impl SymbolResolver<'_> {
             Some(Expression::Call(callee)) => {
                 let mut values = Vec::new();
                 for callee in self.values_of(file, *callee, depth)? {
-                    values.extend(self.result_of(callee, depth)?);
+                    values.extend(self.result_of(&callee, depth)?);
                 }
                 values
             }
@@ -149,9 +149,9 @@ impl SymbolResolver<'_> {
     }
 
     /// The values that a call can return.
-    fn result_of(&self, callee: Value, depth: u8) -> Values {
+    fn result_of(&self, callee: &Value, depth: u8) -> Values {
         let definition = match callee {
-            Value::Definition(definition) => definition,
+            Value::Definition(definition) => *definition,
             Value::ExternalModule | Value::ExternalInstance => return Ok(vec![Value::ExternalInstance]),
             _ => return Ok(Vec::new()),
         };
