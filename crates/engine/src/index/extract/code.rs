@@ -31,7 +31,11 @@ pub(in crate::index) fn extract_code(job: &FileJob<'_>, embedder: &dyn Embedder)
         let (Chunked { chunks, unparsed }, symbols) = chunk_with_symbols(language, text);
         language.name().clone_into(&mut row.language);
         let is_cut = unparsed == Some(Unparsed::Generated) && symbols.is_none();
-        let note = if is_cut { Some(Unparsed::TooLarge) } else { unparsed };
+        let note = if is_cut {
+            Some(Unparsed::TooLarge)
+        } else {
+            unparsed
+        };
         row.note = note.map(|unparsed| unparsed.name().to_owned());
         let is_generated = is_generated(unparsed);
         let mut entries = chunk_entries(job.path, language, text, chunks, is_generated, embedder);
