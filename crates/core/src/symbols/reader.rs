@@ -1,6 +1,6 @@
 //! The state of the walk: names, expressions and scopes so far, and how expressions and types are read.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use tree_sitter::Node;
 
 use super::rules::{ChildMeaning, NodeMeaning, NodeRule, Rules};
@@ -36,10 +36,10 @@ pub(super) struct SymbolReader<'a> {
     pub(super) rules: &'static Rules,
     pub(super) scopes: Scopes,
     pub(super) symbols: FileSymbols,
-    names: FxHashMap<&'a str, NameId>,
+    names: HashMap<&'a str, NameId>,
     /// Names that are made up from parts, and do not stand in the text as they are.
-    made_names: FxHashMap<String, NameId>,
-    expressions: FxHashMap<Expression, ExpressionId>,
+    made_names: HashMap<String, NameId>,
+    expressions: HashMap<Expression, ExpressionId>,
     /// The definitions around the current node, the innermost last.
     pub(super) open: Vec<OpenDefinition>,
 }
@@ -63,9 +63,9 @@ impl<'a> SymbolReader<'a> {
             rules,
             scopes: Scopes::default(),
             symbols: FileSymbols::default(),
-            names: FxHashMap::default(),
-            made_names: FxHashMap::default(),
-            expressions: FxHashMap::default(),
+            names: HashMap::default(),
+            made_names: HashMap::default(),
+            expressions: HashMap::default(),
             open: Vec::new(),
         }
     }

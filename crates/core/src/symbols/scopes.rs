@@ -1,6 +1,6 @@
 //! Local names of a function: parameters, variables and nested functions, as far as the walk has come.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::{ExpressionId, NameId};
 
@@ -8,7 +8,7 @@ use super::{ExpressionId, NameId};
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
     /// By name: the depth of each scope that binds it, and what is known of the value.
-    bound: FxHashMap<NameId, Vec<(usize, Option<ExpressionId>)>>,
+    bound: HashMap<NameId, Vec<(usize, Option<ExpressionId>)>>,
     /// The names that each open scope binds.
     open: Vec<Vec<NameId>>,
 }
