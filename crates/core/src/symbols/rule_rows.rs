@@ -34,6 +34,8 @@ pub(super) struct LanguageTraits {
     pub(super) constructor: Option<&'static str>,
     /// Functions whose arguments are names of definitions: `attr_reader :rows`.
     pub(super) defining_calls: &'static [(&'static str, DefiningArguments)],
+    /// Names of the language itself. A use of one is left out, unless the file defines or imports the name.
+    pub(super) language_names: &'static str,
     /// Functions that import: `require("zoo.animal")`.
     pub(super) importing_calls: &'static [&'static str],
 }
@@ -68,6 +70,7 @@ impl LanguageTraits {
         sigils: &[],
         constructor: None,
         defining_calls: &[],
+        language_names: "",
         importing_calls: &[],
     };
 }
@@ -111,7 +114,11 @@ pub(super) const ROWS: &[RuleRow] = &[
             Language::JavaScriptReact,
         ],
         rules: include_str!("queries/typescript.scm"),
-        traits: PLAIN,
+        traits: LanguageTraits {
+            language_names: " undefined console Object Array Promise String Number Boolean Error JSON Math Date Map Set Record \
+                Partial Readonly window document process globalThis ",
+            ..PLAIN
+        },
     },
     RuleRow {
         languages: &[Language::Python],
@@ -119,6 +126,8 @@ pub(super) const ROWS: &[RuleRow] = &[
         traits: LanguageTraits {
             self_parameter: true,
             constants_by_case: true,
+            language_names: " None str int bool float list dict tuple set object bytes type len isinstance super range print \
+                getattr setattr hasattr property staticmethod classmethod ValueError TypeError KeyError Exception ",
             ..PLAIN
         },
     },
@@ -127,6 +136,8 @@ pub(super) const ROWS: &[RuleRow] = &[
         rules: include_str!("queries/go.scm"),
         traits: LanguageTraits {
             several_results: true,
+            language_names: " nil string bool int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 byte rune error any \
+                float32 float64 iota len cap append make new panic delete copy comparable ",
             ..PLAIN
         },
     },
@@ -135,6 +146,7 @@ pub(super) const ROWS: &[RuleRow] = &[
         rules: include_str!("queries/c.scm"),
         traits: LanguageTraits {
             flat_functions: true,
+            language_names: " NULL size_t ssize_t uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t uintptr_t ",
             ..PLAIN
         },
     },
@@ -146,13 +158,18 @@ pub(super) const ROWS: &[RuleRow] = &[
     RuleRow {
         languages: &[Language::Java],
         rules: include_str!("queries/java.scm"),
-        traits: PLAIN,
+        traits: LanguageTraits {
+            language_names: " String Object Integer Long Boolean Double Override List Map Set Exception ",
+            ..PLAIN
+        },
     },
     RuleRow {
         languages: &[Language::Rust],
         rules: include_str!("queries/rust.scm"),
         traits: LanguageTraits {
             constants_in_patterns: true,
+            language_names: " Some None Ok Err String Vec Option Result Box Arc Rc usize u8 u16 u32 u64 i32 i64 bool str char \
+                Default Debug Clone Copy PartialEq Eq Hash ",
             transparent_calls: " unwrap expect unwrap_or_default clone cloned to_owned as_ref as_mut as_deref borrow \
                 borrow_mut lock iter iter_mut into_iter ",
             ..PLAIN

@@ -8,7 +8,7 @@
 
 use std::sync::OnceLock;
 
-use tree_sitter::Node;
+use tree_sitter::{Language as SyntaxLanguage, Node};
 
 use super::rule_patterns::compile;
 pub(super) use super::rule_rows::LanguageTraits;
@@ -19,6 +19,8 @@ use crate::language::Language;
 /// The rules of one grammar, by node kind.
 pub(super) struct Rules {
     nodes: Vec<NodeRule>,
+    /// By node kind: true for signs and keywords.
+    tokens: Vec<bool>,
     pub(super) traits: LanguageTraits,
 }
 
@@ -167,6 +169,7 @@ const LANGUAGES: usize = Language::ALL.len();
 /// Rules that find no uses, for a language without a rule file.
 pub(super) static NO_RULES: Rules = Rules {
     nodes: Vec::new(),
+    tokens: Vec::new(),
     traits: LanguageTraits::PLAIN,
 };
 
@@ -179,15 +182,33 @@ pub(super) fn load(language: Language) -> Option<&'static Rules> {
     LOADED[language as usize]
         .get_or_init(|| {
             let syntax = syntax_of(language)?;
+            let nodes = compile(row.rules, &syntax);
             Some(Rules {
-                nodes: compile(row.rules, &syntax),
+                tokens: find_tokens(&syntax, &nodes),
+                nodes,
                 traits: row.traits,
             })
         })
         .as_ref()
 }
 
+/// By node kind: true for signs and keywords, unless a rule names them.
+fn find_tokens(syntax: &SyntaxLanguage, nodes: &[NodeRule]) -> Vec<bool> {
+    let is_plain =
+        |rule: &NodeRule| rule.meaning.is_none() && rule.scope.is_none() && rule.children.is_empty();
+    let kinds = (0_u16..).zip(nodes);
+    kinds
+        .map(|(kind, rule)| is_plain(rule) && !syntax.node_kind_is_named(kind))
+        .collect()
+}
+
 impl Rules {
+    /// True for a sign or keyword that no rule is about.
+    pub(super) fn is_token(&self, node: Node<'_>) -> bool {
+        let kind = usize::from(node.kind_id());
+        self.tokens.get(kind).copied().unwrap_or_default()
+    }
+
     pub(super) fn of(&self, node: Node<'_>) -> &NodeRule {
         static NONE: NodeRule = NodeRule {
             meaning: None,

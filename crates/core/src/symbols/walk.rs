@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use tree_sitter::{Node, Tree};
+use tree_sitter::{Node, Tree, TreeCursor};
 
 use super::context::NodeContext;
 use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, THIS_TYPE, to_u32};
@@ -104,6 +104,14 @@ impl<'a> SymbolWalk<'a> {
         let mut frames: Vec<Frame> = Vec::new();
         loop {
             let node = cursor.node();
+            // Half of all nodes are signs and keywords, which no rule is about.
+            if self.reader.rules.is_token(node) {
+                self.leave(&mut cursor, &mut frames, node);
+                if frames.is_empty() {
+                    return;
+                }
+                continue;
+            }
             let (meaning, context) = match frames.last() {
                 Some(frame) if frame.rule.children.is_empty() => (None, frame.context.below(None)),
                 Some(frame) => {
@@ -127,26 +135,38 @@ impl<'a> SymbolWalk<'a> {
                 frames.push(frame);
                 continue;
             }
-            loop {
-                let end = cursor.node().end_byte();
-                if let Some(frame) = frames.last_mut()
-                    && frame.bind.as_ref().is_some_and(|bind| bind.after <= end)
-                {
-                    let bind = frame.bind.take();
-                    for (name, value) in bind.into_iter().flat_map(|bind| bind.names) {
-                        self.reader.scopes.bind(name, value);
-                    }
-                }
-                if cursor.goto_next_sibling() {
-                    break;
-                }
-                let Some(frame) = frames.pop() else { return };
-                cursor.goto_parent();
-                if frame.rule.scope.is_some() {
-                    self.reader.scopes.close_to(frame.depth);
-                }
-                self.lambdas = self.lambdas.saturating_sub(usize::from(frame.is_lambda));
+            self.leave(&mut cursor, &mut frames, node);
+            if frames.is_empty() {
+                return;
             }
+        }
+    }
+
+    /// Moves on from a node that is done: to its next sibling, or to that of the nearest node around it. No frame
+    /// is left at the end of the tree.
+    fn leave(&mut self, cursor: &mut TreeCursor<'a>, frames: &mut Vec<Frame>, mut node: Node<'a>) {
+        loop {
+            if let Some(frame) = frames.last_mut()
+                && frame
+                    .bind
+                    .as_ref()
+                    .is_some_and(|bind| bind.after <= node.end_byte())
+            {
+                let bind = frame.bind.take();
+                for (name, value) in bind.into_iter().flat_map(|bind| bind.names) {
+                    self.reader.scopes.bind(name, value);
+                }
+            }
+            if cursor.goto_next_sibling() {
+                return;
+            }
+            let Some(frame) = frames.pop() else { return };
+            cursor.goto_parent();
+            node = cursor.node();
+            if frame.rule.scope.is_some() {
+                self.reader.scopes.close_to(frame.depth);
+            }
+            self.lambdas = self.lambdas.saturating_sub(usize::from(frame.is_lambda));
         }
     }
 
