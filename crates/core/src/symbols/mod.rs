@@ -40,8 +40,8 @@ pub use shown::definition_at_line;
 use crate::chunk::{Chunked, Unparsed, chunk_and_keep_syntax, parse_syntax};
 use crate::language::Language;
 
-/// Longer generated files have no symbols: parsing them would take a fifth of the time of an index.
-const MAX_GENERATED_BYTES: usize = 32 << 10;
+/// Longer generated files have no symbols: parsing them would take a tenth of the time of an index.
+const MAX_GENERATED_BYTES: usize = 16 << 10;
 
 /// Cuts a file into chunks and reads its symbols, from one parse. A file that was not parsed has no symbols.
 pub fn chunk_with_symbols(language: Language, text: &str) -> (Chunked, Option<FileSymbols>) {

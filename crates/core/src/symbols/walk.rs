@@ -142,8 +142,8 @@ impl<'a> SymbolWalk<'a> {
         }
     }
 
-    /// Moves on from a node that is done: to its next sibling, or to that of the nearest node around it. No frame
-    /// is left at the end of the tree.
+    /// Moves on from a node that is done: to its next sibling, or to that of the nearest node around it. No
+    /// frame is left at the end of the tree.
     fn leave(&mut self, cursor: &mut TreeCursor<'a>, frames: &mut Vec<Frame>, mut node: Node<'a>) {
         loop {
             if let Some(frame) = frames.last_mut()

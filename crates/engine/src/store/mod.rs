@@ -80,8 +80,8 @@ pub trait SymbolStore {
     /// At most `limit` files that define a name, in the order of their paths.
     fn files_defining(&self, name: &str, limit: usize) -> Result<FilesWithName, StoreError>;
 
-    /// Files that use a name, in the order of their paths. If there are more than `limit`, only those that also
-    /// use or define one of the names in `beside`, and at most `limit`.
+    /// Files that use a name, in the order of their paths. If there are more than `limit`, only those that
+    /// also use or define one of the names in `beside`, and at most `limit`.
     fn files_using(&self, name: &str, beside: &[String], limit: usize) -> Result<FilesWithName, StoreError>;
 
     /// The symbols of one file. `None` if it has none: not indexed, not parsed, or without a grammar.

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashSet};
 use docent_core::symbols::{DefinitionId, ReferenceRole, SymbolKind};
 
 use super::current::SymbolFiles;
-use super::family::Family;
+use super::family::LanguageFamily;
 use super::loaded::{DefinitionRef, LoadedFile};
-use super::references::Question;
+use super::references::ReferenceSearch;
 use super::resolve::Resolution;
 use super::{Grade, SymbolError, TreeNode};
 
@@ -21,7 +21,7 @@ const MAX_NAMESAKES: usize = 3;
 
 /// The functions that use the targets, and their callers, as deep as asked.
 pub(super) fn callers(
-    question: &Question<'_>,
+    question: &ReferenceSearch<'_>,
     targets: &[DefinitionRef],
     depth: u8,
     files: &mut SymbolFiles<'_>,
@@ -32,7 +32,7 @@ pub(super) fn callers(
 
 /// The definitions that the targets use, and those that they use in turn.
 pub(super) fn callees(
-    question: &Question<'_>,
+    question: &ReferenceSearch<'_>,
     targets: &[DefinitionRef],
     depth: u8,
     files: &mut SymbolFiles<'_>,
@@ -46,7 +46,7 @@ pub(super) fn callees(
 }
 
 struct CallTree<'a> {
-    question: &'a Question<'a>,
+    question: &'a ReferenceSearch<'a>,
     followed: HashSet<DefinitionRef>,
     left: usize,
 }
@@ -55,7 +55,7 @@ struct CallTree<'a> {
 type Neighbours = BTreeMap<(usize, DefinitionRef), (Grade, Vec<u32>)>;
 
 impl<'a> CallTree<'a> {
-    fn new(question: &'a Question<'a>, targets: &[DefinitionRef]) -> Self {
+    fn new(question: &'a ReferenceSearch<'a>, targets: &[DefinitionRef]) -> Self {
         Self {
             question,
             followed: targets.iter().copied().collect(),
@@ -141,7 +141,7 @@ impl<'a> CallTree<'a> {
         let mut found = Vec::new();
         for file in files.defining(name)?.iter() {
             let candidate = files.file(*file);
-            if Family::of(candidate.language).id == Family::of(loaded.language).id {
+            if LanguageFamily::of(candidate.language).id == LanguageFamily::of(loaded.language).id {
                 let callable = candidate.definitions_named(name).filter(|(_, definition)| {
                     matches!(definition.kind, SymbolKind::Function | SymbolKind::Method)
                 });
@@ -162,7 +162,8 @@ impl<'a> CallTree<'a> {
         follow: impl Fn(&mut Self, DefinitionRef, u8, &mut SymbolFiles<'_>) -> Result<Vec<TreeNode>, SymbolError>,
     ) -> Result<Vec<TreeNode>, SymbolError> {
         let mut nodes = Vec::new();
-        // All neighbours are shown before one of them is followed, so that a long branch leaves room for them.
+        // All neighbours are shown before one of them is followed, so that a long branch leaves room for
+        // them.
         let mut open = Vec::new();
         for ((_, definition), (grade, mut lines)) in found {
             if self.left == 0 {

@@ -51,9 +51,14 @@ pub(super) fn read_candidates(
                 .strip_suffix(wanted)
                 .is_some_and(|before| before.ends_with('.'))
     };
+    // The table of names is decoded only if the name is a part of longer ones.
+    let wanted_id = reader.find_name(wanted)?;
     let mut ordinals: HashMap<(String, SymbolKind), usize> = HashMap::new();
     let mut opened: HashSet<String> = HashSet::new();
     for (id, definition) in (0..).map(DefinitionId).zip(reader.definitions()?) {
+        if wanted_id.is_some_and(|id| id != definition.name) {
+            continue;
+        }
         let name = reader.name(definition.name)?;
         if !is_wanted(name) {
             continue;

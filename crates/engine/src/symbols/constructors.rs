@@ -2,7 +2,7 @@
 
 use docent_core::symbols::{ReferenceRole, SymbolDefinition, SymbolKind};
 
-use super::family::Family;
+use super::family::LanguageFamily;
 use super::loaded::{DefinitionRef, LoadedFile};
 use super::resolve::{Resolution, SymbolResolver};
 use crate::store::StoreError;
@@ -32,7 +32,7 @@ impl SymbolResolver<'_> {
 
     fn has_named_constructors(&self, of: DefinitionRef) -> bool {
         let file = self.files.file(of.file);
-        Family::of(file.language).has_implicit_members && file.definition(of.id).kind.is_container()
+        LanguageFamily::of(file.language).has_implicit_members && file.definition(of.id).kind.is_container()
     }
 }
 

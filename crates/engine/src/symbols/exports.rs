@@ -7,9 +7,9 @@ use docent_core::language::Language;
 use docent_core::symbols::{ImportBinding, ImportedName, SymbolDefinition, SymbolKind};
 
 use super::constructors::is_constructor;
-use super::family::{Family, FamilyId};
+use super::family::{FamilyId, LanguageFamily};
 use super::loaded::{DefinitionRef, FileId, LoadedFile};
-use super::resolve::{SymbolResolver, Value, Values, limit};
+use super::resolve::{ExpressionValue, SymbolResolver, Values, limit};
 use crate::store::StoreError;
 
 impl SymbolResolver<'_> {
@@ -55,16 +55,16 @@ impl SymbolResolver<'_> {
         let loaded = self.files.file(file);
         let files = self.import_files(file, &loaded, binding)?;
         if files.is_empty() {
-            return Ok(vec![Value::ExternalModule]);
+            return Ok(vec![ExpressionValue::ExternalModule]);
         }
         match binding.imported {
-            ImportedName::Module => Ok(vec![Value::Module(files)]),
+            ImportedName::Module => Ok(vec![ExpressionValue::Module(files)]),
             ImportedName::Default => self.exported_by_all(&files, "default", depth),
             ImportedName::Wildcard => Ok(Vec::new()),
             ImportedName::Name(name) => {
                 let name = loaded.symbols.name(name);
                 if self.is_rust_module(&loaded, binding, &files, name) {
-                    return Ok(vec![Value::Module(files)]);
+                    return Ok(vec![ExpressionValue::Module(files)]);
                 }
                 let values = self.exported_by_all(&files, name, depth)?;
                 if values.is_empty()
@@ -72,7 +72,7 @@ impl SymbolResolver<'_> {
                         .iter()
                         .any(|file| is_module_named(&self.files.file(*file), name))
                 {
-                    return Ok(vec![Value::Module(files)]);
+                    return Ok(vec![ExpressionValue::Module(files)]);
                 }
                 Ok(values)
             }
@@ -112,18 +112,18 @@ impl SymbolResolver<'_> {
         let own = loaded
             .definitions_named(name)
             .filter(|(_, definition)| is_top(definition));
-        let own: Vec<Value> = own
-            .map(|(id, _)| Value::Definition(DefinitionRef { file, id }))
+        let own: Vec<ExpressionValue> = own
+            .map(|(id, _)| ExpressionValue::Definition(DefinitionRef { file, id }))
             .collect();
         if !own.is_empty() {
             return Ok(limit(own));
         }
         // `import static zoo.Cages.open`, `import zoo.Cages.Door`
-        if Family::of(loaded.language).id == FamilyId::Jvm {
+        if LanguageFamily::of(loaded.language).id == FamilyId::Jvm {
             let members = loaded.definitions_named(name);
             let members = members.filter(|(_, definition)| !is_constructor(&loaded, definition));
-            let members: Vec<Value> = members
-                .map(|(id, _)| Value::Definition(DefinitionRef { file, id }))
+            let members: Vec<ExpressionValue> = members
+                .map(|(id, _)| ExpressionValue::Definition(DefinitionRef { file, id }))
                 .collect();
             return Ok(limit(members));
         }

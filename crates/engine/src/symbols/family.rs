@@ -8,7 +8,7 @@ use docent_core::language::Language;
     clippy::struct_excessive_bools,
     reason = "a family can have any of them without the others"
 )]
-pub(super) struct Family {
+pub(super) struct LanguageFamily {
     /// Languages of one family use each other's definitions.
     pub(super) id: FamilyId,
     pub(super) visibility: Visibility,
@@ -45,7 +45,7 @@ pub(super) enum Visibility {
     Program,
 }
 
-impl Family {
+impl LanguageFamily {
     pub(super) fn of(language: Language) -> Self {
         let plain = Self {
             id: FamilyId::Other(language),

@@ -1,5 +1,5 @@
-//! Names that no scope and no import of a file explains: crates and module paths of Rust, fields that are used
-//! without `this`, types that every file sees.
+//! Names that no scope and no import of a file explains: crates and module paths of Rust, fields that are
+//! used without `this`, types that every file sees.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -8,9 +8,9 @@ use docent_core::language::Language;
 use docent_core::symbols::{DefinitionId, ImportBinding, ImportedName, NameId, ReferenceRole, SymbolKind};
 
 use super::exports::is_module_named;
-use super::family::{Family, FamilyId};
+use super::family::{FamilyId, LanguageFamily};
 use super::loaded::{DefinitionRef, FileId, LoadedFile};
-use super::resolve::{Resolution, SymbolResolver, Value};
+use super::resolve::{ExpressionValue, Resolution, SymbolResolver};
 use crate::store::StoreError;
 
 /// How far the bases of a class are followed for a name without a receiver.
@@ -23,8 +23,8 @@ impl SymbolResolver<'_> {
         file: FileId,
         loaded: &LoadedFile,
         name: &str,
-    ) -> Result<Vec<Value>, StoreError> {
-        if Family::of(loaded.language).has_implicit_members {
+    ) -> Result<Vec<ExpressionValue>, StoreError> {
+        if LanguageFamily::of(loaded.language).has_implicit_members {
             let members = self.implicit_members(file, loaded, name)?;
             if !members.is_empty() {
                 return Ok(members);
@@ -43,7 +43,7 @@ impl SymbolResolver<'_> {
             _ => false,
         };
         Ok(if is_external {
-            vec![Value::ExternalModule]
+            vec![ExpressionValue::ExternalModule]
         } else {
             Vec::new()
         })
@@ -55,12 +55,12 @@ impl SymbolResolver<'_> {
         file: FileId,
         loaded: &LoadedFile,
         name: &str,
-    ) -> Result<Option<Value>, StoreError> {
+    ) -> Result<Option<ExpressionValue>, StoreError> {
         let Some(written) = loaded.name_id(name) else {
             return Ok(None);
         };
         if name == "self" {
-            return Ok(Some(Value::Module(Rc::new(vec![file]))));
+            return Ok(Some(ExpressionValue::Module(Rc::new(vec![file]))));
         }
         let binding = ImportBinding {
             local: NameId(u32::MAX),
@@ -70,7 +70,7 @@ impl SymbolResolver<'_> {
             line: 0,
         };
         let files = self.import_files(file, loaded, &binding)?;
-        Ok((!files.is_empty()).then_some(Value::Module(files)))
+        Ok((!files.is_empty()).then_some(ExpressionValue::Module(files)))
     }
 
     /// Members of the types of a file and of their bases.
@@ -79,26 +79,26 @@ impl SymbolResolver<'_> {
         file: FileId,
         loaded: &LoadedFile,
         name: &str,
-    ) -> Result<Vec<Value>, StoreError> {
+    ) -> Result<Vec<ExpressionValue>, StoreError> {
         let members = loaded.definitions_named(name).filter(|(_, definition)| {
             let parent = definition.parent.map(|parent| loaded.definition(parent).kind);
             parent.is_some_and(|kind| kind.is_container() && kind != SymbolKind::Module)
         });
-        let own: Vec<Value> = members
-            .map(|(id, _)| Value::Definition(DefinitionRef { file, id }))
+        let own: Vec<ExpressionValue> = members
+            .map(|(id, _)| ExpressionValue::Definition(DefinitionRef { file, id }))
             .collect();
         if !own.is_empty() {
             return Ok(own);
         }
-        if Family::of(loaded.language).id == FamilyId::C {
+        if LanguageFamily::of(loaded.language).id == FamilyId::C {
             return self.fields_in_headers(name);
         }
         let types = (0..).map(DefinitionId).zip(&loaded.symbols.definitions);
         let types = types.filter(|(_, definition)| !definition.bases.is_empty());
         for (id, _) in types.take(20) {
-            let class = Value::Instance(DefinitionRef { file, id });
+            let class = ExpressionValue::Instance(DefinitionRef { file, id });
             if let Resolution::Found(found) = self.members(&class, name, MAX_BASE_DEPTH)? {
-                return Ok(found.into_iter().map(Value::Definition).collect());
+                return Ok(found.into_iter().map(ExpressionValue::Definition).collect());
             }
         }
         Ok(Vec::new())
@@ -106,15 +106,17 @@ impl SymbolResolver<'_> {
 
     /// The field with a name, if only one class of the program has it: methods of C++ stand outside of their
     /// class, in another file.
-    fn fields_in_headers(&self, name: &str) -> Result<Vec<Value>, StoreError> {
+    fn fields_in_headers(&self, name: &str) -> Result<Vec<ExpressionValue>, StoreError> {
         let mut found = Vec::new();
         let mut scopes = HashSet::new();
         for file in self.files.defining(name)?.iter() {
             let loaded = self.files.file(*file);
             for (id, definition) in loaded.definitions_named(name) {
-                if definition.kind == SymbolKind::Field && Family::of(loaded.language).id == FamilyId::C {
+                if definition.kind == SymbolKind::Field
+                    && LanguageFamily::of(loaded.language).id == FamilyId::C
+                {
                     scopes.insert(loaded.symbols.name(definition.scope).to_owned());
-                    found.push(Value::Definition(DefinitionRef { file: *file, id }));
+                    found.push(ExpressionValue::Definition(DefinitionRef { file: *file, id }));
                 }
             }
         }
@@ -148,9 +150,9 @@ impl SymbolResolver<'_> {
     ) -> Result<bool, StoreError> {
         let name = file.symbols.name(file.definition(of.id).name);
         let values = self.values_of_name(other, name, None, MAX_BASE_DEPTH)?;
-        Ok(values
-            .iter()
-            .any(|value| matches!(value, Value::Definition(definition) if definition.file == of.file)))
+        Ok(values.iter().any(
+            |value| matches!(value, ExpressionValue::Definition(definition) if definition.file == of.file),
+        ))
     }
 
     /// Fields and methods of Rust and Java may share a name: a call means the method.
@@ -172,13 +174,13 @@ impl SymbolResolver<'_> {
     }
 
     /// Whether definitions of a file are nothing but `impl` blocks of a type.
-    pub(super) fn are_impl_blocks(&self, file: &LoadedFile, values: &[Value]) -> bool {
+    pub(super) fn are_impl_blocks(&self, file: &LoadedFile, values: &[ExpressionValue]) -> bool {
         file.language == Language::Rust && values.iter().all(|value| self.is_impl_block(value))
     }
 
     /// The only classes of Rust are `impl` blocks.
-    pub(super) fn is_impl_block(&self, value: &Value) -> bool {
-        let (Value::Definition(definition) | Value::Instance(definition)) = value else {
+    pub(super) fn is_impl_block(&self, value: &ExpressionValue) -> bool {
+        let (ExpressionValue::Definition(definition) | ExpressionValue::Instance(definition)) = value else {
             return false;
         };
         let file = self.files.file(definition.file);

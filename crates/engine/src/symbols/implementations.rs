@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use docent_core::symbols::{DefinitionId, SymbolKind};
 
 use super::current::SymbolFiles;
-use super::family::Family;
+use super::family::LanguageFamily;
 use super::loaded::DefinitionRef;
-use super::references::Question;
-use super::resolve::Value;
+use super::references::ReferenceSearch;
+use super::resolve::ExpressionValue;
 use super::{Grade, SymbolError, TreeNode};
 
 /// Files that are searched for types based on one type.
@@ -16,7 +16,7 @@ const MAX_FILES: usize = 20_000;
 
 /// Finds the implementations of the targets.
 pub(super) fn find(
-    question: &Question<'_>,
+    question: &ReferenceSearch<'_>,
     targets: &[DefinitionRef],
     limit: usize,
     files: &mut SymbolFiles<'_>,
@@ -56,7 +56,7 @@ pub(super) fn find(
 
 /// Types that are based on a type, those based on them included.
 fn subtypes(
-    question: &Question<'_>,
+    question: &ReferenceSearch<'_>,
     of: DefinitionRef,
     limit: usize,
 ) -> Result<Vec<DefinitionRef>, SymbolError> {
@@ -77,16 +77,19 @@ fn subtypes(
     Ok(found)
 }
 
-fn direct_subtypes(question: &Question<'_>, base: DefinitionRef) -> Result<Vec<DefinitionRef>, SymbolError> {
+fn direct_subtypes(
+    question: &ReferenceSearch<'_>,
+    base: DefinitionRef,
+) -> Result<Vec<DefinitionRef>, SymbolError> {
     let resolver = question.resolver;
     let file = resolver.files.file(base.file);
     let name = file.symbols.name(file.definition(base.id).name).to_owned();
-    let family = Family::of(file.language).id;
+    let family = LanguageFamily::of(file.language).id;
     let mut found = Vec::new();
     let (users, _) = resolver.files.using(&name, &[], MAX_FILES)?;
     for user in users {
         let loaded = resolver.files.file(user);
-        if Family::of(loaded.language).id != family {
+        if LanguageFamily::of(loaded.language).id != family {
             continue;
         }
         for (id, definition) in (0..).map(DefinitionId).zip(&loaded.symbols.definitions) {
@@ -94,7 +97,10 @@ fn direct_subtypes(question: &Question<'_>, base: DefinitionRef) -> Result<Vec<D
             if definition.bases.is_empty() || !definition.kind.is_container() || one == base {
                 continue;
             }
-            if resolver.bases(one, 4)?.contains(&Value::Definition(base)) {
+            if resolver
+                .bases(one, 4)?
+                .contains(&ExpressionValue::Definition(base))
+            {
                 found.push(one);
             }
         }
@@ -104,13 +110,13 @@ fn direct_subtypes(question: &Question<'_>, base: DefinitionRef) -> Result<Vec<D
 
 /// Types that have every method of an interface, in languages where that is enough.
 fn structural_subtypes(
-    question: &Question<'_>,
+    question: &ReferenceSearch<'_>,
     of: DefinitionRef,
 ) -> Result<Vec<DefinitionRef>, SymbolError> {
     let resolver = question.resolver;
     let file = resolver.files.file(of.file);
     let definition = file.definition(of.id);
-    if definition.kind != SymbolKind::Interface || !Family::of(file.language).has_structural_types {
+    if definition.kind != SymbolKind::Interface || !LanguageFamily::of(file.language).has_structural_types {
         return Ok(Vec::new());
     }
     let path = file.path_of(definition);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use docent_core::symbols::{ImportedName, SymbolKind};
 
 use super::loaded::{FileId, LoadedFile};
-use super::resolve::{SymbolResolver, Value};
+use super::resolve::{ExpressionValue, SymbolResolver};
 use crate::store::StoreError;
 
 /// Files that are looked at below one file.
@@ -13,9 +13,13 @@ const MAX_INCLUDED_FILES: usize = 400;
 
 impl SymbolResolver<'_> {
     /// Leaves macros out that no included file defines, or else everything but those.
-    pub(super) fn choose_macros(&self, file: FileId, values: Vec<Value>) -> Result<Vec<Value>, StoreError> {
-        let is_macro = |value: &Value| match value {
-            Value::Definition(definition) => {
+    pub(super) fn choose_macros(
+        &self,
+        file: FileId,
+        values: Vec<ExpressionValue>,
+    ) -> Result<Vec<ExpressionValue>, StoreError> {
+        let is_macro = |value: &ExpressionValue| match value {
+            ExpressionValue::Definition(definition) => {
                 let loaded = self.files.file(definition.file);
                 loaded.definition(definition.id).kind == SymbolKind::Macro
             }
@@ -26,12 +30,15 @@ impl SymbolResolver<'_> {
             return Ok(values);
         }
         let included = self.included_files(file)?;
-        let is_included = |value: &Value| match value {
-            Value::Definition(definition) => included.has(definition.file, &self.files.file(definition.file)),
+        let is_included = |value: &ExpressionValue| match value {
+            ExpressionValue::Definition(definition) => {
+                included.has(definition.file, &self.files.file(definition.file))
+            }
             _ => false,
         };
         let takes_over = values.iter().any(|value| is_macro(value) && is_included(value));
-        let is_meant = |value: &Value| is_macro(value) == takes_over && (!takes_over || is_included(value));
+        let is_meant =
+            |value: &ExpressionValue| is_macro(value) == takes_over && (!takes_over || is_included(value));
         Ok(values.into_iter().filter(is_meant).collect())
     }
 

@@ -1,11 +1,11 @@
 //! Symbols of a project: where a name is defined, where it is used, and what a file consists of.
 //!
-//! The index stores the symbols of each file on its own ([`docent_core::symbols`]). A question is answered in two
-//! steps: the store names the files in which the name occurs, and `resolve` follows scopes, imports and
-//! receivers from each use to a definition, at the time of the question.
+//! The index stores the symbols of each file on its own ([`docent_core::symbols`]). A question is answered
+//! in two steps: the store names the files in which the name occurs, and `resolve` follows scopes, imports
+//! and receivers from each use to a definition, at the time of the question.
 //!
-//! Invariant: a use that is called exact was followed to its definition; all others of that name are listed as
-//! found by name. An answer says how many files it rests on.
+//! Invariant: a use that is called exact was followed to its definition; all others of that name are listed
+//! as found by name. An answer says how many files it rests on.
 
 mod call_tree;
 mod candidate;

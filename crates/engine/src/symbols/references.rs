@@ -1,7 +1,7 @@
 //! Uses of a definition: every place with its name, followed to a definition as far as the text allows.
 //!
-//! Invariant: a use whose name was followed to another definition is left out, unless one of both types is based
-//! on the other, because then it may mean both when the program runs.
+//! Invariant: a use whose name was followed to another definition is left out, unless one of both types is
+//! based on the other, because then it may mean both when the program runs.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use docent_core::symbols::{
 use super::call_tree;
 use super::candidate::SymbolCandidate;
 use super::current::{ShownText, SymbolFiles};
-use super::family::Family;
+use super::family::LanguageFamily;
 use super::find::{find_candidates, freshen, ground};
 use super::implementations;
 use super::loaded::{DefinitionRef, FileId, LoadedFile, LoadedFiles};
@@ -73,7 +73,7 @@ fn find(context: &SymbolContext<'_>, query: &ReferenceQuery<'_>) -> Result<Refer
     let project = RootFiles { root: context.root };
     let outcome = context.index.symbols(|store| {
         let resolver = SymbolResolver::new(LoadedFiles::new(context.root, store), &project);
-        let question = Question {
+        let question = ReferenceSearch {
             resolver: &resolver,
             deadline: context.deadline,
         };
@@ -105,7 +105,7 @@ fn find_meant(
 }
 
 /// One question about references, on one state of the index.
-pub(super) struct Question<'a> {
+pub(super) struct ReferenceSearch<'a> {
     pub(super) resolver: &'a SymbolResolver<'a>,
     deadline: &'a Deadline,
 }
@@ -123,7 +123,7 @@ pub(super) struct GradedUses {
     pub(super) unfollowed: usize,
 }
 
-impl Question<'_> {
+impl ReferenceSearch<'_> {
     fn answer(
         &self,
         context: &SymbolContext<'_>,
@@ -198,7 +198,8 @@ impl Question<'_> {
         Ok(id.map(|id| DefinitionRef { file, id }))
     }
 
-    /// The target with everything that is the same definition to a reader: overloads, declarations in headers.
+    /// The target with everything that is the same definition to a reader: overloads, declarations in
+    /// headers.
     pub(super) fn with_declarations(
         &self,
         target: DefinitionRef,
@@ -207,12 +208,12 @@ impl Question<'_> {
         let definition = file.definition(target.id);
         let name = file.symbols.name(definition.name);
         let scope = file.symbols.name(definition.scope);
-        let family = Family::of(file.language);
+        let family = LanguageFamily::of(file.language);
         let mut same = HashSet::from([target]);
         let in_file = |loaded: &LoadedFile, at: FileId, same: &mut HashSet<DefinitionRef>| {
             for (id, other) in loaded.definitions_named(name) {
-                // A `static` function of another file is another function, and so is a second one with a body,
-                // which belongs to another program.
+                // A `static` function of another file is another function, and so is a second one with a
+                // body, which belongs to another program.
                 let is_same =
                     at == target.file || !(other.is_file_local || other.has_body && definition.has_body);
                 if is_same
@@ -228,7 +229,7 @@ impl Question<'_> {
         if family.has_declarations && !definition.is_file_local {
             for other in self.resolver.files.defining(name)?.iter() {
                 let loaded = self.resolver.files.file(*other);
-                if Family::of(loaded.language).id == family.id {
+                if LanguageFamily::of(loaded.language).id == family.id {
                     in_file(&loaded, *other, &mut same);
                 }
             }
@@ -249,7 +250,7 @@ impl Question<'_> {
             if !names.contains(&name) {
                 names.push(name);
             }
-            families.push(Family::of(file.language).id);
+            families.push(LanguageFamily::of(file.language).id);
             beside.extend(owner_names(&file, file.definition(target.id)));
             all.extend(self.with_declarations(*target)?);
         }
@@ -264,7 +265,7 @@ impl Question<'_> {
             for file in files {
                 self.check_deadline()?;
                 let loaded = self.resolver.files.file(file);
-                if !families.contains(&Family::of(loaded.language).id) {
+                if !families.contains(&LanguageFamily::of(loaded.language).id) {
                     continue;
                 }
                 let mut graded = self.grade_file(file, &loaded, &name, &all)?;
@@ -347,7 +348,7 @@ impl Question<'_> {
     fn may_mean(&self, file: FileId, reference: &Reference, target: DefinitionRef) -> bool {
         let loaded = self.resolver.files.file(target.file);
         let definition = loaded.definition(target.id);
-        let family = Family::of(loaded.language);
+        let family = LanguageFamily::of(loaded.language);
         let is_member = definition.kind == SymbolKind::Method
             || definition.kind == SymbolKind::Field
             || !loaded.symbols.name(definition.scope).is_empty();
@@ -372,7 +373,7 @@ impl Question<'_> {
         let is_interface = |of: DefinitionRef| {
             let file = self.resolver.files.file(of.file);
             file.definition(of.id).kind == SymbolKind::Interface
-                && Family::of(file.language).has_structural_types
+                && LanguageFamily::of(file.language).has_structural_types
         };
         is_interface(a) || is_interface(b) || self.is_based_on(a, b, 6) || self.is_based_on(b, a, 6)
     }
@@ -381,7 +382,7 @@ impl Question<'_> {
     fn is_linked(&self, of: DefinitionRef) -> bool {
         let file = self.resolver.files.file(of.file);
         let definition = file.definition(of.id);
-        Family::of(file.language).has_declarations
+        LanguageFamily::of(file.language).has_declarations
             && definition.kind == SymbolKind::Function
             && !definition.is_file_local
     }
@@ -404,7 +405,7 @@ impl Question<'_> {
         let name = scope.rsplit('.').next().filter(|name| !name.is_empty())?;
         let values = self.resolver.values_of_name(of.file, name, None, 4).ok()?;
         values.into_iter().find_map(|value| match value {
-            super::resolve::Value::Definition(definition) => Some(definition),
+            super::resolve::ExpressionValue::Definition(definition) => Some(definition),
             _ => None,
         })
     }
@@ -415,7 +416,7 @@ impl Question<'_> {
         };
         let bases = self.resolver.bases(one, 4).unwrap_or_default();
         bases.into_iter().any(|value| match value {
-            super::resolve::Value::Definition(definition) => {
+            super::resolve::ExpressionValue::Definition(definition) => {
                 definition == base || definition != one && self.is_based_on(definition, base, depth)
             }
             _ => false,
@@ -509,8 +510,8 @@ fn aliases_of(loaded: &LoadedFile, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// Uses with their lines as the file has them now. `None` if the file is gone; a file that has changed since it
-/// was indexed is left out, and the freshness of the answer says so.
+/// Uses with their lines as the file has them now. `None` if the file is gone; a file that has changed
+/// since it was indexed is left out, and the freshness of the answer says so.
 fn show_uses(loaded: &LoadedFile, graded: &[GradedUse], files: &mut SymbolFiles<'_>) -> Option<FileUses> {
     let file = files.load(&loaded.path)?;
     if file.content_hash != loaded.content_hash {

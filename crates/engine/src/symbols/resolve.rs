@@ -1,7 +1,7 @@
 //! Resolution: from a name or an expression in one file to the definitions it means.
 //!
-//! Scopes come first, then imports, then the package; receivers are followed through annotations, constructors,
-//! fields and results of functions (`values.rs`). No type checker, and nothing is run.
+//! Scopes come first, then imports, then the package; receivers are followed through annotations,
+//! constructors, fields and results of functions (`values.rs`). No type checker, and nothing is run.
 //!
 //! Invariant: every question takes a bounded number of steps, so that cyclic imports and types end.
 
@@ -16,7 +16,7 @@ use docent_core::symbols::{
 };
 
 use super::constructors::is_constructor;
-use super::family::{Family, Visibility};
+use super::family::{LanguageFamily, Visibility};
 use super::loaded::{DefinitionRef, FileId, LoadedFile, LoadedFiles};
 use crate::store::StoreError;
 
@@ -36,21 +36,21 @@ pub(super) struct SymbolResolver<'a> {
     pub(super) files: LoadedFiles<'a>,
     pub(super) imports: Resolver<'a>,
     pub(super) resolved: RefCell<HashMap<(FileId, String), ImportedFiles>>,
-    pub(super) values: RefCell<HashMap<(FileId, ExpressionId), Vec<Value>>>,
-    pub(super) exported: RefCell<HashMap<(FileId, String), Vec<Value>>>,
+    pub(super) values: RefCell<HashMap<(FileId, ExpressionId), Vec<ExpressionValue>>>,
+    pub(super) exported: RefCell<HashMap<(FileId, String), Vec<ExpressionValue>>>,
     steps: Cell<usize>,
 }
 
 /// A value that an expression may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum ExpressionValue {
     /// The definition itself: a class, a function, a namespace.
     Definition(DefinitionRef),
     /// An object of a type.
     Instance(DefinitionRef),
     /// An imported module or package.
     Module(Rc<Vec<FileId>>),
-    Collection(Box<Value>),
+    Collection(Box<ExpressionValue>),
     /// Not of this project: a package, a module of the language.
     ExternalModule,
     /// An object of a type that the project does not define.
@@ -68,7 +68,7 @@ pub(super) enum Resolution {
     Unknown,
 }
 
-pub(super) type Values = Result<Vec<Value>, StoreError>;
+pub(super) type Values = Result<Vec<ExpressionValue>, StoreError>;
 
 impl<'a> SymbolResolver<'a> {
     pub(super) fn new(files: LoadedFiles<'a>, project: &'a dyn ProjectFiles) -> Self {
@@ -118,7 +118,7 @@ impl<'a> SymbolResolver<'a> {
         }
     }
 
-    fn resolve_member(&self, receivers: &[Value], name: &str) -> Result<Resolution, StoreError> {
+    fn resolve_member(&self, receivers: &[ExpressionValue], name: &str) -> Result<Resolution, StoreError> {
         let mut found = Vec::new();
         let mut is_external = false;
         let mut is_unknown = receivers.is_empty();
@@ -190,7 +190,7 @@ impl<'a> SymbolResolver<'a> {
             return Ok(Vec::new());
         };
         let loaded = self.files.file(file);
-        let family = Family::of(loaded.language);
+        let family = LanguageFamily::of(loaded.language);
         let local = self.lexical_definitions(file, &loaded, name, within, family)?;
         if !local.is_empty() && !self.are_impl_blocks(&loaded, &local) {
             return Ok(local);
@@ -231,7 +231,7 @@ impl<'a> SymbolResolver<'a> {
                 }
             }
             if has_impl_blocks && values.len() == known {
-                values.push(Value::ExternalModule);
+                values.push(ExpressionValue::ExternalModule);
             }
         }
         Ok(limit(values))
@@ -244,7 +244,7 @@ impl<'a> SymbolResolver<'a> {
         loaded: &LoadedFile,
         name: &str,
         within: Option<DefinitionId>,
-        family: Family,
+        family: LanguageFamily,
     ) -> Values {
         let mut around: Vec<Option<DefinitionId>> = vec![None];
         let mut at = within;
@@ -284,7 +284,7 @@ impl<'a> SymbolResolver<'a> {
         };
         let best = visible.iter().filter(|found| nearest(found) == best);
         Ok(limit(
-            best.map(|(_, id)| Value::Definition(DefinitionRef { file, id: *id }))
+            best.map(|(_, id)| ExpressionValue::Definition(DefinitionRef { file, id: *id }))
                 .collect(),
         ))
     }
@@ -302,17 +302,19 @@ impl<'a> SymbolResolver<'a> {
             let definition = loaded.definition(id);
             let is_type = definition.kind.is_container() && definition.kind != SymbolKind::Module;
             let class = if is_type {
-                vec![Value::Instance(DefinitionRef { file, id })]
+                vec![ExpressionValue::Instance(DefinitionRef { file, id })]
             } else if is_outside_of_type(loaded, definition) {
                 let scope = loaded.symbols.name(definition.scope);
                 let class = scope.rsplit('.').next().unwrap_or_default();
-                self.package_definitions(file, loaded, class, Family::of(loaded.language))?
+                self.package_definitions(file, loaded, class, LanguageFamily::of(loaded.language))?
             } else {
                 Vec::new()
             };
             for class in class {
                 if let Resolution::Found(found) = self.members(&class, name, MAX_DEPTH)? {
-                    return Ok(limit(found.into_iter().map(Value::Definition).collect()));
+                    return Ok(limit(
+                        found.into_iter().map(ExpressionValue::Definition).collect(),
+                    ));
                 }
             }
             at = definition.parent;
@@ -326,18 +328,22 @@ impl<'a> SymbolResolver<'a> {
         file: FileId,
         loaded: &LoadedFile,
         name: &str,
-        family: Family,
+        family: LanguageFamily,
     ) -> Values {
         if family.visibility == Visibility::File {
             return Ok(Vec::new());
         }
         let mut values = Vec::new();
-        for other in self.files.defining(name)?.iter() {
+        let candidates = match family.visibility {
+            Visibility::Directory => self.files.defining_beside(name, loaded.directory())?,
+            _ => self.files.defining(name)?,
+        };
+        for other in candidates.iter() {
             if *other == file && family.visibility != Visibility::Program {
                 continue;
             }
             let candidate = self.files.file(*other);
-            if Family::of(candidate.language).id != family.id {
+            if LanguageFamily::of(candidate.language).id != family.id {
                 continue;
             }
             let is_visible = match family.visibility {
@@ -362,14 +368,14 @@ impl<'a> SymbolResolver<'a> {
                     .is_some_and(|parent| candidate.definition(parent).kind == SymbolKind::Module);
                 (is_top || is_enumerator || in_module) && (!definition.is_file_local || *other == file)
             });
-            values.extend(top.map(|(id, _)| Value::Definition(DefinitionRef { file: *other, id })));
+            values.extend(top.map(|(id, _)| ExpressionValue::Definition(DefinitionRef { file: *other, id })));
         }
         Ok(limit(values))
     }
 }
 
-pub(super) fn limit(mut values: Vec<Value>) -> Vec<Value> {
-    let mut kept: Vec<Value> = Vec::with_capacity(values.len().min(MAX_VALUES));
+pub(super) fn limit(mut values: Vec<ExpressionValue>) -> Vec<ExpressionValue> {
+    let mut kept: Vec<ExpressionValue> = Vec::with_capacity(values.len().min(MAX_VALUES));
     for value in values.drain(..) {
         if kept.len() < MAX_VALUES && !kept.contains(&value) {
             kept.push(value);
@@ -387,9 +393,9 @@ fn is_outside_of_type(file: &LoadedFile, definition: &SymbolDefinition) -> bool 
 }
 
 /// The definitions among values.
-pub(super) fn as_resolution(values: &[Value]) -> Resolution {
+pub(super) fn as_resolution(values: &[ExpressionValue]) -> Resolution {
     let definitions = values.iter().filter_map(|value| match value {
-        Value::Definition(definition) => Some(*definition),
+        ExpressionValue::Definition(definition) => Some(*definition),
         _ => None,
     });
     let mut found: Vec<DefinitionRef> = definitions.collect();
@@ -397,7 +403,12 @@ pub(super) fn as_resolution(values: &[Value]) -> Resolution {
         found.sort_unstable();
         return Resolution::Found(found);
     }
-    let is_external = |value: &Value| matches!(value, Value::ExternalModule | Value::Module(_));
+    let is_external = |value: &ExpressionValue| {
+        matches!(
+            value,
+            ExpressionValue::ExternalModule | ExpressionValue::Module(_)
+        )
+    };
     if !values.is_empty() && values.iter().all(is_external) {
         Resolution::External
     } else {

@@ -23,8 +23,8 @@ const FILES: [(&str, &str); 9] = [
     (
         "src/ui/row.rs",
         "/// A row of the screen. It has cells.\npub struct Row {\n    cells: u32,\n}\n\nimpl Row {\n    \
-         /// Replaces a character.\n    pub fn replace(&mut self, at: usize) {\n        self.cells = 1;\n    }\n}\n\n\
-         pub fn render_rows() {}\n\npub fn render_cells() {}\n",
+         /// Replaces a character.\n    pub fn replace(&mut self, at: usize) {\n        \
+         self.cells = 1;\n    }\n}\n\npub fn render_rows() {}\n\npub fn render_cells() {}\n",
     ),
     (
         "src/table.py",

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use docent_core::language::Language;
 use docent_core::symbols::{DefinitionId, Expression, ExpressionId, SymbolDefinition, SymbolKind};
 
-use super::family::{Family, Visibility};
+use super::family::{LanguageFamily, Visibility};
 use super::loaded::{DefinitionRef, FileId, LoadedFile};
-use super::resolve::{MAX_VALUES, Resolution, SymbolResolver, Value, Values, as_resolution, limit};
+use super::resolve::{ExpressionValue, MAX_VALUES, Resolution, SymbolResolver, Values, as_resolution, limit};
 use crate::store::StoreError;
 
 impl SymbolResolver<'_> {
@@ -25,9 +25,9 @@ impl SymbolResolver<'_> {
         let of = |id: DefinitionId| DefinitionRef { file, id };
         let values = match loaded.symbols.expressions.get(expression.0 as usize) {
             None => Vec::new(),
-            Some(Expression::Builtin) => vec![Value::ExternalInstance],
-            Some(Expression::Definition(id)) => vec![Value::Definition(of(*id))],
-            Some(Expression::This(id)) => vec![Value::Instance(of(*id))],
+            Some(Expression::Builtin) => vec![ExpressionValue::ExternalInstance],
+            Some(Expression::Definition(id)) => vec![ExpressionValue::Definition(of(*id))],
+            Some(Expression::This(id)) => vec![ExpressionValue::Instance(of(*id))],
             Some(Expression::Super(id)) => {
                 let bases = self.bases(of(*id), depth)?;
                 bases.into_iter().map(instance_of).collect()
@@ -59,7 +59,7 @@ impl SymbolResolver<'_> {
                 let inner = self.values_of(file, *inner, depth)?;
                 inner
                     .into_iter()
-                    .map(|value| Value::Collection(Box::new(value)))
+                    .map(|value| ExpressionValue::Collection(Box::new(value)))
                     .collect()
             }
             Some(Expression::Element(of)) => {
@@ -67,7 +67,7 @@ impl SymbolResolver<'_> {
                 collections
                     .into_iter()
                     .filter_map(|value| match value {
-                        Value::Collection(inner) => Some(*inner),
+                        ExpressionValue::Collection(inner) => Some(*inner),
                         _ => None,
                     })
                     .collect()
@@ -80,18 +80,19 @@ impl SymbolResolver<'_> {
         Ok(values)
     }
 
-    fn values_of_member(&self, receivers: &[Value], name: &str, depth: u8) -> Values {
+    fn values_of_member(&self, receivers: &[ExpressionValue], name: &str, depth: u8) -> Values {
         let mut values = Vec::new();
         for receiver in receivers {
             match receiver {
-                Value::ExternalModule => values.push(Value::ExternalModule),
+                ExpressionValue::ExternalModule => values.push(ExpressionValue::ExternalModule),
                 _ => match self.members(receiver, name, depth)? {
                     Resolution::Found(found) => {
-                        values.extend(
-                            self.read_all(found.into_iter().map(Value::Definition).collect(), depth)?,
-                        );
+                        values.extend(self.read_all(
+                            found.into_iter().map(ExpressionValue::Definition).collect(),
+                            depth,
+                        )?);
                     }
-                    Resolution::External => values.push(Value::ExternalInstance),
+                    Resolution::External => values.push(ExpressionValue::ExternalInstance),
                     Resolution::Unknown => values.extend(self.submodule(receiver, name)?),
                 },
             }
@@ -100,8 +101,8 @@ impl SymbolResolver<'_> {
     }
 
     /// `package.module`, where the package is a directory.
-    fn submodule(&self, receiver: &Value, name: &str) -> Values {
-        let Value::Module(files) = receiver else {
+    fn submodule(&self, receiver: &ExpressionValue, name: &str) -> Values {
+        let ExpressionValue::Module(files) = receiver else {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();
@@ -120,16 +121,16 @@ impl SymbolResolver<'_> {
         Ok(if found.is_empty() {
             Vec::new()
         } else {
-            vec![Value::Module(Rc::new(found))]
+            vec![ExpressionValue::Module(Rc::new(found))]
         })
     }
 
     /// The values that reading definitions gives: a field has the value of its type, a function is itself.
-    fn read_all(&self, values: Vec<Value>, depth: u8) -> Values {
+    fn read_all(&self, values: Vec<ExpressionValue>, depth: u8) -> Values {
         let mut read = Vec::new();
         for value in values {
             match value {
-                Value::Definition(definition) => {
+                ExpressionValue::Definition(definition) => {
                     let file = self.files.file(definition.file);
                     let found = file.definition(definition.id);
                     let is_variable = matches!(
@@ -139,7 +140,7 @@ impl SymbolResolver<'_> {
                     match found.result.filter(|_| is_variable) {
                         Some(result) => read.extend(self.values_of(definition.file, result, depth)?),
                         None if is_variable => {}
-                        None => read.push(Value::Definition(definition)),
+                        None => read.push(ExpressionValue::Definition(definition)),
                     }
                 }
                 other => read.push(other),
@@ -149,16 +150,18 @@ impl SymbolResolver<'_> {
     }
 
     /// The values that a call can return.
-    fn result_of(&self, callee: &Value, depth: u8) -> Values {
+    fn result_of(&self, callee: &ExpressionValue, depth: u8) -> Values {
         let definition = match callee {
-            Value::Definition(definition) => *definition,
-            Value::ExternalModule | Value::ExternalInstance => return Ok(vec![Value::ExternalInstance]),
+            ExpressionValue::Definition(definition) => *definition,
+            ExpressionValue::ExternalModule | ExpressionValue::ExternalInstance => {
+                return Ok(vec![ExpressionValue::ExternalInstance]);
+            }
             _ => return Ok(Vec::new()),
         };
         let file = self.files.file(definition.file);
         let found = file.definition(definition.id);
         if found.kind.is_container() {
-            return Ok(vec![Value::Instance(definition)]);
+            return Ok(vec![ExpressionValue::Instance(definition)]);
         }
         match found.result {
             Some(result) => self.values_of(definition.file, result, depth),
@@ -166,7 +169,8 @@ impl SymbolResolver<'_> {
         }
     }
 
-    /// The types that a type is based on. [`Value::ExternalModule`] for one that is not of this project.
+    /// The types that a type is based on. [`ExpressionValue::ExternalModule`] for one that is not of this
+    /// project.
     pub(super) fn bases(&self, of: DefinitionRef, depth: u8) -> Values {
         let file = self.files.file(of.file);
         let mut bases = Vec::new();
@@ -174,7 +178,7 @@ impl SymbolResolver<'_> {
             for base in &file.definition(part).bases {
                 let values = self.values_of(of.file, *base, depth)?;
                 if values.is_empty() {
-                    bases.push(Value::ExternalModule);
+                    bases.push(ExpressionValue::ExternalModule);
                 }
                 bases.extend(values);
             }
@@ -183,19 +187,24 @@ impl SymbolResolver<'_> {
     }
 
     /// The members of a value with a name.
-    pub(super) fn members(&self, of: &Value, name: &str, depth: u8) -> Result<Resolution, StoreError> {
+    pub(super) fn members(
+        &self,
+        of: &ExpressionValue,
+        name: &str,
+        depth: u8,
+    ) -> Result<Resolution, StoreError> {
         let Some(depth) = depth.checked_sub(1).filter(|_| self.step()) else {
             return Ok(Resolution::Unknown);
         };
         match of {
-            Value::ExternalModule | Value::ExternalInstance | Value::Collection(_) => {
-                Ok(Resolution::External)
-            }
-            Value::Module(files) => {
+            ExpressionValue::ExternalModule
+            | ExpressionValue::ExternalInstance
+            | ExpressionValue::Collection(_) => Ok(Resolution::External),
+            ExpressionValue::Module(files) => {
                 let values = self.exported_by_all(files, name, depth)?;
                 Ok(as_resolution(&values))
             }
-            Value::Definition(definition) | Value::Instance(definition) => {
+            ExpressionValue::Definition(definition) | ExpressionValue::Instance(definition) => {
                 let own = self.own_members(*definition, name)?;
                 if !own.is_empty() {
                     return Ok(Resolution::Found(own));
@@ -221,7 +230,7 @@ impl SymbolResolver<'_> {
     ) -> Result<Vec<DefinitionRef>, StoreError> {
         let file = self.files.file(of.file);
         let path = file.path_of(file.definition(of.id));
-        let family = Family::of(file.language);
+        let family = LanguageFamily::of(file.language);
         let is_member = |loaded: &LoadedFile, definition: &SymbolDefinition| {
             loaded.symbols.name(definition.scope) == path
         };
@@ -232,16 +241,15 @@ impl SymbolResolver<'_> {
         if !found.is_empty() || !family.has_split_types {
             return Ok(found);
         }
-        for other in self
-            .files
-            .defining(name)?
-            .iter()
-            .filter(|other| **other != of.file)
-        {
+        let candidates = match family.visibility {
+            Visibility::Directory => self.files.defining_beside(name, file.directory())?,
+            _ => self.files.defining(name)?,
+        };
+        for other in candidates.iter().filter(|other| **other != of.file) {
             let candidate = self.files.file(*other);
             let is_same_package =
                 family.visibility != Visibility::Directory || candidate.directory() == file.directory();
-            if Family::of(candidate.language).id != family.id || !is_same_package {
+            if LanguageFamily::of(candidate.language).id != family.id || !is_same_package {
                 continue;
             }
             if file.language == Language::Rust && !self.is_type_of_file(*other, &file, of)? {
@@ -257,10 +265,10 @@ impl SymbolResolver<'_> {
     }
 }
 
-fn instance_of(value: Value) -> Value {
+fn instance_of(value: ExpressionValue) -> ExpressionValue {
     match value {
-        Value::Definition(definition) => Value::Instance(definition),
-        Value::ExternalModule | Value::Module(_) => Value::ExternalInstance,
+        ExpressionValue::Definition(definition) => ExpressionValue::Instance(definition),
+        ExpressionValue::ExternalModule | ExpressionValue::Module(_) => ExpressionValue::ExternalInstance,
         other => other,
     }
 }
