@@ -12,6 +12,7 @@ pub mod client_config;
 pub mod lcov;
 pub mod page;
 pub mod redact;
+pub mod symbols;
 
 /// Splits off the first byte, which chooses among variants of a check.
 fn split_selector(input: &[u8]) -> (usize, &[u8]) {
@@ -126,6 +127,11 @@ mod tests {
             client_config::check_json(file.as_bytes());
             client_config::check_toml(file.as_bytes());
         }
+    }
+
+    #[test]
+    fn symbols_read_back_as_they_were_stored() {
+        inputs().for_each(|input| symbols::check(&input));
     }
 
     #[test]

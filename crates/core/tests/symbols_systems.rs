@@ -117,23 +117,22 @@ fn rust() {
     1: import people, import Person
     2: import HashMap
     11: call mark
-    16: type Vec, type Book
-    17: type Option, type Reader
+    16: type Book
+    17: type Reader
     23: type Reader
     24: type Book
-    27: type Clone
     28: type Reader, type State
     30: call lend of this(Lend@27), name people, call anybody of people
     34: type Lend
-    36: member books of ?, name Vec, call new of Vec, member reader of ?, name None
+    36: member books of ?, call new of Vec, member reader of ?
     39: type Book
     40: member books of this(Shelf@34)
-    43: type HashMap, type Book, type Result, type State
+    43: type HashMap, type Book, type State
     44: call first of this(Shelf@34)
     45: call open of this(Shelf@34).first(), name MAX_COPIES
     46: member books of this(Shelf@34), call iter of this(Shelf@34).books
     47: call close of this(Shelf@34).books[]
-    49: type Some, member reader of this(Shelf@34)
+    49: member reader of this(Shelf@34)
     50: call read of this(Shelf@34).reader
     52: call state of this(Shelf@34)
     53: name State, member OnShelf of State, call sweep
@@ -148,7 +147,7 @@ fn rust() {
     63: call audit of Shelf@34
     64: member people of crate, call find of crate.people
     65: member books of this(Shelf@34), call iter of this(Shelf@34).books, call map of this(Shelf@34).books, name Book, member open of Book
-    66: call Ok, name State, member OnShelf of State
+    66: name State, member OnShelf of State
     70: type Lend
     71: type Reader, type State
     72: call lend_twice of this(Shelf@70)
@@ -173,13 +172,11 @@ fn broken_rust() {
     def 22 function empty: <Shelf>
     import fmt of std::fmt as "fmt" (handed on)
     1: import fmt
-    4: type Vec, type String
     9: member books of this(Shelf@7), call len of this(Shelf@7).books
-    12: type Option, type String
     13: member books of this(Shelf@7), member get of this(Shelf@7).books
     18: member books of this(Shelf@7), call clear of this(Shelf@7).books
     22: type Shelf
-    23: type Shelf, member books of ?, name Vec, call new of Vec
+    23: type Shelf, member books of ?, call new of Vec
     "#);
 }
 
@@ -215,7 +212,6 @@ fn java() {
     21: type Reader
     22: name MAX
     23: member reader of this(Shelf@10)
-    26: type Override
     27: type Book
     28: name books, call get of books
     31: type Visitor, type IOException
@@ -257,10 +253,9 @@ fn broken_java() {
     def 25 constant Channel.MAIL
     import List of java.util.List as "List"
     3: import List
-    7: type List, type String
-    9: type List, type String
+    7: type List
+    9: type List
     10: member queue of this(Reminders@6)
-    13: type String
     14: name queue, member add of queue, call trim of <String>
     15: name queue, call isEmpty of queue
     21: name queue, call size of queue

@@ -80,9 +80,8 @@ pub trait SymbolStore {
     /// At most `limit` files that define a name, in the order of their paths.
     fn files_defining(&self, name: &str, limit: usize) -> Result<FilesWithName, StoreError>;
 
-    /// Files that use a name, in the order of their paths. If there are more than `limit`, only those that
-    /// also use or define one of the names in `beside`, and at most `limit`.
-    fn files_using(&self, name: &str, beside: &[String], limit: usize) -> Result<FilesWithName, StoreError>;
+    /// Files that use a name, in the order of their paths.
+    fn files_using(&self, query: &UsingQuery<'_>) -> Result<FilesWithName, StoreError>;
 
     /// The symbols of one file. `None` if it has none: not indexed, not parsed, or without a grammar.
     fn symbols_of(&self, path: &str) -> Result<Option<SymbolsDocument>, StoreError>;
@@ -116,6 +115,18 @@ pub struct SymbolsEntry {
     /// Each name once. Names of more than 200 bytes are not found.
     pub defined: Vec<String>,
     pub used: Vec<String>,
+}
+
+/// A question for the files that use a name.
+#[derive(Clone, Copy, Debug)]
+pub struct UsingQuery<'a> {
+    pub name: &'a str,
+    /// If more than `narrow_above` files use the name, only those that use or define one of these are meant.
+    /// Ignored if it is empty.
+    pub beside: &'a [String],
+    pub narrow_above: usize,
+    /// Files that are returned, at most.
+    pub limit: usize,
 }
 
 /// Files in which a name occurs.

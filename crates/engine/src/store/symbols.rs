@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::chunks::{ChunkFields, EmbeddedChunks};
 use super::embedded::{StoredBytes, catch_panics, exact_query};
 use super::top::KEY;
-use super::{FilesWithName, StoreError, SymbolStore, SymbolsDocument, SymbolsEntry};
+use super::{FilesWithName, StoreError, SymbolStore, SymbolsDocument, SymbolsEntry, UsingQuery};
 
 /// The kind of documents with symbols, in the field of chunk kinds.
 pub(super) const SYMBOLS_KIND: &str = "symbols";
@@ -198,7 +198,8 @@ impl SymbolStore for EmbeddedChunks {
         self.files_with(self.schema.defined, name, limit)
     }
 
-    fn files_using(&self, name: &str, beside: &[String], limit: usize) -> Result<FilesWithName, StoreError> {
+    fn files_using(&self, query: &UsingQuery<'_>) -> Result<FilesWithName, StoreError> {
+        let UsingQuery { name, beside, .. } = *query;
         if !is_term(name) {
             return Ok(FilesWithName::default());
         }
@@ -207,7 +208,7 @@ impl SymbolStore for EmbeddedChunks {
             let searcher = self.reader.searcher();
             let mut found = documents_with(&searcher, fields.used, name)?;
             let total = found.len();
-            if total > limit && !beside.is_empty() {
+            if total > query.narrow_above && !beside.is_empty() {
                 let mut kept: BTreeSet<DocAddress> = BTreeSet::new();
                 for name in beside.iter().filter(|name| is_term(name)) {
                     kept.extend(documents_with(&searcher, fields.used, name)?);
@@ -216,7 +217,7 @@ impl SymbolStore for EmbeddedChunks {
                 found.retain(|address| kept.contains(address));
             }
             Ok(FilesWithName {
-                documents: read_symbols(&searcher, found, limit)?,
+                documents: read_symbols(&searcher, found, query.limit)?,
                 total,
             })
         })

@@ -10,6 +10,7 @@ use super::loaded::DefinitionRef;
 use super::references::ReferenceSearch;
 use super::resolve::ExpressionValue;
 use super::{Grade, SymbolError, TreeNode};
+use crate::store::UsingQuery;
 
 /// Files that are searched for types based on one type.
 const MAX_FILES: usize = 20_000;
@@ -86,7 +87,12 @@ fn direct_subtypes(
     let name = file.symbols.name(file.definition(base.id).name).to_owned();
     let family = LanguageFamily::of(file.language).id;
     let mut found = Vec::new();
-    let (users, _) = resolver.files.using(&name, &[], MAX_FILES)?;
+    let (users, _) = resolver.files.using(&UsingQuery {
+        name: &name,
+        beside: &[],
+        narrow_above: MAX_FILES,
+        limit: MAX_FILES,
+    })?;
     for user in users {
         let loaded = resolver.files.file(user);
         if LanguageFamily::of(loaded.language).id != family {

@@ -11,7 +11,7 @@ use docent_core::symbols::{
 };
 
 use crate::files::Root;
-use crate::store::{StoreError, SymbolStore, SymbolsDocument};
+use crate::store::{StoreError, SymbolStore, SymbolsDocument, UsingQuery};
 
 /// A loaded file. Files are numbered in the order in which they are loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -133,15 +133,9 @@ impl<'a> LoadedFiles<'a> {
         Ok(found)
     }
 
-    /// Files that use a name, and how many use it in all. Of more than `limit` files, those that have one
-    /// of the names in `beside` too.
-    pub(super) fn using(
-        &self,
-        name: &str,
-        beside: &[String],
-        limit: usize,
-    ) -> Result<(Vec<FileId>, usize), StoreError> {
-        let using = self.store.files_using(name, beside, limit)?;
+    /// Files that use a name, and how many use it in all.
+    pub(super) fn using(&self, query: &UsingQuery<'_>) -> Result<(Vec<FileId>, usize), StoreError> {
+        let using = self.store.files_using(query)?;
         let mut found = Vec::new();
         for document in using.documents {
             found.extend(self.add(document));

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::deadline::Deadline;
 use crate::dependencies::RootFiles;
-use crate::store::StoreError;
+use crate::store::{StoreError, UsingQuery};
 
 /// Definitions that one question can mean. More are a sign that a file or a scope must be named.
 const MAX_TARGETS: usize = 200;
@@ -39,8 +39,11 @@ const MAX_SUGGESTIONS: usize = 5;
 /// Names under which one definition is searched for.
 const MAX_NAMES: usize = 20;
 
-/// Files whose uses of one name are followed. Of a name that more files use, such as `Get`, the uses in files
-/// that also have the type or the package of the definition.
+/// Of a name that more files use, such as `Get`, the uses in files that also have the type or the package of the
+/// definition are followed.
+const MAX_FILES_WITHOUT_OWNER: usize = 200;
+
+/// Files whose uses of one name are followed.
 const MAX_FOLLOWED_FILES: usize = 1_000;
 
 /// Finds the uses of a definition, the definitions that it uses, or its implementations.
@@ -260,7 +263,12 @@ impl ReferenceSearch<'_> {
         while let Some(name) = names.get(next).cloned() {
             let is_alias = next >= defined;
             next += 1;
-            let (files, total) = self.resolver.files.using(&name, &beside, MAX_FOLLOWED_FILES)?;
+            let (files, total) = self.resolver.files.using(&UsingQuery {
+                name: &name,
+                beside: &beside,
+                narrow_above: MAX_FILES_WITHOUT_OWNER,
+                limit: MAX_FOLLOWED_FILES,
+            })?;
             unfollowed += total.saturating_sub(files.len());
             for file in files {
                 self.check_deadline()?;

@@ -59,6 +59,15 @@ fn zoo() -> EmbeddedChunks {
     store(entries, 2)
 }
 
+fn using(name: &str, limit: usize) -> UsingQuery<'_> {
+    UsingQuery {
+        name,
+        beside: &[],
+        narrow_above: limit,
+        limit,
+    }
+}
+
 #[test]
 fn files_are_found_by_the_names_they_define_and_use() {
     let store = zoo();
@@ -67,11 +76,11 @@ fn files_are_found_by_the_names_they_define_and_use() {
         ["src/b.rs"]
     );
     assert_eq!(
-        paths(store.files_using("tusk", &[], 9).unwrap().documents),
+        paths(store.files_using(&using("tusk", 9)).unwrap().documents),
         ["src/a.rs"]
     );
     assert_eq!(
-        paths(store.files_using("Ice", &[], 9).unwrap().documents),
+        paths(store.files_using(&using("Ice", 9)).unwrap().documents),
         ["src/a.rs", "src/b.rs", "src/c.rs"]
     );
     assert_eq!(
@@ -90,7 +99,11 @@ fn files_are_found_by_the_names_they_define_and_use() {
             [],
             "{name}"
         );
-        assert_eq!(store.files_using(name, &[], 9).unwrap().documents, [], "{name}");
+        assert_eq!(
+            store.files_using(&using(name, 9)).unwrap().documents,
+            [],
+            "{name}"
+        );
     }
     assert_eq!(store.count_symbol_files().unwrap(), 3);
     assert_eq!(store.count_chunks().unwrap(), 1);
@@ -157,7 +170,7 @@ fn a_cut_list_of_files_is_the_same_in_any_segments() {
         let numbers = (1..41).map(|number| number * step % 41);
         let entries = numbers.map(|number| symbols(&format!("{number}.rs"), &["a"], &["Ice"]));
         let store = store(entries.collect(), step);
-        paths(store.files_using("Ice", &[], 10).unwrap().documents)
+        paths(store.files_using(&using("Ice", 10)).unwrap().documents)
     });
     assert_eq!(answers[0].len(), 10);
     assert!(answers[0].is_sorted());
