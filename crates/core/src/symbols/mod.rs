@@ -16,6 +16,7 @@
 
 mod bindings;
 mod context;
+mod definition_facts;
 mod encoding;
 mod finish;
 mod import_bindings;

@@ -14,7 +14,7 @@ use super::reader::{MAX_NAME_BYTES, OpenDefinition, SymbolReader, THIS_TYPE, to_
 use super::rules::{self, ChildMeaning, NodeMeaning, NodeRule, ScopeKind};
 use super::{
     DefinitionId, Expression, ExpressionId, FileSymbols, NameId, Reference, ReferenceRole, SourcePosition,
-    SymbolKind, Target,
+    Target,
 };
 use crate::chunk::{Definition, FileSyntax};
 use crate::language::Language;
@@ -22,9 +22,6 @@ use crate::language::Language;
 /// Definitions and uses that are kept of a file. A person writes fewer.
 pub(super) const MAX_DEFINITIONS: usize = 20_000;
 const MAX_REFERENCES: usize = 200_000;
-
-/// Base classes and interfaces that are kept of a type.
-const MAX_BASES: usize = 100;
 
 /// The storage class of definitions that only their own file can use.
 pub(super) const LOCAL_MARK: &str = "static";
@@ -59,7 +56,7 @@ pub(super) struct SymbolWalk<'a> {
     /// The end of the last import by a call, so that the call is not read twice.
     pub(super) import_end: usize,
     /// How many functions without a name are open inside the innermost definition.
-    lambdas: usize,
+    pub(super) lambdas: usize,
 }
 
 /// A node whose children are being visited.
@@ -533,67 +530,6 @@ impl<'a> SymbolWalk<'a> {
         let name = self.reader.intern(text);
         let target = receiver.map_or(Target::UnknownMember, Target::Member);
         self.add_reference(node, name, context.role(ReferenceRole::Member), target);
-    }
-
-    /// Records the type that the innermost definition returns. A type that is written down wins over one that
-    /// a `return` tells.
-    fn set_result(&mut self, node: Node<'a>, is_declared: bool) {
-        let Some(open) = self.reader.open.last().copied() else {
-            return;
-        };
-        if open.kind.is_container() || self.lambdas > 0 {
-            return;
-        }
-        if self.reader.symbols.definitions[open.id.0 as usize]
-            .result
-            .is_none()
-        {
-            let result = if is_declared {
-                self.reader.instance_of(node)
-            } else {
-                self.reader.value_of(node)
-            };
-            self.reader.symbols.definitions[open.id.0 as usize].result = result;
-        }
-    }
-
-    /// `static int f(void)` outside of functions.
-    fn mark_as_local(&mut self, mark: Node<'a>) {
-        if self.reader.text_of(mark) == LOCAL_MARK
-            && let Some(open) = self.reader.open.last()
-            && open.kind == SymbolKind::Function
-            && open.name_start > mark.start_byte()
-        {
-            self.reader.symbols.definitions[open.id.0 as usize].is_file_local = true;
-        }
-    }
-
-    fn add_bases(&mut self, node: Node<'a>) {
-        let Some(open) = self.reader.open.last().copied() else {
-            return;
-        };
-        let nodes = match self.reader.value_of(node) {
-            Some(base) => {
-                self.add_base(open.id, base);
-                return;
-            }
-            None => named_children(node),
-        };
-        for node in nodes {
-            if let Some(base) = self.reader.value_of(node) {
-                self.add_base(open.id, base);
-            }
-        }
-    }
-
-    pub(super) fn add_base(&mut self, of: DefinitionId, base: ExpressionId) {
-        let expression = self.reader.symbols.expressions[base.0 as usize];
-        let definition = &mut self.reader.symbols.definitions[of.0 as usize];
-        // The cases of an enumeration extend it in Scala.
-        let is_itself = definition.has_body && expression == Expression::Name(definition.name);
-        if !is_itself && definition.bases.len() < MAX_BASES && !definition.bases.contains(&base) {
-            definition.bases.push(base);
-        }
     }
 }
 

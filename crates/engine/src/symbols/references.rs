@@ -39,8 +39,8 @@ const MAX_SUGGESTIONS: usize = 5;
 /// Names under which one definition is searched for.
 const MAX_NAMES: usize = 20;
 
-/// Of a name that more files use, such as `Get`, the uses in files that also have the type or the package of the
-/// definition are followed.
+/// Of a name that more files use, such as `Get`, the uses in files that also have the type or the package
+/// of the definition are followed.
 const MAX_FILES_WITHOUT_OWNER: usize = 200;
 
 /// Files whose uses of one name are followed.
