@@ -32,19 +32,25 @@ pub fn find_symbols(
     context: &SymbolContext<'_>,
     query: &SymbolQuery<'_>,
 ) -> Result<SymbolOutcome, SymbolError> {
+    let (found, ground) = answer_fresh(context, || find(context, query))?;
+    Ok(SymbolOutcome { ground, ..found })
+}
+
+/// The answer to a question on an index that was brought up to date, and the files that it rests on.
+pub(super) fn answer_fresh<T>(
+    context: &SymbolContext<'_>,
+    question: impl Fn() -> Result<T, SymbolError>,
+) -> Result<(T, Ground), SymbolError> {
     let mut freshness = freshen(context);
-    let found = match find(context, query) {
+    let answer = match question() {
         // The index has reported the damage to its worker, which rebuilds it while the second try waits.
         Err(SymbolError::Store(StoreError::Damaged(_))) => {
             freshness = freshen(context);
-            find(context, query)
+            question()
         }
-        found => found,
+        answer => answer,
     }?;
-    Ok(SymbolOutcome {
-        ground: ground(context, freshness)?,
-        ..found
-    })
+    Ok((answer, ground(context, freshness)?))
 }
 
 /// Brings the index up to date, as far as patience reaches.
@@ -60,7 +66,7 @@ pub(super) fn freshen(context: &SymbolContext<'_>) -> Freshness {
 }
 
 /// The files that an answer rests on.
-pub(super) fn ground(context: &SymbolContext<'_>, freshness: Freshness) -> Result<Ground, SymbolError> {
+fn ground(context: &SymbolContext<'_>, freshness: Freshness) -> Result<Ground, SymbolError> {
     let files = context.index.symbols(|store| store.count_symbol_files())?;
     Ok(Ground {
         files: usize::try_from(files).unwrap_or(usize::MAX),

@@ -15,7 +15,7 @@ use super::call_tree;
 use super::candidate::SymbolCandidate;
 use super::current::{ShownText, SymbolFiles};
 use super::family::LanguageFamily;
-use super::find::{find_candidates, freshen, ground};
+use super::find::{answer_fresh, find_candidates};
 use super::implementations;
 use super::loaded::{DefinitionRef, FileId, LoadedFile, LoadedFiles};
 use super::location::SymbolLocation;
@@ -51,19 +51,8 @@ pub fn find_references(
     context: &SymbolContext<'_>,
     query: &ReferenceQuery<'_>,
 ) -> Result<ReferenceOutcome, SymbolError> {
-    let mut freshness = freshen(context);
-    let found = match find(context, query) {
-        // The index has reported the damage to its worker, which rebuilds it while the second try waits.
-        Err(SymbolError::Store(StoreError::Damaged(_))) => {
-            freshness = freshen(context);
-            find(context, query)
-        }
-        found => found,
-    }?;
-    Ok(ReferenceOutcome {
-        ground: ground(context, freshness)?,
-        ..found
-    })
+    let (found, ground) = answer_fresh(context, || find(context, query))?;
+    Ok(ReferenceOutcome { ground, ..found })
 }
 
 fn find(context: &SymbolContext<'_>, query: &ReferenceQuery<'_>) -> Result<ReferenceOutcome, SymbolError> {
