@@ -382,7 +382,7 @@ mod tests {
     #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
     #[expect(dead_code, reason = "only the schema is looked at")]
-    struct Sample {
+    struct SampleArgs {
         /// What to find
         #[schemars(length(min = 1, max = 5))]
         some_text: String,
@@ -406,7 +406,7 @@ mod tests {
         let Value::Object(arguments) = arguments.clone() else {
             panic!("an object")
         };
-        match check(&schema::<Sample>(), arguments) {
+        match check(&schema::<SampleArgs>(), arguments) {
             Ok(known) => vec![Value::Object(known).to_string()],
             Err(problems) => problems.into_iter().map(|problem| problem.message).collect(),
         }
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn a_schema_speaks_of_the_call_and_not_of_rust() {
         assert_eq!(
-            Value::Object(schema::<Sample>()),
+            Value::Object(schema::<SampleArgs>()),
             json!({
                 "type": "object",
                 "properties": {
@@ -478,7 +478,7 @@ mod tests {
 
     #[test]
     fn a_schema_can_refuse_what_it_does_not_know() {
-        let mut strict = schema::<Sample>();
+        let mut strict = schema::<SampleArgs>();
         strict.insert("additionalProperties".into(), false.into());
         let given = json!({ "someText": "a", "other": 1 });
         let problems = check(&strict, given.as_object().unwrap().clone()).unwrap_err();

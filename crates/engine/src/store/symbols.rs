@@ -123,12 +123,15 @@ fn read_symbols(
     if found.len() > limit {
         // The key and not the position in a segment decides, because that differs between two indexes of
         // the same files.
-        let mut keyed: Vec<(u64, DocAddress)> = Vec::with_capacity(found.len());
-        for address in found {
-            let segment = searcher.segment_reader(address.segment_ord);
-            let key = segment.fast_fields().u64(KEY)?.first(address.doc_id);
-            keyed.push((key.unwrap_or_default(), address));
-        }
+        let segments = searcher.segment_readers().iter();
+        let keys: Vec<_> = segments
+            .map(|segment| segment.fast_fields().u64(KEY))
+            .collect::<tantivy::Result<_>>()?;
+        let key = |address: &DocAddress| keys[address.segment_ord as usize].first(address.doc_id);
+        let mut keyed: Vec<(u64, DocAddress)> = found
+            .iter()
+            .map(|address| (key(address).unwrap_or_default(), *address))
+            .collect();
         keyed.sort_unstable();
         keyed.truncate(limit);
         found = keyed.into_iter().map(|(_, address)| address).collect();

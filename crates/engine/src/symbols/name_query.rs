@@ -206,7 +206,7 @@ impl NameComparison {
 }
 
 /// Whether two names differ by at most one letter more, less or other, or by two neighbours swapped.
-fn is_within_one_edit(a: &str, b: &str) -> bool {
+pub(super) fn is_within_one_edit(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[start..], &b[start..]);

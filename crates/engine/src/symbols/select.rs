@@ -1,7 +1,9 @@
 //! A definition in the outline of a file, by its name.
 
-use super::FoundSymbol;
 use docent_core::symbols::SymbolKind;
+
+use super::FoundSymbol;
+use super::name_query::is_within_one_edit;
 
 /// The definitions of a file that a name means.
 #[derive(Clone, Debug, Default)]
@@ -28,9 +30,7 @@ pub fn find_in_outline<'a>(definitions: &'a [FoundSymbol], name: &str) -> Outlin
         let lower = name.to_lowercase();
         let is_similar = |one: &&FoundSymbol| {
             let other = one.name.to_lowercase();
-            other == lower
-                || is_one_edit_apart(&other, &lower)
-                || (!lower.is_empty() && other.starts_with(&lower))
+            is_within_one_edit(&other, &lower) || (!lower.is_empty() && other.starts_with(&lower))
         };
         definitions.iter().filter(is_similar).collect()
     } else {
@@ -45,18 +45,6 @@ fn is_in_scope(scope: &str, asked: &str) -> bool {
         || scope
             .strip_suffix(asked)
             .is_some_and(|before| before.is_empty() || before.ends_with('.'))
-}
-
-/// Whether two names differ by one letter more, less or other, or by two swapped.
-pub(crate) fn is_one_edit_apart(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[start..], &b[start..]);
-    let ends_alike = |x: usize, y: usize| a.len() >= x && b.len() >= y && a[x..] == b[y..];
-    ends_alike(1, 1)
-        || ends_alike(1, 0)
-        || ends_alike(0, 1)
-        || (ends_alike(2, 2) && a[0] == b[1] && a[1] == b[0])
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::*;
 use crate::language::Language;
 use crate::symbols::{ByteRange, chunk_with_symbols};
 
-/// Names that share prefixes, some beyond the limit of what is shared, some inside a character.
+/// Names with common prefixes: longer than a front-coded prefix may be, and ending inside a character.
 fn names() -> impl Strategy<Value = Vec<String>> {
     let long = "a".repeat(MAX_SHARED_BYTES - 1);
     let name = prop_oneof![
