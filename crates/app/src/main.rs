@@ -3,10 +3,11 @@
 //! Parses, runs, exits: 0 done, 1 failed, 2 wrong usage.
 //!
 //! Invariant: modules depend on each other in one direction, from the top of this list to its end: `cli`,
-//! `mcp`, `overview`, `tools`, `project`, `session`, `log`, `settings`, `terminal`, `markdown`. A test looks
-//! for cycles.
+//! `mcp`, `overview`, `tools`, `compact`, `project`, `session`, `log`, `settings`, `terminal`, `markdown`. A
+//! test looks for cycles.
 
 mod cli;
+mod compact;
 mod log;
 mod markdown;
 mod mcp;

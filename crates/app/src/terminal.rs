@@ -304,6 +304,28 @@ impl TerminalPage {
         Ok(())
     }
 
+    /// An answer in the compact form. Headings, numbers and folds are in colour; the text stays as it is.
+    pub(crate) fn compact(&mut self, text: &str) -> io::Result<()> {
+        for line in text.lines() {
+            let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+            let margin = match line.as_bytes().get(digits) {
+                Some(b'\t') => Some(digits),
+                Some(b':') if digits > 0 => Some(digits + 1),
+                _ => None,
+            };
+            match margin {
+                Some(end) => {
+                    let (number, code) = line.split_at(end);
+                    writeln!(self.out, "{NUMBER}{number}{NUMBER:#}{code}")?;
+                }
+                None if line.starts_with('…') => self.dim(line)?,
+                None if line.starts_with(' ') || line.is_empty() => self.line(line)?,
+                None => self.heading(line)?,
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn json(&mut self, value: &Value) -> io::Result<()> {
         writeln!(self.out, "{value:#}")
     }

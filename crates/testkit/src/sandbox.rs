@@ -25,6 +25,8 @@ const MODIFIED_AT: Duration = Duration::from_hours(491_098);
 pub struct Sandbox {
     binary: PathBuf,
     directory: TempDir,
+    /// The value of `answer.form`, if it is not the default.
+    form: Option<&'static str>,
     stdio: OnceCell<StdioClient>,
     http: OnceCell<HttpServer>,
 }
@@ -47,6 +49,7 @@ impl Sandbox {
         Self {
             binary: binary.into(),
             directory,
+            form: None,
             stdio: OnceCell::new(),
             http: OnceCell::new(),
         }
@@ -70,6 +73,13 @@ impl Sandbox {
     /// The temporary directory of the system, as docent sees it.
     pub fn temporary(&self) -> PathBuf {
         self.directory.path().join("tmp")
+    }
+
+    /// Makes all answers compact.
+    #[must_use]
+    pub fn compact(mut self) -> Self {
+        self.form = Some("compact");
+        self
     }
 
     /// Adds a file to the project.
@@ -125,6 +135,9 @@ impl Sandbox {
             .env("DOCENT_FIXED_TIME", NOW)
             .env("DOCENT_ROOT", self.root())
             .stdin(Stdio::null());
+        if let Some(form) = self.form {
+            command.env("DOCENT_ANSWER_FORM", form);
+        }
         command
     }
 

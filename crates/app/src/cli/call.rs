@@ -3,7 +3,6 @@
 //! Invariant: `docent call` gets the exact answer that a client gets; a tool's own command may show people
 //! more.
 
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,14 +17,14 @@ use crate::log::{self, Stderr};
 use crate::mcp;
 use crate::project::{Project, RunMode};
 use crate::session::Session;
-use crate::settings::{Flags, HttpSettings};
+use crate::settings::{AnswerForm, Flags, HttpSettings};
 use crate::terminal::{self, Colour, TerminalPage};
 use crate::tools;
 use crate::tools::arguments::Object;
 use crate::tools::call::Audience;
 use crate::tools::consent::Consent;
 use crate::tools::dispatch::{CallContext, Dispatch};
-use crate::tools::tool::{DefaultArgument, Tool};
+use crate::tools::tool::{DefaultArgument, ShowAnswer, Tool};
 
 /// `docent serve`.
 pub(super) fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<ExitCode> {
@@ -34,7 +33,10 @@ pub(super) fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyh
         Some(_) => RunMode::Http,
         None => RunMode::Stdio,
     };
-    let (dispatch, http) = open(flags, tools, mode)?;
+    let (mut dispatch, http) = open(flags, tools, mode)?;
+    if given.get_flag("compact") {
+        dispatch.form = AnswerForm::Compact;
+    }
     let outcome = match address {
         None => mcp::serve_stdio(dispatch),
         Some(address) => mcp::serve_http(dispatch, address, http),
@@ -71,7 +73,9 @@ pub(super) fn open(
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    Ok((Dispatch::new(tools, project, settings.limits), settings.http))
+    let mut dispatch = Dispatch::new(tools, project, settings.limits);
+    dispatch.form = settings.form;
+    Ok((dispatch, settings.http))
 }
 
 /// A call to make.
@@ -80,8 +84,41 @@ pub(super) struct PlannedCall<'a> {
     pub(super) arguments: Object,
     pub(super) paths: PathBase,
     pub(super) default_argument: Option<DefaultArgument>,
-    /// Lays the answer out for people. `None` prints it as clients get it.
-    pub(super) show: Option<(Show, TerminalPage)>,
+    pub(super) output: CallOutput,
+}
+
+/// Form and layout of the answer on the command line.
+pub(super) enum CallOutput {
+    /// As a client gets it whose server has these settings.
+    AsConfigured,
+    /// As a client gets it, in the contract form.
+    ContractText,
+    /// As a client gets it, in the compact form.
+    CompactText,
+    /// The compact form, in colour on a terminal.
+    CompactPage(TerminalPage),
+    /// Laid out by the tool.
+    Shown(ShowAnswer, TerminalPage),
+}
+
+impl CallOutput {
+    /// The form that the answer has to have. `None` if the settings decide.
+    fn form(&self) -> Option<AnswerForm> {
+        match self {
+            Self::AsConfigured => None,
+            Self::ContractText | Self::Shown(..) => Some(AnswerForm::Contract),
+            Self::CompactText | Self::CompactPage(_) => Some(AnswerForm::Compact),
+        }
+    }
+
+    /// True if a person at a terminal reads the answer and can scroll.
+    fn is_for_person(&self) -> bool {
+        match self {
+            Self::Shown(..) => true,
+            Self::CompactPage(page) => page.is_terminal(),
+            Self::AsConfigured | Self::ContractText | Self::CompactText => false,
+        }
+    }
 }
 
 /// The directory that relative paths in the arguments start from.
@@ -92,8 +129,6 @@ pub(super) enum PathBase {
     /// The working directory, if the file exists there; the root otherwise.
     WorkingDirectory,
 }
-
-type Show = fn(&Value, &mut TerminalPage) -> io::Result<()>;
 
 /// Makes one call and prints its answer.
 pub(super) fn make_call(
@@ -106,12 +141,13 @@ pub(super) fn make_call(
         mut arguments,
         paths,
         default_argument,
-        show,
+        output,
     } = planned;
     let (mut dispatch, _) = open(flags, tools, RunMode::SingleCall)?;
-    if show.is_some() {
+    if output.is_for_person() {
         dispatch.audience = Audience::Person;
     }
+    dispatch.form = output.form().unwrap_or(dispatch.form);
     let root = dispatch.project.root.path();
     if paths == PathBase::WorkingDirectory
         && let Some(directory) = working_directory(root)
@@ -128,7 +164,8 @@ pub(super) fn make_call(
     }
     let session = Session::new(dispatch.project.sessions.clone());
     let deadline = dispatch.deadline();
-    let progress_bar = show.is_some().then(IndexProgress::default);
+    let is_page = matches!(output, CallOutput::Shown(..) | CallOutput::CompactPage(_));
+    let progress_bar = is_page.then(IndexProgress::default);
     let caller = CallContext {
         session: &session,
         // A person who types the tool's own command is the user. `docent call` is treated like a client.
@@ -149,16 +186,24 @@ pub(super) fn make_call(
         .failure
         .as_ref()
         .map_or(0, |failure| failure.kind.exit_code());
-    match (answer.failure, show) {
-        (None, Some((show, mut page))) => {
+    match (answer.failure, output) {
+        (None, CallOutput::Shown(show, mut page)) => {
             show(
                 &answer.structured.unwrap_or(Value::String(answer.text)),
                 &mut page,
             )?;
             page.finish()?;
         }
-        (Some(failure), Some(_)) => terminal::complain(&failure.sentence()),
-        (_, None) => TerminalPage::new(Colour::Never).verbatim(&(answer.text + "\n"))?,
+        (None, CallOutput::CompactPage(mut page)) => {
+            page.compact(&answer.text)?;
+            page.finish()?;
+        }
+        (Some(failure), CallOutput::Shown(..) | CallOutput::CompactPage(_)) => {
+            terminal::complain(&failure.sentence());
+        }
+        (_, CallOutput::AsConfigured | CallOutput::ContractText | CallOutput::CompactText) => {
+            TerminalPage::new(Colour::Never).verbatim(&(answer.text + "\n"))?;
+        }
     }
     Ok(ExitCode::from(code))
 }

@@ -32,7 +32,7 @@ use crate::settings::Flags;
 use crate::terminal::{Colour, TerminalPage};
 use crate::tools;
 use crate::tools::tool::Tool;
-use call::{PathBase, PlannedCall, make_call, parse_object};
+use call::{CallOutput, PathBase, PlannedCall, make_call, parse_object};
 use flags::{global_flags, parse_flags, resolve_settings, resolve_settings_at_home};
 
 const ABOUT: &str = "A guide to your project, for coding agents and for you";
@@ -60,7 +60,11 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
                 arguments: parse_object(given.get_one::<String>("arguments").expect("it has a default"))?,
                 paths: PathBase::Root,
                 default_argument: None,
-                show: None,
+                output: if given.get_flag("compact") {
+                    CallOutput::CompactText
+                } else {
+                    CallOutput::AsConfigured
+                },
             };
             make_call(&flags, tools, planned)
         }
@@ -116,7 +120,11 @@ fn call_tool(
         arguments,
         paths: PathBase::WorkingDirectory,
         default_argument: tool.command.default_argument,
-        show: (!given.get_flag("json")).then(|| (tool.command.show, TerminalPage::new(colour))),
+        output: match tool.command.show {
+            _ if given.get_flag("json") => CallOutput::ContractText,
+            Some(show) => CallOutput::Shown(show, TerminalPage::new(colour)),
+            None => CallOutput::CompactPage(TerminalPage::new(colour)),
+        },
     };
     make_call(flags, tools, planned)
 }
@@ -155,7 +163,8 @@ fn command(tools: &[Tool]) -> Command {
         .subcommand(
             Command::new("serve")
                 .about("Speak MCP to a client, over stdio or HTTP")
-                .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port)),
+                .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port))
+                .arg(compact_flag()),
         )
         .subcommands(
             tool_command::commands(tools)
@@ -177,7 +186,8 @@ fn command(tools: &[Tool]) -> Command {
                         .default_value("{}")
                         .value_name("JSON")
                         .help("Its arguments"),
-                ),
+                )
+                .arg(compact_flag()),
         )
         .subcommand(outline::command())
         .subcommand(setup::command())
@@ -189,6 +199,14 @@ fn command(tools: &[Tool]) -> Command {
         .subcommands(sessions::commands())
         .subcommand(Command::new("config").about("Show every setting, its value and where that came from"))
         .subcommands(reference_commands())
+}
+
+/// The flag for answers in the compact form.
+fn compact_flag() -> Arg {
+    flags::flag(
+        "compact",
+        "Answer in the compact form, plain text for models (also: answer.form = \"compact\")",
+    )
 }
 
 /// The commands that print what they know about docent itself.

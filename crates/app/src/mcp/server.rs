@@ -42,7 +42,7 @@ use super::resources;
 use crate::markdown::{quote_project_text, shorten};
 use crate::project::Project;
 use crate::session::Session;
-use crate::settings::Approval;
+use crate::settings::{AnswerForm, Approval};
 use crate::tools::arguments::Object;
 use crate::tools::consent::Consent;
 use crate::tools::dispatch::{Dispatch, ToolAnswer};
@@ -278,7 +278,7 @@ impl ServerHandler for ClientView {
 
     fn get_tool(&self, name: &str) -> Option<Listed> {
         let tool = self.dispatch.tools.iter().find(|tool| tool.name == name)?;
-        Some(list_tool(tool, &self.dispatch.project))
+        Some(list_tool(tool, &self.dispatch.project, self.dispatch.form))
     }
 
     async fn get_prompt(
@@ -526,7 +526,7 @@ fn list_tools(dispatch: &Dispatch) -> Vec<Listed> {
     dispatch
         .tools
         .iter()
-        .map(|tool| list_tool(tool, &dispatch.project))
+        .map(|tool| list_tool(tool, &dispatch.project, dispatch.form))
         .collect()
 }
 
@@ -537,7 +537,7 @@ fn to_float(count: u64) -> f64 {
 }
 
 /// A tool as `tools/list` shows it. No tool is destructive, and none reaches beyond the machine.
-fn list_tool(tool: &Tool, project: &Project) -> Listed {
+fn list_tool(tool: &Tool, project: &Project, form: AnswerForm) -> Listed {
     let reads_only = tool.effect == Effect::Nothing;
     let annotations = ToolAnnotations::new()
         .read_only(reads_only)
@@ -554,8 +554,9 @@ fn list_tool(tool: &Tool, project: &Project) -> Listed {
         meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
         listed = listed.with_meta(meta);
     }
+    // The compact form is text, which has no schema.
     match &tool.output {
-        Some(schema) => listed.with_raw_output_schema(schema.clone()),
-        None => listed,
+        Some(schema) if form == AnswerForm::Contract => listed.with_raw_output_schema(schema.clone()),
+        _ => listed,
     }
 }

@@ -21,6 +21,12 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
         .adds_up()
         .items(|pattern| Ok(Access::new([pattern]).map(drop)?)),
         key(
+            "answer.form",
+            "contract",
+            "How answers are written: `contract`, as documented for each tool, or `compact`, plain text for models",
+        )
+        .one_of(&["contract", "compact"]),
+        key(
             "answer.max_chars",
             20_000,
             "Characters an answer may have; what is cut says how to get the rest",

@@ -42,6 +42,7 @@ use sources::{SettingsWarnings, Sources};
 pub(crate) struct Settings {
     pub(crate) root: Root,
     pub(crate) root_origin: ValueOrigin,
+    pub(crate) form: AnswerForm,
     pub(crate) limits: CallLimits,
     pub(crate) log: LogSettings,
     pub(crate) http: HttpSettings,
@@ -70,6 +71,15 @@ pub(crate) struct Settings {
     pub(crate) warnings: Vec<String>,
     /// Some of it is in the project's file.
     pub(crate) has_project_warnings: bool,
+}
+
+/// How an answer is written. Both forms are made from the same values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AnswerForm {
+    /// As the tool's contract shows it: JSON with a schema, or markdown.
+    Contract,
+    /// Plain text for a model that pays by the character; `compact/` writes it.
+    Compact,
 }
 
 /// Limits of a call.
@@ -266,6 +276,7 @@ impl Settings {
         let root = root.with_access(access);
         Ok(Self {
             root_origin,
+            form: values.form(),
             limits: values.call_limits(limits),
             log: values.log(),
             http: values.http(),
@@ -347,6 +358,13 @@ impl<'a> Values<'a> {
             answer_chars: self.size("answer.max_chars"),
             call_time: self.seconds("call.timeout_seconds"),
             per_minute: limits.iter().map(per_minute).collect(),
+        }
+    }
+
+    fn form(self) -> AnswerForm {
+        match self.get("answer.form").as_str() {
+            Some("compact") => AnswerForm::Compact,
+            _ => AnswerForm::Contract,
         }
     }
 

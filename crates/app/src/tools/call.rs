@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::consent::{Consent, Question};
 use crate::project::Project;
 use crate::session::Session;
+use crate::settings::AnswerForm;
 
 /// One call: the project it is about, who makes it, and what it may cost.
 pub(crate) struct Call<'a> {
@@ -19,6 +20,7 @@ pub(crate) struct Call<'a> {
     pub(crate) deadline: &'a Deadline,
     pub(crate) report: ReportProgress<'a>,
     pub(crate) audience: Audience,
+    pub(crate) form: AnswerForm,
     /// How many characters the answer may have.
     pub(crate) budget: usize,
     /// Freshness of the documentation, for tools whose arguments depend on it.

@@ -28,13 +28,14 @@ use super::tool::Tool;
 use crate::markdown::shorten;
 use crate::project::Project;
 use crate::session::Session;
-use crate::settings::CallLimits;
+use crate::settings::{AnswerForm, CallLimits};
 
 /// The tools of one project, ready to be called.
 pub(crate) struct Dispatch {
     pub(crate) tools: Vec<Tool>,
     pub(crate) project: Project,
     pub(crate) audience: Audience,
+    pub(crate) form: AnswerForm,
     pub(crate) limits: CallLimits,
     pub(crate) metrics: Metrics,
     pub(crate) questions: Questions,
@@ -62,9 +63,6 @@ pub(crate) struct CallContext<'a> {
     pub(crate) report: ReportProgress<'a>,
 }
 
-/// The dialect of errors that belong to no tool.
-const NO_TOOL_DIALECT: Dialect = Dialect::Json;
-
 /// The answer to a call.
 #[derive(Debug)]
 pub(crate) struct ToolAnswer {
@@ -87,6 +85,7 @@ impl Dispatch {
             tools,
             project,
             audience: Audience::Client,
+            form: AnswerForm::Contract,
             limits,
             metrics: Metrics::default(),
             questions: Questions::default(),
@@ -109,7 +108,7 @@ impl Dispatch {
             return self.refuse_unknown_tool(name, session, &logged_arguments, started);
         };
 
-        let dialect = tool.dialect(&arguments);
+        let dialect = self.dialect(Some(tool), &arguments);
         let slow_limit = tool.slow_limit(&arguments);
         let outcome = self
             .admit(tool, per_minute, &caller)
@@ -117,7 +116,7 @@ impl Dispatch {
             .and_then(|()| self.validate(tool, arguments, &caller))
             .and_then(|(arguments, docs)| self.run(tool, arguments, caller, docs));
         let answer = match outcome {
-            Ok(reply) => ToolAnswer::from_reply(reply, tool.indented),
+            Ok(reply) => ToolAnswer::from_reply(reply, tool.indented, self.form),
             Err(failure) => ToolAnswer::from_failure(failure, dialect),
         };
 
@@ -167,6 +166,7 @@ impl Dispatch {
             Ok(slot) => slot,
             Err(QueueFull) => return self.refuse_waiting(Failure::too_many_waiting(), &name, &arguments),
         };
+        let no_tool_dialect = self.dialect(None, &arguments);
         let mut work = tokio::task::spawn_blocking({
             let deadline = deadline.clone();
             move || {
@@ -187,7 +187,7 @@ impl Dispatch {
                 work.await
             }
         };
-        finished.unwrap_or_else(|_| ToolAnswer::from_failure(Failure::panicked("the call"), NO_TOOL_DIALECT))
+        finished.unwrap_or_else(|_| ToolAnswer::from_failure(Failure::panicked("the call"), no_tool_dialect))
     }
 
     /// The deadline of a call that starts now.
@@ -198,6 +198,16 @@ impl Dispatch {
     fn find(&self, name: &str) -> Option<(&Tool, u32)> {
         let at = self.tools.iter().position(|tool| tool.name == name)?;
         Some((&self.tools[at], self.limits.per_minute[at]))
+    }
+
+    /// The dialect in which a call with these arguments gets its errors. `tool` is `None` for errors that
+    /// belong to no tool.
+    fn dialect(&self, tool: Option<&Tool>, arguments: &Object) -> Dialect {
+        match (self.form, tool) {
+            (AnswerForm::Compact, _) => Dialect::Compact,
+            (AnswerForm::Contract, Some(tool)) => tool.dialect(arguments),
+            (AnswerForm::Contract, None) => Dialect::Json,
+        }
     }
 
     fn refuse_unknown_tool(
@@ -217,17 +227,18 @@ impl Dispatch {
         );
         self.metrics
             .record("unknown", started.elapsed(), Some(failure.kind.name()));
-        ToolAnswer::from_failure(failure, NO_TOOL_DIALECT)
+        ToolAnswer::from_failure(failure, self.dialect(None, &Object::new()))
     }
 
     /// Answers and counts a call that never had its turn.
     fn refuse_waiting(&self, failure: Failure, name: &str, arguments: &Object) -> ToolAnswer {
-        let (tool, dialect) = self.find(name).map_or(("unknown", NO_TOOL_DIALECT), |(tool, _)| {
-            (tool.name, tool.dialect(arguments))
-        });
-        self.metrics
-            .record(tool, Duration::ZERO, Some(failure.kind.name()));
-        ToolAnswer::from_failure(failure, dialect)
+        let tool = self.find(name).map(|(tool, _)| tool);
+        self.metrics.record(
+            tool.map_or("unknown", |tool| tool.name),
+            Duration::ZERO,
+            Some(failure.kind.name()),
+        );
+        ToolAnswer::from_failure(failure, self.dialect(tool, arguments))
     }
 
     /// Counts the call against the session's rate limit.
@@ -296,6 +307,7 @@ impl Dispatch {
             deadline: caller.deadline,
             report: caller.report,
             audience: self.audience,
+            form: self.form,
             budget: match self.audience {
                 Audience::Client => self.limits.answer_chars,
                 Audience::Person => usize::MAX,
@@ -339,7 +351,7 @@ impl Dispatch {
 impl ToolAnswer {
     /// An answer without invisible characters. Tools write out those of files and commits; the caller's own
     /// words, which many answers repeat, are written out here.
-    fn from_reply(reply: Reply, indented: bool) -> Self {
+    fn from_reply(reply: Reply, indented: bool, form: AnswerForm) -> Self {
         let mut answer = Self {
             text: String::new(),
             structured: None,
@@ -354,7 +366,8 @@ impl ToolAnswer {
                 } else {
                     value.to_string()
                 };
-                answer.structured = Some(value);
+                // Clients that get structured content drop the text, which the compact form is all about.
+                answer.structured = (form == AnswerForm::Contract).then_some(value);
             }
             Reply::Text(mut text) => {
                 reveal_string(&mut text);

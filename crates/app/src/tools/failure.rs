@@ -28,6 +28,8 @@ pub(crate) enum Dialect {
     Sentence,
     /// One sentence after `Error: `.
     PrefixedSentence,
+    /// One sentence after `Error: `, and the hint on a line of its own. All tools in the compact form.
+    Compact,
 }
 
 /// A failed call.
@@ -229,6 +231,7 @@ impl Failure {
             Dialect::Markdown => self.markdown_text(),
             Dialect::Sentence => self.sentence(),
             Dialect::PrefixedSentence => format!("Error: {}", self.sentence()),
+            Dialect::Compact => self.compact_text(),
         };
         reveal_part(&text).into_owned()
     }
@@ -274,8 +277,25 @@ impl Failure {
         )
     }
 
+    fn compact_text(&self) -> String {
+        let message = self.message_with_subject();
+        match &self.hint {
+            Some(hint) => format!("Error: {message}\n{hint}"),
+            None => format!("Error: {message}"),
+        }
+    }
+
     /// Everything in one line.
     pub(crate) fn sentence(&self) -> String {
+        let mut sentence = self.message_with_subject();
+        if let Some(hint) = &self.hint {
+            sentence = format!("{sentence}. {hint}");
+        }
+        reveal_part(&sentence).into_owned()
+    }
+
+    /// The message, the subject and the details in one line.
+    fn message_with_subject(&self) -> String {
         let mut sentence = self.message.clone();
         if let Some((_, value)) = &self.subject
             && self.kind != FailureKind::UnknownTool
@@ -285,10 +305,7 @@ impl Failure {
         if let Some(details) = &self.details {
             sentence = format!("{sentence} ({details})");
         }
-        if let Some(hint) = &self.hint {
-            sentence = format!("{sentence}. {hint}");
-        }
-        reveal_part(&sentence).into_owned()
+        sentence
     }
 }
 

@@ -87,14 +87,16 @@ pub(crate) struct ToolCommand {
     pub(crate) name: &'static str,
     /// Arguments given by position, in this order.
     pub(crate) positional: &'static [&'static str],
-    /// Writes the answer for people.
-    pub(crate) show: fn(&Value, &mut TerminalPage) -> io::Result<()>,
+    /// Writes the answer for people. `None` for tools that have a compact form, which people read too.
+    pub(crate) show: Option<ShowAnswer>,
     pub(crate) default_argument: Option<DefaultArgument>,
     /// Takes `--filter KEY=VALUE`, for arguments that depend on the project.
     pub(crate) filters: bool,
     /// The argument and its value that `--json` adds, for tools that answer with text unless asked for JSON.
     pub(crate) json_flag: Option<(&'static str, &'static str)>,
 }
+
+pub(crate) type ShowAnswer = fn(&Value, &mut TerminalPage) -> io::Result<()>;
 
 /// An argument that is required of clients and optional on the command line.
 #[derive(Clone, Copy)]
@@ -132,7 +134,7 @@ impl Tool {
             command: ToolCommand {
                 name,
                 positional: &[],
-                show: |value, page| page.json(value),
+                show: Some(|value, page| page.json(value)),
                 default_argument: None,
                 filters: false,
                 json_flag: None,
@@ -263,13 +265,27 @@ impl Tool {
     }
 
     pub(crate) fn cli(
-        mut self,
+        self,
         command: &'static str,
         positional: &'static [&'static str],
-        show: fn(&Value, &mut TerminalPage) -> io::Result<()>,
+        show: ShowAnswer,
+    ) -> Self {
+        self.with_command(command, positional, Some(show))
+    }
+
+    /// The command of a tool that has a compact form.
+    pub(crate) fn cli_compact(self, command: &'static str, positional: &'static [&'static str]) -> Self {
+        self.with_command(command, positional, None)
+    }
+
+    fn with_command(
+        mut self,
+        name: &'static str,
+        positional: &'static [&'static str],
+        show: Option<ShowAnswer>,
     ) -> Self {
         self.command = ToolCommand {
-            name: command,
+            name,
             positional,
             show,
             default_argument: None,

@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// Filter by chunk types (default: all types)
     pub(super) chunk_type: Option<Vec<ChunkType>>,
     /// Default: markdown; JSON with type or module
-    pub(super) format: Option<AnswerForm>,
+    pub(super) format: Option<SearchFormat>,
 }
 
 fn default_limit() -> usize {
@@ -70,12 +70,12 @@ pub(super) enum ChunkType {
 /// The form of an answer.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum AnswerForm {
+pub(super) enum SearchFormat {
     Markdown,
     Json,
 }
 
-impl AnswerForm {
+impl SearchFormat {
     /// The form of the `format` argument; else that of the contract whose arguments are there.
     fn of(format: Option<Self>, has_json_arguments: bool, has_markdown_arguments: bool) -> Self {
         format.unwrap_or(if has_json_arguments && !has_markdown_arguments {

@@ -24,7 +24,7 @@ use crate::tools::budget;
 use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::{Dialect, Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
-use arguments::{AnswerForm, Args, reword_short_query};
+use arguments::{Args, SearchFormat, reword_short_query};
 use entry::{Output, SearchEntry};
 
 const ABOUT: &str = "Search by meaning or by name. Returns code, sections, decisions, rules, patterns and known issues, the most relevant first. Start here.";
@@ -37,14 +37,14 @@ pub(crate) fn tool() -> Tool {
         .slow_after(Duration::from_secs(2))
         .cli("search", &["query"], terminal::show)
         .choose_dialect(|given| {
-            (AnswerForm::of_object(given) == AnswerForm::Markdown).then_some(Dialect::Markdown)
+            (SearchFormat::of_object(given) == SearchFormat::Markdown).then_some(Dialect::Markdown)
         })
         .reword_problems(reword_short_query)
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let watch = call.project.clock.stopwatch();
-    let form = AnswerForm::of_arguments(args);
+    let form = SearchFormat::of_arguments(args);
     let (neighbours, mut notices) = args.neighbours(call);
     call.session.record_use(SessionUse::Search, &args.query);
     for neighbour in &neighbours {
@@ -79,8 +79,8 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         return Ok(Reply::json(&output));
     }
     Ok(Reply::Text(match form {
-        AnswerForm::Json => json::write(output, notices, call.budget),
-        AnswerForm::Markdown => markdown::write(&output, notices, call.budget),
+        SearchFormat::Json => json::write(output, notices, call.budget),
+        SearchFormat::Markdown => markdown::write(&output, notices, call.budget),
     }))
 }
 

@@ -4,7 +4,7 @@ use docent_core::symbols::AskedUses;
 use docent_core::text::tokens::ParsedQuery;
 use docent_engine::search::{SearchNotice, SearchOutcome, UseCounts};
 
-use super::arguments::{AnswerForm, Args, Type};
+use super::arguments::{Args, SearchFormat, Type};
 use crate::markdown::{count, inline_to};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::freshness::{freshness_notices, history_notices};
@@ -80,15 +80,15 @@ pub(super) fn explain_no_results(args: &Args, outcome: &SearchOutcome) -> String
 }
 
 /// The failure of a search in a project without any file to index.
-pub(super) fn no_index(form: AnswerForm) -> Failure {
+pub(super) fn no_index(form: SearchFormat) -> Failure {
     const ALTERNATIVE: &str = "Use grep_codebase for text search";
     let failure = Failure::new(
         FailureKind::Missing,
         "No embeddings found. Run initial session to generate context.",
     );
     match form {
-        AnswerForm::Json => failure.about("fallback", ALTERNATIVE),
-        AnswerForm::Markdown => failure.hint(ALTERNATIVE),
+        SearchFormat::Json => failure.about("fallback", ALTERNATIVE),
+        SearchFormat::Markdown => failure.hint(ALTERNATIVE),
     }
 }
 
