@@ -35,7 +35,7 @@ DECISION = {"decision": "The delay between attempts is at most 30 seconds", "why
 # What the stand-in asks for, in this order: a tool, its arguments, and what its answer must say.
 STEPS = [
     ("context_search", {"query": "wait before a failed request is tried again"}, ["web/retry.ts", "backoffDelay", "30_000"]),
-    ("read_file", {"path": "service/limits.py"}, ["class TokenBucket", "def take", "python"]),
+    ("read_file", {"path": "service/limits.py"}, ["service/limits.py", "class TokenBucket", "def take"]),
     ("git_blame", {"filePath": "web/retry.ts", "startLine": 3, "endLine": 3}, ["Grace Example", "Never wait longer"]),
     ("search_docs", {"query": "longest delay between two attempts"}, ["docs/retries.md", "Upper limit of the delay"]),
     ("write_memory_entry", {"file": "decisions.jsonl", "entry": json.dumps(DECISION)}, []),
@@ -247,7 +247,7 @@ def try_agent(agent, docent, binary, work):
         return subprocess.run(arguments, **given, text=True, timeout=30)
 
     command(docent, "index")  # searches do so by themselves; done here so that every run gets the same scores
-    command(binary, "mcp", "add", "docent", "--", "docent", "serve").check_returncode()
+    command(binary, "mcp", "add", "docent", "--", "docent", "serve", "--compact").check_returncode()
     agent.prepare(environment, url)
     agent.ended = command(binary, *agent.run)
     server.shutdown()
@@ -300,7 +300,7 @@ def transcript(agent, rows, work):
         *(f"| `{tool}` | {' | '.join('yes' if cell else '**no**' for cell in cells)}"
           f"{f': {end}' if tool == 'write_memory_entry' else ''} |" for tool, *cells in rows),
         "\n## The connection\n",
-        fenced(f"{program} mcp add docent -- docent serve\n{shell}", "sh"),
+        fenced(f"{program} mcp add docent -- docent serve --compact\n{shell}", "sh"),
         f"- MCP {answer.get('protocolVersion') or hello.get('protocolVersion')}; the client can do: {', '.join(able)}.",
         f"- Asked for the user's approval, it answers by itself: `{agent.approval}`.",
         f"- What else it called, in vain: {', '.join(sorted(set(agent.elsewhere))) or 'nothing'}.\n",

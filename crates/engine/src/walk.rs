@@ -103,13 +103,27 @@ pub fn visit_files<V>(
     root: &Root,
     excluded: &'static [&'static str],
     deadline: &Deadline,
+    visitor: impl FnMut() -> V,
+) -> Missed
+where
+    V: FnMut(&WalkedFile) -> VisitOutcome + Send,
+{
+    visit_files_in(root, &WalkExtent::Everything, excluded, deadline, visitor)
+}
+
+/// The same for a part of the project.
+pub(crate) fn visit_files_in<V>(
+    root: &Root,
+    extent: &WalkExtent,
+    excluded: &'static [&'static str],
+    deadline: &Deadline,
     mut visitor: impl FnMut() -> V,
 ) -> Missed
 where
     V: FnMut(&WalkedFile) -> VisitOutcome + Send,
 {
     let bounds = WalkBounds {
-        extent: WalkExtent::Everything,
+        extent: extent.clone(),
         excluded,
         marked: MarkedDirectories::Enter,
     };

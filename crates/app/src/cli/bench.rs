@@ -16,7 +16,7 @@ use docent_core::rank::Weights;
 use docent_core::rank::boosts::BoostRules;
 use docent_engine::accesses::Accesses;
 use docent_engine::deadline::Deadline;
-use docent_engine::grep::{Case, GrepQuery, grep};
+use docent_engine::grep::{Case, Grep, GrepQuery};
 use docent_engine::index::{Corpus, Index, IndexOptions, Patience, Progress};
 use docent_engine::search::{SearchRequest, SearchedProject, search};
 
@@ -109,10 +109,15 @@ impl Timings {
                 let query = GrepQuery {
                     pattern: &pattern,
                     file_pattern: None,
+                    paths: &[],
+                    kinds: &[],
                     case: Case::Sensitive,
-                    limit: 50,
+                    context_lines: 2,
                 };
-                std::hint::black_box(grep(&settings.root, &query, &Deadline::default()).is_ok());
+                let deadline = Deadline::default();
+                let search = Grep::new(&settings.root, &query, &deadline);
+                let read = search.and_then(|search| search.read(&search.count()?.files, 50));
+                std::hint::black_box(read.is_ok());
             }),
             rg: rg
                 .as_ref()

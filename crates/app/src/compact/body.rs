@@ -9,6 +9,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use docent_core::fold::{Focus, FoldBudget, FoldedPart, fold};
+use docent_core::language::Language;
 use docent_core::text::reveal::reveal_part;
 
 use super::{fold_marker, number_lines};
@@ -16,8 +18,8 @@ use super::{fold_marker, number_lines};
 /// Longer lines are cut at their end, unless they are the only line that is left.
 const MAX_LINE_CHARS: usize = 240;
 
-/// Lines around a marked line, at most. A reader who needs more asks for the definition.
-const MAX_LINES_AROUND: usize = 30;
+/// How often a smaller fold is tried, because the margin did not leave enough room.
+const MAX_FOLD_TRIES: usize = 4;
 
 /// A gap of this many lines or fewer is shown: its fold would be as long.
 const MAX_GAP_LINES: usize = 1;
@@ -25,12 +27,12 @@ const MAX_GAP_LINES: usize = 1;
 /// A definition, or another part of a file that belongs together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body<'a> {
-    pub(crate) path: &'a str,
     /// Its first line, counted from 1.
     pub(crate) first: usize,
     pub(crate) last: usize,
     /// With its scope: `Row.render`. Empty for a part without a name.
     pub(crate) name: &'a str,
+    pub(crate) language: Language,
     /// The whole text from `first` to `last`.
     pub(crate) text: &'a str,
     /// Numbers of the lines that the answer is about, in ascending order.
@@ -45,15 +47,51 @@ pub(crate) fn show_body(body: &Body<'_>, room: usize) -> Option<String> {
     if whole.chars().count() <= room {
         return Some(whole);
     }
-    let mut best = None;
-    for around in 0..=MAX_LINES_AROUND {
-        let shown = render(body, &lines, ranges_around(body, &lines, around).into_iter());
-        if shown.chars().count() > room {
-            break;
+    show_folded(body, &lines, room).or_else(|| {
+        let shown = render(body, &lines, ranges_around(body, &lines, 0).into_iter());
+        (shown.chars().count() <= room).then_some(shown)
+    })
+}
+
+/// The signature, the marked lines and what else matters of a definition that does not fit. `None` if a
+/// marked line is not among it.
+fn show_folded(body: &Body<'_>, lines: &[Cow<'_, str>], room: usize) -> Option<String> {
+    let focus = Focus {
+        lines: body.marked,
+        ..Focus::default()
+    };
+    // The margin takes some of the room.
+    let mut chars = room;
+    for _ in 0..MAX_FOLD_TRIES {
+        let parts = fold(
+            body.text,
+            body.first,
+            body.language,
+            &focus,
+            FoldBudget::Chars(chars),
+        );
+        let ranges: Vec<Range<usize>> = parts
+            .iter()
+            .filter(|part| part.is_shown())
+            .map(FoldedPart::lines)
+            .map(|lines| lines.start() - body.first..lines.end() + 1 - body.first)
+            .collect();
+        let is_shown = |line: &usize| ranges.iter().any(|range| range.contains(&(line - body.first)));
+        let mut inside = body
+            .marked
+            .iter()
+            .filter(|line| (body.first..=body.last).contains(line));
+        if !inside.all(is_shown) {
+            return None;
         }
-        best = Some(shown);
+        let shown = render(body, lines, ranges.into_iter());
+        let length = shown.chars().count();
+        if length <= room {
+            return Some(shown);
+        }
+        chars = chars * room / length * 95 / 100;
     }
-    best
+    None
 }
 
 /// A line as it is shown.
@@ -154,10 +192,10 @@ fn add(a: i32) {
 
     fn check(marked: &[usize], room: usize, expected: Option<&str>) {
         let body = Body {
-            path: "src/sum.rs",
             first: 40,
             last: 48,
             name: "Sum::add",
+            language: Language::Rust,
             text: TEXT,
             marked,
         };
@@ -197,10 +235,10 @@ fn add(a: i32) {
     fn invisible_characters_are_written_out_and_long_lines_are_cut() {
         let text = format!("a\u{202e}\n{}", "x".repeat(300));
         let body = Body {
-            path: "a.txt",
             first: 1,
             last: 2,
             name: "",
+            language: Language::Text,
             text: &text,
             marked: &[],
         };
@@ -217,7 +255,7 @@ fn add(a: i32) {
         ) {
             let marked: Vec<usize> = marked.into_iter().collect();
             let count = text.lines().count();
-            let body = Body { path: "a", first: 10, last: 9 + count, name: "", text: &text, marked: &marked };
+            let body = Body { first: 10, last: 9 + count, name: "", language: Language::Text, text: &text, marked: &marked };
             if let Some(shown) = show_body(&body, room) {
                 prop_assert!(shown.chars().count() <= room);
                 for line in marked.iter().filter(|line| (10..10 + count).contains(line)) {
