@@ -150,7 +150,7 @@ def folded_chars(row, shown):
 
 def score(fold, files):
     print("| project | functions | lines, median | changed lines, median | characters, mean | over budget "
-          "| changed line visible | within 3 lines |\n|---|---|---|---|---|---|---|---|")
+          "| changed line visible | one with text visible | within 3 lines |\n|---|---|---|---|---|---|---|---|---|")
     total = []
     for file in files:
         rows = [json.loads(line) for line in Path(file).read_text().splitlines()]
@@ -163,7 +163,9 @@ def score(fold, files):
                 shown.update(range(first, last + 1))
             share = folded_chars(row, shown) / len(row["text"])
             distance = min(abs(line - at) for line in row["changed"] for at in shown)
-            measured.append((row["last"] - row["first"] + 1, len(row["changed"]), share, distance))
+            lines = row["text"].split("\n")
+            has_text = any(re.search(r"\w", lines[at - row["first"]]) for at in shown & set(row["changed"]))
+            measured.append((row["last"] - row["first"] + 1, len(row["changed"]), share, distance, has_text))
         total += measured
         print_row(Path(file).stem, measured)
     print_row("all", total)
@@ -176,8 +178,9 @@ def print_row(name, measured):
     over = sum(row[2] > BUDGET for row in measured)
     visible = sum(row[3] == 0 for row in measured) / count
     near = sum(row[3] <= 3 for row in measured) / count
+    with_text = sum(row[4] for row in measured) / count
     print(f"| {name} | {count} | {middle(0)} | {middle(1)} | {share:.3f} | {over} | {100 * visible:.1f} % "
-          f"| {100 * near:.1f} % |")
+          f"| {100 * with_text:.1f} % | {100 * near:.1f} % |")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 //! Finds long functions and folds them, for `eval/folding`.
 //!
-//! usage: fold functions MIN_LINES < FILES    each line {"path", "text"}; prints the functions of each file
-//!        fold show < FUNCTIONS               each line {"path", "text", "first", "focus", "budget"}; prints
-//!                                            the shown lines of each
+//! usage: fold functions `MIN_LINES` < FILES
+//!        fold show < FUNCTIONS
+//!
+//! `functions` reads lines {"path", "text"} and prints the functions of each file. `show` reads lines {"path",
+//! "text", "first", "focus", "budget"} and prints the shown lines of each function.
 
 #![allow(
     clippy::disallowed_methods,

@@ -86,10 +86,9 @@ pub(super) fn weigh_lines(
         .filter(|row| *row < count)
     {
         sums[row] += GIVEN_LINE;
-        for near in row.saturating_sub(2)..=(row + 2).min(count - 1) {
-            if near != row {
-                sums[near] += BESIDE_GIVEN_LINE;
-            }
+        // The line itself is among them.
+        for sum in &mut sums[row.saturating_sub(2)..=(row + 2).min(count - 1)] {
+            *sum += BESIDE_GIVEN_LINE;
         }
     }
     // Many given lines around one line add up; a bound keeps the weights finite.

@@ -181,9 +181,9 @@ impl<'a> Pass<'a> {
             let nearest = row
                 .saturating_sub(2 * MAX_DISTANCE)
                 .max(fixed.unwrap_or_default());
-            for at in nearest..row {
+            for (at, sum) in sums.iter().enumerate().take(row).skip(nearest) {
                 let hidden = row - at - 1;
-                let mut sum = sums[at];
+                let mut sum = *sum;
                 if hidden > 0 {
                     // Below the last line there is no shown one.
                     let half = if row == count { 0 } else { hidden / 2 };

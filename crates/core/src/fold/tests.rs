@@ -161,7 +161,7 @@ proptest! {
         share in 0.0_f32..1.0,
         language in proptest::sample::select(&LANGUAGES[..]),
     ) {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         let focus = Focus { question: &question, lines: &given };
         let parts = fold(&text, first_line, language, &focus, FoldBudget::Share(share));
         assert_partition(&parts, first_line, lines.len());
