@@ -97,6 +97,8 @@ pub(super) enum CallOutput {
     CompactText,
     /// The compact form, in colour on a terminal.
     CompactPage(TerminalPage),
+    /// The compact form of an answer that is mostly markdown, in colour on a terminal.
+    MarkdownPage(TerminalPage),
     /// Laid out by the tool.
     Shown(ShowAnswer, TerminalPage),
 }
@@ -107,7 +109,7 @@ impl CallOutput {
         match self {
             Self::AsConfigured => None,
             Self::ContractText | Self::Shown(..) => Some(AnswerForm::Contract),
-            Self::CompactText | Self::CompactPage(_) => Some(AnswerForm::Compact),
+            Self::CompactText | Self::CompactPage(_) | Self::MarkdownPage(_) => Some(AnswerForm::Compact),
         }
     }
 
@@ -115,7 +117,7 @@ impl CallOutput {
     fn is_for_person(&self) -> bool {
         match self {
             Self::Shown(..) => true,
-            Self::CompactPage(page) => page.is_terminal(),
+            Self::CompactPage(page) | Self::MarkdownPage(page) => page.is_terminal(),
             Self::AsConfigured | Self::ContractText | Self::CompactText => false,
         }
     }
@@ -164,7 +166,10 @@ pub(super) fn make_call(
     }
     let session = Session::new(dispatch.project.sessions.clone());
     let deadline = dispatch.deadline();
-    let is_page = matches!(output, CallOutput::Shown(..) | CallOutput::CompactPage(_));
+    let is_page = matches!(
+        output,
+        CallOutput::Shown(..) | CallOutput::CompactPage(_) | CallOutput::MarkdownPage(_)
+    );
     let progress_bar = is_page.then(IndexProgress::default);
     let caller = CallContext {
         session: &session,
@@ -198,7 +203,11 @@ pub(super) fn make_call(
             page.compact(&answer.text)?;
             page.finish()?;
         }
-        (Some(failure), CallOutput::Shown(..) | CallOutput::CompactPage(_)) => {
+        (None, CallOutput::MarkdownPage(mut page)) => {
+            page.markdown(&answer.text)?;
+            page.finish()?;
+        }
+        (Some(failure), CallOutput::Shown(..) | CallOutput::CompactPage(_) | CallOutput::MarkdownPage(_)) => {
             terminal::complain(&failure.sentence());
         }
         (_, CallOutput::AsConfigured | CallOutput::ContractText | CallOutput::CompactText) => {
