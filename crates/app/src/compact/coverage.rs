@@ -52,7 +52,7 @@ pub(crate) fn render_overall(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// A line for each file that was asked for, in that order. `None` stands for one that the report does not have.
+/// A line for each file that was asked for, in that order. `None` stands for one that is not in the report.
 pub(crate) fn render_files(files: &[(&str, Option<LineHits>)], notice: Option<&str>) -> String {
     let mut lines: Vec<String> = files
         .iter()

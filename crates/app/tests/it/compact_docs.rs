@@ -23,7 +23,10 @@ fn documentation() -> Sandbox {
 
 #[test]
 fn a_section_is_one_line_and_its_snippet_with_the_words_of_the_query() {
-    assert_snapshot!(documentation().call("search_docs", json!({ "query": "feed clams", "limit": 1 })), @"");
+    assert_snapshot!(documentation().call("search_docs", json!({ "query": "feed clams", "limit": 1 })), @"
+    docs/guide.md#guide/feeding-walruses  Guide > Feeding walruses  1.00  team=Core
+    	**Feed** a walrus twice a day. Walruses eat **clams**.
+    ");
 }
 
 #[test]
@@ -40,13 +43,28 @@ fn the_cursor_is_the_last_line_and_leads_on() {
 
 #[test]
 fn a_search_without_results_says_what_comes_close() {
-    assert_snapshot!(documentation().call("search_docs", json!({ "query": "walrsu" })), @"");
+    assert_snapshot!(documentation().call("search_docs", json!({ "query": "walrsu" })), @"0 results found for 'walrsu'. Did you mean 'walruses' for 'walrsu'? The closest headings: 'Feeding walruses', 'Guide'.");
 }
 
 #[test]
 fn a_section_follows_a_header_with_its_id() {
     let arguments = json!({ "chunk_id": "docs/guide.md#guide/feeding-walruses", "context": 1 });
-    assert_snapshot!(documentation().call("get_doc", arguments), @"");
+    assert_snapshot!(documentation().call("get_doc", arguments), @"
+    docs/guide.md#_preamble  Guide  lines 1-4, section 1 of 3
+    # Guide
+
+    How walruses are kept.
+
+    docs/guide.md#guide/feeding-walruses  Guide > Feeding walruses  lines 5-8, section 2 of 3
+    ## Feeding walruses
+
+    Feed a walrus twice a day. Walruses eat clams.
+
+    docs/guide.md#guide/housing  Guide > Housing  lines 9-11, section 3 of 3
+    ## Housing
+
+    A pool.
+    ");
 }
 
 #[test]
@@ -63,10 +81,11 @@ fn hidden_characters_are_written_out() {
 
 #[test]
 fn answers_keep_to_their_budget() {
-    let sections: String = (0..60)
-        .map(|number| format!("## Walrus {number}\n\n{}\n\n", "A walrus eats clams. ".repeat(40)))
+    let text = "A walrus eats clams. ".repeat(40);
+    let sections: Vec<String> = (0..60)
+        .map(|number| format!("## Walrus {number}\n\n{text}\n"))
         .collect();
-    let sandbox = sandbox().file("docs/long.md", sections).compact();
+    let sandbox = sandbox().file("docs/long.md", sections.join("\n")).compact();
     let found = sandbox
         .call("search_docs", json!({ "query": "walrus", "limit": 50 }))
         .text;
@@ -87,7 +106,12 @@ fn answers_keep_to_their_budget() {
 #[test]
 fn a_page_is_markdown_on_the_command_line() {
     let shown = documentation().run(&["doc", "docs/guide.md#guide/housing"]);
-    assert_snapshot!(shown.stdout, @"");
+    assert_snapshot!(shown.stdout, @"
+    docs/guide.md#guide/housing  Guide > Housing  lines 9-11, section 3 of 3
+    ## Housing
+
+    A pool.
+    ");
 }
 
 #[test]
@@ -127,7 +151,7 @@ fn many_changes_are_cut_to_those_that_changed_most() {
     let names: Vec<String> = (0..1_000)
         .map(|number| format!("src/file{number:04}.ts"))
         .collect();
-    let report = |hit: fn(u64) -> u64| {
+    let report = |hit: fn(u32) -> u32| {
         let files: Vec<_> = (0..)
             .zip(&names)
             .map(|(at, name)| (name.as_str(), hit(at), 1_000))
@@ -160,5 +184,5 @@ fn memory_entries_and_greetings_are_sentences() {
         "{waits}"
     );
     let added = sandbox.run(&["memory", "add", "best_practices.md", "Count seals."]);
-    assert_snapshot!(added.stdout, @"");
+    assert_snapshot!(added.stdout, @"13 bytes appended to .context/memory/best_practices.md");
 }
