@@ -8,7 +8,6 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use docent_core::coverage::Percent;
 use docent_core::text::reveal::reveal_part;
 use docent_core::text::tokens::words;
 use serde_json::Value;
@@ -48,9 +47,6 @@ const MATCH: Style = AnsiColor::Yellow.on_default().bold();
 const DIM: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
-
-/// Characters of a bar that stands for a share of 100 %.
-const SHARE_BAR_CHARS: i32 = 20;
 
 /// Characters of the longest bar of a chart.
 const MAX_BAR_CHARS: usize = 30;
@@ -133,43 +129,6 @@ impl TerminalPage {
             Some(advice) => writeln!(self.out, "            {DIM}→{DIM:#} {}", reveal_part(advice)),
             None => Ok(()),
         }
-    }
-
-    /// A share as a percentage and a bar, then the fraction and the name it belongs to.
-    pub(crate) fn share(&mut self, share: Percent, fraction: &str, name: &str) -> io::Result<()> {
-        let style = match share.tenths {
-            ..500 => REMOVED,
-            500..800 => MIDDLING,
-            _ => ADDED,
-        };
-        // Only 100 % fills the bar, and only 0 % leaves it empty.
-        let filled =
-            (share.tenths * SHARE_BAR_CHARS / 1_000).clamp(i32::from(share.tenths > 0), SHARE_BAR_CHARS);
-        let count = |times: i32| usize::try_from(times).unwrap_or_default();
-        let (bar, rest) = (
-            "█".repeat(count(filled)),
-            "░".repeat(count(SHARE_BAR_CHARS - filled)),
-        );
-        let name = reveal_part(name);
-        writeln!(
-            self.out,
-            "{style}{share:>5} %  {bar}{style:#}{DIM}{rest}{DIM:#}  {fraction}  {name}"
-        )
-    }
-
-    /// A change with its sign, and the name it belongs to.
-    pub(crate) fn change(&mut self, change: Percent, name: &str, aside: &str) -> io::Result<()> {
-        let (style, sign) = match change.tenths {
-            ..0 => (REMOVED, ""),
-            0 => (DIM, ""),
-            1.. => (ADDED, "+"),
-        };
-        let number = format!("{sign}{change}");
-        write!(self.out, "{style}{number:>6}{style:#}  {}", reveal_part(name))?;
-        if !aside.is_empty() {
-            write!(self.out, "  {DIM}{aside}{DIM:#}")?;
-        }
-        writeln!(self.out)
     }
 
     /// The heading of a search result: its location, its name, and a dim remark.

@@ -129,6 +129,11 @@ impl Client {
         }
     }
 
+    /// True if a model that writes code reads the answers. It gets them in the compact form.
+    fn is_coding_agent(self) -> bool {
+        self != Self::ClaudeDesktop
+    }
+
     /// The scope unless the user names one. Editors start a user's servers outside of any project, so that
     /// only a project's own file says which project is meant.
     pub fn default_scope(self) -> SettingsScope {
@@ -251,6 +256,9 @@ impl Client {
             _ => machine.program.display().to_string(),
         };
         let mut arguments = vec!["serve".to_owned()];
+        if self.is_coding_agent() {
+            arguments.push("--compact".to_owned());
+        }
         let root = machine.root.display().to_string();
         match (self, scope) {
             (Self::VsCode | Self::Cursor, SettingsScope::Project) => {

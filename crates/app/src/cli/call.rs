@@ -3,6 +3,7 @@
 //! Invariant: `docent call` gets the exact answer that a client gets; a tool's own command may show people
 //! more.
 
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -23,7 +24,7 @@ use crate::tools;
 use crate::tools::arguments::Object;
 use crate::tools::call::Audience;
 use crate::tools::consent::Consent;
-use crate::tools::dispatch::{CallContext, Dispatch};
+use crate::tools::dispatch::{CallContext, Dispatch, ToolAnswer};
 use crate::tools::tool::{DefaultArgument, ShowAnswer, Tool};
 
 /// `docent serve`.
@@ -96,7 +97,11 @@ pub(super) enum CallOutput {
     /// As a client gets it, in the compact form.
     CompactText,
     /// The compact form, in colour on a terminal.
-    CompactPage(TerminalPage),
+    CompactPage {
+        page: TerminalPage,
+        /// The answer is mostly markdown of the project.
+        is_markdown: bool,
+    },
     /// Laid out by the tool.
     Shown(ShowAnswer, TerminalPage),
 }
@@ -107,7 +112,7 @@ impl CallOutput {
         match self {
             Self::AsConfigured => None,
             Self::ContractText | Self::Shown(..) => Some(AnswerForm::Contract),
-            Self::CompactText | Self::CompactPage(_) => Some(AnswerForm::Compact),
+            Self::CompactText | Self::CompactPage { .. } => Some(AnswerForm::Compact),
         }
     }
 
@@ -115,7 +120,7 @@ impl CallOutput {
     fn is_for_person(&self) -> bool {
         match self {
             Self::Shown(..) => true,
-            Self::CompactPage(page) => page.is_terminal(),
+            Self::CompactPage { page, .. } => page.is_terminal(),
             Self::AsConfigured | Self::ContractText | Self::CompactText => false,
         }
     }
@@ -164,7 +169,7 @@ pub(super) fn make_call(
     }
     let session = Session::new(dispatch.project.sessions.clone());
     let deadline = dispatch.deadline();
-    let is_page = matches!(output, CallOutput::Shown(..) | CallOutput::CompactPage(_));
+    let is_page = matches!(output, CallOutput::Shown(..) | CallOutput::CompactPage { .. });
     let progress_bar = is_page.then(IndexProgress::default);
     let caller = CallContext {
         session: &session,
@@ -186,6 +191,12 @@ pub(super) fn make_call(
         .failure
         .as_ref()
         .map_or(0, |failure| failure.kind.exit_code());
+    print_answer(answer, output)?;
+    Ok(ExitCode::from(code))
+}
+
+/// Prints an answer or its failure.
+fn print_answer(answer: ToolAnswer, output: CallOutput) -> io::Result<()> {
     match (answer.failure, output) {
         (None, CallOutput::Shown(show, mut page)) => {
             show(
@@ -194,18 +205,28 @@ pub(super) fn make_call(
             )?;
             page.finish()?;
         }
-        (None, CallOutput::CompactPage(mut page)) => {
-            page.compact(&answer.text)?;
+        (
+            None,
+            CallOutput::CompactPage {
+                mut page,
+                is_markdown,
+            },
+        ) => {
+            if is_markdown {
+                page.markdown(&answer.text)?;
+            } else {
+                page.compact(&answer.text)?;
+            }
             page.finish()?;
         }
-        (Some(failure), CallOutput::Shown(..) | CallOutput::CompactPage(_)) => {
+        (Some(failure), CallOutput::Shown(..) | CallOutput::CompactPage { .. }) => {
             terminal::complain(&failure.sentence());
         }
         (_, CallOutput::AsConfigured | CallOutput::ContractText | CallOutput::CompactText) => {
             TerminalPage::new(Colour::Never).verbatim(&(answer.text + "\n"))?;
         }
     }
-    Ok(ExitCode::from(code))
+    Ok(())
 }
 
 /// The working directory relative to the root. `None` at the root itself and outside the project.

@@ -123,7 +123,10 @@ fn call_tool(
         output: match tool.command.show {
             _ if given.get_flag("json") => CallOutput::ContractText,
             Some(show) => CallOutput::Shown(show, TerminalPage::new(colour)),
-            None => CallOutput::CompactPage(TerminalPage::new(colour)),
+            None => CallOutput::CompactPage {
+                page: TerminalPage::new(colour),
+                is_markdown: tool.command.is_markdown,
+            },
         },
     };
     make_call(flags, tools, planned)

@@ -6,6 +6,8 @@
 //! Invariant: a shown line of a file is exact, and a line that is left out is counted.
 
 pub(crate) mod body;
+pub(crate) mod coverage;
+pub(crate) mod docs;
 pub(crate) mod grep;
 
 use std::fmt::Write as _;

@@ -10,11 +10,13 @@ mod connection_life;
 mod elicitation;
 mod http;
 mod incoming;
+mod instructions;
 mod notifications;
 mod prompts;
 mod resources;
 mod server;
 mod stdio;
+mod tool_list;
 
 use std::sync::Arc;
 use std::time::Duration;

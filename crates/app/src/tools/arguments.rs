@@ -3,8 +3,9 @@
 //! Only the parts of JSON Schema that our types use are understood: objects of scalars with bounds, patterns
 //! and choices, and lists of such scalars.
 //!
-//! Invariant: the schema that clients see is the one that calls are validated against, bounds included. The
-//! one exception is the length of texts without a bound of their own, which is limited without being listed.
+//! Invariant: calls are validated against the whole schema, bounds included. `tools/list` shows it, or a
+//! shorter one that allows no less (`mcp::tool_list`). The length of texts without a bound of their own is
+//! limited without being listed.
 
 use regex::Regex;
 use schemars::JsonSchema;

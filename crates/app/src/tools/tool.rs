@@ -89,6 +89,8 @@ pub(crate) struct ToolCommand {
     pub(crate) positional: &'static [&'static str],
     /// Writes the answer for people. `None` for tools that have a compact form, which people read too.
     pub(crate) show: Option<ShowAnswer>,
+    /// The compact answer is mostly markdown of the project.
+    pub(crate) is_markdown: bool,
     pub(crate) default_argument: Option<DefaultArgument>,
     /// Takes `--filter KEY=VALUE`, for arguments that depend on the project.
     pub(crate) filters: bool,
@@ -135,6 +137,7 @@ impl Tool {
                 name,
                 positional: &[],
                 show: Some(|value, page| page.json(value)),
+                is_markdown: false,
                 default_argument: None,
                 filters: false,
                 json_flag: None,
@@ -288,10 +291,17 @@ impl Tool {
             name,
             positional,
             show,
+            is_markdown: false,
             default_argument: None,
             filters: false,
             json_flag: None,
         };
+        self
+    }
+
+    /// After `cli_compact`: the answer is mostly markdown, which gets its colours on a terminal.
+    pub(crate) fn markdown_page(mut self) -> Self {
+        self.command.is_markdown = true;
         self
     }
 

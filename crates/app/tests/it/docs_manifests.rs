@@ -249,13 +249,12 @@ fn the_docs_commands_search_and_print_pages() {
     ]);
     assert_eq!(finished.code, 0, "{}", finished.stderr);
     assert_snapshot!(finished.stdout, @"
-    Go SDK > Retry configuration    1.00
-      docent doc docs/sdk/go/auth.md#go-sdk/retry-configuration
-      Retry configuration Set the number of attempts.
+    docs/sdk/go/auth.md#go-sdk/retry-configuration  Go SDK > Retry configuration  1.00  language=go  scope=sdk-specific
+    	Set the number of attempts.
     ");
     let read = sandbox.run(&["doc", "docs/sdk/go/auth.md#login"]);
     assert_snapshot!(read.stdout, @"
-    --- Chunk: docs/sdk/go/auth.md#go-sdk/login (Chunk 3 of 3) (Target) ---
+    docs/sdk/go/auth.md#go-sdk/login  Go SDK > Login  lines 9-11, section 3 of 3
     ## Login
 
     Sign in with Go.

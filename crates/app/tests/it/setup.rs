@@ -91,6 +91,11 @@ fn an_entry_is_added_and_removed_and_nothing_else_changes() {
                 text.contains("docent") && text.contains("serve"),
                 "{name}: {text}"
             );
+            assert_eq!(
+                text.contains("--compact"),
+                client != "claude-desktop",
+                "{name}: {text}"
+            );
             let is_new = !fixture.to_string_lossy().contains("stale");
             // An empty object may be formatted in another way.
             let is_empty = before
@@ -147,6 +152,42 @@ fn changes_of_the_client_between_setup_and_removal_are_kept() {
     fs::write(&file, text.replace("\"numStartups\": 1", "\"numStartups\": 2")).unwrap();
     assert_eq!(run_setup(&sandbox, "claude-code", &["--remove"]).code, 0);
     assert_eq!(fs::read_to_string(&file).unwrap(), "{\n  \"numStartups\": 2\n}\n");
+}
+
+#[test]
+fn an_entry_of_an_earlier_version_is_upgraded_and_removed() {
+    for (client, before) in [
+        (
+            "claude-code",
+            "{\"mcpServers\":{\"docent\":{\"type\":\"stdio\",\"command\":\"PROGRAM\",\"args\":[\"serve\"]}},\"a\":1}\n",
+        ),
+        (
+            "codex",
+            "model = \"x\"\n\n[mcp_servers.docent]\ncommand = \"PROGRAM\"\nargs = [\"serve\"]\n",
+        ),
+        (
+            "opencode",
+            "{\"mcp\":{\"docent\":{\"type\":\"local\",\"command\":[\"PROGRAM\",\"serve\"]}}}\n",
+        ),
+    ] {
+        let sandbox = sandbox();
+        let file = settings_file(&sandbox, client);
+        let before = before.replace("PROGRAM", env!("CARGO_BIN_EXE_docent"));
+        write_file(&file, before.as_bytes());
+        assert_eq!(run_setup(&sandbox, client, &[]).code, 0, "{client}");
+        let upgraded = fs::read_to_string(&file).unwrap();
+        let without_flag = upgraded
+            .replace(",\"--compact\"", "")
+            .replace(", \"--compact\"", "");
+        assert_ne!(upgraded, before, "{client}");
+        assert_eq!(without_flag, before, "{client}: only the flag is added");
+
+        write_file(&file, before.as_bytes());
+        let removed = run_setup(&sandbox, client, &["--remove"]);
+        assert_eq!(removed.code, 0, "{client}: {removed:?}");
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        assert!(!text.contains("docent"), "{client}: {text}");
+    }
 }
 
 #[test]

@@ -11,6 +11,20 @@ use crate::{find_tool, list_tools, sandbox};
 /// 15 KB for the whole list: every client pays for it with each session.
 pub(crate) const MAX_LIST_BYTES: usize = 15 * 1_024;
 
+/// The same in the compact form, which has no schemas of answers.
+const MAX_COMPACT_LIST_BYTES: usize = 9 * 1_024;
+
+/// Characters of the instructions in the compact form.
+const MAX_COMPACT_INSTRUCTION_CHARS: usize = 1_500;
+
+/// The names of the hints that every tool has.
+const HINTS: [&str; 4] = [
+    "readOnlyHint",
+    "destructiveHint",
+    "idempotentHint",
+    "openWorldHint",
+];
+
 /// Prints the input schemas of these tools, a line for each argument. `properties` must be the second key.
 fn print_schemas(names: &[&str]) -> String {
     let sandbox = sandbox();
@@ -33,12 +47,7 @@ fn every_tool_is_listed_with_an_input_schema_and_all_four_hints() {
     let mut names = Vec::new();
     for tool in list_tools(&sandbox()) {
         let hints = &tool["annotations"];
-        for hint in [
-            "readOnlyHint",
-            "destructiveHint",
-            "idempotentHint",
-            "openWorldHint",
-        ] {
+        for hint in HINTS {
             assert!(hints[hint].is_boolean(), "{tool}");
         }
         assert_eq!(tool["inputSchema"]["type"], "object");
@@ -112,6 +121,60 @@ fn instructions_and_the_tool_list_stay_small() {
 }
 
 #[test]
+fn the_compact_form_lists_the_same_tools_in_fewer_bytes() {
+    let names = |tools: &[Value]| -> Vec<Value> { tools.iter().map(|tool| tool["name"].clone()).collect() };
+    let contract = list_tools(&sandbox());
+    let sandbox = sandbox()
+        .file(
+            "docs/.docs-mcp.json",
+            r#"{"version": "1", "metadata": {"language": "go", "team": "Core"}}"#,
+        )
+        .file("docs/a.md", "# A\n\nwalrus\n")
+        .compact();
+    let client = StdioClient::start_without_handshake(sandbox.docent(), Era::Handshake);
+    let instructions = client.initialize("2025-11-25")["instructions"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(instructions.chars().count() <= MAX_COMPACT_INSTRUCTION_CHARS);
+    let tools = list_tools(&sandbox);
+    let bytes = json!(tools).to_string().len();
+    assert!(bytes <= MAX_COMPACT_LIST_BYTES, "{bytes}");
+    assert_eq!(names(&tools), names(&contract));
+    for tool in &tools {
+        assert!(
+            HINTS.iter().all(|hint| tool["annotations"][hint].is_boolean()),
+            "{tool}"
+        );
+        assert!(tool["outputSchema"].is_null(), "{tool}");
+        assert!(
+            instructions.contains(tool["name"].as_str().unwrap()),
+            "the instructions say when to use {tool}"
+        );
+    }
+    assert_eq!(
+        find_tool(&sandbox, "search_docs")["inputSchema"]["properties"]["language"]["enum"],
+        json!(["go"])
+    );
+}
+
+#[test]
+fn arguments_that_are_not_listed_are_accepted() {
+    let sandbox = sandbox().file("a.rs", "fn walrus() {}\n").compact();
+    let listed = &find_tool(&sandbox, "hello")["inputSchema"];
+    assert_eq!(listed["properties"], json!({}));
+    assert_eq!(
+        sandbox.call("hello", json!({ "name": "Ada" })).text,
+        "Hello, Ada!"
+    );
+    let too_long = json!({ "pattern": "x".repeat(201) });
+    assert!(
+        sandbox.call("grep_codebase", too_long).is_error,
+        "bounds hold unlisted"
+    );
+}
+
+#[test]
 fn the_context_tools_have_the_arguments_of_their_contract() {
     let schemas = print_schemas(&["context_search", "read_file", "grep_codebase"]);
     assert_snapshot!(schemas, @r#"
@@ -127,11 +190,11 @@ fn the_context_tools_have_the_arguments_of_their_contract() {
       path {"type":"string","description":"File path relative to project root","minLength":1}
       includeDeps {"type":"boolean","description":"Include level 1 dependencies (imports)","default":false}
       maxDepth {"type":"integer","minimum":0,"maximum":1,"description":"Dependency tree depth","default":1}
-      startLine {"type":"integer","minimum":1,"description":"First line, counted from 1"}
-      endLine {"type":"integer","minimum":1,"description":"Last line, inclusive"}
-      symbol {"type":"string","description":"Read this definition"}
-      ranges {"type":"array","items":{"type":"string"},"description":"Lines, e.g. \"10-20\", \"40-\""}
-      outline {"type":"boolean","description":"Definitions only; also of a directory"}
+      startLine {"type":"integer"}
+      endLine {"type":"integer"}
+      symbol {"type":"string"}
+      ranges {"type":"array","items":{"type":"string"}}
+      outline {"type":"boolean"}
     grep_codebase {"type":"object","required":["pattern"]}
       pattern {"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200}
       filePattern {"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")"}
@@ -149,10 +212,7 @@ fn the_memory_tools_have_the_arguments_of_their_contract() {
     read_repo_file {"type":"object","required":["path"]}
       path {"type":"string","description":"Relative path from repo root","pattern":"^[a-zA-Z0-9_./-]+$"}
       encoding {"type":"string","enum":["utf-8","base64"],"default":"utf-8"}
-      offset {"type":"integer","minimum":0,"description":"Byte to start at, as a notice names it","default":0}
-      symbol {"type":"string"}
-      ranges {"type":"array","items":{"type":"string"}}
-      outline {"type":"boolean"}
+      offset {"type":"integer"}
     write_memory_entry {"type":"object","required":["file","entry"]}
       file {"type":"string","enum":["progress_log.jsonl","decisions.jsonl","best_practices.md"],"description":"Target memory file"}
       entry {"type":"string","description":"Content to append: markdown; for .jsonl one line, e.g. {\"decision\": \"…\", \"why\": \"…\", \"module\": \"…\"}","maxLength":10240}
@@ -169,7 +229,7 @@ fn the_git_tools_have_the_arguments_of_their_contract() {
       until {"type":"string","description":"Show commits before this date or tag"}
       author {"type":"string","description":"Filter by author name or email"}
       maxCount {"type":"integer","minimum":1,"description":"Maximum number of commits to return","maximum":100,"default":10}
-      skip {"type":"integer","minimum":0,"description":"Commits to skip, to read on","maximum":10000000,"default":0}
+      skip {"type":"integer"}
     git_blame {"type":"object","required":["filePath"]}
       filePath {"type":"string","description":"File path relative to project root","minLength":1}
       startLine {"type":"integer","minimum":1,"description":"First line, counted from 1"}
@@ -179,7 +239,7 @@ fn the_git_tools_have_the_arguments_of_their_contract() {
       ref2 {"type":"string","description":"Second reference. If omitted, compares ref1 to working directory."}
       filePath {"type":"string","description":"File or directory"}
       summary {"type":"boolean","description":"Summary only (no line-by-line diff)","default":false}
-      offset {"type":"integer","minimum":0,"description":"Diff lines to skip, to read on","maximum":10000000,"default":0}
+      offset {"type":"integer"}
     "#);
 }
 
@@ -227,14 +287,12 @@ fn the_symbol_tools_take_a_name_and_narrow_the_question() {
       name {"type":"string","description":"Name, Scope.name or prefix; several: a|b"}
       path {"type":"string","description":"File or directory"}
       kind {"type":"string"}
-      limit {"type":"integer","minimum":1}
-      format {"type":"string","enum":["text","json"]}
+      limit {"type":"integer"}
     find_references {"type":"object","required":["symbol"]}
       symbol {"type":"string","description":"Name or Scope.name"}
       path {"type":"string","description":"Of the definition: file, `FILE:LINE` or directory"}
-      depth {"type":"integer","minimum":1,"maximum":3}
+      depth {"type":"integer","maximum":3}
       direction {"type":"string","enum":["callers","callees","implementations"]}
-      limit {"type":"integer","minimum":1}
-      format {"type":"string","enum":["text","json"]}
+      limit {"type":"integer"}
     "#);
 }

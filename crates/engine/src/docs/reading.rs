@@ -16,6 +16,8 @@ use crate::store::StoreError;
 /// A section with its neighbours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doc {
+    /// The page's path.
+    pub path: String,
     /// In the order of the page.
     pub sections: Vec<DocSection>,
     /// Number of sections of the page.
@@ -26,6 +28,8 @@ pub struct Doc {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocSection {
     pub id: String,
+    /// The heading with those above it.
+    pub breadcrumb: String,
     /// Position in the page, counted from 1.
     pub at: usize,
     /// Distance from the requested section, negative before it.
@@ -85,6 +89,7 @@ pub fn read(root: &Root, index: &Index, id: &str, around: usize) -> Result<Doc, 
         let section = &page.sections[at];
         DocSection {
             id: section.id(path.as_str()),
+            breadcrumb: section.breadcrumb(),
             at: at + 1,
             offset: at.cast_signed() - target.cast_signed(),
             text: text[section.bytes.clone()].to_owned(),
@@ -93,6 +98,7 @@ pub fn read(root: &Root, index: &Index, id: &str, around: usize) -> Result<Doc, 
         }
     });
     Ok(Doc {
+        path: path.to_string(),
         sections: sections.collect(),
         total: page.sections.len(),
     })

@@ -4,20 +4,20 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io;
 
 use docent_core::coverage::Percent;
 use docent_core::coverage::snapshot::{Comparison, CoverageChange, Presence};
 use docent_core::text::reveal::reveal_part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Number, REPORT, refuse_report};
-use crate::terminal::TerminalPage;
+use crate::compact::coverage::render_changes;
+use crate::settings::AnswerForm;
 use crate::tools::arguments::Object;
 use crate::tools::budget::json_length;
-use crate::tools::call::{Audience, Call, Reply};
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::tool::{Group, Tool};
 
@@ -32,7 +32,7 @@ const NOTICE_CHARS: usize = 250;
 pub(crate) fn tool() -> Tool {
     Tool::new("end_coverage_snapshot", Group::Coverage, ABOUT, run)
         .answers::<Output>()
-        .cli("coverage end", &["snapshotId"], show)
+        .cli_compact("coverage end", &["snapshotId"])
         .default_argument(REPORT)
 }
 
@@ -59,32 +59,16 @@ struct Output {
     notice: Option<String>,
 }
 
-/// The answer for people.
-#[derive(Serialize, Deserialize)]
-struct ComparisonTable {
-    overall: i32,
-    files: Vec<ChangedRow>,
-    unchanged: usize,
-}
-
-/// A file whose coverage changed.
-#[derive(Serialize, Deserialize)]
-struct ChangedRow {
-    tenths: i32,
-    path: String,
-    aside: String,
-}
-
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let comparison = call
         .project
         .coverage
         .since(&args.snapshot_id, &args.lcov_path, call.deadline)
         .map_err(|error| refuse_report(error, &args.lcov_path))?;
-    if call.audience == Audience::Person {
-        return Ok(Reply::json(&table(comparison)));
-    }
-    Ok(Reply::json(&output(&comparison, call.budget)))
+    Ok(match call.form {
+        AnswerForm::Contract => Reply::json(&output(&comparison, call.budget)),
+        AnswerForm::Compact => Reply::Text(render_changes(&comparison, call.budget)),
+    })
 }
 
 /// The answer for clients. If not all files fit, it has those that changed most.
@@ -153,47 +137,4 @@ fn cost(file: &CoverageChange) -> usize {
         Presence::Both => name + change,
         Presence::New | Presence::Removed => 2 * name + change,
     }
-}
-
-/// The answer for people: files that got worse, then those that got better, and the number of unchanged ones.
-fn table(comparison: Comparison) -> ComparisonTable {
-    let all = comparison.files.len();
-    let mut files: Vec<ChangedRow> = comparison
-        .files
-        .into_iter()
-        .filter(CoverageChange::is_change)
-        .map(|file| {
-            let aside = match file.presence {
-                Presence::Both => "",
-                Presence::New => "new",
-                Presence::Removed => "removed",
-            };
-            ChangedRow {
-                tenths: file.change.tenths,
-                path: file.path,
-                aside: aside.to_owned(),
-            }
-        })
-        .collect();
-    files.sort_by(|a, b| (a.tenths, &a.path).cmp(&(b.tenths, &b.path)));
-    ComparisonTable {
-        overall: comparison.overall.tenths,
-        unchanged: all - files.len(),
-        files,
-    }
-}
-
-fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
-    let table = ComparisonTable::deserialize(answer).expect("it was written by `run`");
-    for ChangedRow { tenths, path, aside } in &table.files {
-        page.change(Percent { tenths: *tenths }, path, aside)?;
-    }
-    match table.unchanged {
-        0 => {}
-        1 => page.dim("1 file is as it was")?,
-        files => page.dim(&format!("{files} files are as they were"))?,
-    }
-    page.line("")?;
-    let tenths = table.overall;
-    page.change(Percent { tenths }, "all files", "")
 }

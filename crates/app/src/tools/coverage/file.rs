@@ -3,7 +3,6 @@
 //! Promise: `docs/behaviour.md`, coverage.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use docent_core::coverage::near::NearFiles;
 use docent_core::coverage::{AmbiguousPath, LineHits};
@@ -15,12 +14,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{CoverageRow, Number, REPORT, fraction_width, load};
+use super::{Number, REPORT, load};
+use crate::compact::coverage::render_files;
 use crate::markdown::{inline_to, shorten};
-use crate::terminal::TerminalPage;
+use crate::settings::AnswerForm;
 use crate::tools::arguments::Object;
 use crate::tools::budget::{json_length, notice};
-use crate::tools::call::{Audience, Call, Reply};
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 
@@ -29,6 +29,9 @@ const ABOUT: &str =
 
 /// Characters of the answer for each file, beside its path.
 const FIELD_CHARS: usize = 8;
+
+/// The same in the compact form, which has the numbers of lines too.
+const COMPACT_FIELD_CHARS: usize = 40;
 
 /// Characters of the notice's name and quotes.
 const NOTICE_FIELD_CHARS: usize = 13;
@@ -45,7 +48,7 @@ const MAX_NAMED_FILES: usize = 10;
 pub(crate) fn tool() -> Tool {
     Tool::new("get_file_coverage", Group::Coverage, ABOUT, run)
         .answers::<Output>()
-        .cli("coverage file", &["filePaths"], show)
+        .cli_compact("coverage file", &["filePaths"])
         .default_argument(REPORT)
 }
 
@@ -69,7 +72,11 @@ struct Output {
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let loaded = load(call, &args.lcov_path)?;
-    let cost = |path: &String| json_length(path) + FIELD_CHARS;
+    let field = match call.form {
+        AnswerForm::Contract => FIELD_CHARS,
+        AnswerForm::Compact => COMPACT_FIELD_CHARS,
+    };
+    let cost = |path: &String| json_length(path) + field;
     let used = args.file_paths.iter().map(cost).sum::<usize>();
     if used > call.budget {
         return Err(Failure::new(
@@ -80,30 +87,34 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             ),
         ));
     }
-    let mut files = Object::new();
-    let mut rows = Vec::new();
-    let mut unknown = Vec::new();
+    let mut files: Vec<(&str, Option<LineHits>)> = Vec::new();
     for path in &args.file_paths {
         call.deadline.check()?;
         let file = loaded
             .find(path)
             .map_err(|error| refuse_ambiguous(path, &error))?;
-        // A file no test has loaded is missing from the report. The contract wants 0 for it, not an error.
-        let lines = file.map_or_else(LineHits::default, |file| file.lines);
-        files.insert(path.clone(), json!(Number(lines.percent())));
-        if file.is_some() {
-            rows.push(CoverageRow::new(path, lines));
-        } else {
-            rows.push(CoverageRow::new(&format!("{path} (not in the report)"), lines));
-            unknown.push(path.as_str());
-        }
+        files.push((path, file.map(|file| file.lines)));
     }
-    if call.audience == Audience::Person {
-        return Ok(Reply::json(&rows));
-    }
+    let unknown: Vec<&str> = files
+        .iter()
+        .filter(|(_, lines)| lines.is_none())
+        .map(|(path, _)| *path)
+        .collect();
     let notice = notice(&near_notices(call, &loaded, &unknown)?)
         .filter(|notice| used + json_length(notice) + NOTICE_FIELD_CHARS <= call.budget);
-    Ok(Reply::json(&Output { files, notice }))
+    Ok(match call.form {
+        AnswerForm::Contract => Reply::json(&Output {
+            files: files.into_iter().map(to_field).collect(),
+            notice,
+        }),
+        AnswerForm::Compact => Reply::Text(render_files(&files, notice.as_deref())),
+    })
+}
+
+/// A file no test has loaded is missing from the report. The contract wants 0 for it, not an error.
+fn to_field((path, lines): (&str, Option<LineHits>)) -> (String, Value) {
+    let percent = lines.unwrap_or_default().percent();
+    (path.to_owned(), json!(Number(percent)))
 }
 
 /// A sentence for each of the first paths that are not in the report and probably not meant as written.
@@ -156,13 +167,4 @@ fn refuse_ambiguous(path: &str, AmbiguousPath { candidates }: &AmbiguousPath) ->
         FailureKind::Invalid,
         format!("Ambiguous file path {path}: the report has {names}{more}"),
     )
-}
-
-fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
-    let rows = Vec::<CoverageRow>::deserialize(answer).expect("it was written by `run`");
-    let width = fraction_width(&rows);
-    for row in &rows {
-        page.share(row.percent(), &row.fraction(width), &row.path)?;
-    }
-    Ok(())
 }

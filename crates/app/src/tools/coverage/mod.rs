@@ -7,10 +7,10 @@ pub(super) mod file;
 pub(super) mod overall;
 pub(super) mod start;
 
-use docent_core::coverage::{LineHits, Percent, USUAL_REPORT_PATHS};
+use docent_core::coverage::{Percent, USUAL_REPORT_PATHS};
 use docent_engine::coverage::{CoverageError, LoadedReport};
 use docent_engine::files::FileError;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::markdown::shorten;
 use crate::project::Project;
@@ -30,42 +30,6 @@ impl Serialize for Number {
             tenths => serializer.serialize_f64(f64::from(tenths) / 10.0),
         }
     }
-}
-
-/// A row of the table that people see.
-#[derive(Serialize, Deserialize)]
-struct CoverageRow {
-    path: String,
-    hit: u64,
-    found: u64,
-}
-
-impl CoverageRow {
-    fn new(path: &str, lines: LineHits) -> Self {
-        Self {
-            path: path.to_owned(),
-            hit: lines.hit,
-            found: lines.found,
-        }
-    }
-
-    fn percent(&self) -> Percent {
-        let Self { hit, found, .. } = *self;
-        LineHits { found, hit }.percent()
-    }
-
-    /// `14/21`, padded to the width of the table's column.
-    fn fraction(&self, width: usize) -> String {
-        format!("{:>width$}", format!("{}/{}", self.hit, self.found))
-    }
-}
-
-/// The width of the column of fractions.
-fn fraction_width<'a>(rows: impl IntoIterator<Item = &'a CoverageRow>) -> usize {
-    rows.into_iter()
-        .map(|row| row.fraction(0).len())
-        .max()
-        .unwrap_or(0)
 }
 
 /// On the command line, the report is optional.

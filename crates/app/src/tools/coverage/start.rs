@@ -2,15 +2,12 @@
 //!
 //! Promise: `docs/behaviour.md`, coverage.
 
-use std::io;
-
 use docent_engine::coverage::CoverageError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{REPORT, refuse_report};
-use crate::terminal::TerminalPage;
+use crate::settings::AnswerForm;
 use crate::tools::call::{Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::tool::{Group, Tool};
@@ -22,7 +19,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("start_coverage_snapshot", Group::Coverage, ABOUT, run)
         .answers::<Output>()
         .adds()
-        .cli("coverage start", &[], show)
+        .cli_compact("coverage start", &[])
         .default_argument(REPORT)
 }
 
@@ -33,7 +30,7 @@ struct Args {
     lcov_path: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Output {
     snapshot_id: String,
@@ -53,17 +50,13 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             }
             failure
         })?;
-    Ok(Reply::json(&Output {
-        snapshot_id: snapshot.id.to_string(),
-        timestamp: snapshot.at,
-    }))
-}
-
-fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
-    let output = Output::deserialize(answer).expect("it was written by `run`");
-    page.line(&output.snapshot_id)?;
-    page.note(&format!(
-        "After your change and another run of the tests: docent coverage end {}",
-        output.snapshot_id
-    ))
+    let snapshot_id = snapshot.id.to_string();
+    Ok(match call.form {
+        AnswerForm::Contract => Reply::json(&Output {
+            snapshot_id,
+            timestamp: snapshot.at,
+        }),
+        // The id alone, so that a script can keep it.
+        AnswerForm::Compact => Reply::Text(snapshot_id),
+    })
 }

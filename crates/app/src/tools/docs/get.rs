@@ -14,7 +14,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{freshen, refuse_search};
+use crate::compact;
 use crate::markdown::shorten;
+use crate::settings::AnswerForm;
 use crate::tools::arguments::list_names;
 use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
@@ -27,7 +29,8 @@ pub(crate) fn tool() -> Tool {
     Tool::new("get_doc", Group::Docs, ABOUT, run)
         .strict()
         .slow_after(Duration::from_secs(2))
-        .cli_text("doc", &["chunk_id"])
+        .cli_compact("doc", &["chunk_id"])
+        .markdown_page()
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -72,7 +75,10 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         .hint("Ask again in a moment."),
         error => refuse_read(&error, &args.chunk_id),
     })?;
-    Ok(Reply::Text(render(&doc, call.budget)))
+    Ok(Reply::Text(match call.form {
+        AnswerForm::Contract => render(&doc, call.budget),
+        AnswerForm::Compact => compact::docs::render_doc(&doc, call.budget),
+    }))
 }
 
 fn refuse_read(error: &ReadError, id: &str) -> Failure {
@@ -209,6 +215,7 @@ mod tests {
     fn shown(id: &str, at: usize, offset: isize, text: &str) -> DocSection {
         DocSection {
             id: id.into(),
+            breadcrumb: String::new(),
             at,
             offset,
             text: text.into(),
@@ -230,6 +237,7 @@ mod tests {
     fn sections_that_do_not_fit_are_named_and_the_target_comes_first() {
         let long = "line\n".repeat(200);
         let doc = Doc {
+            path: "a.md".into(),
             sections: vec![
                 shown("a.md#_preamble", 1, -1, &long),
                 shown("a.md#b", 2, 0, "## B\ntext\n"),
@@ -248,6 +256,7 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_shown_as_far_as_it_goes() {
         let doc = Doc {
+            path: "a.md".into(),
             sections: vec![shown("a.md#b", 1, 0, &"x".repeat(900))],
             total: 1,
         };
@@ -261,6 +270,7 @@ mod tests {
     #[test]
     fn a_target_that_is_too_long_says_where_to_read_on() {
         let doc = Doc {
+            path: "a.md".into(),
             sections: vec![shown("a.md#b", 1, 0, &"line\n".repeat(21))],
             total: 1,
         };

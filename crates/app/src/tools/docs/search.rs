@@ -8,7 +8,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io;
 use std::time::Duration;
 
 use docent_core::docs::cursor;
@@ -24,10 +23,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{freshen, refuse_search};
-use crate::markdown::{inline_to, quote_project_text};
+use crate::compact::docs::{FoundSection, FoundSections, render_found};
+use crate::markdown::{self, inline_to, quote_project_text};
 use crate::project::Project;
-use crate::settings::DocsSettings;
-use crate::terminal::TerminalPage;
+use crate::settings::{AnswerForm, DocsSettings};
 use crate::tools::arguments::Object;
 use crate::tools::budget::notice;
 use crate::tools::call::{Call, Reply};
@@ -46,7 +45,7 @@ pub(crate) fn tool() -> Tool {
         .adapt(describe)
         .indented()
         .slow_after(Duration::from_secs(2))
-        .cli("docs", &["query"], show)
+        .cli_compact("docs", &["query"])
         .filters()
 }
 
@@ -75,17 +74,17 @@ fn default_limit() -> usize {
     10
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct Output {
     hits: Vec<DocsHit>,
     next_cursor: Option<String>,
     hint: Option<SearchHint>,
     /// What the answer may miss.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct DocsHit {
     chunk_id: String,
     score: f64,
@@ -96,7 +95,7 @@ struct DocsHit {
     metadata: Labels,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct SearchHint {
     message: String,
     suggested_filters: BTreeMap<String, Vec<String>>,
@@ -291,12 +290,15 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         notice: notice(&notices),
     };
     // Results that do not fit are on the next page.
-    while output.hits.len() > 1 && length(&output) > call.budget {
+    while output.hits.len() > 1 && length(call.form, args, &output) > call.budget {
         output.hits.pop();
         ends.pop();
         output.next_cursor = ends.last().map(|end| scope.encode_cursor(*end));
     }
-    Ok(Reply::json(&output))
+    Ok(match call.form {
+        AnswerForm::Contract => Reply::json(&output),
+        AnswerForm::Compact => Reply::Text(to_compact(args, &output)),
+    })
 }
 
 /// The order of results, which a cursor depends on.
@@ -381,8 +383,35 @@ fn unused_manifests(view: &View) -> Vec<String> {
     sentences
 }
 
-fn length(output: &Output) -> usize {
-    serde_json::to_string_pretty(output).map_or(0, |text| text.chars().count())
+fn length(form: AnswerForm, args: &Args, output: &Output) -> usize {
+    match form {
+        AnswerForm::Contract => {
+            serde_json::to_string_pretty(output).map_or(0, |text| markdown::length(&text))
+        }
+        AnswerForm::Compact => markdown::length(&to_compact(args, output)),
+    }
+}
+
+fn to_compact(args: &Args, output: &Output) -> String {
+    let hint = output.hint.as_ref();
+    render_found(&FoundSections {
+        query: &args.query,
+        sections: output.hits.iter().map(to_found).collect(),
+        hint: hint.map(|hint| (hint.message.as_str(), &hint.suggested_filters)),
+        notice: output.notice.as_deref(),
+        next_cursor: output.next_cursor.as_deref(),
+    })
+}
+
+fn to_found(hit: &DocsHit) -> FoundSection<'_> {
+    FoundSection {
+        id: &hit.chunk_id,
+        heading: &hit.heading,
+        breadcrumb: &hit.breadcrumb,
+        score: hit.score,
+        snippet: &hit.snippet,
+        labels: &hit.metadata,
+    }
 }
 
 fn to_hit(hit: SectionHit) -> DocsHit {
@@ -460,30 +489,4 @@ fn hint(call: &Call<'_>, request: &SectionRequest<'_>, freshness: &Freshness) ->
         message,
         suggested_filters: filters,
     })
-}
-
-/// For people: each section's heading, the command that shows it, and a snippet.
-fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
-    let output = Output::deserialize(answer).expect("it was written by `run`");
-    for (at, hit) in output.hits.iter().enumerate() {
-        if at > 0 {
-            page.line("")?;
-        }
-        page.result_heading(&hit.breadcrumb, "", &format!("{:.2}", hit.score))?;
-        page.dim(&format!("  docent doc {}", hit.chunk_id))?;
-        page.prose(&hit.snippet)?;
-    }
-    if let Some(hint) = &output.hint {
-        page.note(&hint.message)?;
-        for (key, values) in &hint.suggested_filters {
-            page.note(&format!(
-                "--filter {key}={}",
-                values.join(&format!(", --filter {key}="))
-            ))?;
-        }
-    }
-    if let Some(cursor) = &output.next_cursor {
-        page.note(&format!("more with --cursor {cursor}"))?;
-    }
-    output.notice.iter().try_for_each(|notice| page.note(notice))
 }

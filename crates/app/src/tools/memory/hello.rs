@@ -2,14 +2,11 @@
 //!
 //! Promise: `docs/behaviour.md`, hello.
 
-use std::io;
-
 use docent_engine::clock::rfc3339;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::terminal::TerminalPage;
+use crate::settings::AnswerForm;
 use crate::tools::call::{Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::tool::{Group, Tool};
@@ -20,7 +17,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("hello", Group::Memory, ABOUT, run)
         .answers::<Output>()
         .per_minute(100)
-        .cli("hello", &["name"], show)
+        .cli_compact("hello", &["name"])
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -34,7 +31,7 @@ fn default_name() -> String {
     "World".to_owned()
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct Output {
     message: String,
     #[schemars(extend("format" = "date-time"))]
@@ -47,12 +44,11 @@ struct Output {
 )]
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let message = format!("Hello, {}!", args.name);
-    Ok(Reply::json(&Output {
-        message,
-        timestamp: rfc3339(call.project.clock.now()),
-    }))
-}
-
-fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
-    page.line(answer["message"].as_str().unwrap_or_default())
+    Ok(match call.form {
+        AnswerForm::Contract => Reply::json(&Output {
+            message,
+            timestamp: rfc3339(call.project.clock.now()),
+        }),
+        AnswerForm::Compact => Reply::Text(message),
+    })
 }

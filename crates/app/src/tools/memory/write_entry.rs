@@ -2,8 +2,6 @@
 //!
 //! Promise: `docs/behaviour.md`, memory.
 
-use std::io;
-
 use docent_core::memory::{EntryError, MAX_ENTRY_BYTES, MemoryEntry, MemoryFile};
 use docent_core::text::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
@@ -11,10 +9,8 @@ use docent_engine::deadline::Expired;
 use docent_engine::memory::{MemoryError, PendingError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::settings::Approval;
-use crate::terminal::TerminalPage;
+use crate::settings::{AnswerForm, Approval};
 use crate::tools::arguments::{ArgumentProblem, Object, ProblemKind};
 use crate::tools::call::{Call, Reply};
 use crate::tools::consent::{Consent, Question, Verdict};
@@ -28,7 +24,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("write_memory_entry", Group::Memory, ABOUT, run)
         .answers::<Output>()
         .adds()
-        .cli("memory add", &["file", "entry"], show)
+        .cli_compact("memory add", &["file", "entry"])
         .reword_problems(reword)
 }
 
@@ -53,16 +49,16 @@ enum MemoryTarget {
     BestPractices,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct Output {
     success: bool,
     bytes_written: u64,
     #[schemars(extend("format" = "date-time"))]
     timestamp: String,
     /// What the entry is called while it waits for approval
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pending: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
@@ -122,13 +118,29 @@ fn append(call: &Call<'_>, entry: &MemoryEntry) -> Result<Reply, Failure> {
         Err(error) => return Err(refuse_write(&error, entry.file)),
     };
     call.project.memory.settle(entry);
-    Ok(Reply::json(&Output {
-        success: true,
-        bytes_written: appended.bytes,
-        timestamp: rfc3339(appended.at),
-        pending: None,
-        notice: None,
-    }))
+    Ok(reply(
+        call.form,
+        entry.file,
+        &Output {
+            success: true,
+            bytes_written: appended.bytes,
+            timestamp: rfc3339(appended.at),
+            pending: None,
+            notice: None,
+        },
+    ))
+}
+
+fn reply(form: AnswerForm, file: MemoryFile, output: &Output) -> Reply {
+    match (form, &output.notice) {
+        (AnswerForm::Contract, _) => Reply::json(output),
+        (AnswerForm::Compact, Some(notice)) => Reply::Text(notice.clone()),
+        (AnswerForm::Compact, None) => Reply::Text(format!(
+            "{} bytes appended to {}",
+            output.bytes_written,
+            file.path()
+        )),
+    }
 }
 
 /// Queues an entry for approval, because the user cannot be asked now.
@@ -146,16 +158,20 @@ fn queue(call: &Call<'_>, entry: &MemoryEntry, why: &str) -> Result<Reply, Failu
                 .details(error.to_string())
                 .hint("The user can write it with `docent memory add`")
         })?;
-    Ok(Reply::json(&Output {
-        success: false,
-        bytes_written: 0,
-        timestamp: rfc3339(call.project.clock.now()),
-        notice: Some(format!(
-            "{why}, so nothing is written yet. Tell the user to run `docent memory approve {id}`; `docent memory pending` \
+    Ok(reply(
+        call.form,
+        entry.file,
+        &Output {
+            success: false,
+            bytes_written: 0,
+            timestamp: rfc3339(call.project.clock.now()),
+            notice: Some(format!(
+                "{why}, so nothing is written yet. Tell the user to run `docent memory approve {id}`; `docent memory pending` \
              shows what waits"
-        )),
-        pending: Some(id),
-    }))
+            )),
+            pending: Some(id),
+        },
+    ))
 }
 
 /// The failure for an entry that is not valid.
@@ -204,13 +220,5 @@ impl MemoryTarget {
             Self::Decisions => MemoryFile::Decisions,
             Self::BestPractices => MemoryFile::BestPractices,
         }
-    }
-}
-
-fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
-    let output = Output::deserialize(answer).expect("it was written by `run`");
-    match output.notice {
-        Some(notice) => page.line(&notice),
-        None => page.note(&format!("{} bytes are written", output.bytes_written)),
     }
 }
