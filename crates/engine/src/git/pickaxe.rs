@@ -1,0 +1,53 @@
+//! Commits that change how often a text occurs, by `git log -S`.
+//!
+//! Invariant: a file that the access rules block never makes a commit match. Otherwise a caller could guess
+//! its content piece by piece.
+
+use docent_core::access::Access;
+
+use super::command::stream;
+use super::log::{CHANGES, Commit, FORMAT, LogQuery, Span, read_commit};
+use super::{GitError, Repository};
+use crate::deadline::Deadline;
+
+impl Repository {
+    /// The requested commits that add or remove `text`, and one more if there is one. Their files are those
+    /// in which they do so.
+    pub(super) fn log_of_text(
+        &self,
+        query: &LogQuery,
+        text: &str,
+        (from, span): (&str, &Span),
+        access: &Access,
+        deadline: &Deadline,
+    ) -> Result<Vec<Commit>, GitError> {
+        let mut command = self.runner.command("log");
+        // Without rename detection, a renamed file would count as one that loses and one that gains the text.
+        command
+            .args(["--encoding=UTF-8", "-c", "-M", "-l1000", FORMAT])
+            .args(CHANGES)
+            .arg(format!("-S{text}"));
+        self.select_commits(&mut command, query, from, span);
+        stream(command, None, deadline, |out| {
+            let mut commits = Vec::new();
+            let mut skipped = 0;
+            // Git cannot skip and count here, because it counts commits that match in blocked files only.
+            while commits.len() <= query.count
+                && let Some(mut commit) = read_commit(out)?
+            {
+                commit
+                    .files
+                    .retain(|change| change.names().all(|name| self.allows(name, access)));
+                if commit.files.is_empty() {
+                    continue;
+                }
+                if skipped < query.skip {
+                    skipped += 1;
+                } else {
+                    commits.push(commit);
+                }
+            }
+            Ok(commits)
+        })
+    }
+}
