@@ -9,8 +9,7 @@ pub(super) mod log;
 use docent_core::path::RepoPath;
 use docent_engine::git::{ChangedFile, GitError, MIN_ID_DIGITS};
 
-use crate::markdown::inline;
-use crate::markdown::shorten;
+use crate::markdown::{cut, inline, shorten};
 use crate::tools::failure::{Failure, FailureKind};
 
 /// Parses an optional path. An empty one counts as not given.
@@ -102,6 +101,10 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::LineRange { start, end, lines } => {
             refuse_line_range(&start.to_string(), &end.to_string()).details(format!("the file has {lines} lines"))
         }
+        GitError::Uncommitted { first, last } => {
+            Failure::new(FailureKind::Missing, format!("Lines {first}-{last} are in no commit yet"))
+                .hint("Name lines that were committed; git_diff shows the others")
+        }
         GitError::Blocked(path) => Failure::new(FailureKind::Denied, format!("Cannot read file: {}", shorten(&path)))
             .details("the path is blocked because it may hold secrets or machinery, or leads outside the project")
             .hint("git_log shows when and by whom it was changed"),
@@ -121,6 +124,11 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::Pipe(error) => Failure::new(FailureKind::Internal, format!("git cannot be run: {error}"))
             .hint("Try again; if it stays, run git on the command line"),
     }
+}
+
+/// Cuts a compact answer to its budget. The last resort, for parts that turned out longer than planned.
+fn cut_compact(text: &str, budget: usize) -> String {
+    cut(text, budget, "\n… cut here; ask for less\n")
 }
 
 /// The failure for lines that no file has, in the words of the contract.
