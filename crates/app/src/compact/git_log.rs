@@ -8,7 +8,7 @@ use docent_engine::git::{ChangeStatus, ChangedFile, Commit, FileDiff, InspectedC
 use super::git_diff::{show_row, totals};
 use super::git_patch::{PatchView, show_patch};
 use super::{count_of, fair_share};
-use crate::markdown::{cut, inline, inline_to, length};
+use crate::markdown::{count, cut, inline, inline_to, length};
 
 /// Characters that a commit may have on average before the rest of messages is cut.
 const CHARS_PER_COMMIT: usize = 200;
@@ -48,26 +48,34 @@ pub(crate) struct LogPage<'a> {
 
 /// The commits that fit, and their number. The first is always shown.
 pub(crate) fn show_commits(page: &LogPage<'_>, budget: usize) -> (String, usize) {
-    let heads = show_heads(page.commits.iter());
-    let files: Vec<String> = page
-        .commits
-        .iter()
-        .map(|commit| show_files(commit, page.path))
-        .collect();
+    let mut heads = show_heads(page.commits.iter());
+    let mut files: Vec<String> = Vec::new();
+    for (commit, head) in page.commits.iter().zip(&mut heads) {
+        let (names, more) = name_files(commit, page.path);
+        let mut list = names.join(", ");
+        if more > 0 && names.is_empty() {
+            *head += &format!(" (+{})", count_of(more, "file", "files"));
+        } else if more > 0 {
+            list += &format!(" +{} more", count(more as u64));
+        }
+        files.push(list);
+    }
     let bodies: Vec<String> = page.bodies.iter().map(|body| shorten_body(body)).collect();
-    let fixed: usize = heads.iter().chain(&files).map(|text| length(text)).sum();
+    let fixed: usize = heads.iter().chain(&files).map(|text| length(text) + 1).sum();
     let room = (CHARS_PER_COMMIT * page.commits.len()).saturating_sub(fixed);
     let share = fair_share(bodies.iter().map(|body| length(body)), room);
     let mut text = String::new();
     let mut used = NOTICE_CHARS;
     for (at, (head, files)) in heads.iter().zip(&files).enumerate() {
-        let mut section = head.clone();
+        let mut section = format!("{head}\n");
         if let Some(body) = bodies.get(at).filter(|body| !body.is_empty())
             && (share >= MIN_BODY_CHARS || length(body) <= share)
         {
             section += &format!("  {}\n", cut(body, share, "…"));
         }
-        section += files;
+        if !files.is_empty() {
+            section += &format!("  {files}\n");
+        }
         used += length(&section);
         if used > budget && at > 0 {
             return (text, at);
@@ -89,14 +97,14 @@ fn show_heads<'a>(commits: impl Iterator<Item = &'a Commit>) -> Vec<String> {
                 inline_to(&commit.author, MAX_NAME_CHARS)
             };
             let subject = inline_to(&commit.subject, MAX_SUBJECT_CHARS);
-            format!("{} {} {author}: {subject}\n", commit.short, commit.date)
+            format!("{} {} {author}: {subject}", commit.short, commit.date)
         })
         .collect()
 }
 
-/// The line of files: those below `path` and the number of others. A file that was asked for by its name and
-/// modified is not repeated.
-fn show_files(commit: &Commit, path: Option<&str>) -> String {
+/// The first files below `path`, and the number of others. A file that was asked for by its name and modified
+/// is neither.
+fn name_files(commit: &Commit, path: Option<&str>) -> (Vec<String>, usize) {
     let is_below = |name: &str| {
         path.is_none_or(|path| {
             name.strip_prefix(path)
@@ -122,12 +130,7 @@ fn show_files(commit: &Commit, path: Option<&str>) -> String {
         names.push(name);
     }
     let more = commit.files.len() + commit.unlisted - names.len() - known;
-    match (names.is_empty(), more) {
-        (true, 0) => String::new(),
-        (true, _) => format!("  +{}\n", count_of(more, "other file", "other files")),
-        (false, 0) => format!("  {}\n", names.join(", ")),
-        (false, _) => format!("  {} +{more} more\n", names.join(", ")),
-    }
+    (names, more)
 }
 
 /// `src/new.rs renamed from src/old.rs`; a modified file has only its name.
@@ -240,7 +243,7 @@ fn show_rows(files: &[FileDiff], room: usize) -> String {
 pub(crate) fn show_line_history(history: &LineHistory, room: usize) -> (String, usize) {
     let changes = &history.changes;
     let heads = show_heads(changes.iter().map(|change| &change.commit));
-    let fixed: usize = heads.iter().map(|head| length(head)).sum();
+    let fixed: usize = heads.iter().map(|head| length(head) + 1).sum();
     let whole = PatchView {
         context: 1,
         offset: 0,
@@ -259,7 +262,7 @@ pub(crate) fn show_line_history(history: &LineHistory, room: usize) -> (String, 
                 ..whole
             },
         );
-        let mut section = head.clone();
+        let mut section = format!("{head}\n");
         // The name differs in commits before the file was renamed.
         let newer = changes[..at].iter().rfind(|newer| !newer.path.is_empty());
         if newer.is_some_and(|newer| newer.path != change.path && !change.path.is_empty()) {

@@ -1,4 +1,4 @@
-//! Patches in the compact form: each hunk below a line with its new lines, unchanged lines only around changes.
+//! Patches in the compact form: hunks below their place in the new file, unchanged lines only around changes.
 //!
 //! Invariant: a shown line is exact or marked as cut, and lines that are left out are counted.
 
@@ -178,7 +178,19 @@ fn trim(hunk: HunkPart<'_>, context: usize) -> Vec<HunkPart<'_>> {
             next = last + 1;
         }
     }
+    if context < usize::MAX {
+        parts.iter_mut().for_each(drop_blank_edges);
+    }
     parts
+}
+
+/// Drops unchanged lines without text at both ends, which show nothing.
+fn drop_blank_edges(part: &mut HunkPart<'_>) {
+    let is_blank = |line: &PatchLine<'_>| !line.is_change && line.text.trim().is_empty();
+    let first = part.lines.iter().take_while(|line| is_blank(line)).count();
+    part.lines.drain(..first);
+    let last = part.lines.iter().rev().take_while(|line| is_blank(line)).count();
+    part.lines.truncate(part.lines.len() - last);
 }
 
 /// The first new line and the function of `@@ -1,2 +3,4 @@ fn x()`, or of the combined form with more signs.

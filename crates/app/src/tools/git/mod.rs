@@ -101,10 +101,7 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::LineRange { start, end, lines } => {
             refuse_line_range(&start.to_string(), &end.to_string()).details(format!("the file has {lines} lines"))
         }
-        GitError::Uncommitted { first, last } => {
-            Failure::new(FailureKind::Missing, format!("Lines {first}-{last} are in no commit yet"))
-                .hint("Name lines that were committed; git_diff shows the others")
-        }
+        GitError::Uncommitted { first, last } => refuse_uncommitted(first, last),
         GitError::Blocked(path) => Failure::new(FailureKind::Denied, format!("Cannot read file: {}", shorten(&path)))
             .details("the path is blocked because it may hold secrets or machinery, or leads outside the project")
             .hint("git_log shows when and by whom it was changed"),
@@ -124,6 +121,14 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::Pipe(error) => Failure::new(FailureKind::Internal, format!("git cannot be run: {error}"))
             .hint("Try again; if it stays, run git on the command line"),
     }
+}
+
+fn refuse_uncommitted(first: usize, last: usize) -> Failure {
+    Failure::new(
+        FailureKind::Missing,
+        format!("Lines {first}-{last} are in no commit yet"),
+    )
+    .hint("Name lines that were committed; git_diff shows the others")
 }
 
 /// Cuts a compact answer to its budget. The last resort, for parts that turned out longer than planned.

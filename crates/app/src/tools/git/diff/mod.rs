@@ -44,9 +44,8 @@ struct Args {
     #[serde(default)]
     #[schemars(range(max = 10_000_000))]
     offset: usize,
-    /// Staged changes, against HEAD
-    #[serde(default)]
-    staged: bool,
+    /// Index against HEAD
+    staged: Option<bool>,
 }
 
 /// Characters of a compact answer about more than one file.
@@ -55,7 +54,8 @@ const COMPACT_CHARS: usize = 8_000;
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     let path = parse_path(args.file_path.as_deref())?;
     let (from, to) = (non_empty(args.ref1.as_deref()), non_empty(args.ref2.as_deref()));
-    if args.staged && (from.is_some() || to.is_some()) {
+    let staged = args.staged == Some(true);
+    if staged && (from.is_some() || to.is_some()) {
         return Err(
             Failure::new(FailureKind::Invalid, "staged goes without ref1 and ref2")
                 .details("it compares the last commit with the index")
@@ -71,14 +71,14 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             AnswerForm::Contract => PatchLimit::AllOrNone,
             AnswerForm::Compact => PatchLimit::PerFile,
         },
-        staged: args.staged,
+        staged,
     };
     let diff = call
         .project
         .git
         .diff(sides, call.deadline)
         .map_err(|error| refuse_git(error, "git reference"))?;
-    let title = title(from, to, args.staged);
+    let title = title(from, to, staged);
     let text = match (call.form, diff.files.is_empty()) {
         (AnswerForm::Contract, true) => {
             contract::show_no_difference(&title, &explain_no_differences(call, sides)?, call.budget)

@@ -56,16 +56,16 @@ struct Args {
     #[serde(default)]
     #[schemars(range(max = 10_000_000))]
     skip: usize,
-    /// Commits that add or remove this text
+    /// Added or removed text
     contains: Option<String>,
-    /// History of this definition in filePath
+    /// Definition in filePath
     symbol: Option<String>,
-    /// History of these lines of filePath
+    /// Lines of filePath
     #[schemars(range(min = 1))]
     start_line: Option<usize>,
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
-    /// One commit in full, alone
+    /// One commit in full
     commit: Option<String>,
 }
 
@@ -212,10 +212,7 @@ fn log_lines(call: &Call<'_>, args: &Args) -> Result<String, Failure> {
     };
     let next = args.skip + shown;
     if shown < history.changes.len() || history.more {
-        text += &notice(
-            call.form,
-            &format!("There are earlier commits; read on with skip {next}"),
-        );
+        text += &say_more(call.form, next);
     } else if history.shallow {
         text += &notice(call.form, SHALLOW);
     } else if shown == 0 {
@@ -271,22 +268,22 @@ fn log_commits(call: &Call<'_>, args: &Args) -> Result<String, Failure> {
         }
     };
     let (all, next) = (log.commits.len(), query.skip + shown);
-    let sentence = if shown < all {
-        Some(format!(
+    let end = match call.form {
+        AnswerForm::Contract if shown < all => note(&format!(
             "{shown} of {all} commits fit into this answer; read on with skip {next}"
-        ))
-    } else if log.more {
-        Some(match call.form {
-            AnswerForm::Contract => format!("There are earlier commits; read on with skip {next}"),
-            AnswerForm::Compact => format!("earlier commits: skip {next}"),
-        })
-    } else {
-        end_of_history(&query, &log)
+        )),
+        form if shown < all || log.more => say_more(form, next),
+        form => end_of_history(&query, &log).map_or_else(String::new, |sentence| notice(form, &sentence)),
     };
-    Ok(text
-        + &sentence
-            .map(|sentence| notice(call.form, &sentence))
-            .unwrap_or_default())
+    Ok(text + &end)
+}
+
+/// Says that there are earlier commits.
+fn say_more(form: AnswerForm, next: usize) -> String {
+    match form {
+        AnswerForm::Contract => note(&format!("There are earlier commits; read on with skip {next}")),
+        AnswerForm::Compact => format!("… earlier commits: skip {next}\n"),
+    }
 }
 
 /// Text to search for in changes. It is taken as it is, spaces at its ends included.
