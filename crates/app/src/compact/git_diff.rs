@@ -27,8 +27,11 @@ const MAX_ROWS: usize = 200;
 /// Characters kept for the first line and for notices.
 const FRAME_CHARS: usize = 500;
 
-/// Characters of a file's patch below which it is not cut.
-const MIN_PATCH_CHARS: usize = 240;
+/// Patches are cut to this many characters at least. Less of each says too little.
+const MIN_PATCH_CHARS: usize = 400;
+
+/// Characters kept for the notice below a patch that is cut.
+const NOTICE_CHARS: usize = 100;
 
 /// Names that a notice lists.
 const MAX_LISTED_NAMES: usize = 5;
@@ -76,62 +79,85 @@ pub(crate) fn show_diff(view: &DiffView<'_>, room: usize) -> String {
     let has_lines = |at: usize| {
         !view.summary && left_out[at].is_none() && !files[at].withheld && !files[at].patch.is_empty()
     };
-    let room = room.saturating_sub(used);
-    let (context, share) = choose_share(view, (0..listed).filter(|at| has_lines(*at)), room);
-    let mut left = room;
-    let mut unshown = 0;
+    let patched: Vec<usize> = (0..listed).filter(|at| has_lines(*at)).collect();
+    let plan = plan_patches(view, &patched, room.saturating_sub(used));
     for (at, file) in files.iter().take(listed).enumerate() {
         text += &rows[at];
         if let Some(why) = left_out[at].filter(|why| *why != LeftOut::Deleted) {
             text += &format!(" ({})", why.name());
         }
         text.push('\n');
-        if !has_lines(at) {
-            continue;
+        if plan.shown.contains(&at) {
+            let view = PatchView {
+                context: plan.context,
+                offset: view.offset,
+                max_chars: plan.max_chars,
+            };
+            text += &show_lines(file, view, files.len() == 1);
         }
-        if left < MIN_PATCH_CHARS && left < room {
-            unshown += 1;
-            continue;
-        }
-        let view = PatchView {
-            context,
-            offset: view.offset,
-            max_chars: share.min(left),
-        };
-        let lines = show_lines(file, view, files.len() == 1);
-        left = left.saturating_sub(length(&lines));
-        text += &lines;
     }
+    let unshown = patched.len() - plan.shown.len();
     if unshown > 0 {
         let more = count_of(unshown, "more file", "more files");
-        text += &format!("… lines of {more} do not fit: filePath\n");
+        text += &format!("… lines of {more} do not fit: filePath names a directory or file\n");
     }
     text + &show_notices(view, listed, &left_out)
 }
 
-/// The unchanged lines around changes, and the characters that each file's patch may have. Less context comes
-/// before fewer changes.
-fn choose_share(view: &DiffView<'_>, shown: impl Iterator<Item = usize>, room: usize) -> (usize, usize) {
-    let shown: Vec<usize> = shown.collect();
-    let share_with = |context: usize| {
-        let view_of = PatchView {
+/// Which patches are shown, and how much of each.
+struct PatchPlan {
+    shown: Vec<usize>,
+    /// Unchanged lines around changes.
+    context: usize,
+    max_chars: usize,
+}
+
+/// Plans the lines of files. Less context comes before fewer changes. If so many files differ that little of
+/// each would fit, the small patches are shown whole and the others not at all.
+fn plan_patches(view: &DiffView<'_>, patched: &[usize], room: usize) -> PatchPlan {
+    let lengths_with = |context: usize| -> Vec<usize> {
+        let patch_view = PatchView {
             context,
             offset: view.offset,
-            max_chars: room,
+            max_chars: usize::MAX,
         };
-        let lengths = shown
-            .iter()
-            .map(|at| show_patch(&view.diff.files[*at].patch, view_of))
-            .map(|patch| length(&patch.text) + 100 + patch.left_out * 40);
-        fair_share(lengths, room)
+        let files = patched.iter().map(|at| &view.diff.files[*at]);
+        files
+            .map(|file| length(&show_patch(&file.patch, patch_view).text) + NOTICE_CHARS)
+            .collect()
+    };
+    let plan = |context, max_chars: usize| PatchPlan {
+        shown: patched.to_vec(),
+        context,
+        max_chars: max_chars.saturating_sub(NOTICE_CHARS),
     };
     // The lines of a file that is read on by offset must not depend on what fits.
     if view.named.is_some() {
-        return (usize::MAX, share_with(usize::MAX));
+        return plan(usize::MAX, room);
     }
-    match share_with(3) {
-        usize::MAX => (3, usize::MAX),
-        _ => (1, share_with(1).max(MIN_PATCH_CHARS.min(room))),
+    if fair_share(lengths_with(3).into_iter(), room) == usize::MAX {
+        return plan(3, usize::MAX);
+    }
+    let lengths = lengths_with(1);
+    let share = fair_share(lengths.iter().copied(), room);
+    if share >= MIN_PATCH_CHARS {
+        return plan(1, share);
+    }
+    let mut by_length: Vec<(usize, usize)> = lengths.into_iter().zip(patched.iter().copied()).collect();
+    by_length.sort_unstable();
+    let mut left = room;
+    let mut shown = Vec::new();
+    for (length, at) in by_length {
+        if length > left {
+            break;
+        }
+        left -= length;
+        shown.push(at);
+    }
+    PatchPlan {
+        shown,
+        context: 1,
+        max_chars: usize::MAX,
     }
 }
 
@@ -139,10 +165,10 @@ fn choose_share(view: &DiffView<'_>, shown: impl Iterator<Item = usize>, room: u
 fn show_lines(file: &FileDiff, view: PatchView, is_single: bool) -> String {
     let shown = show_patch(&file.patch, view);
     let mut text = shown.text;
-    if shown.next > 0 {
+    if let Some(next) = shown.next.filter(|_| shown.left_out > 0) {
         let lines = count_of(shown.left_out, "more changed line", "more changed lines");
         text += &if is_single && view.context == usize::MAX {
-            format!("… {lines}: offset {}\n", shown.next)
+            format!("… {lines}: offset {next}\n")
         } else {
             format!("… {lines}: filePath {}\n", inline(&file.change.path))
         };

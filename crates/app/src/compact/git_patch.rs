@@ -30,7 +30,7 @@ pub(crate) struct ShownPatch {
     /// Changed lines that did not fit.
     pub(crate) left_out: usize,
     /// The line of the patch to read on at, if some did not fit.
-    pub(crate) next: usize,
+    pub(crate) next: Option<usize>,
 }
 
 /// A part of a hunk that is shown as one.
@@ -79,31 +79,39 @@ pub(crate) fn show_patch(patch: &str, view: PatchView) -> ShownPatch {
         let Some(first) = lines.peek().copied() else {
             continue;
         };
-        let rest: Vec<PatchLine<'_>> = lines.copied().collect();
+        let function = inline_to(part.function, MAX_FUNCTION_CHARS);
+        let header_chars = length(&function) + 16;
         let mut body = String::new();
+        let mut body_chars = header_chars;
         let mut last = None;
-        for line in rest {
+        let mut has_change = false;
+        for line in lines {
             let text = show_line(line.text);
-            let cost = length(&text) + if body.is_empty() { 90 } else { 1 };
             // The first line is always shown, so that reading on never stands still.
-            is_full |= used + cost > view.max_chars && !(shown.text.is_empty() && body.is_empty());
+            let is_first = shown.text.is_empty() && body.is_empty();
+            is_full |= used + body_chars + length(&text) >= view.max_chars && !is_first;
             if is_full {
-                if shown.next == 0 {
-                    shown.next = line.at;
-                }
+                shown.next = shown.next.or(Some(line.at));
                 shown.left_out += usize::from(line.is_change);
                 continue;
             }
-            used += cost;
+            body_chars += length(&text) + 1;
             body += &text;
             body.push('\n');
+            has_change |= line.is_change;
             if line.is_new {
                 last = Some(line.number);
             }
         }
+        // Without a change, the lines of a part that was cut show nothing.
+        if is_full && !has_change && !shown.text.is_empty() {
+            shown.next = shown.next.map(|_| first.at);
+            continue;
+        }
         if !body.is_empty() {
+            used += body_chars;
             let range = line_range(first.number, last.unwrap_or(first.number));
-            shown.text += format!("@@ {range} {}", inline_to(part.function, MAX_FUNCTION_CHARS)).trim_end();
+            shown.text += format!("@@ {range} {function}").trim_end();
             shown.text.push('\n');
             shown.text += &body;
         }
@@ -237,10 +245,10 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_counted_and_can_be_read_on() {
-        let cut = show(9, 0, 98);
+        let cut = show(9, 0, 37);
         assert_eq!(cut.text, "@@ 10-11 fn draw() {\n a\n b\n-c\n");
-        assert_eq!((cut.left_out, cut.next), (4, 4));
-        let rest = show(9, cut.next, 1_000);
+        assert_eq!((cut.left_out, cut.next), (4, Some(4)));
+        let rest = show(9, 4, 1_000);
         assert_eq!(
             rest.text,
             "@@ 12-17 fn draw() {\n+C\n d\n\n f\n g\n-h\n+H\n@@ 41\n+x\n"

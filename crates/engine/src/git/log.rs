@@ -46,6 +46,8 @@ pub struct CommitLog {
     pub shallow: bool,
     /// There is no commit yet.
     pub unborn: bool,
+    /// The search for a text ended early, because content of older commits cannot be read.
+    pub is_cut_short: bool,
 }
 
 /// A commit.
@@ -122,7 +124,10 @@ impl Git {
                 (Some(commits), _) => commits,
                 (None, None) => repository.log_from_git(query, from, &span, deadline)?,
                 (None, Some(text)) => {
-                    repository.log_of_text(query, text, (from, &span), self.root.access(), deadline)?
+                    let found =
+                        repository.log_of_text(query, text, (from, &span), self.root.access(), deadline)?;
+                    log.is_cut_short = found.is_cut_short;
+                    found.commits
                 }
             };
         }

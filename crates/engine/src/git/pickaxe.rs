@@ -10,6 +10,14 @@ use super::log::{CHANGES, Commit, FORMAT, LogQuery, Span, read_commit};
 use super::{GitError, Repository};
 use crate::deadline::Deadline;
 
+/// Commits that change a text.
+#[derive(Debug, Default)]
+pub(super) struct FoundCommits {
+    pub(super) commits: Vec<Commit>,
+    /// Git failed before the end of the history.
+    pub(super) is_cut_short: bool,
+}
+
 impl Repository {
     /// The requested commits that add or remove `text`, and one more if there is one. Their files are those
     /// in which they do so.
@@ -20,7 +28,7 @@ impl Repository {
         (from, span): (&str, &Span),
         access: &Access,
         deadline: &Deadline,
-    ) -> Result<Vec<Commit>, GitError> {
+    ) -> Result<FoundCommits, GitError> {
         let mut command = self.runner.command("log");
         // Without rename detection, a renamed file would count as one that loses and one that gains the text.
         command
@@ -28,11 +36,11 @@ impl Repository {
             .args(CHANGES)
             .arg(format!("-S{text}"));
         self.select_commits(&mut command, query, from, span);
-        stream(command, None, deadline, |out| {
-            let mut commits = Vec::new();
-            let mut skipped = 0;
+        let mut found = FoundCommits::default();
+        let mut skipped = 0;
+        let outcome = stream(command, None, deadline, |out| {
             // Git cannot skip and count here, because it counts commits that match in blocked files only.
-            while commits.len() <= query.count
+            while found.commits.len() <= query.count
                 && let Some(mut commit) = read_commit(out)?
             {
                 commit
@@ -44,10 +52,20 @@ impl Repository {
                 if skipped < query.skip {
                     skipped += 1;
                 } else {
-                    commits.push(commit);
+                    found.commits.push(commit);
                 }
             }
-            Ok(commits)
-        })
+            Ok(())
+        });
+        match outcome {
+            // Partial clones lack old content. The newer commits are still an answer.
+            Err(GitError::Failed(_) | GitError::Truncated | GitError::Incomplete)
+                if !found.commits.is_empty() =>
+            {
+                found.is_cut_short = true;
+            }
+            outcome => outcome?,
+        }
+        Ok(found)
     }
 }

@@ -131,9 +131,10 @@ fn refuse_uncommitted(first: usize, last: usize) -> Failure {
     .hint("Name lines that were committed; git_diff shows the others")
 }
 
-/// Cuts a compact answer to its budget. The last resort, for parts that turned out longer than planned.
+/// A compact answer without its last line end, cut to its budget. Cutting is the last resort, for parts that
+/// turned out longer than planned.
 fn cut_compact(text: &str, budget: usize) -> String {
-    cut(text, budget, "\n… cut here; ask for less\n")
+    cut(text.trim_end_matches('\n'), budget, "\n… cut here; ask for less")
 }
 
 /// The failure for lines that no file has, in the words of the contract.

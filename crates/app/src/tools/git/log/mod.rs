@@ -359,6 +359,9 @@ fn explain_no_commits(call: &Call<'_>, query: &LogQuery, log: &CommitLog) -> Res
 /// A notice about commits before the last one shown: a shallow clone, or another name of the file.
 fn end_of_history(query: &LogQuery, log: &CommitLog) -> Option<String> {
     let last = log.commits.last()?;
+    if log.is_cut_short {
+        return Some("The search ended here: content of earlier commits is missing or broken".into());
+    }
     if log.shallow && query.since.is_none() {
         return Some(SHALLOW.into());
     }
