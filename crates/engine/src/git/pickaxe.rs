@@ -32,7 +32,7 @@ impl Repository {
         let mut command = self.runner.command("log");
         // Without rename detection, a renamed file would count as one that loses and one that gains the text.
         command
-            .args(["--encoding=UTF-8", "-c", "-M", "-l1000", FORMAT])
+            .args(["--encoding=UTF-8", "-M", "-l1000", FORMAT])
             .args(CHANGES)
             .arg(format!("-S{text}"));
         self.select_commits(&mut command, query, from, span);
