@@ -8,6 +8,10 @@
 pub(crate) mod body;
 pub(crate) mod coverage;
 pub(crate) mod docs;
+pub(crate) mod git_blame;
+pub(crate) mod git_diff;
+pub(crate) mod git_log;
+pub(crate) mod git_patch;
 pub(crate) mod grep;
 
 use std::fmt::Write as _;
@@ -62,9 +66,34 @@ pub(crate) fn count_of(number: usize, one: &str, many: &str) -> String {
     format!("{} {noun}", crate::markdown::count(number as u64))
 }
 
+/// The most characters that each of several texts may have so that all fit into `room`: texts below it stay
+/// whole, and longer ones are cut to it.
+pub(crate) fn fair_share(lengths: impl Iterator<Item = usize>, room: usize) -> usize {
+    let mut lengths: Vec<usize> = lengths.collect();
+    lengths.sort_unstable();
+    let mut left = room;
+    for (at, length) in lengths.iter().enumerate() {
+        let share = left / (lengths.len() - at);
+        if *length > share {
+            return share;
+        }
+        left -= length;
+    }
+    usize::MAX
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_texts_leave_their_room_to_long_ones() {
+        let share = |lengths: &[usize], room| fair_share(lengths.iter().copied(), room);
+        assert_eq!(share(&[10, 500, 90], 400), 300);
+        assert_eq!(share(&[500, 500], 400), 200);
+        assert_eq!(share(&[1, 2], 3), usize::MAX);
+        assert_eq!(share(&[], 0), usize::MAX);
+    }
 
     #[test]
     fn a_place_has_one_number_for_one_line() {

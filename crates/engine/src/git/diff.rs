@@ -29,8 +29,21 @@ pub struct DiffSides<'a> {
     pub from: Option<&'a str>,
     pub to: Option<&'a str>,
     pub path: Option<&'a RepoPath>,
-    /// False if the numbers of lines are enough.
-    pub patches: bool,
+    pub patches: PatchLimit,
+    /// Compares the last commit with the index. The sides are not used then.
+    pub staged: bool,
+}
+
+/// How much of the patches a comparison keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PatchLimit {
+    /// Only numbers of lines.
+    #[default]
+    Numbers,
+    /// All patches, or none if there are more than [`MAX_CHANGED_LINES`].
+    AllOrNone,
+    /// The start of each file's patch, so that one long patch does not hide the others.
+    PerFile,
 }
 
 /// The files that differ.
@@ -66,6 +79,8 @@ pub struct FileDiff {
     pub withheld: bool,
     /// Hunks, each with its header line.
     pub patch: String,
+    /// The patch ends early, because it is too long to be kept.
+    pub is_cut: bool,
 }
 
 /// Two commits and a path: the key of a cached [`Diff`], which cannot change.
@@ -74,7 +89,7 @@ pub(super) struct CommitPair {
     from: String,
     to: String,
     path: Option<String>,
-    patches: bool,
+    patches: PatchLimit,
     circumstances: GitFileStamp,
 }
 
@@ -109,7 +124,7 @@ impl Git {
         self.answer(deadline, |repository| self.diff_in(repository, sides, deadline))
     }
 
-    fn diff_in(
+    pub(super) fn diff_in(
         &self,
         repository: &Repository,
         sides: DiffSides<'_>,
@@ -121,6 +136,9 @@ impl Git {
         };
         let (from, to) = (resolve(sides.from)?, resolve(sides.to)?);
         let limit = repository.path_limit(sides.path);
+        if sides.staged {
+            return self.diff_staged(repository, limit.as_deref(), sides.patches, deadline);
+        }
         if let (Some(from), Some(to)) = (from.clone(), to.clone()) {
             let pair = CommitPair {
                 from,
@@ -140,8 +158,7 @@ impl Git {
             (None, Some(to)) => ends.extend(["-R", to.as_str()]),
             (None, None) => {}
         }
-        let compare = |folder: io::Result<PrivateFolder>| {
-            let folder = folder.map_err(GitError::Pipe)?;
+        let diff = self.with_private_folder(|folder| {
             self.diff_work_tree(
                 folder,
                 repository,
@@ -150,17 +167,25 @@ impl Git {
                 sides.patches,
                 deadline,
             )
-        };
+        })?;
+        Ok(Arc::new(diff))
+    }
+
+    /// Compares in a private folder, in memory first.
+    pub(super) fn with_private_folder<T>(
+        &self,
+        compare: impl Fn(PrivateFolder) -> Result<T, GitError>,
+    ) -> Result<T, GitError> {
+        let compare = |folder: io::Result<PrivateFolder>| compare(folder.map_err(GitError::Pipe)?);
         let temporary = &self.environment.temporary;
         // Files that are saved or moved meanwhile can make git fail. The second time they are mostly at rest,
         // and a disk has room for a copy that memory did not have.
-        let diff = match compare(PrivateFolder::in_memory(temporary)) {
+        match compare(PrivateFolder::in_memory(temporary)) {
             Err(GitError::Failed(_) | GitError::Truncated | GitError::Pipe(_)) => {
                 compare(PrivateFolder::on_disk(temporary))
             }
             outcome => outcome,
-        }?;
-        Ok(Arc::new(diff))
+        }
     }
 
     /// Compares a commit, or the index if `ends` names none, with the working tree.
@@ -170,7 +195,7 @@ impl Git {
         repository: &Repository,
         ends: &[&str],
         path: Option<&str>,
-        patches: bool,
+        patches: PatchLimit,
         deadline: &Deadline,
     ) -> Result<Diff, GitError> {
         let commit = ends.last().copied();
@@ -215,24 +240,8 @@ impl Git {
         pair: CommitPair,
         deadline: &Deadline,
     ) -> Result<Arc<Diff>, GitError> {
-        let with_patches = CommitPair {
-            patches: true,
-            ..pair.clone()
-        };
-        if let Some(cached) = self.diffs.get(&pair).or_else(|| self.diffs.get(&with_patches)) {
+        if let Some(cached) = self.find_cached_diff(repository, &pair) {
             return Ok(cached);
-        }
-        let whole = CommitPair {
-            path: repository.path_limit(None),
-            ..with_patches
-        };
-        if let Some(part) = self
-            .diffs
-            .get(&whole)
-            .zip(pair.path.as_deref())
-            .and_then(|(cached, path)| cached.part(path, repository))
-        {
-            return Ok(Arc::new(part));
         }
         let ends = [pair.from.as_str(), pair.to.as_str()];
         let access = self.root.access();
@@ -241,15 +250,55 @@ impl Git {
         self.diffs.insert(pair, diff.clone());
         Ok(diff)
     }
+
+    fn find_cached_diff(&self, repository: &Repository, pair: &CommitPair) -> Option<Arc<Diff>> {
+        if let Some(cached) = self.diffs.get(pair) {
+            return Some(cached);
+        }
+        let with_patches = CommitPair {
+            patches: PatchLimit::AllOrNone,
+            ..pair.clone()
+        };
+        // Patches that are there are the same for both limits.
+        let has_enough =
+            |cached: &Arc<Diff>| pair.patches != PatchLimit::PerFile || cached.detail == DiffDetail::Patches;
+        if let Some(cached) = self.diffs.get(&with_patches).filter(has_enough) {
+            return Some(cached);
+        }
+        let whole = CommitPair {
+            path: repository.path_limit(None),
+            ..with_patches
+        };
+        let part = self.diffs.get(&whole)?.part(pair.path.as_deref()?, repository)?;
+        Some(Arc::new(part))
+    }
+
+    /// The numbers of changed lines between two commits or trees.
+    pub(super) fn count_changes(
+        &self,
+        repository: &Repository,
+        from: &str,
+        to: &str,
+        deadline: &Deadline,
+    ) -> Result<Arc<Diff>, GitError> {
+        let pair = CommitPair {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            path: repository.path_limit(None),
+            patches: PatchLimit::Numbers,
+            circumstances: repository.runner.location().circumstances(),
+        };
+        self.diff_commits(repository, pair, deadline)
+    }
 }
 
 impl Repository {
     /// Runs `git diff`, in the copy of the working tree if that is one of the ends.
-    fn diff(
+    pub(super) fn diff(
         &self,
         ends: &[&str],
         path: Option<&str>,
-        patches: bool,
+        limit: PatchLimit,
         access: &Access,
         copy: Option<&WorkTreeCopy>,
         deadline: &Deadline,
@@ -258,6 +307,7 @@ impl Repository {
             Some(copy) => copy.command(&self.runner, "diff"),
             None => self.runner.command("diff"),
         };
+        let patches = limit != PatchLimit::Numbers;
         command
             .args(COMPARE)
             .arg(if patches { "-U3" } else { "--numstat" });
@@ -285,7 +335,7 @@ impl Repository {
             if !patches {
                 read_numbers(out, &mut diff)?;
             } else if diff.detail == DiffDetail::Patches {
-                read_patches(out, &mut diff)?;
+                read_patches(out, &mut diff, limit)?;
             }
             diff.files = diff
                 .files
@@ -299,7 +349,7 @@ impl Repository {
             if diff.detail != DiffDetail::LineEndInName {
                 return Ok(diff);
             }
-            let numbers = self.diff(ends, path, false, access, copy, deadline)?;
+            let numbers = self.diff(ends, path, PatchLimit::Numbers, access, copy, deadline)?;
             Ok(Diff {
                 detail: DiffDetail::LineEndInName,
                 ..numbers
@@ -330,15 +380,10 @@ impl Repository {
             binary: false,
             withheld: false,
             patch: String::new(),
+            is_cut: false,
         };
-        // The access rules are about paths relative to the project.
         let location = self.runner.location();
-        let allows = |name: &str| {
-            let name = location.in_project(name).unwrap_or(name);
-            RepoPath::parse(name).is_ok_and(|name| access.allows(&name))
-        };
-        let is_allowed = file.change.names().all(allows);
-        file.withheld = !is_allowed;
+        file.withheld = !file.change.names().all(|name| self.allows(name, access));
         if file
             .change
             .names()
@@ -355,6 +400,12 @@ impl Repository {
         Ok(file)
     }
 
+    /// Whether the access rules, which are about paths relative to the project, allow the content of a file.
+    pub(super) fn allows(&self, name: &str, access: &Access) -> bool {
+        let name = self.runner.location().in_project(name).unwrap_or(name);
+        RepoPath::parse(name).is_ok_and(|name| access.allows(&name))
+    }
+
     /// The file with paths relative to the project. `None` outside the project.
     fn in_project(&self, file: FileDiff) -> Option<FileDiff> {
         let change = self.changes_in_project(vec![file.change]).pop()?;
@@ -365,7 +416,7 @@ impl Repository {
     fn add_conflicts(
         &self,
         diff: &mut Diff,
-        with_patches: bool,
+        limit: PatchLimit,
         copy: &WorkTreeCopy,
         deadline: &Deadline,
     ) -> Result<(), GitError> {
@@ -385,12 +436,13 @@ impl Repository {
         let is_shown = |file: &&mut FileDiff| file.change.status == ChangeStatus::Unmerged && !file.withheld;
         for file in diff.files.iter_mut().filter(is_shown).take(MAX_SHOWN_CONFLICTS) {
             self.add_conflict(file, copy, deadline)?;
-            if !with_patches {
+            if limit == PatchLimit::Numbers {
                 file.patch.clear();
             }
         }
         diff.update_totals();
-        if diff.detail == DiffDetail::Patches && diff.insertions + diff.deletions > MAX_CHANGED_LINES {
+        let is_too_long = diff.insertions + diff.deletions > MAX_CHANGED_LINES;
+        if limit == PatchLimit::AllOrNone && diff.detail == DiffDetail::Patches && is_too_long {
             diff.drop_patches();
         }
         Ok(())

@@ -549,6 +549,7 @@ mod tests {
                         since: since.map(str::to_owned),
                         until: until.map(str::to_owned),
                         author: author.map(str::to_owned),
+                        contains: None,
                         skip: usize::from(author.is_some()),
                         count: 100,
                     };

@@ -5,6 +5,7 @@
 //! Invariant: both answers are the same.
 
 use std::io::BufRead;
+use std::process::Command;
 use std::sync::Arc;
 
 use docent_core::date::Date;
@@ -29,6 +30,8 @@ pub struct LogQuery {
     pub until: Option<String>,
     /// Part of an author's name or address.
     pub author: Option<String>,
+    /// Only those that change how often this text occurs in a file. Then their files are only those.
+    pub contains: Option<String>,
     pub skip: usize,
     pub count: usize,
 }
@@ -43,6 +46,8 @@ pub struct CommitLog {
     pub shallow: bool,
     /// There is no commit yet.
     pub unborn: bool,
+    /// The search for a text ended early, because content of older commits cannot be read.
+    pub is_cut_short: bool,
 }
 
 /// A commit.
@@ -110,12 +115,20 @@ impl Git {
         if let Some(from) = &span.from {
             // Both list one commit more than requested, which says whether there are more.
             let from_table = match &self.history {
-                Some(history) => history.log(repository, query, &span, deadline)?,
-                None => None,
+                Some(history) if query.contains.is_none() => {
+                    history.log(repository, query, &span, deadline)?
+                }
+                _ => None,
             };
-            log.commits = match from_table {
-                Some(commits) => commits,
-                None => repository.log_from_git(query, from, &span, deadline)?,
+            log.commits = match (from_table, &query.contains) {
+                (Some(commits), _) => commits,
+                (None, None) => repository.log_from_git(query, from, &span, deadline)?,
+                (None, Some(text)) => {
+                    let found =
+                        repository.log_of_text(query, text, (from, &span), self.root.access(), deadline)?;
+                    log.is_cut_short = found.is_cut_short;
+                    found.commits
+                }
             };
         }
         log.more = log.commits.len() > query.count;
@@ -216,6 +229,20 @@ impl Repository {
             .args(CHANGES);
         command.arg(format!("--max-count={}", query.count + 1));
         command.arg(format!("--skip={}", query.skip));
+        self.select_commits(&mut command, query, from, span);
+        let mut commits = stream(command, None, deadline, |out| {
+            let mut commits = Vec::new();
+            while let Some(commit) = read_commit(out)? {
+                commits.push(commit);
+            }
+            Ok(commits)
+        })?;
+        find_renames(&self.runner, commits.iter_mut(), deadline)?;
+        Ok(commits)
+    }
+
+    /// Adds the arguments that select commits: dates, author, references, path. They come last.
+    pub(super) fn select_commits(&self, command: &mut Command, query: &LogQuery, from: &str, span: &Span) {
         if let Some(after) = span.after {
             command.arg(format!("--since=@{after}"));
         }
@@ -231,15 +258,6 @@ impl Repository {
             command.arg(format!("^{without}"));
         }
         command.arg("--").args(self.path_limit(query.path.as_ref()));
-        let mut commits = stream(command, None, deadline, |out| {
-            let mut commits = Vec::new();
-            while let Some(commit) = read_commit(out)? {
-                commits.push(commit);
-            }
-            Ok(commits)
-        })?;
-        find_renames(&self.runner, commits.iter_mut(), deadline)?;
-        Ok(commits)
     }
 
     /// The path that git is limited to: the requested one, else the project if it is a part of the
@@ -286,7 +304,7 @@ enum Edge {
 }
 
 /// Reads the next commit of a log in [`FORMAT`] with [`CHANGES`]. `None` at the end.
-fn read_commit(out: &mut dyn BufRead) -> Result<Option<Commit>, GitError> {
+pub(super) fn read_commit(out: &mut dyn BufRead) -> Result<Option<Commit>, GitError> {
     Ok(read_commit_with(out, |_| Ok(()))?.map(|(commit, ())| commit))
 }
 

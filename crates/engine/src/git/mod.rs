@@ -11,15 +11,19 @@ mod diff;
 mod fill;
 mod graph;
 mod history;
+mod inspect;
 mod last_change;
+mod line_log;
 mod links;
 mod location;
 mod log;
 mod messages;
 mod objects;
 mod patch;
+mod pickaxe;
 mod raw;
 mod reference;
+mod staged;
 mod stores;
 mod submodule;
 mod table;
@@ -41,11 +45,14 @@ use crate::files::Root;
 
 pub use blame::{Attribution, Blame, BlameRange, BlamedLine};
 pub use command::{GitEnvironment, end_children};
-pub use diff::{Diff, DiffDetail, DiffSides, FileDiff, MAX_CHANGED_LINES};
+pub use diff::{Diff, DiffDetail, DiffSides, FileDiff, MAX_CHANGED_LINES, PatchLimit};
+pub use inspect::InspectedCommit;
+pub use line_log::{LineChange, LineHistory, LineSelection};
 pub use log::{Commit, CommitLog, LogQuery};
 pub use messages::Heads;
 pub use raw::{ChangeStatus, ChangedFile};
 pub use reference::MIN_ID_DIGITS;
+pub use staged::PendingFiles;
 
 use command::Runner;
 use history::CommitHistory;
@@ -149,6 +156,8 @@ pub enum GitError {
     UntrackedYet(String),
     #[error("lines {start} to {end} of a file that has {lines}")]
     LineRange { start: usize, end: usize, lines: usize },
+    #[error("lines {first} to {last} are in no commit")]
+    Uncommitted { first: usize, last: usize },
     #[error("objects are missing")]
     Incomplete,
     #[error("{0} is blocked")]

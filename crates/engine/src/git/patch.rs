@@ -7,11 +7,15 @@ use std::borrow::Cow;
 use std::io::BufRead;
 
 use super::GitError;
-use super::diff::{Diff, DiffDetail, FileDiff, MAX_CHANGED_LINES};
+use super::diff::{Diff, DiffDetail, FileDiff, MAX_CHANGED_LINES, PatchLimit};
 use super::raw::{ChangeStatus, FieldEnd, peek, read_field, read_until};
 
 /// Longer lines are cut.
 const MAX_LINE_BYTES: usize = 4_000;
+
+/// Limits of [`PatchLimit::PerFile`]: bytes of one patch, and of all patches together.
+const MAX_FILE_PATCH_BYTES: usize = 256 << 10;
+const MAX_PATCHES_BYTES: usize = 2 << 20;
 
 /// Reads `INSERTED\tDELETED\tPATH\0` for each file, with `-` for binary ones. Renames have an empty path and
 /// two more fields.
@@ -43,10 +47,15 @@ pub(super) fn read_numbers(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
 
 /// Reads patches in the order of the files, each behind a header that names its file. A file that changed its
 /// type has two: one deletes it, one adds it.
-pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(), GitError> {
+pub(super) fn read_patches(
+    out: &mut dyn BufRead,
+    diff: &mut Diff,
+    limit: PatchLimit,
+) -> Result<(), GitError> {
     let mut ahead = 0..diff.files.len();
     let mut at = None;
     let mut changed = 0;
+    let mut kept_bytes = 0;
     // Lines left in the hunk, of the old and of the new side. No line inside a hunk is a header.
     let mut left = (0_u64, 0_u64);
     let mut line = Vec::new();
@@ -96,9 +105,15 @@ pub(super) fn read_patches(out: &mut dyn BufRead, diff: &mut Diff) -> Result<(),
             }
         }
         if diff.detail == DiffDetail::Patches && !file.withheld {
+            let is_full = file.patch.len() > MAX_FILE_PATCH_BYTES || kept_bytes > MAX_PATCHES_BYTES;
+            if limit == PatchLimit::PerFile && is_full {
+                file.is_cut = true;
+                continue;
+            }
+            kept_bytes += line.len();
             file.patch.push_str(&String::from_utf8_lossy(&line));
             file.patch.push('\n');
-            if changed > MAX_CHANGED_LINES {
+            if limit == PatchLimit::AllOrNone && changed > MAX_CHANGED_LINES {
                 diff.drop_patches();
             }
         }
@@ -132,7 +147,7 @@ pub(super) fn quote_name(name: &str) -> Cow<'_, str> {
 }
 
 /// Parses `@@ -1,2 +3,4 @@` into the number of lines of both sides.
-fn parse_hunk_header(line: &[u8]) -> Option<(u64, u64)> {
+pub(super) fn parse_hunk_header(line: &[u8]) -> Option<(u64, u64)> {
     let text = str::from_utf8(line.strip_prefix(b"@@ -")?.split(|byte| *byte == b'@').next()?).ok()?;
     let mut sides = text
         .trim_end()

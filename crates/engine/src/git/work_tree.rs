@@ -77,15 +77,7 @@ impl WorkTreeCopy {
         limit: Option<&str>,
         deadline: &Deadline,
     ) -> Result<Option<Self>, GitError> {
-        let tree = folder.path().join("tree");
-        fs::create_dir(&tree).map_err(GitError::Pipe)?;
-        let index = repository.runner.location().git_dir.join("index");
-        copy_index(&index, &folder.path().join("index"), deadline)?;
-        let mut copy = Self {
-            tree: Dir::open_ambient_dir(&tree, cap_std::ambient_authority()).map_err(GitError::Pipe)?,
-            folder,
-            copied_bytes: 0,
-        };
+        let mut copy = Self::copy_index(folder, repository, deadline)?;
         let runner = &repository.runner;
         let list = copy.command_in_place(runner, "diff");
         let unstaged = list_changed(list, None, limit, deadline)?;
@@ -95,13 +87,57 @@ impl WorkTreeCopy {
         copy.mark_unchanged(runner, &unstaged, limit, deadline)?;
         copy.copy_changed(repository, root, &unstaged, deadline)?;
         let mut paths: HashSet<Vec<u8>> = unstaged.into_keys().collect();
-        if commit.is_some() {
-            let mut list = copy.command(runner, "diff");
-            list.arg("--cached");
-            paths.extend(list_changed(list, commit, limit, deadline)?.into_keys());
+        if let Some(commit) = commit {
+            paths.extend(copy.list_staged(runner, commit, limit, deadline)?);
         }
         copy.copy_attributes(repository, root, paths.iter())?;
         Ok(Some(copy))
+    }
+
+    /// Copies the index and no file but attributes, for a comparison of the index with a commit or tree.
+    pub(super) fn of_index(
+        folder: PrivateFolder,
+        repository: &Repository,
+        root: &Root,
+        commit: &str,
+        limit: Option<&str>,
+        deadline: &Deadline,
+    ) -> Result<Self, GitError> {
+        let copy = Self::copy_index(folder, repository, deadline)?;
+        let paths = copy.list_staged(&repository.runner, commit, limit, deadline)?;
+        copy.copy_attributes(repository, root, paths.iter())?;
+        Ok(copy)
+    }
+
+    /// Copies the index beside an empty tree.
+    pub(super) fn copy_index(
+        folder: PrivateFolder,
+        repository: &Repository,
+        deadline: &Deadline,
+    ) -> Result<Self, GitError> {
+        let tree = folder.path().join("tree");
+        fs::create_dir(&tree).map_err(GitError::Pipe)?;
+        let index = repository.runner.location().git_dir.join("index");
+        copy_index(&index, &folder.path().join("index"), deadline)?;
+        Ok(Self {
+            tree: Dir::open_ambient_dir(&tree, cap_std::ambient_authority()).map_err(GitError::Pipe)?,
+            folder,
+            copied_bytes: 0,
+        })
+    }
+
+    /// The paths in which the index differs from a commit or tree.
+    pub(super) fn list_staged(
+        &self,
+        runner: &Runner,
+        commit: &str,
+        limit: Option<&str>,
+        deadline: &Deadline,
+    ) -> Result<Vec<Vec<u8>>, GitError> {
+        let mut list = self.command(runner, "diff");
+        list.arg("--cached");
+        let changed = list_changed(list, Some(commit), limit, deadline)?;
+        Ok(changed.into_keys().collect())
     }
 
     /// `git SUBCOMMAND` in the copy.
@@ -113,7 +149,7 @@ impl WorkTreeCopy {
     }
 
     /// `git SUBCOMMAND` in the real working tree, with the copy of the index.
-    fn command_in_place(&self, runner: &Runner, subcommand: &str) -> Command {
+    pub(super) fn command_in_place(&self, runner: &Runner, subcommand: &str) -> Command {
         let mut command = runner.command(subcommand);
         command.env("GIT_INDEX_FILE", self.folder.path().join("index"));
         command

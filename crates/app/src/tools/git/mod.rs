@@ -9,8 +9,7 @@ pub(super) mod log;
 use docent_core::path::RepoPath;
 use docent_engine::git::{ChangedFile, GitError, MIN_ID_DIGITS};
 
-use crate::markdown::inline;
-use crate::markdown::shorten;
+use crate::markdown::{cut, inline, shorten};
 use crate::tools::failure::{Failure, FailureKind};
 
 /// Parses an optional path. An empty one counts as not given.
@@ -102,6 +101,7 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::LineRange { start, end, lines } => {
             refuse_line_range(&start.to_string(), &end.to_string()).details(format!("the file has {lines} lines"))
         }
+        GitError::Uncommitted { first, last } => refuse_uncommitted(first, last),
         GitError::Blocked(path) => Failure::new(FailureKind::Denied, format!("Cannot read file: {}", shorten(&path)))
             .details("the path is blocked because it may hold secrets or machinery, or leads outside the project")
             .hint("git_log shows when and by whom it was changed"),
@@ -121,6 +121,20 @@ fn refuse_git(error: GitError, reference: &str) -> Failure {
         GitError::Pipe(error) => Failure::new(FailureKind::Internal, format!("git cannot be run: {error}"))
             .hint("Try again; if it stays, run git on the command line"),
     }
+}
+
+fn refuse_uncommitted(first: usize, last: usize) -> Failure {
+    Failure::new(
+        FailureKind::Missing,
+        format!("Lines {first}-{last} are in no commit yet"),
+    )
+    .hint("Name lines that were committed; git_diff shows the others")
+}
+
+/// A compact answer without its last line end, cut to its budget. Cutting is the last resort, for parts that
+/// turned out longer than planned.
+fn cut_compact(text: &str, budget: usize) -> String {
+    cut(text.trim_end_matches('\n'), budget, "\n… cut here; ask for less")
 }
 
 /// The failure for lines that no file has, in the words of the contract.

@@ -1,69 +1,11 @@
-//! `git_blame`: who last changed each line of a file.
-//!
-//! Promise: `docs/behaviour.md`, `git_blame`.
-
-use std::time::Duration;
+//! `git_blame` in the form of the contract: markdown.
 
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::text::reveal::reveal_part;
-use docent_engine::git::{Attribution, Blame, BlameRange, BlamedLine};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::Value;
+use docent_engine::git::{Attribution, Blame, BlamedLine};
 
-use super::{parse_path, refuse_git, refuse_line_range};
-use crate::markdown::{cut, cut_answer, fence, inline, inline_to, length, note};
-use crate::tools::arguments::{ArgumentProblem, Object, ProblemKind};
-use crate::tools::call::{Call, Reply};
-use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::tool::{Group, Tool};
-
-const ABOUT: &str = "Show who last modified each line of a file.";
-
-pub(crate) fn tool() -> Tool {
-    Tool::new("git_blame", Group::Git, ABOUT, run)
-        .heavy()
-        .slow_after(Duration::from_millis(800))
-        .reword_problems(reword_line_range)
-        .cli_text("blame", &["filePath"])
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Args {
-    /// File path relative to project root
-    #[schemars(length(min = 1))]
-    file_path: String,
-    /// First line, counted from 1
-    #[schemars(range(min = 1))]
-    start_line: Option<usize>,
-    /// Last line, inclusive
-    #[schemars(range(min = 1))]
-    end_line: Option<usize>,
-}
-
-/// Words a line number below 1 as the contract does: as the range that the caller asked for.
-fn reword_line_range(problems: &[ArgumentProblem], given: &Object) -> Option<Failure> {
-    let is_line = |problem: &ArgumentProblem| {
-        problem.kind == ProblemKind::OutOfRange
-            && matches!(problem.path.as_slice(), [name] if name == "startLine" || name == "endLine")
-    };
-    if problems.is_empty() || !problems.iter().all(is_line) {
-        return None;
-    }
-    let line = |name: &str, default: &str| match given.get(name) {
-        None | Some(Value::Null) => default.to_owned(),
-        Some(number) => number.to_string(),
-    };
-    Some(refuse_line_range(
-        &line("startLine", "1"),
-        &line("endLine", "end"),
-    ))
-}
-
-/// Characters kept for the heading and notes.
-const FRAME_CHARS: usize = 500;
+use crate::markdown::{cut, fence, inline, inline_to, length, note};
 
 /// Characters of an author's name.
 const MAX_NAME_CHARS: usize = 30;
@@ -71,34 +13,16 @@ const MAX_NAME_CHARS: usize = 30;
 /// Characters of a line.
 const MAX_LINE_CHARS: usize = 1_000;
 
-fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let path = parse_path(Some(&args.file_path))?.ok_or_else(|| {
-        Failure::new(FailureKind::Invalid, "Invalid file path: it is empty")
-            .hint("Name a file of the project")
-    })?;
-    let shown = inline(path.as_str());
-    let budget = call.budget.saturating_sub(FRAME_CHARS + length(&shown));
-    let range = BlameRange {
-        start: args.start_line,
-        end: args.end_line,
-        max_chars: budget,
-    };
-    let blame = call
-        .project
-        .git
-        .blame(&path, range, call.deadline)
-        .map_err(|error| refuse_git(error, "commit reference"))?;
-
-    let mut text = format!("# Git Blame: {shown}\n");
+pub(super) fn show(path: &RepoPath, blame: &Blame, budget: usize) -> String {
+    let mut text = format!("# Git Blame: {}\n", inline(path.as_str()));
     if blame.modified {
         text += "\n⚠ File has local modifications\n";
     }
     if blame.lines.is_empty() {
         text += "\nThe file is empty.\n";
-        return Ok(Reply::Text(text));
+        return text;
     }
-    text += &body(&path, &blame, budget);
-    Ok(Reply::Text(cut_answer(&text, call.budget)))
+    text + &body(path, blame, budget)
 }
 
 /// As many lines as fit, and the commits they come from.

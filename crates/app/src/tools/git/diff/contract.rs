@@ -1,49 +1,15 @@
-//! `git_diff`: what differs between two commits, or between one and the working directory.
-//!
-//! Promise: `docs/behaviour.md`, `git_diff`.
+//! `git_diff` in the form of the contract: markdown.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::text::reveal::reveal_part;
-use docent_engine::git::{ChangeStatus, Diff, DiffDetail, DiffSides, FileDiff, MAX_CHANGED_LINES};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use docent_engine::git::{ChangeStatus, Diff, DiffDetail, FileDiff, MAX_CHANGED_LINES};
 
-use super::{describe_change, non_empty, parse_path, refuse_git};
-use crate::markdown::{count, cut as cut_to, cut_answer, fence, inline, inline_to, length, note};
-use crate::tools::call::{Call, Reply};
-use crate::tools::failure::Failure;
-use crate::tools::tool::{Group, Tool};
-
-const ABOUT: &str = "Compare two git references, one with the working directory, or show unstaged changes.";
-
-pub(crate) fn tool() -> Tool {
-    Tool::new("git_diff", Group::Git, ABOUT, run)
-        .heavy()
-        .slow_after(Duration::from_secs(1))
-        .cli_text("diff", &["ref1", "ref2"])
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Args {
-    /// First reference (commit, branch, tag). Leave empty for working directory.
-    ref1: Option<String>,
-    /// Second reference. If omitted, compares ref1 to working directory.
-    ref2: Option<String>,
-    /// File or directory
-    file_path: Option<String>,
-    /// Summary only (no line-by-line diff)
-    #[serde(default)]
-    summary: bool,
-    /// Diff lines to skip, to read on
-    #[serde(default)]
-    #[schemars(range(max = 10_000_000))]
-    offset: usize,
-}
+use crate::compact::git_patch::split_patch;
+use crate::markdown::{count, cut as cut_to, cut_answer, fence, inline, length, note};
+use crate::tools::git::describe_change;
 
 /// With more files than this, only the first are listed.
 const MAX_LISTED_FILES: usize = 500;
@@ -55,70 +21,29 @@ const MAX_LINE_CHARS: usize = 4_000;
 /// Characters kept for the end of an answer.
 const FRAME_CHARS: usize = 600;
 
-fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
-    let path = parse_path(args.file_path.as_deref())?;
-    let (from, to) = (non_empty(args.ref1.as_deref()), non_empty(args.ref2.as_deref()));
-    let sides = DiffSides {
-        from,
-        to,
-        path: path.as_ref(),
-        patches: !args.summary,
-    };
-    let diff = call
-        .project
-        .git
-        .diff(sides, call.deadline)
-        .map_err(|error| refuse_git(error, "git reference"))?;
-    let title = title(from, to);
-    if diff.files.is_empty() {
-        let reason = explain_no_differences(call, sides)?;
-        return Ok(Reply::Text(cut_answer(
-            &format!("# Git Diff: {title}\n\n{reason}\n"),
-            call.budget,
-        )));
-    }
+pub(super) fn show_no_difference(title: &str, reason: &str, budget: usize) -> String {
+    cut_answer(&format!("# Git Diff: {title}\n\n{reason}\n"), budget)
+}
+
+/// The diff, or its summary if that was requested or the diff is long.
+pub(super) fn show(
+    title: &str,
+    diff: &Diff,
+    path: Option<&RepoPath>,
+    (is_summary, offset): (bool, usize),
+    budget: usize,
+) -> String {
     let is_long = diff.files.len() > MAX_LISTED_FILES || diff.detail != DiffDetail::Patches;
-    let text = if args.summary || is_long {
-        let mut text = summary(&title, &diff, call.budget);
-        if !args.summary {
-            text += &note(&explain_summary(&diff, path.as_ref()));
+    let text = if is_summary || is_long {
+        let mut text = summary(title, diff, budget);
+        if !is_summary {
+            text += &note(&explain_summary(diff, path));
         }
         text
     } else {
-        full(&title, &diff, args.offset, call.budget)
+        full(title, diff, offset, budget)
     };
-    Ok(Reply::Text(cut_answer(&text, call.budget)))
-}
-
-/// Explains an empty diff, which may come from a path that neither side has.
-fn explain_no_differences(call: &Call<'_>, sides: DiffSides<'_>) -> Result<String, Failure> {
-    let Some(path) = sides.path else {
-        return Ok("No differences.".into());
-    };
-    let shown_path = inline(path.as_str());
-    let is_known = call
-        .project
-        .git
-        .knows(path, sides, call.deadline)
-        .map_err(|error| refuse_git(error, "git reference"))?;
-    Ok(if is_known {
-        format!("No differences in {shown_path}.")
-    } else {
-        format!("No differences: git does not track {shown_path}; check the spelling.")
-    })
-}
-
-/// The two sides, as the caller named them.
-fn title(from: Option<&str>, to: Option<&str>) -> String {
-    const HERE: &str = "working directory";
-    match (from, to) {
-        (None, None) => "unstaged changes".into(),
-        (from, to) => format!(
-            "{}...{}",
-            inline_to(from.unwrap_or(HERE), 100),
-            inline_to(to.unwrap_or(HERE), 100)
-        ),
-    }
+    cut_answer(&text, budget)
 }
 
 /// Explains a summary that was not requested.
@@ -160,7 +85,7 @@ fn full(title: &str, diff: &Diff, offset: usize, budget: usize) -> String {
     let mut used = 0;
     let mut passed = 0;
     for (at, file) in diff.files.iter().enumerate() {
-        let lines = lines(&file.patch);
+        let lines = split_patch(&file.patch);
         let first = passed;
         passed += lines.len().max(1);
         if passed <= offset {
@@ -192,24 +117,6 @@ fn full(title: &str, diff: &Diff, offset: usize, budget: usize) -> String {
         ));
     }
     text
-}
-
-/// The lines of a patch. If all of them end in CR LF, the CR is left out. If only some do, it is part of the
-/// difference.
-fn lines(patch: &str) -> Vec<&str> {
-    let is_text = |line: &&str| !line.starts_with(['@', '\\']);
-    let lines: Vec<&str> = patch.split_terminator('\n').collect();
-    if lines
-        .iter()
-        .filter(|line| is_text(line))
-        .all(|line| line.ends_with('\r'))
-    {
-        return lines
-            .into_iter()
-            .map(|line| line.strip_suffix('\r').unwrap_or(line))
-            .collect();
-    }
-    lines
 }
 
 /// The notice where the answer ends in the middle of the diff.
