@@ -26,8 +26,8 @@ pub(crate) fn line_range(first: usize, last: usize) -> String {
     }
 }
 
-/// Lines of a file from `first` on, each after a margin that ends with a tab. The margin has the number of the
-/// first line, of every fifth, and of those that `is_marked` selects.
+/// Lines of a file from `first` on, each after a margin that ends with a tab. The margin has the number of
+/// the first line, of every fifth, and of those that `is_marked` selects.
 pub(crate) fn number_lines(first: usize, text: &str, is_marked: impl Fn(usize) -> bool) -> String {
     let mut shown = String::with_capacity(text.len() + text.len() / 8);
     for (number, line) in (first..).zip(text.lines()) {
