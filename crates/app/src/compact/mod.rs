@@ -5,6 +5,11 @@
 //!
 //! Invariant: a shown line of a file is exact, and a line that is left out is counted.
 
+pub(crate) mod file;
+pub(crate) mod outline;
+pub(crate) mod references;
+pub(crate) mod symbols;
+
 use std::fmt::Write as _;
 
 /// A line of code has its number if the number is a multiple of this, or if it is the first line of its part.

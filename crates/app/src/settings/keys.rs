@@ -34,6 +34,11 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
         .least(2_000)
         .most(10_000_000),
         key(
+            "answer.skip_shown",
+            true,
+            "In the compact form, lines that a client was sent in its last 20 calls are named and not sent again",
+        ),
+        key(
             "call.timeout_seconds",
             30,
             "Seconds a call may take before it is stopped, 1 to 86,400",
