@@ -4,7 +4,10 @@ use super::{count_of, fold_marker, line_range, number_lines, place};
 use crate::markdown::{count, length};
 
 /// Characters kept for the lines that say what is left out.
-const NOTE_CHARS: usize = 160;
+const NOTE_CHARS: usize = 400;
+
+/// Ranges that a line about a cut names.
+const MAX_LISTED_RANGES: usize = 10;
 
 /// Lines of a file in the order of their numbers, for one answer.
 pub(crate) struct FileLines {
@@ -52,13 +55,22 @@ impl FileLines {
         fitting
     }
 
-    /// Adds the beginning of a line that is longer than an answer. Returns the characters that are shown.
-    pub(crate) fn add_line_start(&mut self, number: usize, line: &str) -> usize {
-        let shown: String = line.chars().take(self.left.saturating_sub(20)).collect();
-        self.text += &number_lines(number, &shown, |_| false);
+    /// The characters that are left.
+    pub(crate) fn room(&self) -> usize {
+        self.left
+    }
+
+    /// The last line that is shown, folded or named. `None` before the first.
+    pub(crate) fn last(&self) -> Option<usize> {
+        self.last
+    }
+
+    /// Adds the beginning of a line that is longer than an answer. It takes the rest of the room.
+    pub(crate) fn add_line_start(&mut self, number: usize, start: &str) {
+        self.text += &number_lines(number, start, |_| false);
+        self.left = 0;
         self.is_full = true;
         self.last = Some(number);
-        length(&shown)
     }
 
     /// Adds a fold.
@@ -90,8 +102,21 @@ impl FileLines {
     }
 
     /// Says which lines have no room.
-    pub(crate) fn note_rest(&mut self, first: usize, last: usize) {
-        self.note(&format!("{}: read on with ranges", fold_marker(first, last)));
+    pub(crate) fn note_rest(&mut self, spans: &[(usize, usize)]) {
+        let lines: usize = spans.iter().map(|(first, last)| last + 1 - first).sum();
+        if lines == 0 {
+            return;
+        }
+        let mut ranges: Vec<String> = spans
+            .iter()
+            .take(MAX_LISTED_RANGES)
+            .map(|(first, last)| line_range(*first, *last))
+            .collect();
+        if spans.len() > MAX_LISTED_RANGES {
+            ranges.push("…".to_owned());
+        }
+        let count = count_of(lines, "line", "lines");
+        self.note(&format!("… {count} {}: read on with ranges", ranges.join(", ")));
     }
 
     pub(crate) fn finish(self) -> String {
@@ -110,7 +135,10 @@ fn digits_of(first: usize, number: usize) -> usize {
 
 /// Names lines that the client was sent before.
 pub(crate) fn shown_above(path: &str, first: usize, last: usize) -> String {
-    format!("shown above: {} (again: true repeats it)", place(path, first, last))
+    format!(
+        "shown above: {} (again: true repeats it)",
+        place(path, first, last)
+    )
 }
 
 /// The heading of a part of a file: `src/grid.rs:412-447 of 900`.
@@ -124,7 +152,11 @@ pub(crate) fn file_header(path: &str, first: usize, last: usize, lines: usize) -
 
 /// The heading of a file that is shown by its outline: `src/grid.rs:1-900, 34,102 characters, outline`.
 pub(crate) fn long_file_header(path: &str, lines: usize, chars: usize) -> String {
-    format!("{}, {} characters, outline", place(path, 1, lines.max(1)), count(chars as u64))
+    format!(
+        "{}, {} characters, outline",
+        place(path, 1, lines.max(1)),
+        count(chars as u64)
+    )
 }
 
 /// The heading of a file whose outline is asked for.
@@ -135,8 +167,7 @@ pub(crate) fn outline_header(path: &str, lines: usize) -> String {
 /// Says where a line that is longer than the answer goes on.
 pub(crate) fn cut_line(number: usize, shown: usize, all: usize, next_byte: usize) -> String {
     format!(
-        "… line {}: {} of {} characters; read_repo_file with offset {next_byte} reads on",
-        line_range(number, number),
+        "… line {number}: {} of {} characters; read_repo_file with offset {next_byte} reads on",
         count(shown as u64),
         count(all as u64)
     )
@@ -152,7 +183,7 @@ mod tests {
         let mut lines = FileLines::new(NOTE_CHARS + 50);
         let fitting = lines.add_lines(8, &text);
         assert!(lines.is_full());
-        lines.note_rest(8 + fitting, 37);
+        lines.note_rest(&[(8 + fitting, 37)]);
         let shown = lines.finish();
         assert_eq!(
             shown,

@@ -7,8 +7,6 @@
 
 pub(crate) mod file;
 pub(crate) mod outline;
-pub(crate) mod references;
-pub(crate) mod symbols;
 
 use std::fmt::Write as _;
 

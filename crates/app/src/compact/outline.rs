@@ -48,7 +48,11 @@ pub(crate) fn outline(header: &str, lines: &[OutlineLine], room: usize) -> Strin
     let hidden = lines.len() - shown;
     if hidden > 0 {
         let which = if depth.is_some() { "nested" } else { "more" };
-        let count = count_of(hidden, &format!("{which} definition"), &format!("{which} definitions"));
+        let count = count_of(
+            hidden,
+            &format!("{which} definition"),
+            &format!("{which} definitions"),
+        );
         text += &format!("… {count}: use find_symbol\n");
     }
     text
@@ -97,7 +101,11 @@ mod tests {
 
     #[test]
     fn nested_definitions_are_left_out_first() {
-        let lines = lines(&[(0, "1-90 class A"), (1, "2-80 fn long_name_of_a_method()"), (0, "95 fn b()")]);
+        let lines = lines(&[
+            (0, "1-90 class A"),
+            (1, "2-80 fn long_name_of_a_method()"),
+            (0, "95 fn b()"),
+        ]);
         assert_eq!(
             outline("a.py", &lines, 1_000),
             "a.py\n  1-90 class A\n    2-80 fn long_name_of_a_method()\n  95 fn b()\n"
@@ -108,7 +116,10 @@ mod tests {
             "a.py\n  1-90 class A\n  95 fn b()\n… 1 nested definition: use find_symbol\n"
         );
         let shorter = outline("a.py", &lines, 80);
-        assert_eq!(shorter, "a.py\n  1-90 class A\n… 2 more definitions: use find_symbol\n");
+        assert_eq!(
+            shorter,
+            "a.py\n  1-90 class A\n… 2 more definitions: use find_symbol\n"
+        );
     }
 
     #[test]
@@ -116,7 +127,10 @@ mod tests {
         let many: Vec<(usize, &str)> = vec![(0, "1-2 fn walrus()"); 50];
         let files: Vec<_> = (0..20).map(|at| (format!("src/{at}.rs"), lines(&many))).collect();
         let text = directory_outline(&files, 400);
-        assert!(text.starts_with("src/0.rs 50 definitions\nsrc/1.rs 50 definitions\n"), "{text}");
+        assert!(
+            text.starts_with("src/0.rs 50 definitions\nsrc/1.rs 50 definitions\n"),
+            "{text}"
+        );
         assert!(text.contains("more files\n"), "{text}");
         assert!(length(&text) <= 400, "{}", length(&text));
     }

@@ -15,6 +15,7 @@ mod coverage;
 pub(crate) mod dispatch;
 pub(crate) mod docs;
 pub(crate) mod failure;
+pub(crate) mod file_compact;
 pub(crate) mod file_parts;
 pub(crate) mod file_text;
 pub(crate) mod freshness;
