@@ -22,7 +22,7 @@ use crate::tools::arguments::Object;
 use crate::tools::failure::Failure;
 use crate::tools::file_compact::{show_directory_outline, show_file_outline};
 use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, parse_path, refuse_file};
-use crate::tools::symbols::entry::SymbolEntry;
+use crate::tools::symbol_entry::SymbolEntry;
 use crate::tools::symbols::refuse_symbols;
 
 pub(super) fn command() -> Command {

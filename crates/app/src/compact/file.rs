@@ -10,7 +10,7 @@ const NOTE_CHARS: usize = 400;
 const MAX_LISTED_RANGES: usize = 10;
 
 /// Lines of a file in the order of their numbers, for one answer.
-pub(crate) struct FileLines {
+pub(crate) struct NumberedText {
     text: String,
     left: usize,
     /// The last line that is shown, folded or named.
@@ -19,7 +19,7 @@ pub(crate) struct FileLines {
     is_full: bool,
 }
 
-impl FileLines {
+impl NumberedText {
     pub(crate) fn new(room: usize) -> Self {
         Self {
             text: String::new(),
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn lines_are_cut_after_the_last_that_fits() {
         let text = "0123456789\n".repeat(30);
-        let mut lines = FileLines::new(NOTE_CHARS + 50);
+        let mut lines = NumberedText::new(NOTE_CHARS + 50);
         let fitting = lines.add_lines(8, &text);
         assert!(lines.is_full());
         lines.note_rest(&[(8 + fitting, 37)]);
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn ranges_have_a_fold_between_them() {
-        let mut lines = FileLines::new(1_000);
+        let mut lines = NumberedText::new(1_000);
         lines.add_lines(3, "a\nb\n");
         lines.fold_up_to(5);
         lines.add_lines(5, "c\n");

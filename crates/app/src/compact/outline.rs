@@ -1,6 +1,7 @@
 //! Outlines: definitions with their lines and signatures, indented by their nesting.
 //!
-//! An outline that does not fit loses its deepest definitions first, so that a reader still sees the whole file.
+//! An outline that does not fit loses its deepest definitions first, so that a reader still sees the whole
+//! file.
 
 use super::count_of;
 use crate::markdown::length;

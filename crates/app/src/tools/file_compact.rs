@@ -18,7 +18,9 @@ use super::failure::Failure;
 use super::file_parts::{
     FilePart, LineSpan, PartSource, byte_range, explain_outlines, list_outline, parse_ranges,
 };
-use crate::compact::file::{FileLines, cut_line, file_header, long_file_header, outline_header, shown_above};
+use crate::compact::file::{
+    NumberedText, cut_line, file_header, long_file_header, outline_header, shown_above,
+};
 use crate::compact::outline::{directory_outline, outline};
 use crate::markdown::{inline_to, length};
 
@@ -135,7 +137,7 @@ fn show_spans(
     let all = source.text.lines().count();
     // The longest heading that these lines can have.
     let header = length(&file_header(&path, all + 1, all + 1, all + 1)) + 1;
-    let mut shown = FileLines::new(room.saturating_sub(header));
+    let mut shown = NumberedText::new(room.saturating_sub(header));
     let mut is_revealed = false;
     for (at, &(first, last)) in spans.iter().enumerate() {
         if shown.is_full() {
@@ -201,7 +203,7 @@ struct AddedLines {
 }
 
 /// Adds as many lines of a file as fit. Of a first line that does not fit, the beginning is shown.
-fn add_lines(shown: &mut FileLines, source: &PartSource<'_>, (first, last): LineSpan) -> AddedLines {
+fn add_lines(shown: &mut NumberedText, source: &PartSource<'_>, (first, last): LineSpan) -> AddedLines {
     let range = byte_range(source.text, first, last);
     let raw = &source.text[range.clone()];
     let text = if first == 1 { reveal(raw) } else { reveal_part(raw) };
@@ -240,7 +242,7 @@ pub(crate) fn fold_content(
     question: &str,
     budget: usize,
 ) -> FoldedContent {
-    let mut shown = FileLines::new(budget);
+    let mut shown = NumberedText::new(budget);
     let mut is_revealed = false;
     let mut lines = 0;
     for &(first, last) in spans {

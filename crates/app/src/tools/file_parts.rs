@@ -12,7 +12,7 @@ use docent_engine::symbols::{FileOutline, FoundSymbol, MAX_OUTLINED_FILES, find_
 
 use super::budget::{fit, json_length};
 use super::failure::{Failure, FailureKind};
-use super::symbols::entry::{SymbolEntry, show_lines};
+use super::symbol_entry::{SymbolEntry, show_lines};
 use crate::compact::outline::OutlineLine;
 use crate::markdown::{inline_to, length};
 

@@ -22,6 +22,7 @@ pub(crate) mod freshness;
 mod git;
 mod memory;
 pub(crate) mod queue;
+pub(crate) mod symbol_entry;
 pub(crate) mod symbols;
 pub(crate) mod tool;
 

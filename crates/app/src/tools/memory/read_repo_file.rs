@@ -52,6 +52,8 @@ struct Args {
     ranges: Option<Vec<String>>,
     outline: Option<bool>,
     focus: Option<String>,
+    // Not listed, to keep the list of tools short: an answer that needs it names it.
+    #[schemars(skip)]
     again: Option<bool>,
 }
 
@@ -67,7 +69,7 @@ enum Encoding {
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Output {
     content: String,
-    /// Of the whole file, in bytes
+    // Of the whole file, in bytes.
     size: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]

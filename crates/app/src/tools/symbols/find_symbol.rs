@@ -11,7 +11,6 @@ use docent_engine::symbols::{FoundSymbol, NameMatch, SymbolOutcome, SymbolQuery,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::entry::SymbolEntry;
 use super::{SymbolForm, choose_limit, describe_ground, narrow_path, refuse_symbols, symbol_context};
 use crate::compact::file::shown_above;
 use crate::compact::number_lines;
@@ -23,6 +22,7 @@ use crate::tools::file_compact::MIN_SKIPPED_CHARS;
 use crate::tools::file_parts::byte_range;
 use crate::tools::file_text::{MAX_FILE_BYTES, decode_text};
 use crate::tools::freshness::freshness_notices;
+use crate::tools::symbol_entry::SymbolEntry;
 use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Find definitions by name: place, kind, signature, doc line.";

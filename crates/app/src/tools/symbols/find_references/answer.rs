@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::markdown::{inline_to, length};
-use crate::tools::symbols::entry::SymbolEntry;
+use crate::tools::symbol_entry::SymbolEntry;
 
 /// Characters of a source line.
 const MAX_LINE_CHARS: usize = 200;

@@ -14,13 +14,13 @@ use docent_engine::symbols::{Direction, FoundSymbol, ReferenceOutcome, Reference
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entry::SymbolEntry;
 use super::{SymbolForm, choose_limit, describe_ground, narrow_path, refuse_symbols, symbol_context};
 use crate::markdown::{count, inline_to};
 use crate::tools::budget::notice;
 use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::freshness::freshness_notices;
+use crate::tools::symbol_entry::SymbolEntry;
 use crate::tools::tool::{Group, Tool};
 use answer::{References, Relation};
 
