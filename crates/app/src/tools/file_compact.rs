@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use docent_core::chunk::has_grammar;
 use docent_core::fold::{Focus, FoldBudget, FoldedPart, fold};
 use docent_core::language::Language;
 use docent_core::text::reveal::{reveal, reveal_part};
@@ -80,7 +81,8 @@ pub(crate) fn read_compact(
 /// The outline of a file that is too long to be shown as a whole. `None` if it has no definitions.
 fn outline_long_file(source: &PartSource<'_>, lines: usize, room: usize) -> Option<String> {
     let chars = length(source.text);
-    if chars <= room {
+    // Without a grammar there are no definitions, and a megabyte of text need not be cut into chunks.
+    if chars <= room || !has_grammar(Language::of_file(source.path, source.text)) {
         return None;
     }
     let outline = outline_file(source.root, source.path, source.text);

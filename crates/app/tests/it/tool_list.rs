@@ -132,6 +132,8 @@ fn the_context_tools_have_the_arguments_of_their_contract() {
       symbol {"type":"string","description":"Read this definition"}
       ranges {"type":"array","items":{"type":"string"},"description":"Lines, e.g. \"10-20\", \"40-\""}
       outline {"type":"boolean","description":"Definitions only; also of a directory"}
+      focus {"type":"string","description":"Question: fold other lines"}
+      again {"type":"boolean","description":"Resend shown lines"}
     grep_codebase {"type":"object","required":["pattern"]}
       pattern {"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200}
       filePattern {"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")"}
@@ -153,6 +155,7 @@ fn the_memory_tools_have_the_arguments_of_their_contract() {
       symbol {"type":"string"}
       ranges {"type":"array","items":{"type":"string"}}
       outline {"type":"boolean"}
+      focus {"type":"string"}
     write_memory_entry {"type":"object","required":["file","entry"]}
       file {"type":"string","enum":["progress_log.jsonl","decisions.jsonl","best_practices.md"],"description":"Target memory file"}
       entry {"type":"string","description":"Content to append: markdown; for .jsonl one line, e.g. {\"decision\": \"…\", \"why\": \"…\", \"module\": \"…\"}","maxLength":10240}

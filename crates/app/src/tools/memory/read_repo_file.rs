@@ -69,7 +69,7 @@ enum Encoding {
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Output {
     content: String,
-    // Of the whole file, in bytes.
+    /// Of the whole file, in bytes
     size: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]

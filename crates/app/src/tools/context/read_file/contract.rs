@@ -29,7 +29,7 @@ const DIRECTORY_FRAME_CHARS: usize = 5_000;
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Output {
     file: ShownFile,
-    // Descriptions are few: every client pays for them. The project files that this one imports.
+    /// The project files this one imports
     dependencies: Vec<Dependency>,
     metadata: Metadata,
     /// What is missing from the answer, and how to get it
@@ -42,12 +42,12 @@ pub(super) struct Output {
 struct ShownFile {
     path: String,
     content: String,
-    // Of the whole file, in bytes.
+    /// Of the whole file, in bytes
     size: u64,
-    // Of the whole file.
+    /// Of the whole file
     lines: usize,
     language: String,
-    // The first and last line shown, if lines were asked for or some were left out.
+    /// The first and last line shown, if lines were asked for or some were left out
     #[serde(skip_serializing_if = "Option::is_none")]
     start_line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -65,15 +65,16 @@ struct Args {
     /// Last line, inclusive
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
-    /// Read this definition
+    // Of a definition. Its name says it; every client pays for a description.
     symbol: Option<String>,
     /// Lines, e.g. "10-20", "40-"
     ranges: Option<Vec<String>>,
     /// Definitions only; also of a directory
     outline: Option<bool>,
-    /// Question: fold other lines
+    /// Question; folds other lines
     focus: Option<String>,
-    /// Resend shown lines
+    // Not listed, to keep the list of tools short: an answer that needs it names it.
+    #[schemars(skip)]
     again: Option<bool>,
 }
 
