@@ -1,7 +1,7 @@
 //! `docent outline PATH`: the definitions of a file or of the files of a directory.
 //!
 //! For clients, `read_file` and `read_repo_file` have the argument `outline`; this command shows the same
-//! definitions to people, and all their fields with `--json`.
+//! compact text to people, and all their fields with `--json`.
 
 use std::io;
 use std::process::ExitCode;
@@ -20,9 +20,9 @@ use crate::project::Project;
 use crate::terminal::{self, TerminalPage};
 use crate::tools::arguments::Object;
 use crate::tools::failure::Failure;
-use crate::tools::file_parts::{explain_outlines, outline_lines};
+use crate::tools::file_compact::{show_directory_outline, show_file_outline};
 use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, parse_path, refuse_file};
-use crate::tools::symbols::entry::SymbolEntry;
+use crate::tools::symbol_entry::SymbolEntry;
 use crate::tools::symbols::refuse_symbols;
 
 pub(super) fn command() -> Command {
@@ -105,18 +105,8 @@ impl PathOutline {
     fn show(&self, as_json: bool, mut page: TerminalPage) -> io::Result<()> {
         match self {
             _ if as_json => page.verbatim(&(self.json().to_string() + "\n"))?,
-            Self::File(file) => show_file(file, &mut page)?,
-            Self::Directory { files, .. } => {
-                for (at, file) in files.iter().enumerate() {
-                    if at > 0 {
-                        page.line("")?;
-                    }
-                    show_file(file, &mut page)?;
-                }
-                if let Some(notice) = explain_outlines(files) {
-                    page.note(&notice)?;
-                }
-            }
+            Self::File(file) => page.compact(&show_file_outline(file, &file.path, usize::MAX))?,
+            Self::Directory { files, .. } => page.compact(&show_directory_outline(files, usize::MAX))?,
         }
         page.finish()
     }
@@ -140,15 +130,4 @@ fn file_json(file: &FileOutline) -> Value {
         value["notice"] = format!("The file has no outline: {why}").into();
     }
     value
-}
-
-fn show_file(file: &FileOutline, page: &mut TerminalPage) -> io::Result<()> {
-    page.heading(&file.path)?;
-    for line in outline_lines(&file.definitions) {
-        page.line(&line)?;
-    }
-    match file.unparsed {
-        Some(why) => page.note(&format!("{} has no outline: {why}", file.path)),
-        None => Ok(()),
-    }
 }

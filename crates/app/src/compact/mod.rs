@@ -8,11 +8,13 @@
 pub(crate) mod body;
 pub(crate) mod coverage;
 pub(crate) mod docs;
+pub(crate) mod file;
 pub(crate) mod git_blame;
 pub(crate) mod git_diff;
 pub(crate) mod git_log;
 pub(crate) mod git_patch;
 pub(crate) mod grep;
+pub(crate) mod outline;
 
 use std::fmt::Write as _;
 

@@ -175,7 +175,7 @@ impl StatelessSessions {
             .iter()
             .position(|(other, _)| *other == caller)
             .and_then(|at| seen.remove(at));
-        let (caller, session) = known.unwrap_or_else(|| (caller, Arc::new(Session::new(log.clone()))));
+        let (caller, session) = known.unwrap_or_else(|| (caller, Arc::new(Session::shared(log.clone()))));
         seen.push_front((caller, session.clone()));
         seen.truncate(Self::MAX_SESSIONS);
         session

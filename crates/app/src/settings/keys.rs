@@ -21,19 +21,6 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
         .adds_up()
         .items(|pattern| Ok(Access::new([pattern]).map(drop)?)),
         key(
-            "answer.form",
-            "contract",
-            "How answers are written: `contract`, as documented for each tool, or `compact`, plain text for models",
-        )
-        .one_of(&["contract", "compact"]),
-        key(
-            "answer.max_chars",
-            20_000,
-            "Characters an answer may have; what is cut says how to get the rest",
-        )
-        .least(2_000)
-        .most(10_000_000),
-        key(
             "call.timeout_seconds",
             30,
             "Seconds a call may take before it is stopped, 1 to 86,400",
@@ -76,6 +63,7 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
             "Whether a server watches for changes; without, every search looks at all files",
         ),
     ];
+    keys.extend(answer());
     keys.extend(log());
     keys.extend(memory());
     keys.extend(embedder());
@@ -89,6 +77,30 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
         keys.push(key(&limit.key(), i64::from(limit.per_minute), &about));
     }
     keys
+}
+
+/// The form and the size of answers.
+fn answer() -> [SettingKey; 3] {
+    [
+        key(
+            "answer.form",
+            "contract",
+            "How answers are written: `contract`, as documented for each tool, or `compact`, plain text for models",
+        )
+        .one_of(&["contract", "compact"]),
+        key(
+            "answer.max_chars",
+            20_000,
+            "Characters an answer may have; what is cut says how to get the rest",
+        )
+        .least(2_000)
+        .most(10_000_000),
+        key(
+            "answer.skip_shown",
+            true,
+            "In the compact form, lines that a client was sent in its last 20 calls are named and not sent again",
+        ),
+    ]
 }
 
 /// The log's file and level.

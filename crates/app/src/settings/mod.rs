@@ -87,6 +87,8 @@ pub(crate) enum AnswerForm {
 pub(crate) struct CallLimits {
     /// Characters of an answer.
     pub(crate) answer_chars: usize,
+    /// Lines that a session was sent lately are named and not sent again.
+    pub(crate) skip_shown: bool,
     pub(crate) call_time: Duration,
     /// Calls per session and minute, in the order of the tools.
     pub(crate) per_minute: Vec<u32>,
@@ -356,6 +358,7 @@ impl<'a> Values<'a> {
         let per_minute = |limit: &DefaultLimit| u32::try_from(self.number(&limit.key())).unwrap_or(u32::MAX);
         CallLimits {
             answer_chars: self.size("answer.max_chars"),
+            skip_shown: self.get("answer.skip_shown").as_bool().unwrap_or(true),
             call_time: self.seconds("call.timeout_seconds"),
             per_minute: limits.iter().map(per_minute).collect(),
         }

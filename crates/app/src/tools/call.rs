@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::consent::{Consent, Question};
 use crate::project::Project;
-use crate::session::Session;
+use crate::session::{Session, ShownParts};
 use crate::settings::AnswerForm;
 
 /// One call: the project it is about, who makes it, and what it may cost.
@@ -21,10 +21,35 @@ pub(crate) struct Call<'a> {
     pub(crate) report: ReportProgress<'a>,
     pub(crate) audience: Audience,
     pub(crate) form: AnswerForm,
+    /// The setting `answer.skip_shown`.
+    pub(crate) skip_shown: bool,
     /// How many characters the answer may have.
     pub(crate) budget: usize,
     /// Freshness of the documentation, for tools whose arguments depend on it.
     pub(crate) docs: Option<Freshness>,
+}
+
+impl Call<'_> {
+    /// True if these lines of a file need not be sent, because the client was sent them lately.
+    pub(crate) fn is_shown(&self, path: &str, first_line: usize, text: &str) -> bool {
+        let shown = self.shown().filter(|_| self.skip_shown);
+        shown.is_some_and(|shown| shown.is_shown(path, first_line, text))
+    }
+
+    /// Records that lines of a file are sent.
+    pub(crate) fn record_shown(&self, path: &str, first_line: usize, text: &str) {
+        if let Some(shown) = self.shown() {
+            shown.record(path, first_line, text);
+        }
+    }
+
+    /// The contract form always sends what is asked for.
+    fn shown(&self) -> Option<&ShownParts> {
+        match self.form {
+            AnswerForm::Compact => self.session.shown(),
+            AnswerForm::Contract => None,
+        }
+    }
 }
 
 /// Is called with the progress of long work.

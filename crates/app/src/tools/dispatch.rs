@@ -126,6 +126,9 @@ impl Dispatch {
             return answer;
         }
         session.record_use(SessionUse::Tool, tool.name);
+        if let Some(shown) = session.shown() {
+            shown.count_answer(answer.text.len());
+        }
         self.changed.send_modify(|changes| changes.calls += 1);
         let took = started.elapsed();
         self.record(tool, session, &logged_arguments, took, &answer);
@@ -308,6 +311,7 @@ impl Dispatch {
             report: caller.report,
             audience: self.audience,
             form: self.form,
+            skip_shown: self.limits.skip_shown,
             budget: match self.audience {
                 Audience::Client => self.limits.answer_chars,
                 Audience::Person => usize::MAX,
@@ -452,6 +456,7 @@ mod tests {
         let root = Root::open(std::env::temp_dir().as_path(), Access::new([]).unwrap()).unwrap();
         let limits = CallLimits {
             answer_chars: 20_000,
+            skip_shown: true,
             call_time: Duration::from_secs(5),
             per_minute: vec![per_minute],
         };

@@ -12,7 +12,8 @@ use docent_engine::symbols::{FileOutline, FoundSymbol, MAX_OUTLINED_FILES, find_
 
 use super::budget::{fit, json_length};
 use super::failure::{Failure, FailureKind};
-use super::symbols::entry::{SymbolEntry, show_lines};
+use super::symbol_entry::{SymbolEntry, show_lines};
+use crate::compact::outline::OutlineLine;
 use crate::markdown::{inline_to, length};
 
 /// Names that an error lists.
@@ -327,8 +328,14 @@ pub(crate) fn explain_outlines(outlines: &[FileOutline]) -> Option<String> {
     }
 }
 
-/// A line for each definition: its lines and its signature.
-pub(crate) fn outline_lines(definitions: &[FoundSymbol]) -> Vec<String> {
+/// A line for each definition, indented by the definitions around it.
+fn outline_lines(definitions: &[FoundSymbol]) -> Vec<String> {
+    let indent = |line: OutlineLine| "  ".repeat(line.depth) + &line.text;
+    list_outline(definitions).into_iter().map(indent).collect()
+}
+
+/// The definitions of an outline: their lines and signatures.
+pub(crate) fn list_outline(definitions: &[FoundSymbol]) -> Vec<OutlineLine> {
     let mut around: Vec<u32> = Vec::new();
     definitions
         .iter()
@@ -337,14 +344,15 @@ pub(crate) fn outline_lines(definitions: &[FoundSymbol]) -> Vec<String> {
                 around.pop();
             }
             let entry = SymbolEntry::new(one);
-            let indent = "  ".repeat(around.len());
+            let depth = around.len();
             around.push(one.last_line);
             let lines = show_lines(entry.start_line, entry.end_line);
-            if entry.signature.is_empty() || length(&entry.signature) < length(&entry.name) {
-                format!("{indent}{lines} {} {}", entry.kind, entry.name)
+            let text = if entry.signature.is_empty() || length(&entry.signature) < length(&entry.name) {
+                format!("{lines} {} {}", entry.kind, entry.name)
             } else {
-                format!("{indent}{lines} {}", entry.signature)
-            }
+                format!("{lines} {}", entry.signature)
+            };
+            OutlineLine { depth, text }
         })
         .collect()
 }
@@ -428,7 +436,7 @@ impl CutLines<'_> {
 }
 
 /// The bytes of lines `first` to `last`, with their line ends.
-fn byte_range(text: &str, first: usize, last: usize) -> Range<usize> {
+pub(crate) fn byte_range(text: &str, first: usize, last: usize) -> Range<usize> {
     let length = |text: &str, lines: usize| {
         text.split_inclusive('\n')
             .take(lines)

@@ -15,12 +15,14 @@ mod coverage;
 pub(crate) mod dispatch;
 pub(crate) mod docs;
 pub(crate) mod failure;
+pub(crate) mod file_compact;
 pub(crate) mod file_parts;
 pub(crate) mod file_text;
 pub(crate) mod freshness;
 mod git;
 mod memory;
 pub(crate) mod queue;
+pub(crate) mod symbol_entry;
 pub(crate) mod symbols;
 pub(crate) mod tool;
 

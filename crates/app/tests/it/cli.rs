@@ -13,9 +13,12 @@ fn output_in_a_pipe_has_no_colours_and_no_headings() {
     assert_eq!(sandbox.run(&["hello"]).stdout, "Hello, World!\n");
     assert_eq!(
         sandbox.run(&["read", "src/a.rs"]).stdout,
-        "fn main() {\n    one();\n}\n"
+        "src/a.rs:1-3\n1\tfn main() {\n\t    one();\n\t}\n"
     );
-    assert_eq!(sandbox.run(&["repo-file", "b.rs"]).stdout, "fn main() {}\n");
+    assert_eq!(
+        sandbox.run(&["repo-file", "b.rs"]).stdout,
+        "b.rs:1\n1\tfn main() {}\n"
+    );
     let grep = sandbox.run(&["grep", "main"]);
     assert_snapshot!(grep.stdout, @"
     b.rs
@@ -43,11 +46,10 @@ fn run_on_terminal(arguments: &[&str]) -> String {
 fn output_on_a_terminal_has_headings_line_numbers_and_colours() {
     assert_snapshot!(run_on_terminal(&["hello"]), @"␛[1m␛[35mHello, World!␛[0m");
     assert_snapshot!(run_on_terminal(&["read", "src/a.rs"]), @"
-    ␛[1m␛[35msrc/a.rs␛[0m
-    ␛[2mrust · 3 lines · 25 bytes · module root · core␛[0m
-    ␛[32m    1␛[0m  fn main() {
-    ␛[32m    2␛[0m      one();
-    ␛[32m    3␛[0m  }
+    ␛[1m␛[35msrc/a.rs:1-3␛[0m
+    ␛[32m1␛[0m	fn main() {
+    ␛[32m␛[0m	    one();
+    ␛[32m␛[0m	}
     ");
     assert_snapshot!(run_on_terminal(&["grep", "one"]), @"
     ␛[1m␛[35msrc/a.rs␛[0m
@@ -179,8 +181,6 @@ fn config_shows_every_value_and_where_it_came_from() {
     assert_snapshot!(finished.stdout.replace(&root, "ROOT"), @r#"
     root                           ROOT  DOCENT_ROOT
     access.blocked                 []  default
-    answer.form                    "contract"  default
-    answer.max_chars               5000  ROOT/.context/config.toml
     call.timeout_seconds           30  default
     docs.description               ""  default
     docs.directories               []  default
@@ -188,6 +188,9 @@ fn config_shows_every_value_and_where_it_came_from() {
     index.max_commits              10000  default
     index.max_file_bytes           4194304  default
     index.watch                    true  default
+    answer.form                    "contract"  default
+    answer.max_chars               5000  ROOT/.context/config.toml
+    answer.skip_shown              true  default
     log.file                       ""  default
     log.level                      "debug"  --set
     memory.approval                "ask"  default

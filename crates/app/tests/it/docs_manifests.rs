@@ -64,7 +64,8 @@ fn a_label_with_many_values_is_a_filter_without_listing_them() {
         );
     }
     let list = Value::from(crate::list_tools(&sandbox));
-    assert!(list.to_string().len() < MAX_LIST_BYTES);
+    let bytes = list.to_string().len();
+    assert!(bytes < MAX_LIST_BYTES, "{bytes}");
     let tool = crate::find_tool(&sandbox, "search_docs");
     assert_snapshot!(
         tool["inputSchema"]["properties"]["product"],
@@ -119,7 +120,8 @@ fn the_tool_list_stays_small_with_many_labels() {
         );
     }
     let list = Value::from(crate::list_tools(&sandbox));
-    assert!(list.to_string().len() < MAX_LIST_BYTES);
+    let bytes = list.to_string().len();
+    assert!(bytes < MAX_LIST_BYTES, "{bytes}");
     let tool = crate::find_tool(&sandbox, "search_docs");
     assert_eq!(
         tool["inputSchema"]["additionalProperties"],

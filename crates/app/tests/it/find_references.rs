@@ -50,39 +50,45 @@ fn list_uses(answer: &Value) -> Vec<String> {
 #[test]
 fn uses_stand_under_their_file_and_function_with_tests_apart() {
     assert_snapshot!(project().call("find_references", json!({ "symbol": "Row.render" })), @"
-    Row.render: 3 exact, 1 by name (~) in 3 files
-      src/row.ts:9-11 method Row.render
+    src/row.ts:9-11 method Row.render
+    4 uses in 3 files, 3 exact, 1 by name
 
-    Calls:
+    calls:
     src/table.ts
-      Table.draw (4-8): 6, 7 | row.render();
+      4-8 Table.draw
+        6: row.render();
+        7: row.render();
     src/page.ts
-      show (3-7): ~6 | anything.render();
+      3-7 show
+        6 by name: anything.render();
 
-    Tests:
+    tests:
     tests/row.test.ts
-      checks_a_row (3-6): 5 | row.render();
+      3-6 checks_a_row
+        5: row.render();
     ");
 }
 
 #[test]
 fn uses_that_are_no_calls_come_after_the_calls() {
     assert_snapshot!(project().call("find_references", json!({ "symbol": "Row" })), @"
-    Row: 4 exact in 2 files
-      src/row.ts:5-12 class Row
+    src/row.ts:5-12 class Row
+    4 uses in 2 files, exact
 
-    Calls:
+    calls:
     src/table.ts
-      Table.draw (4-8): 5 | const row = new Row();
+      4-8 Table.draw
+        5: const row = new Row();
 
-    Other uses:
+    other uses:
     src/table.ts
-      top level: 1 import | import { Row } from './row';
+      1: import { Row } from './row';
 
-    Tests:
+    tests:
     tests/row.test.ts
-      top level: 1 import | import { Row } from '../src/row';
-      checks_a_row (3-6): 4 | const row = new Row();
+      1: import { Row } from '../src/row';
+      3-6 checks_a_row
+        4: const row = new Row();
     ");
 }
 
@@ -149,14 +155,12 @@ fn json_has_every_field() {
 #[test]
 fn depth_shows_callers_of_callers_as_a_tree() {
     assert_snapshot!(project().call("find_references", json!({ "symbol": "Row.render", "depth": 2 })), @"
-    Row.render callers, depth 2: 3 exact, 1 by name (~)
-      src/row.ts:9-11 method Row.render
-
-    Table.draw (src/table.ts:4-8): 6, 7
-      show (src/page.ts:3-7): 5
-    checks_a_row (tests/row.test.ts:3-6): 5
-
-    1 other use is listed with depth 1.
+    src/row.ts:9-11 method Row.render
+    4 uses to depth 2, 3 exact, 1 by name
+      src/table.ts:4-8 Table.draw: 6, 7
+        src/page.ts:3-7 show: 5
+      tests/row.test.ts:3-6 checks_a_row: 5
+    … 1 other use is listed with depth 1
     ");
 }
 
@@ -164,11 +168,10 @@ fn depth_shows_callers_of_callers_as_a_tree() {
 fn callees_are_the_definitions_that_a_function_uses() {
     let arguments = json!({ "symbol": "Table.draw", "direction": "callees" });
     assert_snapshot!(project().call("find_references", arguments), @"
-    Table.draw callees: 2 exact
-      src/table.ts:4-8 method Table.draw
-
-    Row (src/row.ts:5-12): 5
-    Row.render (src/row.ts:9-11): 6, 7
+    src/table.ts:4-8 method Table.draw
+    2 callees, exact
+      src/row.ts:5-12 Row: 5
+      src/row.ts:9-11 Row.render: 6, 7
     ");
 }
 
@@ -176,10 +179,9 @@ fn callees_are_the_definitions_that_a_function_uses() {
 fn implementations_of_an_interface_are_listed() {
     let arguments = json!({ "symbol": "Shape", "direction": "implementations" });
     assert_snapshot!(project().call("find_references", arguments), @"
-    Shape implementations: 1 exact
-      src/row.ts:1-3 interface Shape
-
-    Row (src/row.ts:5-12) | class Row implements Shape
+    src/row.ts:1-3 interface Shape
+    1 implementation, exact
+      src/row.ts:5-12 Row: class Row implements Shape
     ");
 }
 
@@ -189,17 +191,16 @@ fn an_unused_definition_says_on_what_ground() {
         .file("a.py", "def walrus():\n    pass\n")
         .file("b.py", "def seal():\n    pass\n");
     assert_snapshot!(sandbox.call("find_references", json!({ "symbol": "walrus" })), @"
-    walrus: 0 exact
-      a.py:1-2 function walrus
-    No use in 2 files.
+    a.py:1-2 function walrus
+    No use in 2 files
     ");
 }
 
 #[test]
 fn a_symbol_that_does_not_exist_suggests_near_names() {
     let sandbox = project();
-    assert_snapshot!(sandbox.call("find_references", json!({ "symbol": "Row.rendr" })), @"No definition of 'Row.rendr' in 4 files. Similar: Row.render (src/row.ts:9).");
-    assert_snapshot!(sandbox.call("find_references", json!({ "symbol": "zzz" })), @"No definition of 'zzz' in 4 files.");
+    assert_snapshot!(sandbox.call("find_references", json!({ "symbol": "Row.rendr" })), @"No definition of 'Row.rendr' in 4 files. Similar: Row.render (src/row.ts:9)");
+    assert_snapshot!(sandbox.call("find_references", json!({ "symbol": "zzz" })), @"No definition of 'zzz' in 4 files");
 }
 
 #[test]
@@ -208,25 +209,27 @@ fn several_definitions_are_listed_with_their_uses_together() {
         .file("a.py", "def walrus():\n    pass\n\ndef one():\n    walrus()\n")
         .file("b.py", "def walrus():\n    pass\n\ndef two():\n    walrus()\n");
     assert_snapshot!(sandbox.call("find_references", json!({ "symbol": "walrus" })), @"
-    walrus: 2 exact in 2 files
-      a.py:1-2 function walrus
-      b.py:1-2 function walrus
+    a.py:1-2 function walrus
+    b.py:1-2 function walrus
+    2 uses in 2 files, exact
 
-    Calls:
+    calls:
     a.py
-      one (4-5): 5 | walrus()
+      4-5 one
+        5: walrus()
     b.py
-      two (4-5): 5 | walrus()
-
-    2 definitions have this name, and their uses are shown together; choose one with its scope or with path, e.g. b.py.
+      4-5 two
+        5: walrus()
+    … 2 definitions have this name, and their uses are shown together; choose one with its scope or with path, e.g. b.py
     ");
     assert_snapshot!(sandbox.call("find_references", json!({ "symbol": "walrus", "path": "b.py" })), @"
-    walrus: 1 exact in 1 file
-      b.py:1-2 function walrus
+    b.py:1-2 function walrus
+    1 use in 1 file, exact
 
-    Calls:
+    calls:
     b.py
-      two (4-5): 5 | walrus()
+      4-5 two
+        5: walrus()
     ");
 }
 
@@ -257,26 +260,30 @@ fn wrong_arguments_are_named() {
 fn the_command_shows_people_the_uses() {
     let sandbox = project();
     assert_snapshot!(sandbox.run(&["references", "Row.render"]).stdout, @"
-    src/row.ts:9-11  Row.render  method
+    src/row.ts:9-11 method Row.render
+    4 uses in 3 files, 3 exact, 1 by name
 
+    calls:
     src/table.ts
-      Table.draw (4-8)
-        6  row.render();
-        7  row.render();
-
+      4-8 Table.draw
+        6: row.render();
+        7: row.render();
     src/page.ts
-      show (3-7)
-        6  ~ anything.render();
+      3-7 show
+        6 by name: anything.render();
 
-    tests/row.test.ts (tests)
-      checks_a_row (3-6)
-        5  row.render();
+    tests:
+    tests/row.test.ts
+      3-6 checks_a_row
+        5: row.render();
     ");
     assert_snapshot!(sandbox.run(&["references", "Row.render", "--depth", "2"]).stdout, @"
-    src/row.ts:9-11  Row.render  method
-      Table.draw  src/table.ts:4-8  6, 7
-        show  src/page.ts:3-7  5
-      checks_a_row  tests/row.test.ts:3-6  5
+    src/row.ts:9-11 method Row.render
+    4 uses to depth 2, 3 exact, 1 by name
+      src/table.ts:4-8 Table.draw: 6, 7
+        src/page.ts:3-7 show: 5
+      tests/row.test.ts:3-6 checks_a_row: 5
+    … 1 other use is listed with depth 1
     ");
     let json = sandbox.run(&["references", "Row.render", "--json"]).json();
     assert_eq!(json["targets"][0]["path"], "src/row.ts");

@@ -25,14 +25,17 @@ fn project() -> Sandbox {
 fn definitions_have_place_kind_signature_and_documentation() {
     assert_snapshot!(project().call("find_symbol", json!({ "name": "Row.render" })), @"
     src/row.ts:3-6 method Row.render
-      render(width: number): string
-      Draws the row.
+    3	  /** Draws the row. */
+    	  render(width: number): string {
+    5	    return this.cell(1);
+    	  }
     ");
-    assert_snapshot!(project().call("find_symbol", json!({ "name": "paint_all" })), @"
+    assert_snapshot!(project().call("find_symbol", json!({ "name": "paint_all" })), @r#"
     tools/paint.py:1-3 function paint_all
-      def paint_all(canvas):
-      Paints everything.
-    ");
+    1	def paint_all(canvas):
+    	    """Paints everything."""
+    	    return canvas
+    "#);
 }
 
 #[test]
@@ -99,13 +102,19 @@ fn absence_says_its_ground() {
     let sandbox = project();
     assert_snapshot!(sandbox.call("find_symbol", json!({ "name": "zzz|Row" })), @"
     src/row.ts:1-8 class Row
-      class Row
-      A row of the table.
-    No definition of 'zzz' in 3 files.
+    1	/** A row of the table. It has cells. */
+    	export class Row {
+    	  /** Draws the row. */
+    	  render(width: number): string {
+    5	    return this.cell(1);
+    	  }
+    	  cell(n: number) { return `${n}`; }
+    	}
+    No definition of 'zzz' in 3 files
     ");
     assert_snapshot!(
         sandbox.call("find_symbol", json!({ "name": "Row", "kind": "function", "path": "tools" })),
-        @"No definition of 'Row' (kind function, path tools) in 3 files."
+        @"No definition of 'Row' (kind function, path tools) in 3 files"
     );
 }
 
@@ -135,7 +144,7 @@ fn answers_are_cut_to_their_size() {
       def walrus(self, a):
     a.py:6-7 method Class1.walrus
       def walrus(self, a):
-    2 of 500 definitions are shown; narrow the question with path or kind, or raise limit.
+    … 2 of 500 definitions are shown; narrow the question with path or kind, or raise limit
     ");
 }
 
@@ -144,7 +153,7 @@ fn a_blocked_file_has_no_names() {
     let sandbox = sandbox()
         .file("secrets/keys.py", "def walrus():\n    pass\n")
         .file("a.py", "def seal():\n    pass\n");
-    assert_snapshot!(sandbox.call("find_symbol", json!({ "name": "walrus" })), @"No definition of 'walrus' in 1 file.");
+    assert_snapshot!(sandbox.call("find_symbol", json!({ "name": "walrus" })), @"No definition of 'walrus' in 1 file");
 }
 
 #[test]
@@ -161,9 +170,11 @@ fn invisible_characters_of_a_file_are_written_out() {
 fn the_command_shows_people_the_definitions() {
     let sandbox = project();
     assert_snapshot!(sandbox.run(&["symbol", "Row.render"]).stdout, @"
-    src/row.ts:3-6  Row.render  method
-      render(width: number): string
-      Draws the row.
+    src/row.ts:3-6 method Row.render
+    3	  /** Draws the row. */
+    	  render(width: number): string {
+    5	    return this.cell(1);
+    	  }
     ");
     let json = sandbox.run(&["symbol", "Row.render", "--json"]).json();
     assert_eq!(json["symbols"][0]["path"], "src/row.ts");

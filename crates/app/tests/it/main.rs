@@ -11,6 +11,7 @@
 mod attacks;
 mod cli;
 mod compact_docs;
+mod compact_read;
 mod context_search;
 mod coverage;
 mod coverage_cli;

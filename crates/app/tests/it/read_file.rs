@@ -538,11 +538,9 @@ fn a_terminal_numbers_the_lines_of_ranges() {
     let sandbox = sandbox().file("a.txt", "one\ntwo\nthree\nfour\n");
     let shown = sandbox.run_on_terminal(&["read", "a.txt", "--ranges", "1", "4", "--color", "never"]);
     assert_snapshot!(shown, @"
-    a.txt
-    plaintext · 4 lines · 19 bytes · module root · docs
-        1  one
-    … lines 2-3 left out …
-        4  four
-    Lines 1, 4 of 4 are shown
+    a.txt:1-4
+    1	one
+    … 2 lines 2-3
+    4	four
     ");
 }

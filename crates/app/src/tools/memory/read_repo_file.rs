@@ -3,23 +3,24 @@
 //! Promise: `docs/behaviour.md`, `read_repo_file`.
 
 use std::borrow::Cow;
-use std::io;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use docent_core::path::RepoPath;
 use docent_core::text::reveal::{reveal, reveal_part};
 use docent_engine::clock::rfc3339_of;
-use docent_engine::files::FileError;
+use docent_engine::files::{FileContent, FileError};
 use docent_engine::symbols::{outline_directory, outline_file};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::terminal::TerminalPage;
+use crate::compact::count_of;
+use crate::markdown::inline_to;
+use crate::settings::AnswerForm;
 use crate::tools::budget::{fit, notice};
 use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
+use crate::tools::file_compact::{CompactRequest, fold_content, read_compact, show_directory_outline};
 use crate::tools::file_parts::{FilePart, PartSource, parse_ranges, show_outline, show_outlines};
 use crate::tools::file_text::{MAX_FILE_BYTES, decode_text, refuse_file};
 use crate::tools::symbols::{refuse_symbols, symbol_context};
@@ -34,7 +35,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("read_repo_file", Group::Memory, ABOUT, run)
         .answers::<Output>()
         .per_minute(100)
-        .cli("repo-file", &["path"], show)
+        .cli_compact("repo-file", &["path"])
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -50,6 +51,10 @@ struct Args {
     symbol: Option<String>,
     ranges: Option<Vec<String>>,
     outline: Option<bool>,
+    focus: Option<String>,
+    // Not listed, to keep the list of tools short: an answer that needs it names it.
+    #[schemars(skip)]
+    again: Option<bool>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -95,21 +100,32 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         }
         file => file.map_err(|error| refuse_file(&error, &args.path, "Access denied"))?,
     };
-    let size = file.bytes.len() as u64;
+    match call.form {
+        AnswerForm::Contract => answer_contract(call, args, part, &path, file),
+        AnswerForm::Compact => answer_compact(call, args, part, &path, file.bytes),
+    }
+}
 
+fn answer_contract(
+    call: &Call<'_>,
+    args: &Args,
+    part: FilePart<'_>,
+    path: &RepoPath,
+    file: FileContent,
+) -> Result<Reply, Failure> {
+    let size = file.bytes.len() as u64;
     let budget = call.budget.saturating_sub(FRAME_CHARS);
     let invalid = |message: &str| Failure::new(FailureKind::Invalid, message).about("path", &args.path);
     let (kept, content, is_revealed) = match args.encoding {
         Encoding::Utf8 => {
-            let text = decode_text(file.bytes)
-                .ok_or_else(|| invalid("The file is binary or not UTF-8").hint("Use encoding base64"))?;
-            if part != FilePart::Lines {
+            let text = decode_text(file.bytes).ok_or_else(|| refuse_binary(args))?;
+            if part != FilePart::Lines || args.focus.is_some() && args.offset == 0 {
                 let source = PartSource {
                     root: &call.project.root,
-                    path: &path,
+                    path,
                     text: &text,
                 };
-                let mut output = show_part(part, &source, budget)?;
+                let mut output = show_part(part, args.focus.as_deref(), &source, budget)?;
                 (output.size, output.modified) = (size, rfc3339_of(file.modified));
                 return Ok(Reply::json(&output));
             }
@@ -150,7 +166,12 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
 }
 
 /// The part of a file, with a notice that names its lines.
-fn show_part(part: FilePart<'_>, source: &PartSource<'_>, budget: usize) -> Result<Output, Failure> {
+fn show_part(
+    part: FilePart<'_>,
+    focus: Option<&str>,
+    source: &PartSource<'_>,
+    budget: usize,
+) -> Result<Output, Failure> {
     let lines = source.text.lines().count();
     let spans = match part {
         FilePart::Symbol(symbol) => vec![source.find_symbol(symbol)?],
@@ -167,11 +188,20 @@ fn show_part(part: FilePart<'_>, source: &PartSource<'_>, budget: usize) -> Resu
             });
         }
     };
-    let shown = source.show_spans(&spans, budget);
-    let mut notices = shown.notices(lines);
-    notices.extend(shown.is_revealed.then(|| REVEALED.to_owned()));
+    let (content, mut notices, is_revealed) = match focus {
+        Some(question) => {
+            let folded = fold_content(source, &spans, question, budget);
+            (folded.content, vec![folded.notice], folded.is_revealed)
+        }
+        None => {
+            let shown = source.show_spans(&spans, budget);
+            let notices = shown.notices(lines);
+            (shown.content, notices, shown.is_revealed)
+        }
+    };
+    notices.extend(is_revealed.then(|| REVEALED.to_owned()));
     Ok(Output {
-        content: shown.content,
+        content,
         size: 0,
         modified: None,
         notice: notice(&notices),
@@ -181,6 +211,9 @@ fn show_part(part: FilePart<'_>, source: &PartSource<'_>, budget: usize) -> Resu
 /// The outlines of the files below a directory. The size is 0.
 fn outline_project_directory(call: &Call<'_>, directory: &str) -> Result<Reply, Failure> {
     let outlines = outline_directory(&symbol_context(call), directory).map_err(refuse_symbols)?;
+    if call.form == AnswerForm::Compact {
+        return Ok(Reply::Text(show_directory_outline(&outlines, call.budget)));
+    }
     let (content, notice) = show_outlines(&outlines, call.budget.saturating_sub(FRAME_CHARS));
     Ok(Reply::json(&Output {
         content,
@@ -190,12 +223,71 @@ fn outline_project_directory(call: &Call<'_>, directory: &str) -> Result<Reply, 
     }))
 }
 
+fn answer_compact(
+    call: &Call<'_>,
+    args: &Args,
+    part: FilePart<'_>,
+    path: &RepoPath,
+    bytes: Vec<u8>,
+) -> Result<Reply, Failure> {
+    if args.encoding == Encoding::Base64 {
+        return show_base64(call, args, &bytes);
+    }
+    let text = decode_text(bytes).ok_or_else(|| refuse_binary(args))?;
+    if args.offset > 0 {
+        return show_from_offset(call, args, &text);
+    }
+    let source = PartSource {
+        root: &call.project.root,
+        path,
+        text: &text,
+    };
+    let request = CompactRequest {
+        part,
+        lines: None,
+        focus: args.focus.as_deref(),
+        again: args.again.unwrap_or_default(),
+    };
+    Ok(Reply::Text(read_compact(call, &source, &request)?))
+}
+
+/// The rest of a text, without numbers: it may begin inside a line.
+fn show_from_offset(call: &Call<'_>, args: &Args, text: &str) -> Result<Reply, Failure> {
+    let rest = text.get(args.offset..).ok_or_else(|| {
+        Failure::new(FailureKind::Invalid, "offset is not at a character of the file")
+            .about("path", &args.path)
+    })?;
+    let (kept, shown) = fit(rest, call.budget.saturating_sub(FRAME_CHARS), reveal_part);
+    Ok(Reply::Text(show_bytes(args, kept, text.len(), &shown)))
+}
+
+fn show_base64(call: &Call<'_>, args: &Args, bytes: &[u8]) -> Result<Reply, Failure> {
+    let rest = bytes.get(args.offset..).ok_or_else(|| {
+        Failure::new(FailureKind::Invalid, "offset is beyond the file's end").about("path", &args.path)
+    })?;
+    // Whole groups of three bytes, so that each part decodes by itself.
+    let kept = rest.len().min(call.budget.saturating_sub(FRAME_CHARS) / 4 * 3);
+    let content = STANDARD.encode(&rest[..kept]);
+    Ok(Reply::Text(show_bytes(args, kept, bytes.len(), &content)))
+}
+
+/// Bytes of a file below a heading that names them.
+fn show_bytes(args: &Args, kept: usize, size: usize, content: &str) -> String {
+    let next = args.offset + kept;
+    let path = inline_to(&args.path, 4_096);
+    let mut text = format!("{path}, bytes {}-{next} of {size}\n{content}", args.offset);
+    if next < size {
+        let left = count_of(size - next, "byte", "bytes");
+        text += &format!("\n… {left}: read on with offset {next}");
+    }
+    text
+}
+
+fn refuse_binary(args: &Args) -> Failure {
+    Failure::new(FailureKind::Invalid, "The file is binary or not UTF-8")
+        .about("path", &args.path)
+        .hint("Use encoding base64")
+}
+
 /// The notice about revealed characters.
 const REVEALED: &str = "Invisible characters are written as \\u{…}; encoding base64 has the exact bytes";
-
-fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
-    page.verbatim(answer["content"].as_str().unwrap_or_default())?;
-    answer["notice"]
-        .as_str()
-        .map_or(Ok(()), |notice| page.note(notice))
-}

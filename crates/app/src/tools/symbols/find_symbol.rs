@@ -2,24 +2,27 @@
 //!
 //! Promise: `docs/behaviour.md`, `find_symbol`.
 
-use std::io;
 use std::time::Duration;
 
 use docent_core::symbols::SymbolKind;
+use docent_core::text::reveal::reveal_part;
 use docent_engine::sessions::SessionUse;
-use docent_engine::symbols::{NameMatch, SymbolOutcome, SymbolQuery, find_symbols};
+use docent_engine::symbols::{FoundSymbol, NameMatch, SymbolOutcome, SymbolQuery, find_symbols};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::entry::SymbolEntry;
 use super::{SymbolForm, choose_limit, describe_ground, narrow_path, refuse_symbols, symbol_context};
-use crate::markdown::{count, cut, inline_to, length};
-use crate::terminal::TerminalPage;
+use crate::compact::file::shown_above;
+use crate::compact::number_lines;
+use crate::markdown::{cut, inline_to, length};
 use crate::tools::budget::notice;
 use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
+use crate::tools::file_compact::MIN_SKIPPED_CHARS;
+use crate::tools::file_parts::byte_range;
+use crate::tools::file_text::{MAX_FILE_BYTES, decode_text};
 use crate::tools::freshness::freshness_notices;
+use crate::tools::symbol_entry::SymbolEntry;
 use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Find definitions by name: place, kind, signature, doc line.";
@@ -32,7 +35,7 @@ pub(crate) fn tool() -> Tool {
         .per_minute(100)
         .slow_after(Duration::from_secs(2))
         .choose_dialect(SymbolForm::choose_dialect)
-        .cli("symbol", &["name"], show)
+        .cli_compact("symbol", &["name"])
         .json_flag("format", "json")
 }
 
@@ -48,10 +51,15 @@ struct Args {
     format: Option<SymbolForm>,
 }
 
+/// Definitions that are shown with their lines: at most so many, and each at most this long.
+const MAX_BODIES: usize = 2;
+const MAX_BODY_LINES: u32 = 30;
+const MAX_BODY_CHARS: usize = 3_000;
+
 /// Definitions that are listed if the caller does not say how many.
 const DEFAULT_LIMIT: usize = 20;
 
-#[derive(Deserialize, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Output {
     symbols: Vec<MatchedSymbol>,
@@ -66,11 +74,14 @@ struct Output {
     notice: Option<String>,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Serialize)]
 struct MatchedSymbol {
     #[serde(flatten)]
     symbol: SymbolEntry,
-    r#match: String,
+    r#match: &'static str,
+    /// Its numbered lines, or where they were shown, if the text has room for them.
+    #[serde(skip)]
+    body: Option<String>,
 }
 
 fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
@@ -96,6 +107,9 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         message: explain_missing(&outcome, &query),
         notice: None,
     };
+    if form == SymbolForm::Text && output.symbols.len() == output.total {
+        add_bodies(call, &outcome.symbols, &mut output.symbols);
+    }
     if call.audience == Audience::Client {
         cut_symbols(&mut output, form, call.budget);
     }
@@ -106,11 +120,41 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         ));
     }
     output.notice = notice(&notices);
-    Ok(if form == SymbolForm::Json || call.audience == Audience::Person {
-        Reply::json(&output)
-    } else {
-        Reply::Text(cut(&write_text(&output), call.budget, "\n…"))
+    Ok(match form {
+        SymbolForm::Json => Reply::json(&output),
+        SymbolForm::Text => Reply::Text(cut(&write_text(&output), call.budget, "\n…")),
     })
+}
+
+/// Adds the lines of a few short definitions: the caller would read them next.
+fn add_bodies(call: &Call<'_>, found: &[FoundSymbol], symbols: &mut [MatchedSymbol]) {
+    let is_short = |one: &FoundSymbol| one.last_line + 1 - one.first_line <= MAX_BODY_LINES;
+    if found.len() > MAX_BODIES || !found.iter().all(is_short) {
+        return;
+    }
+    for (one, shown) in found.iter().zip(symbols) {
+        shown.body = read_body(call, one);
+    }
+}
+
+/// The numbered lines of a definition. `None` if the file has changed since it was searched.
+fn read_body(call: &Call<'_>, one: &FoundSymbol) -> Option<String> {
+    let content = call.project.root.read(&one.path, MAX_FILE_BYTES).ok()?;
+    let text = decode_text(content.bytes)?;
+    let (first, last) = (one.first_line as usize, one.last_line as usize);
+    let lines = &text[byte_range(&text, first, last)];
+    let name_line = lines
+        .lines()
+        .nth(one.line.checked_sub(one.first_line)? as usize)?;
+    if length(lines) > MAX_BODY_CHARS || !name_line.contains(&one.name) {
+        return None;
+    }
+    let path = inline_to(one.path.as_str(), 4_096);
+    if length(lines) >= MIN_SKIPPED_CHARS && call.is_shown(&path, first, lines) {
+        return Some(format!("{}\n", shown_above(&path, first, last)));
+    }
+    call.record_shown(&path, first, lines);
+    Some(number_lines(first, &reveal_part(lines), |_| false))
 }
 
 /// Parses the name of a kind.
@@ -168,14 +212,18 @@ fn cut_symbols(output: &mut Output, form: SymbolForm, budget: usize) {
 /// The answer for models.
 fn write_text(output: &Output) -> String {
     let mut text: String = output.symbols.iter().map(MatchedSymbol::text).collect();
-    for sentence in output.message.iter().chain(&output.notice) {
-        text += &format!("{sentence}.\n");
+    if let Some(message) = &output.message {
+        text += &format!("{message}\n");
     }
-    text.trim_end().to_owned()
+    if let Some(notice) = &output.notice {
+        text += &format!("… {notice}\n");
+    }
+    text.truncate(text.trim_end_matches('\n').len());
+    text
 }
 
 impl MatchedSymbol {
-    fn new(found: &docent_engine::symbols::FoundSymbol) -> Self {
+    fn new(found: &FoundSymbol) -> Self {
         Self {
             symbol: SymbolEntry::new(found),
             r#match: match found.matched {
@@ -183,19 +231,26 @@ impl MatchedSymbol {
                 NameMatch::OtherCase => "other case",
                 NameMatch::Prefix => "prefix",
                 NameMatch::Similar => "similar",
-            }
-            .to_owned(),
+            },
+            body: None,
         }
     }
 
     /// Its lines in the answer for models.
     fn text(&self) -> String {
-        let Self { symbol, r#match } = self;
+        let Self {
+            symbol,
+            r#match,
+            body,
+        } = self;
         let mut text = symbol.headline();
-        if r#match != "exact" {
+        if *r#match != "exact" {
             text += &format!(" ({match})");
         }
         text.push('\n');
+        if let Some(body) = body {
+            return text + body;
+        }
         for line in [&symbol.signature, &symbol.doc] {
             if !line.is_empty() {
                 text += &format!("  {line}\n");
@@ -203,42 +258,4 @@ impl MatchedSymbol {
         }
         text
     }
-}
-
-/// For people: each definition under its place.
-fn show(answer: &Value, page: &mut TerminalPage) -> io::Result<()> {
-    let Ok(output) = Output::deserialize(answer) else {
-        return page.line(answer.as_str().unwrap_or_default().trim_end());
-    };
-    for (at, MatchedSymbol { symbol, r#match }) in output.symbols.iter().enumerate() {
-        if at > 0 {
-            page.line("")?;
-        }
-        let aside = if r#match == "exact" {
-            symbol.kind.clone()
-        } else {
-            format!("{} · {match}", symbol.kind)
-        };
-        page.result_heading(&symbol.address(), &symbol.qualified_name(), &aside)?;
-        if !symbol.signature.is_empty() {
-            page.line(&format!("  {}", symbol.signature))?;
-        }
-        if !symbol.doc.is_empty() {
-            page.dim(&format!("  {}", symbol.doc))?;
-        }
-    }
-    if let Some(message) = &output.message {
-        page.note(message)?;
-    }
-    let plural = if output.total == 1 {
-        "definition"
-    } else {
-        "definitions"
-    };
-    page.note(&format!(
-        "{} {plural}; {} files searched",
-        count(output.total as u64),
-        count(output.files_searched as u64)
-    ))?;
-    output.notice.iter().try_for_each(|notice| page.note(notice))
 }

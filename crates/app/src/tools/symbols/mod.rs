@@ -4,7 +4,6 @@
 //! output schema: it would cost every client tokens, and clients show the model structured content in place
 //! of the text.
 
-pub(crate) mod entry;
 pub(super) mod find_references;
 pub(super) mod find_symbol;
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::markdown::{inline_to, length};
-use crate::tools::symbols::entry::SymbolEntry;
+use crate::tools::symbol_entry::SymbolEntry;
 
 /// Characters of a source line.
 const MAX_LINE_CHARS: usize = 200;
@@ -29,7 +29,7 @@ pub(super) enum Relation {
 }
 
 /// The uses of a symbol.
-#[derive(Deserialize, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct References {
     /// The symbol as it was asked for.
@@ -55,7 +55,7 @@ pub(super) struct References {
 }
 
 /// The uses in one file.
-#[derive(Deserialize, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FileEntry {
     pub(super) path: String,
@@ -63,19 +63,19 @@ pub(super) struct FileEntry {
     pub(super) uses: Vec<UseEntry>,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Serialize)]
 pub(super) struct UseEntry {
     pub(super) line: u32,
     pub(super) column: u32,
     pub(super) role: String,
     pub(super) grade: UseGrade,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) r#in: Option<EnclosingEntry>,
     pub(super) text: String,
 }
 
 /// Whether a use was followed to the definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum UseGrade {
     #[serde(rename = "exact")]
     Exact,
@@ -84,7 +84,7 @@ pub(super) enum UseGrade {
 }
 
 /// The definition around a use.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EnclosingEntry {
     pub(super) name: String,
@@ -94,7 +94,7 @@ pub(super) struct EnclosingEntry {
 }
 
 /// A definition in the tree.
-#[derive(Deserialize, Serialize)]
+#[derive(Serialize)]
 pub(super) struct TreeEntry {
     /// 1 for direct callers, callees or implementations.
     pub(super) depth: u8,
@@ -104,7 +104,7 @@ pub(super) struct TreeEntry {
     /// Lines of the calls, in the file of the caller.
     pub(super) lines: Vec<u32>,
     /// True if its own callers are shown elsewhere in the tree.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) repeated: bool,
 }
 
@@ -287,16 +287,6 @@ impl From<Grade> for UseGrade {
         match grade {
             Grade::Exact => Self::Exact,
             Grade::ByName => Self::ByName,
-        }
-    }
-}
-
-impl UseGrade {
-    /// The mark before a use that was found by name only.
-    pub(super) fn mark(self) -> &'static str {
-        match self {
-            Self::Exact => "",
-            Self::ByName => "~",
         }
     }
 }

@@ -2,10 +2,9 @@
 //! the definitions that it uses, and the implementations of an interface.
 //!
 //! Promise: `docs/behaviour.md`, `find_references`. The search itself is `docent_engine::symbols`; here are
-//! its arguments and the three forms of its answer: text, JSON, and the terminal.
+//! its arguments and the two forms of its answer: text and JSON.
 
 mod answer;
-mod terminal;
 mod text;
 
 use std::time::Duration;
@@ -15,13 +14,13 @@ use docent_engine::symbols::{Direction, FoundSymbol, ReferenceOutcome, Reference
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entry::SymbolEntry;
 use super::{SymbolForm, choose_limit, describe_ground, narrow_path, refuse_symbols, symbol_context};
 use crate::markdown::{count, inline_to};
 use crate::tools::budget::notice;
 use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::Failure;
 use crate::tools::freshness::freshness_notices;
+use crate::tools::symbol_entry::SymbolEntry;
 use crate::tools::tool::{Group, Tool};
 use answer::{References, Relation};
 
@@ -32,7 +31,7 @@ pub(crate) fn tool() -> Tool {
         .per_minute(100)
         .slow_after(Duration::from_secs(2))
         .choose_dialect(SymbolForm::choose_dialect)
-        .cli("references", &["symbol"], terminal::show)
+        .cli_compact("references", &["symbol"])
         .json_flag("format", "json")
 }
 
@@ -52,6 +51,9 @@ struct Args {
 
 /// Uses that are listed if the caller does not say how many.
 const DEFAULT_LIMIT: usize = 200;
+
+/// Characters of the text if the caller gives no limit.
+const DEFAULT_TEXT_CHARS: usize = 10_000;
 
 /// Near names that an answer suggests.
 const MAX_SUGGESTIONS: usize = 5;
@@ -81,12 +83,10 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }
     notices.extend(freshness_notices(&outcome.ground.freshness));
     notices.extend(call.project.settings_notice());
-    if call.audience == Audience::Person {
-        notices.extend(references.explain_other_uses());
-        notices.extend(references.explain_cut());
-        references.notice = notice(&notices);
-        return Ok(Reply::json(&references));
-    }
+    let room = match (call.audience, args.limit) {
+        (Audience::Client, None) => call.budget.min(DEFAULT_TEXT_CHARS),
+        _ => call.budget,
+    };
     Ok(match args.format.unwrap_or_default() {
         SymbolForm::Json => {
             references.cut(call.budget);
@@ -94,7 +94,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
             references.notice = notice(&notices);
             Reply::json(&references)
         }
-        SymbolForm::Text => Reply::Text(text::write(&references, notices, call.budget)),
+        SymbolForm::Text => Reply::Text(text::write(&references, notices, room)),
     })
 }
 

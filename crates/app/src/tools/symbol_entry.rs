@@ -3,7 +3,7 @@
 //! Invariant: every field is bounded and has no invisible characters, whatever the file says.
 
 use docent_engine::symbols::FoundSymbol;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::markdown::inline_to;
 
@@ -16,7 +16,7 @@ const MAX_DOC_CHARS: usize = 200;
 const MAX_PATH_CHARS: usize = 4_096;
 
 /// A definition.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SymbolEntry {
     pub(crate) name: String,

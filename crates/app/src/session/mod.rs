@@ -1,9 +1,12 @@
-//! A session: one client's connection, the module it works in, and how often it has called each tool.
+//! A session: one client's connection, the module it works in, the lines it was sent, and how often it has
+//! called each tool.
 //!
 //! `engine::sessions` has the log of past sessions; this is the part that lives as long as the connection.
 //!
 //! Invariant: a rate limit holds in any minute, counted back from now, so that a burst at the turn of a
 //! minute is refused.
+
+mod shown;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,6 +18,7 @@ use docent_engine::sessions::{SessionRecord, SessionUse, Sessions};
 use jiff::Timestamp;
 
 use crate::markdown::shorten;
+pub(crate) use shown::ShownParts;
 
 /// The time in which calls are counted.
 const RATE_WINDOW: Duration = Duration::from_mins(1);
@@ -32,10 +36,22 @@ pub(crate) struct Session {
     module: Mutex<Option<String>>,
     /// The calls of each tool in the last minute.
     recent_calls: Mutex<HashMap<&'static str, VecDeque<Instant>>>,
+    /// The lines it was sent. `None` if several clients may share the session, who do not see the answers to
+    /// each other.
+    shown: Option<ShownParts>,
 }
 
 impl Session {
     pub(crate) fn new(log: Arc<Sessions>) -> Self {
+        Self::with_shown(log, Some(ShownParts::default()))
+    }
+
+    /// A session of callers that cannot be told apart.
+    pub(crate) fn shared(log: Arc<Sessions>) -> Self {
+        Self::with_shown(log, None)
+    }
+
+    fn with_shown(log: Arc<Sessions>, shown: Option<ShownParts>) -> Self {
         Self {
             id: uuid::Uuid::new_v4().to_string(),
             started: log.now(),
@@ -43,7 +59,13 @@ impl Session {
             client: OnceLock::new(),
             module: Mutex::default(),
             recent_calls: Mutex::default(),
+            shown,
         }
+    }
+
+    /// The lines of files that the client was sent lately.
+    pub(crate) fn shown(&self) -> Option<&ShownParts> {
+        self.shown.as_ref()
     }
 
     /// Sets the client's name, if it is not set yet.
