@@ -11,6 +11,7 @@ pub mod coverage;
 pub mod date;
 pub mod discovery;
 pub mod docs;
+pub mod fold;
 pub mod glob;
 pub mod imports;
 pub mod language;

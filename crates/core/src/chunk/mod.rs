@@ -151,6 +151,17 @@ pub fn parse_only(language: Language, text: &str) -> bool {
         .is_some_and(|grammar| parse::parse(grammar, text, &[], &|| false).is_some())
 }
 
+/// Parses a part of a file, such as one function. `None` for a language without a grammar, and for a text
+/// that is too large or cannot be parsed.
+pub(crate) fn parse_fragment(language: Language, text: &str) -> Option<Tree> {
+    if text.len() > MAX_PARSED_BYTES {
+        return None;
+    }
+    // Queries of imports compile faster than those of definitions, and neither is used here.
+    let grammar = grammar::load(language, QueryPart::Imports)?;
+    parse::parse(grammar, text, &[], &|| false)
+}
+
 impl Unparsed {
     /// The reason not to parse a text, as far as its text alone tells.
     fn without_parsing(text: &str) -> Option<Self> {

@@ -2,7 +2,7 @@
 //!
 //! Left out on purpose: how definitions refer to each other. Names are text.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::grammar::{self, QueryPart};
 use super::outline_walk::{DEFINITION_SLACK, OutlineWalk};
@@ -90,5 +90,10 @@ impl Definition {
     /// The line of its name, counted from 1.
     pub fn line(&self) -> usize {
         self.name_row + 1
+    }
+
+    /// Its lines without the comments and attributes above it, counted from 1.
+    pub fn lines(&self) -> RangeInclusive<usize> {
+        self.head + 1..=self.end + 1
     }
 }

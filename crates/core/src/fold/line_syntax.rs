@@ -1,0 +1,356 @@
+//! The syntax of each line: block headers, exits, calls, comments. Read from the syntax tree by the names of
+//! its node kinds, which are alike in all grammars, and from the first words of a line where there is no tree.
+
+use tree_sitter::{Node, Tree};
+
+use crate::chunk;
+use crate::language::Language;
+
+/// What starts on a line, as a set of bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LineTraits(u16);
+
+impl LineTraits {
+    pub(super) const BLANK: Self = Self(1);
+    /// Brackets and punctuation only.
+    pub(super) const CLOSING: Self = Self(1 << 1);
+    pub(super) const COMMENT: Self = Self(1 << 2);
+    /// Inside a string that began on an earlier line.
+    pub(super) const STRING: Self = Self(1 << 3);
+    pub(super) const BRANCH: Self = Self(1 << 4);
+    pub(super) const LOOP: Self = Self(1 << 5);
+    /// Error handling, or a resource in scope.
+    pub(super) const HANDLER: Self = Self(1 << 6);
+    /// Leaves the block or the function.
+    pub(super) const EXIT: Self = Self(1 << 7);
+    pub(super) const ASSIGNMENT: Self = Self(1 << 8);
+    pub(super) const CALL: Self = Self(1 << 9);
+    /// A function inside the function.
+    pub(super) const FUNCTION: Self = Self(1 << 10);
+    /// The first line of a statement.
+    pub(super) const STATEMENT: Self = Self(1 << 11);
+    /// Deeper indented lines follow.
+    pub(super) const HEADER: Self = Self(1 << 12);
+
+    pub(super) const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+/// The syntax of a text, line by line.
+pub(super) struct TextSyntax {
+    pub(super) traits: Vec<LineTraits>,
+    /// Indentation of each line in columns; that of the next line with text for a blank one.
+    pub(super) indents: Vec<usize>,
+    /// For each line, the row of the block header around it.
+    pub(super) enclosing: Vec<Option<usize>>,
+    /// Rows of the signature, with the first line of the documentation.
+    pub(super) signature: Vec<usize>,
+}
+
+const MAX_SIGNATURE_LINES: usize = 10;
+const MAX_SIGNATURE_CHARS: usize = 600;
+/// Lines after these many characters are data.
+const MAX_READ_LINE_BYTES: usize = 1_000;
+
+pub(super) fn read_lines(text: &str, lines: &[&str], language: Language) -> TextSyntax {
+    let indents = indents_of(lines);
+    let mut traits: Vec<LineTraits> = lines.iter().map(|line| traits_of_text(line)).collect();
+    let dedented = without_common_indent(lines, &indents);
+    if let Some(tree) = chunk::parse_fragment(language, dedented.as_deref().unwrap_or(text)) {
+        add_traits_of_tree(&tree, &mut traits);
+    } else {
+        for (line, traits) in lines.iter().zip(&mut traits) {
+            add_traits_of_words(line, traits);
+        }
+    }
+    let enclosing = enclosing_rows(&indents, &mut traits);
+    let signature = signature_rows(lines, &traits);
+    TextSyntax {
+        traits,
+        indents,
+        enclosing,
+        signature,
+    }
+}
+
+fn indents_of(lines: &[&str]) -> Vec<usize> {
+    let mut indents: Vec<usize> = lines
+        .iter()
+        .map(|line| {
+            let space = line.bytes().take_while(u8::is_ascii_whitespace);
+            space.map(|byte| if byte == b'\t' { 4 } else { 1 }).sum()
+        })
+        .collect();
+    let mut next = 0;
+    for (row, line) in lines.iter().enumerate().rev() {
+        if line.trim_start().is_empty() {
+            indents[row] = next;
+        }
+        next = indents[row];
+    }
+    indents
+}
+
+/// The text moved to the left, because grammars of indented languages reject an indented first line.
+/// `None` if it starts there.
+fn without_common_indent(lines: &[&str], indents: &[usize]) -> Option<String> {
+    if indents.first() == Some(&0) {
+        return None;
+    }
+    let space_of = |line: &&str| line.len() - line.trim_start().len();
+    let first = lines.first().map(space_of)?;
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(line.get(first.min(space_of(line))..).unwrap_or(line));
+        text.push('\n');
+    }
+    Some(text)
+}
+
+fn traits_of_text(line: &str) -> LineTraits {
+    let line = line.trim();
+    if line.is_empty() {
+        LineTraits::BLANK
+    } else if line
+        .bytes()
+        .take(MAX_READ_LINE_BYTES)
+        .any(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80)
+    {
+        let mut traits = LineTraits::default();
+        // Some grammars have no node for it.
+        if line.trim_start_matches(['}', ')', ' ']).starts_with("else") {
+            traits.add(LineTraits::BRANCH);
+        }
+        traits
+    } else {
+        LineTraits::CLOSING
+    }
+}
+
+fn add_traits_of_words(line: &str, traits: &mut LineTraits) {
+    let line = line.trim();
+    if ["#", "//", "--", "/*", "* ", "%", ";;"]
+        .iter()
+        .any(|mark| line.starts_with(mark))
+    {
+        traits.add(LineTraits::COMMENT);
+        return;
+    }
+    let mut end = line.len().min(MAX_READ_LINE_BYTES);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    let line = &line[..end];
+    let words = line
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    for word in words.take(3) {
+        traits.add(traits_of_word(word));
+    }
+    if line.contains('(') {
+        traits.add(LineTraits::CALL);
+    }
+    if line.contains('=') {
+        traits.add(LineTraits::ASSIGNMENT);
+    }
+    if !line.starts_with(['}', ')', ']', '.', ',']) {
+        traits.add(LineTraits::STATEMENT);
+    }
+}
+
+/// The traits that a keyword, or a part of the name of a node kind, stands for.
+fn traits_of_word(word: &str) -> LineTraits {
+    match word {
+        "if" | "elif" | "elsif" | "elseif" | "else" | "switch" | "match" | "case" | "when" | "unless"
+        | "ternary" | "conditional" | "select" | "communication" | "default" | "arm" | "guard" => {
+            LineTraits::BRANCH
+        }
+        "for" | "foreach" | "while" | "loop" | "do" | "until" | "repeat" => LineTraits::LOOP,
+        "try" | "catch" | "except" | "finally" | "rescue" | "ensure" | "with" | "defer" | "using" => {
+            LineTraits::HANDLER
+        }
+        "return" | "throw" | "throws" | "raise" | "break" | "continue" | "goto" | "yield" => LineTraits::EXIT,
+        _ => LineTraits::default(),
+    }
+}
+
+/// The traits that a node gives to the line on which it starts.
+fn traits_of_kind(kind: &str) -> LineTraits {
+    let mut traits = LineTraits::default();
+    if kind.contains("comment") {
+        return LineTraits::COMMENT;
+    }
+    for word in kind.split('_') {
+        traits.add(match word {
+            "call" | "invocation" | "new" => LineTraits::CALL,
+            "assignment" | "declarator" | "declaration" | "let" | "update" | "inc" | "dec" => {
+                LineTraits::ASSIGNMENT
+            }
+            "function" | "lambda" | "closure" | "method" | "arrow" => LineTraits::FUNCTION,
+            _ => traits_of_word(word),
+        });
+    }
+    if traits.has(LineTraits::FUNCTION) {
+        traits = LineTraits::FUNCTION;
+    }
+    if kind.ends_with("statement") || kind.ends_with("declaration") || kind.ends_with("clause") {
+        traits.add(LineTraits::STATEMENT);
+    }
+    traits
+}
+
+fn is_block(kind: &str) -> bool {
+    kind.ends_with("block")
+        || kind.ends_with("body")
+        || kind.ends_with("statements")
+        || kind.ends_with("statement_list")
+        || matches!(
+            kind,
+            "compound_statement" | "suite" | "program" | "source_file" | "module" | "ERROR"
+        )
+}
+
+/// Walks the tree in order, and marks the lines at which nodes start.
+fn add_traits_of_tree(tree: &Tree, traits: &mut [LineTraits]) {
+    let language = tree.language();
+    let kinds = (0..language.node_kind_count()).map(|id| {
+        let kind = language
+            .node_kind_for_id(u16::try_from(id).unwrap_or(u16::MAX))
+            .unwrap_or_default();
+        (traits_of_kind(kind), is_block(kind))
+    });
+    let kinds: Vec<(LineTraits, bool)> = kinds.collect();
+    let facts_of = |node: Node<'_>| {
+        kinds
+            .get(usize::from(node.kind_id()))
+            .copied()
+            .unwrap_or_default()
+    };
+    let mut cursor = tree.walk();
+    let mut blocks: Vec<bool> = Vec::new();
+    loop {
+        let node = cursor.node();
+        let (found, is_block) = facts_of(node);
+        if node.is_named()
+            && let Some(line) = traits.get_mut(node.start_position().row)
+        {
+            line.add(found);
+            if blocks.last() == Some(&true) {
+                line.add(LineTraits::STATEMENT);
+            }
+            mark_further_lines(node, found, traits);
+        }
+        if cursor.goto_first_child() {
+            blocks.push(is_block);
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            blocks.pop();
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
+    }
+}
+
+/// Marks the lines of a comment or string after its first.
+fn mark_further_lines(node: Node<'_>, found: LineTraits, traits: &mut [LineTraits]) {
+    let (start, end) = (node.start_position().row, node.end_position().row);
+    if start == end {
+        return;
+    }
+    let mark = if found.has(LineTraits::COMMENT) {
+        LineTraits::COMMENT
+    } else if node.kind().contains("string")
+        && node
+            .parent()
+            .is_none_or(|parent| !parent.kind().contains("string"))
+    {
+        LineTraits::STRING
+    } else {
+        return;
+    };
+    for line in traits.iter_mut().take(end + 1).skip(start + 1) {
+        line.add(mark);
+    }
+}
+
+/// For each row the header of the block around it: the nearest row above with less indentation. Marks
+/// headers.
+fn enclosing_rows(indents: &[usize], traits: &mut [LineTraits]) -> Vec<Option<usize>> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut enclosing = Vec::with_capacity(indents.len());
+    for row in 0..indents.len() {
+        if traits[row].has(LineTraits::BLANK) {
+            enclosing.push(open.last().copied());
+            continue;
+        }
+        while open.last().is_some_and(|above| indents[*above] >= indents[row]) {
+            open.pop();
+        }
+        if let Some(above) = open.last() {
+            traits[*above].add(LineTraits::HEADER);
+        }
+        enclosing.push(open.last().copied());
+        if !traits[row].has(LineTraits::CLOSING) {
+            open.push(row);
+        }
+    }
+    enclosing
+}
+
+/// The rows up to the body, without the comments and attributes above, and the first line of documentation.
+fn signature_rows(lines: &[&str], traits: &[LineTraits]) -> Vec<usize> {
+    let is_lead = |row: usize| {
+        traits[row].has(LineTraits::BLANK)
+            || traits[row].has(LineTraits::COMMENT)
+            || lines[row].trim_start().starts_with(['@', '#'])
+    };
+    let Some(start) = (0..lines.len()).find(|row| !is_lead(*row)) else {
+        return Vec::new();
+    };
+    let mut rows: Vec<usize> = Vec::new();
+    if let Some(comment) =
+        (0..start).find(|row| traits[*row].has(LineTraits::COMMENT) && is_text(lines[*row]))
+    {
+        rows.push(comment);
+    }
+    let (mut open, mut chars) = (0_i64, 0);
+    for (row, line) in lines.iter().enumerate().skip(start).take(MAX_SIGNATURE_LINES) {
+        chars += line.len();
+        if chars > MAX_SIGNATURE_CHARS {
+            break;
+        }
+        rows.push(row);
+        open += line
+            .bytes()
+            .map(|byte| match byte {
+                b'(' | b'[' => 1,
+                b')' | b']' => -1,
+                _ => 0,
+            })
+            .sum::<i64>();
+        if open <= 0 {
+            break;
+        }
+    }
+    let next = rows.last().map_or(0, |row| row + 1);
+    if let Some(line) = lines.get(next)
+        && ["\"\"\"", "'''", "r\"\"\""]
+            .iter()
+            .any(|quote| line.trim_start().starts_with(quote))
+    {
+        let row = if is_text(line) { next } else { next + 1 };
+        rows.extend((row < lines.len() && lines[row].len() < MAX_SIGNATURE_CHARS).then_some(row));
+    }
+    rows
+}
+
+fn is_text(line: &str) -> bool {
+    line.bytes().any(|byte| byte.is_ascii_alphanumeric())
+}
