@@ -271,13 +271,13 @@ fn build_searcher() -> SearcherBuilder {
 /// name with all files below it; one that ends with a wildcard selects files only. A leading `!` negates it,
 /// and then a wildcard excludes directories as well, as in ripgrep.
 #[derive(Debug)]
-struct FileFilter {
+pub struct FileFilter {
     globs: GlobSet,
     accepts_matches: bool,
 }
 
 impl FileFilter {
-    fn new(pattern: &str) -> Result<Self, GrepError> {
+    pub fn new(pattern: &str) -> Result<Self, GrepError> {
         let fail = |error: &globset::Error| GrepError::FilePattern(error.kind().to_string());
         if !is_reasonable(pattern) {
             return Err(GrepError::FilePattern("it is too long or too deep".to_owned()));
@@ -306,7 +306,7 @@ impl FileFilter {
         })
     }
 
-    fn accepts(&self, path: &RepoPath) -> bool {
+    pub fn accepts(&self, path: &RepoPath) -> bool {
         self.globs.is_match(path.as_str()) == self.accepts_matches
     }
 }

@@ -5,6 +5,8 @@
 //!
 //! Invariant: a shown line of a file is exact, and a line that is left out is counted.
 
+pub(crate) mod search;
+
 use std::fmt::Write as _;
 
 /// A line of code has its number if the number is a multiple of this, or if it is the first line of its part.
