@@ -74,8 +74,10 @@ const MAX_LINE_CHARS: usize = 140;
 /// Characters of a discovery's text.
 const MAX_DISCOVERY_CHARS: usize = 240;
 
-/// Lines that match, of a result whose code is not shown: at first, and if room is left.
-const FIRST_LINES: usize = 1;
+/// The first results, each of which has a line that matches before any further result is listed.
+const LINED_RESULTS: usize = 4;
+
+/// Lines that match, of a result whose code is not shown, if room is left.
 const MORE_LINES: usize = 4;
 
 /// Writes the answer within `room` characters.
@@ -117,20 +119,11 @@ fn share_room(found: &FoundParts<'_>, scored: &LineScores, room: usize) -> Vec<S
     let Some(best) = found.parts.first() else {
         return Vec::new();
     };
-    let knob = |name: &str, default: usize| {
-        std::env::var(name)
-            .ok()
-            .and_then(|v| v.parse().ok())
-            .unwrap_or(default)
-    };
-    let body_percent = knob("S_BODY", BODY_PERCENT);
-    let first_lines = knob("S_FIRST", FIRST_LINES);
-    let more_lines = knob("S_MORE", MORE_LINES);
-    let body_room = (room * body_percent / 100).min(MAX_BODY_CHARS);
+    let body_room = (room * BODY_PERCENT / 100).min(MAX_BODY_CHARS);
     let mut sections = vec![best.with_body(found.query, body_room, scored, 0)];
     let mut left = room.saturating_sub(length(&sections[0]));
     for (at, part) in found.parts.iter().enumerate().skip(1) {
-        let section = part.brief(scored, at, first_lines);
+        let section = part.brief(scored, at, usize::from(at < LINED_RESULTS));
         let cost = length(&section) + 1;
         if cost > left {
             break;
@@ -139,7 +132,7 @@ fn share_room(found: &FoundParts<'_>, scored: &LineScores, room: usize) -> Vec<S
         sections.push(section);
     }
     // What is left goes to the best of the list first.
-    for lines in first_lines + 1..=more_lines {
+    for lines in 1..=MORE_LINES {
         for (at, section) in sections.iter_mut().enumerate().skip(1) {
             let longer = found.parts[at].brief(scored, at, lines);
             let added = length(&longer).saturating_sub(length(section));

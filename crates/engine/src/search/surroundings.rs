@@ -21,7 +21,7 @@ pub struct WholeDefinition {
     /// Lines with the comments and attributes above it, counted from 1.
     pub first: usize,
     pub last: usize,
-    /// The line of its head, and that line.
+    /// The line of its name, and that line.
     pub head: usize,
     pub head_text: String,
     /// Number of the chunk among those of the definition, and their count.
@@ -52,14 +52,14 @@ impl HitSurroundings {
         };
         let whole = definitions.iter().find(is_whole);
         let inner = definitions.iter().filter(|one| {
-            (first..=last).contains(one.lines().start())
+            (first..=last).contains(&one.line())
                 && whole.is_none_or(|whole| !std::ptr::eq(*one, whole))
         });
         Self {
             language,
             inner: inner
                 .map(|one| InnerDefinition {
-                    head: *one.lines().start(),
+                    head: one.line(),
                     last: *one.lines().end(),
                     name: one.name.clone(),
                 })
@@ -75,7 +75,7 @@ fn read_whole(
     text: &str,
     definition: &Definition,
 ) -> WholeDefinition {
-    let (head, end) = definition.lines().into_inner();
+    let (head, end) = (definition.line(), *definition.lines().end());
     let rows = Rows::of(text);
     let is_cut = stored.part > 1 || end > stored.last_line as usize;
     let parts = if is_cut {
