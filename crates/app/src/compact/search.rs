@@ -34,6 +34,8 @@ pub(crate) struct FoundPart {
     pub(crate) source: PartSource,
     /// Kind, name and what else a header has behind the place, the score left out.
     pub(crate) about: String,
+    /// The linked project it is in. Empty for the caller's own.
+    pub(crate) project: String,
     pub(crate) score: f64,
     /// Its factors, if they were asked for.
     pub(crate) ranking: Option<String>,
@@ -74,8 +76,8 @@ const MAX_LINE_CHARS: usize = 140;
 /// Characters of a discovery's text.
 const MAX_DISCOVERY_CHARS: usize = 240;
 
-/// The first results, each of which has a line that matches before any further result is listed.
-const LINED_RESULTS: usize = 4;
+/// The first files, each of which has a line that matches before any further result is listed.
+const LINED_SECTIONS: usize = 4;
 
 /// Lines that match, of a result whose code is not shown, if room is left.
 const MORE_LINES: usize = 4;
@@ -97,13 +99,15 @@ pub(crate) fn write(found: &FoundParts<'_>, room: usize) -> String {
         if at > 0 {
             text.push('\n');
         }
-        text.push_str(section);
+        text.push_str(&section.text);
+        text.push_str(&section.others);
     }
-    if shown.len() < found.parts.len() {
+    let count: usize = shown.iter().map(|section| section.count).sum();
+    if count < found.parts.len() {
         let _ = writeln!(
             text,
             "… {} of {}; maxChars shows more",
-            shown.len(),
+            count,
             count_of(found.total, "result", "results")
         );
     }
@@ -114,48 +118,79 @@ pub(crate) fn write(found: &FoundParts<'_>, room: usize) -> String {
 /// Characters of the line that counts the results left out.
 const MORE_CHARS: usize = 60;
 
-/// The sections of the results that fit, each with the lines that fit.
-fn share_room(found: &FoundParts<'_>, scored: &LineScores, room: usize) -> Vec<String> {
-    let Some(best) = found.parts.first() else {
-        return Vec::new();
-    };
-    let body_room = (room * BODY_PERCENT / 100).min(MAX_BODY_CHARS);
-    let mut sections = vec![best.with_body(found.query, body_room, scored, 0)];
-    let mut left = room.saturating_sub(length(&sections[0]));
-    for (at, part) in found.parts.iter().enumerate().skip(1) {
-        let section = part.brief(scored, at, usize::from(at < LINED_RESULTS));
-        let cost = length(&section) + 1;
-        if cost > left {
+/// A result with the further results of its file, which need no header.
+struct Section {
+    part: usize,
+    text: String,
+    others: String,
+    /// Results in it.
+    count: usize,
+}
+
+/// The sections that fit, the best first, each with the lines that fit.
+fn share_room(found: &FoundParts<'_>, scored: &LineScores, room: usize) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut left = room;
+    for (part, one) in found.parts.iter().enumerate() {
+        let same_file = sections
+            .iter()
+            .position(|section| found.parts[section.part].shares_file_with(one));
+        let text = match same_file {
+            Some(_) => one.short(scored, part),
+            None if part == 0 => one.with_body(
+                found.query,
+                (room * BODY_PERCENT / 100).min(MAX_BODY_CHARS),
+                scored,
+                0,
+            ),
+            None => one.brief(scored, part, usize::from(sections.len() < LINED_SECTIONS)),
+        };
+        let cost = length(&text);
+        if cost + 1 > left && part > 0 {
             break;
         }
-        left -= cost;
-        sections.push(section);
-    }
-    // What is left goes to the best of the list first.
-    for lines in 1..=MORE_LINES {
-        for (at, section) in sections.iter_mut().enumerate().skip(1) {
-            let longer = found.parts[at].brief(scored, at, lines);
-            let added = length(&longer).saturating_sub(length(section));
-            if added > 0 && added <= left {
-                left -= added;
-                *section = longer;
+        left = left.saturating_sub(cost + 1);
+        match same_file {
+            Some(at) => {
+                sections[at].others.push_str(&text);
+                sections[at].count += 1;
             }
+            None => sections.push(Section {
+                part,
+                text,
+                others: String::new(),
+                count: 1,
+            }),
         }
     }
-    for (at, section) in sections.iter_mut().enumerate() {
-        let longer = found.parts[at].with_body(
-            found.query,
-            (length(section) + left).min(MAX_BODY_CHARS),
-            scored,
-            at,
-        );
-        let added = length(&longer).saturating_sub(length(section));
-        if added > 0 && added <= left {
-            left -= added;
-            *section = longer;
-        }
-    }
+    fill(found, scored, &mut sections, left);
     sections
+}
+
+/// Gives the room that is left to lines that match, the best results first, and then to the code of the best.
+fn fill(found: &FoundParts<'_>, scored: &LineScores, sections: &mut [Section], mut left: usize) {
+    for lines in 1..=MORE_LINES {
+        for section in sections.iter_mut().skip(1) {
+            let longer = found.parts[section.part].brief(scored, section.part, lines);
+            section.lengthen(longer, &mut left);
+        }
+    }
+    for section in sections {
+        let room = (length(&section.text) + left).min(MAX_BODY_CHARS);
+        let longer = found.parts[section.part].with_body(found.query, room, scored, section.part);
+        section.lengthen(longer, &mut left);
+    }
+}
+
+impl Section {
+    /// Takes the longer text if there is room for it.
+    fn lengthen(&mut self, longer: String, left: &mut usize) {
+        let added = length(&longer).saturating_sub(length(&self.text));
+        if added > 0 && added <= *left {
+            *left -= added;
+            self.text = longer;
+        }
+    }
 }
 
 impl FoundPart {
@@ -168,11 +203,39 @@ impl FoundPart {
         if !self.about.is_empty() {
             let _ = write!(header, " {}", self.about);
         }
+        if !self.project.is_empty() {
+            let _ = write!(header, " in {}", self.project);
+        }
         let _ = writeln!(header, " {:.2}", self.score);
         if let Some(ranking) = &self.ranking {
             let _ = writeln!(header, "{ranking}");
         }
         header
+    }
+
+    fn shares_file_with(&self, other: &Self) -> bool {
+        let file = |part: &Self| match &part.source {
+            PartSource::Code { path, .. } if part.ranking.is_none() => Some(path.clone()),
+            _ => None,
+        };
+        file(self).is_some() && file(self) == file(other) && self.project == other.project
+    }
+
+    /// Its lines and its head, or its best line: `551-572: def add_task_queue(self, queue,`.
+    fn short(&self, scored: &LineScores, at: usize) -> String {
+        let PartSource::Code { first, last, .. } = self.source else {
+            return self.brief(scored, at, 0);
+        };
+        let row = scored.best_lines(at, 1).first().copied().unwrap_or_default();
+        let line = match &self.head {
+            Some((_, head)) => head,
+            None => self.text.lines().nth(row).unwrap_or_default(),
+        };
+        format!(
+            "{}: {}\n",
+            line_range(first, last),
+            cut(line.trim(), MAX_LINE_CHARS, "…")
+        )
     }
 
     /// Header, head, and at most `lines` lines that match.

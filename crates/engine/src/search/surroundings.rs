@@ -52,8 +52,7 @@ impl HitSurroundings {
         };
         let whole = definitions.iter().find(is_whole);
         let inner = definitions.iter().filter(|one| {
-            (first..=last).contains(&one.line())
-                && whole.is_none_or(|whole| !std::ptr::eq(*one, whole))
+            (first..=last).contains(&one.line()) && whole.is_none_or(|whole| !std::ptr::eq(*one, whole))
         });
         Self {
             language,

@@ -106,6 +106,16 @@ fn search_projects(
 ) -> Result<SearchOutcome, Failure> {
     let kinds = args.chunk_kinds();
     let current_module = call.session.module();
+    let weights = match call.form {
+        AnswerForm::Contract => Weights::default(),
+        AnswerForm::Compact => Weights {
+            same_file_penalty: std::env::var("S_PEN")
+                .ok()
+                .and_then(|v| v.parse().ok())
+                .unwrap_or(compact::SAME_FILE_PENALTY),
+            ..Weights::default()
+        },
+    };
     let request = SearchRequest {
         query: &args.query,
         chunks: args.wants_chunks().then_some(kinds.as_slice()),
@@ -115,7 +125,7 @@ fn search_projects(
         current_module: current_module.as_deref(),
         limit: args.limit(call.form),
         with_surroundings: call.form == AnswerForm::Compact,
-        weights: &Weights::default(),
+        weights: &weights,
         boosts: call.project.search.boosts,
         patience: call.project.search.patience,
         deadline: call.deadline,
