@@ -14,7 +14,7 @@ pub(super) const DEFAULT_LIMIT: usize = 60;
 
 /// Multiplies each further chunk of a file. It is less than in the contract form, because a further function of
 /// a file that is listed already takes one line.
-pub(super) const SAME_FILE_PENALTY: f32 = 0.75;
+pub(super) const SAME_FILE_PENALTY: f32 = 0.9;
 
 /// Writes the answer.
 pub(super) fn answer(output: &Output, notices: Vec<String>, args: &Args, budget: usize) -> String {

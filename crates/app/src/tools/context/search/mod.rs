@@ -109,10 +109,7 @@ fn search_projects(
     let weights = match call.form {
         AnswerForm::Contract => Weights::default(),
         AnswerForm::Compact => Weights {
-            same_file_penalty: std::env::var("S_PEN")
-                .ok()
-                .and_then(|v| v.parse().ok())
-                .unwrap_or(compact::SAME_FILE_PENALTY),
+            same_file_penalty: compact::SAME_FILE_PENALTY,
             ..Weights::default()
         },
     };
