@@ -10,6 +10,7 @@ the boosts of what was read act on the next question, which is about something e
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,8 +33,12 @@ class Project:
         subprocess.run([docent, *self.flags, "index"], env=self.environment(), check=True, stderr=subprocess.DEVNULL)
 
     def environment(self):
-        state = os.path.join(self.home, f"state-{self.sessions}")
-        return {**os.environ, "HOME": self.home, "XDG_CACHE_HOME": os.path.join(self.home, "cache"), "XDG_STATE_HOME": state}
+        """The cache has the index and the accesses of files. Each session has a copy of the one that has no accesses."""
+        folder = os.path.join(self.home, f"session-{self.sessions}")
+        if self.sessions:
+            shutil.copytree(os.path.join(self.home, "session-0"), folder)
+        cache, state = os.path.join(folder, "cache"), os.path.join(folder, "state")
+        return {**os.environ, "HOME": folder, "XDG_CACHE_HOME": cache, "XDG_STATE_HOME": state}
 
     def session(self, queries):
         """Yields the results of each query. The first result of each is read before the next query."""
@@ -49,6 +54,7 @@ class Project:
             if results:
                 server.call("read_file", {"path": results[0]["path"]})
         server.close()
+        shutil.rmtree(os.path.join(self.home, f"session-{self.sessions}"))
 
 
 def add_arguments(parser):

@@ -18,6 +18,8 @@ use crate::path::RepoPath;
 pub struct Access {
     components: GlobSet,
     paths: GlobSet,
+    /// The patterns beside the built-in rules, as they were given.
+    extra_patterns: Vec<String>,
 }
 
 /// Whether a name is the last component of a path or one above it. A directory that is named like a source
@@ -74,7 +76,9 @@ impl Access {
     pub fn new<'a>(extra: impl IntoIterator<Item = &'a str>) -> Result<Self, PatternError> {
         let mut components = GlobSetBuilder::new();
         let mut paths = GlobSetBuilder::new();
+        let mut extra_patterns = Vec::new();
         for pattern in extra {
+            extra_patterns.push(pattern.to_owned());
             let plain = pattern.replace('\\', "/");
             let plain = plain.strip_prefix("./").unwrap_or(&plain).trim_end_matches('/');
             if plain.contains('/') {
@@ -94,7 +98,13 @@ impl Access {
         Ok(Self {
             components: build(components)?,
             paths: build(paths)?,
+            extra_patterns,
         })
+    }
+
+    /// The patterns beside the built-in rules, as they were given.
+    pub fn extra_patterns(&self) -> &[String] {
+        &self.extra_patterns
     }
 
     /// True if `path` may be shown.

@@ -44,7 +44,7 @@ pub struct Missed {
 }
 
 /// Ignore files that the library reads in each directory.
-const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", OWN_IGNORE_FILE];
+pub(crate) const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", OWN_IGNORE_FILE];
 
 /// Docent's own ignore file. It has precedence; with `!` it includes files that git ignores.
 const OWN_IGNORE_FILE: &str = ".docentignore";
@@ -75,13 +75,25 @@ impl Missed {
     }
 }
 
-/// A [`Missed`] that all threads of a walk add to.
+/// What a walk did not enter.
 #[derive(Clone, Debug, Default)]
-struct SharedMissed(Arc<Mutex<Missed>>);
+struct Skipped {
+    missed: Missed,
+    /// Directories that a file marks as no part of the project.
+    marked: Vec<RepoPath>,
+}
 
-impl SharedMissed {
-    fn lock(&self) -> MutexGuard<'_, Missed> {
+/// A [`Skipped`] that all threads of a walk add to.
+#[derive(Clone, Debug, Default)]
+struct SharedSkipped(Arc<Mutex<Skipped>>);
+
+impl SharedSkipped {
+    fn lock(&self) -> MutexGuard<'_, Skipped> {
         self.0.lock().expect("nothing panics while it adds a name")
+    }
+
+    fn add_missed(&self, name: &str) {
+        self.lock().missed.add(name);
     }
 }
 
@@ -101,13 +113,14 @@ where
         excluded,
         marked: MarkedDirectories::Enter,
     };
-    walk(root, &bounds, deadline, || {
+    let skipped = walk(root, &bounds, deadline, || {
         let mut visit = visitor();
         move |entry: &DirEntry, path: Option<RepoPath>| match path {
             Some(path) if is_file(entry) => visit(&WalkedFile(path)),
             _ => VisitOutcome::Continue,
         }
-    })
+    });
+    skipped.missed
 }
 
 /// The result of a full walk: every file with its stamp, and every directory, in order.
@@ -116,6 +129,8 @@ pub(crate) struct Survey {
     pub(crate) files: Vec<(RepoPath, Stamp)>,
     /// Directories with their inode, which differs in a new directory of the same name.
     pub(crate) directories: Vec<(RepoPath, u64)>,
+    /// Directories that were skipped because a file in them marks them as no part of the project.
+    pub(crate) marked: Vec<RepoPath>,
     /// Number of files whose names cannot be written as a path of the project, or whose path is too long.
     pub(crate) unnameable: u64,
     pub(crate) missed: Missed,
@@ -137,7 +152,7 @@ pub(crate) fn survey(root: &Root, part: &WalkExtent, deadline: &Deadline) -> Sur
         marked: MarkedDirectories::Skip,
     };
     let whole: Mutex<Survey> = Mutex::default();
-    let missed = walk(root, &bounds, deadline, || {
+    let skipped = walk(root, &bounds, deadline, || {
         let mut part = ThreadFindings {
             survey: Survey::default(),
             whole: &whole,
@@ -160,9 +175,11 @@ pub(crate) fn survey(root: &Root, part: &WalkExtent, deadline: &Deadline) -> Sur
         }
     });
     let mut survey = whole.into_inner().expect("nothing panics while it adds its part");
-    survey.missed = missed;
+    survey.missed = skipped.missed;
+    survey.marked = skipped.marked;
     survey.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     survey.directories.sort_unstable();
+    survey.marked.sort_unstable();
     survey
 }
 
@@ -227,14 +244,14 @@ enum MarkedDirectories {
     Skip,
 }
 
-fn walk<V>(root: &Root, bounds: &WalkBounds, deadline: &Deadline, mut visitor: impl FnMut() -> V) -> Missed
+fn walk<V>(root: &Root, bounds: &WalkBounds, deadline: &Deadline, mut visitor: impl FnMut() -> V) -> Skipped
 where
     V: FnMut(&DirEntry, Option<RepoPath>) -> VisitOutcome + Send,
 {
-    let missed = SharedMissed::default();
+    let skipped = SharedSkipped::default();
     let is_trusted = IGNORE_FILES.iter().all(|name| is_safe_ignore_file(root, name));
     if !is_trusted {
-        missed.lock().add(IGNORE_FILES[0]);
+        skipped.add_missed(IGNORE_FILES[0]);
     }
     let in_git = work_tree(root.path()).is_some();
     let mut builder = WalkBuilder::new(root.path());
@@ -258,19 +275,19 @@ where
                 excluded: bounds.excluded,
                 marked: bounds.marked,
                 deadline: deadline.clone(),
-                missed: missed.clone(),
+                skipped: skipped.clone(),
             };
             move |entry| filter.admits(entry)
         })
         .build_parallel();
     walk.run(|| {
         let mut visit = visitor();
-        let missed = &missed;
+        let skipped = &skipped;
         Box::new(move |entry| {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    missed.lock().add(&name_in_error(root, &error));
+                    skipped.add_missed(&name_in_error(root, &error));
                     return WalkState::Continue;
                 }
             };
@@ -281,16 +298,14 @@ where
             match visit(&entry, path) {
                 VisitOutcome::Continue => WalkState::Continue,
                 VisitOutcome::Missed => {
-                    missed
-                        .lock()
-                        .add(relative(root, entry.path()).as_ref().map_or("", RepoPath::as_str));
+                    skipped.add_missed(relative(root, entry.path()).as_ref().map_or("", RepoPath::as_str));
                     WalkState::Continue
                 }
                 VisitOutcome::Stop => WalkState::Quit,
             }
         })
     });
-    missed.lock().clone()
+    skipped.lock().clone()
 }
 
 fn is_file(entry: &DirEntry) -> bool {
@@ -346,7 +361,7 @@ struct EntryFilter {
     excluded: &'static [&'static str],
     marked: MarkedDirectories,
     deadline: Deadline,
-    missed: SharedMissed,
+    skipped: SharedSkipped,
 }
 
 impl EntryFilter {
@@ -372,10 +387,22 @@ impl EntryFilter {
         !is_dir
             || (!self.excluded.contains(&name)
                 && self.deadline.check().is_ok()
-                && !(self.marked == MarkedDirectories::Skip
-                    && entry.depth() <= MAX_MARKER_DEPTH
-                    && self.is_marked(entry.path()))
+                && !self.skips_as_marked(entry)
                 && self.can_enter(entry.path()))
+    }
+
+    /// Whether a directory is skipped because of a mark, which is recorded.
+    fn skips_as_marked(&self, entry: &DirEntry) -> bool {
+        let is_skipped = self.marked == MarkedDirectories::Skip
+            && entry.depth() <= MAX_MARKER_DEPTH
+            && self.is_marked(entry.path());
+        if is_skipped {
+            self.skipped
+                .lock()
+                .marked
+                .extend(relative(&self.root, entry.path()));
+        }
+        is_skipped
     }
 
     /// Whether a directory is marked as a cache, a virtual environment, or another work tree of a repository,
@@ -401,7 +428,7 @@ impl EntryFilter {
         let mut names = IGNORE_FILES.iter();
         let is_harmless = names.all(|name| is_safe_ignore_file(&self.root, &format!("{directory}/{name}")));
         if !is_harmless {
-            self.missed.lock().add(directory.as_str());
+            self.skipped.add_missed(directory.as_str());
         }
         is_harmless
     }

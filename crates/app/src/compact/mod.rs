@@ -5,6 +5,7 @@
 //!
 //! Invariant: a shown line of a file is exact, and a line that is left out is counted.
 
+pub(crate) mod body;
 pub(crate) mod search;
 
 use std::fmt::Write as _;
@@ -28,8 +29,8 @@ pub(crate) fn line_range(first: usize, last: usize) -> String {
     }
 }
 
-/// Lines of a file from `first` on, each after a margin that ends with a tab. The margin has the number of the
-/// first line, of every fifth, and of those that `is_marked` selects.
+/// Lines of a file from `first` on, each after a margin that ends with a tab. The margin has the number of
+/// the first line, of every fifth, and of those that `is_marked` selects.
 pub(crate) fn number_lines(first: usize, text: &str, is_marked: impl Fn(usize) -> bool) -> String {
     let mut shown = String::with_capacity(text.len() + text.len() / 8);
     for (number, line) in (first..).zip(text.lines()) {

@@ -179,6 +179,7 @@ fn config_shows_every_value_and_where_it_came_from() {
     assert_snapshot!(finished.stdout.replace(&root, "ROOT"), @r#"
     root                           ROOT  DOCENT_ROOT
     access.blocked                 []  default
+    answer.form                    "contract"  default
     answer.max_chars               5000  ROOT/.context/config.toml
     call.timeout_seconds           30  default
     docs.description               ""  default

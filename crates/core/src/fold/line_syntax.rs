@@ -18,19 +18,12 @@ impl LineTraits {
     /// Inside a string that began on an earlier line.
     pub(super) const STRING: Self = Self(1 << 3);
     pub(super) const BRANCH: Self = Self(1 << 4);
-    pub(super) const LOOP: Self = Self(1 << 5);
     /// Error handling, or a resource in scope.
-    pub(super) const HANDLER: Self = Self(1 << 6);
-    /// Leaves the block or the function.
-    pub(super) const EXIT: Self = Self(1 << 7);
-    pub(super) const ASSIGNMENT: Self = Self(1 << 8);
-    pub(super) const CALL: Self = Self(1 << 9);
-    /// A function inside the function.
-    pub(super) const FUNCTION: Self = Self(1 << 10);
-    /// The first line of a statement.
-    pub(super) const STATEMENT: Self = Self(1 << 11);
+    pub(super) const HANDLER: Self = Self(1 << 5);
+    pub(super) const ASSIGNMENT: Self = Self(1 << 6);
+    pub(super) const CALL: Self = Self(1 << 7);
     /// Deeper indented lines follow.
-    pub(super) const HEADER: Self = Self(1 << 12);
+    pub(super) const HEADER: Self = Self(1 << 8);
 
     pub(super) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -44,8 +37,6 @@ impl LineTraits {
 /// The syntax of a text, line by line.
 pub(super) struct TextSyntax {
     pub(super) traits: Vec<LineTraits>,
-    /// Indentation of each line in columns; that of the next line with text for a blank one.
-    pub(super) indents: Vec<usize>,
     /// For each line, the row of the block header around it.
     pub(super) enclosing: Vec<Option<usize>>,
     /// Rows of the signature, with the first line of the documentation.
@@ -72,7 +63,6 @@ pub(super) fn read_lines(text: &str, lines: &[&str], language: Language) -> Text
     let signature = signature_rows(lines, &traits);
     TextSyntax {
         traits,
-        indents,
         enclosing,
         signature,
     }
@@ -141,11 +131,7 @@ fn add_traits_of_words(line: &str, traits: &mut LineTraits) {
         traits.add(LineTraits::COMMENT);
         return;
     }
-    let mut end = line.len().min(MAX_READ_LINE_BYTES);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    let line = &line[..end];
+    let line = &line[..line.floor_char_boundary(MAX_READ_LINE_BYTES)];
     let words = line
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
@@ -158,9 +144,6 @@ fn add_traits_of_words(line: &str, traits: &mut LineTraits) {
     if line.contains('=') {
         traits.add(LineTraits::ASSIGNMENT);
     }
-    if !line.starts_with(['}', ')', ']', '.', ',']) {
-        traits.add(LineTraits::STATEMENT);
-    }
 }
 
 /// The traits that a keyword, or a part of the name of a node kind, stands for.
@@ -170,11 +153,9 @@ fn traits_of_word(word: &str) -> LineTraits {
         | "ternary" | "conditional" | "select" | "communication" | "default" | "arm" | "guard" => {
             LineTraits::BRANCH
         }
-        "for" | "foreach" | "while" | "loop" | "do" | "until" | "repeat" => LineTraits::LOOP,
         "try" | "catch" | "except" | "finally" | "rescue" | "ensure" | "with" | "defer" | "using" => {
             LineTraits::HANDLER
         }
-        "return" | "throw" | "throws" | "raise" | "break" | "continue" | "goto" | "yield" => LineTraits::EXIT,
         _ => LineTraits::default(),
     }
 }
@@ -191,66 +172,33 @@ fn traits_of_kind(kind: &str) -> LineTraits {
             "assignment" | "declarator" | "declaration" | "let" | "update" | "inc" | "dec" => {
                 LineTraits::ASSIGNMENT
             }
-            "function" | "lambda" | "closure" | "method" | "arrow" => LineTraits::FUNCTION,
             _ => traits_of_word(word),
         });
     }
-    if traits.has(LineTraits::FUNCTION) {
-        traits = LineTraits::FUNCTION;
-    }
-    if kind.ends_with("statement") || kind.ends_with("declaration") || kind.ends_with("clause") {
-        traits.add(LineTraits::STATEMENT);
-    }
     traits
-}
-
-fn is_block(kind: &str) -> bool {
-    kind.ends_with("block")
-        || kind.ends_with("body")
-        || kind.ends_with("statements")
-        || kind.ends_with("statement_list")
-        || matches!(
-            kind,
-            "compound_statement" | "suite" | "program" | "source_file" | "module" | "ERROR"
-        )
 }
 
 /// Walks the tree in order, and marks the lines at which nodes start.
 fn add_traits_of_tree(tree: &Tree, traits: &mut [LineTraits]) {
     let language = tree.language();
-    let kinds = (0..language.node_kind_count()).map(|id| {
-        let kind = language
-            .node_kind_for_id(u16::try_from(id).unwrap_or(u16::MAX))
-            .unwrap_or_default();
-        (traits_of_kind(kind), is_block(kind))
-    });
-    let kinds: Vec<(LineTraits, bool)> = kinds.collect();
-    let facts_of = |node: Node<'_>| {
-        kinds
-            .get(usize::from(node.kind_id()))
-            .copied()
-            .unwrap_or_default()
-    };
+    let kinds: Vec<NodeMark> = (0..language.node_kind_count())
+        .map(|id| {
+            let id = u16::try_from(id).unwrap_or(u16::MAX);
+            NodeMark::of(language.node_kind_for_id(id).unwrap_or_default())
+        })
+        .collect();
     let mut cursor = tree.walk();
-    let mut blocks: Vec<bool> = Vec::new();
     loop {
         let node = cursor.node();
-        let (found, is_block) = facts_of(node);
         if node.is_named()
-            && let Some(line) = traits.get_mut(node.start_position().row)
+            && let Some(mark) = kinds.get(usize::from(node.kind_id()))
         {
-            line.add(found);
-            if blocks.last() == Some(&true) {
-                line.add(LineTraits::STATEMENT);
-            }
-            mark_further_lines(node, found, traits);
+            mark.apply(node, traits);
         }
         if cursor.goto_first_child() {
-            blocks.push(is_block);
             continue;
         }
         while !cursor.goto_next_sibling() {
-            blocks.pop();
             if !cursor.goto_parent() {
                 return;
             }
@@ -258,25 +206,45 @@ fn add_traits_of_tree(tree: &Tree, traits: &mut [LineTraits]) {
     }
 }
 
-/// Marks the lines of a comment or string after its first.
-fn mark_further_lines(node: Node<'_>, found: LineTraits, traits: &mut [LineTraits]) {
-    let (start, end) = (node.start_position().row, node.end_position().row);
-    if start == end {
-        return;
+/// What nodes of one kind say about their lines.
+struct NodeMark {
+    first_line: LineTraits,
+    further_lines: LineTraits,
+}
+
+impl NodeMark {
+    fn of(kind: &str) -> Self {
+        let further_lines = if kind.contains("comment") {
+            LineTraits::COMMENT
+        } else if kind.contains("string") {
+            LineTraits::STRING
+        } else {
+            LineTraits::default()
+        };
+        Self {
+            first_line: traits_of_kind(kind),
+            further_lines,
+        }
     }
-    let mark = if found.has(LineTraits::COMMENT) {
-        LineTraits::COMMENT
-    } else if node.kind().contains("string")
-        && node
-            .parent()
-            .is_none_or(|parent| !parent.kind().contains("string"))
-    {
-        LineTraits::STRING
-    } else {
-        return;
-    };
-    for line in traits.iter_mut().take(end + 1).skip(start + 1) {
-        line.add(mark);
+
+    fn apply(&self, node: Node<'_>, traits: &mut [LineTraits]) {
+        let (start, end) = (node.start_position().row, node.end_position().row);
+        let Some(first) = traits.get_mut(start) else {
+            return;
+        };
+        first.add(self.first_line);
+        // Inside a marked string, as in nested templates, marking again would take quadratic time.
+        let is_marked = self.further_lines != LineTraits::default();
+        if is_marked
+            && end > start
+            && traits
+                .get(start + 1)
+                .is_some_and(|next| !next.has(self.further_lines))
+        {
+            for line in traits.iter_mut().take(end + 1).skip(start + 1) {
+                line.add(self.further_lines);
+            }
+        }
     }
 }
 

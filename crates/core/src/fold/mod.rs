@@ -28,8 +28,6 @@ pub struct Focus<'a> {
     /// Lines that must be shown while the budget lasts, such as the matches of a pattern. Numbered like the
     /// lines of the text.
     pub lines: &'a [usize],
-    /// Similarity of each line to the question, between 0 and 1. Missing ones count as 0.
-    pub line_scores: Option<&'a [f32]>,
 }
 
 /// The most characters that the folded form may have, the markers of its folds included. The signature is

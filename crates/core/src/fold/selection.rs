@@ -7,7 +7,7 @@
 //! budget. What then remains is filled line by line.
 
 /// What hidden lines at a distance of 1, 2, … from a shown line yield of their weight.
-const NEARBY_YIELD: [f64; MAX_DISTANCE + 1] = [1.0, 0.55, 0.42, 0.34, 0.1, 0.05, 0.0];
+const NEARBY_YIELD: [f64; MAX_DISTANCE + 1] = [1.0, 0.5, 0.25, 0.2, 0.0, 0.0, 0.0];
 const MAX_DISTANCE: usize = 6;
 const PRICE_STEPS: usize = 30;
 

@@ -265,6 +265,12 @@ impl RepoLocation {
 }
 
 impl GitFileStamp {
+    /// The numbers, separated by spaces.
+    pub(super) fn to_text(&self) -> String {
+        let numbers: Vec<String> = self.0.iter().map(u64::to_string).collect();
+        numbers.join(" ")
+    }
+
     /// False for a stamp of one file that does not exist.
     pub(super) fn exists(&self) -> bool {
         self.0 != [0]

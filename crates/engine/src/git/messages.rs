@@ -24,6 +24,13 @@ const EXTRA_FORMAT: &str = "%aI%x00%b%x00";
 /// Limit for a list of commit ids, of 41 or 65 bytes each.
 const MAX_LIST_BYTES: u64 = 8 << 20;
 
+impl Heads {
+    /// The stamp as a text that can be stored. `None` without a repository.
+    pub(crate) fn to_text(&self) -> Option<String> {
+        Some(self.0.as_ref()?.to_text())
+    }
+}
+
 impl Git {
     /// The stamp of the checked-out commit, without running git.
     pub fn heads(&self) -> Heads {

@@ -43,7 +43,7 @@ use crate::deadline::Deadline;
 use crate::grep::FileFilter;
 use crate::index::{Corpus, Freshness, Patience, Progress, RerankSkipped};
 use crate::store::{StoreError, StoredChunk, StoredDiscovery};
-use project::{ProjectContext, freshen_all, freshen_history};
+use project::{ProjectContext, freshen_all, freshen_code_and_history};
 use reread::CurrentFiles;
 
 /// A search: the query, its filters, and how long it may take.
@@ -136,8 +136,7 @@ pub fn search(
     projects: &[SearchedProject<'_>],
     request: &SearchRequest<'_>,
 ) -> Result<SearchOutcome, StoreError> {
-    let mut code = freshen_all(projects, Corpus::Code, request);
-    let history = freshen_history(projects, request);
+    let (mut code, history) = freshen_code_and_history(projects, request);
 
     // Accesses are read after freshening, because a renamed file takes its accesses along when it is indexed.
     let searched_at = request.clock.now();

@@ -27,7 +27,14 @@ pub(super) fn freshen_all(
     corpus: Corpus,
     request: &SearchRequest<'_>,
 ) -> Freshness {
-    let freshen = |index: &Index| index.freshen(corpus, request.patience, request.deadline, request.report);
+    add_up(projects, |index| {
+        index.freshen(corpus, request.patience, request.deadline, request.report)
+    })
+}
+
+/// Adds up the freshness of all projects.
+fn add_up(projects: &[SearchedProject<'_>], freshen: impl Fn(&Index) -> Freshness + Sync) -> Freshness {
+    let freshen = &freshen;
     // In parallel: each index has its own worker, so all of them together take no longer than the slowest.
     let all: Vec<Freshness> = thread::scope(|scope| {
         let (first, others) = projects
@@ -56,14 +63,23 @@ pub(super) fn freshen_all(
     sum
 }
 
-/// The freshness of the history. A search for code does not wait for commits, unless it waits for everything.
-pub(super) fn freshen_history(projects: &[SearchedProject<'_>], request: &SearchRequest<'_>) -> Freshness {
-    match projects {
-        [own, ..] if request.chunks.is_some() && request.patience == Patience::Moment => {
-            own.index.freshness(Corpus::History)
-        }
-        _ => freshen_all(projects, Corpus::History, request),
+/// The freshness of the code and of the history. A search for code does not wait for commits, unless it waits
+/// for everything.
+pub(super) fn freshen_code_and_history(
+    projects: &[SearchedProject<'_>],
+    request: &SearchRequest<'_>,
+) -> (Freshness, Freshness) {
+    if request.patience == Patience::UntilDone {
+        // Commits are indexed after the code, by the same sync. A second request would scan all files again.
+        let history = freshen_all(projects, Corpus::History, request);
+        return (add_up(projects, |index| index.freshness(Corpus::Code)), history);
     }
+    let code = freshen_all(projects, Corpus::Code, request);
+    let history = match projects {
+        [own, ..] if request.chunks.is_some() => own.index.freshness(Corpus::History),
+        _ => freshen_all(projects, Corpus::History, request),
+    };
+    (code, history)
 }
 
 /// A project with the accesses of its files, as of one search.

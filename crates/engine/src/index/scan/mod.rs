@@ -8,11 +8,13 @@
 
 mod active_watcher;
 mod docs_files;
+mod saved;
 mod unwatched;
 mod watcher;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::SystemTime;
 
 use docent_core::memory::{MEMORY_DIRECTORY, MemoryFile};
 use docent_core::path::RepoPath;
@@ -20,6 +22,8 @@ use docent_core::path::RepoPath;
 pub(super) use active_watcher::ActiveWatcher;
 pub(super) use docs_files::{DocsFiles, directory_of};
 pub(crate) use docs_files::{MAX_MANIFEST_BYTES, Manifests};
+pub(super) use saved::SavedScan;
+use saved::{SavedDifference, hash_rules};
 pub(super) use unwatched::UnwatchedState;
 use watcher::PendingChanges;
 pub use watcher::WatchError;
@@ -40,6 +44,14 @@ pub(super) struct Scan {
     pub(super) files: BTreeMap<RepoPath, Stamp>,
     /// Directories with their inodes: a new directory may take the name of an old one.
     directories: BTreeMap<RepoPath, u64>,
+    /// Directories that are skipped because a file in them marks them as no part of the project.
+    marked: BTreeSet<RepoPath>,
+    /// When the scan of all directories began. Changes from then on may be missing from a saved scan.
+    began: Option<SystemTime>,
+    /// The directories of an earlier process's scan, and the files that it has indexed.
+    earlier: Option<(SavedScan, Vec<RepoPath>)>,
+    /// The directories are saved as they are.
+    is_saved: bool,
     /// Files whose names cannot be written as a path of the project, or whose path is too long.
     pub(super) unnameable: u64,
     /// Directories that could not be read.
@@ -83,7 +95,85 @@ impl Scan {
         self.files.extend(self.unwatched.memory.iter().cloned());
     }
 
+    /// Takes over the scan of an earlier process, which the first refresh compares with the disk.
+    pub(super) fn restore(&mut self, saved: SavedScan, files: Vec<RepoPath>) {
+        self.earlier = Some((saved, files));
+    }
+
+    /// Saves the directories for the next process, unless they are saved or not all were read. The caller
+    /// knows that all files of the scan are in the index.
+    pub(super) fn save(&mut self, root: &Root, generation: &Path) {
+        let Some(began) = self.began.filter(|_| !self.is_saved && self.missed.count == 0) else {
+            return;
+        };
+        self.is_saved = true;
+        let rules = hash_rules(root, &self.unwatched.ignore_files);
+        let walked = self.directories.keys().cloned().collect();
+        // Without the file, the next process walks everything.
+        if let Some(saved) = SavedScan::of(root, rules, self.unnameable, &walked, &self.marked, began) {
+            let _ = saved.write(generation);
+        }
+    }
+
+    /// Resumes from the scan of an earlier process: reads the stamps of its files, and walks the directories
+    /// that differ. False if everything has to be walked.
+    fn resume(
+        &mut self,
+        root: &Root,
+        watch: &ActiveWatcher,
+        saved: &SavedScan,
+        files: Vec<RepoPath>,
+    ) -> bool {
+        let began = SystemTime::now();
+        let rules = hash_rules(root, &self.unwatched.ignore_files);
+        let SavedDifference::Directories(different) = saved.compare(root, rules) else {
+            return false;
+        };
+        if different.len() > MAX_PARTIAL_WALKS {
+            return false;
+        }
+        self.files = files
+            .into_iter()
+            .filter_map(|path| {
+                let metadata = std::fs::symlink_metadata(root.path().join(path.as_str())).ok()?;
+                metadata.is_file().then(|| (path, Stamp::of(&metadata)))
+            })
+            .collect();
+        for directory in &saved.directories {
+            if directory.is_walked {
+                self.directories
+                    .insert(directory.path.clone(), directory.stamp.inode);
+            } else {
+                self.marked.insert(directory.path.clone());
+            }
+        }
+        self.unnameable = saved.unnameable;
+        self.began = Some(began);
+        self.is_saved = different.is_empty();
+        let mut walked: Option<&RepoPath> = None;
+        for directory in &different {
+            // Paths are in order, so a directory comes before all that it contains.
+            if walked.is_some_and(|outer| directory.as_str().starts_with(&format!("{outer}/"))) {
+                continue;
+            }
+            self.forget(directory);
+            self.walk(
+                root,
+                watch,
+                &WalkExtent::Below(root.path().join(directory.as_str())),
+            );
+            walked = Some(directory);
+        }
+        true
+    }
+
     fn refresh_files(&mut self, root: &Root, watch: &ActiveWatcher, ignore_files_changed: bool) {
+        if let Some((saved, files)) = self.earlier.take()
+            && watch.active().is_none()
+            && self.resume(root, watch, &saved, files)
+        {
+            return;
+        }
         let changes = match watch.active() {
             Some(watcher) if watcher.fence() => watcher.take(),
             _ => PendingChanges {
@@ -151,6 +241,7 @@ impl Scan {
         // walk until there is no new directory, but not for ever.
         const MAX_WALKS: usize = 5;
         for _ in 0..MAX_WALKS {
+            let began = SystemTime::now();
             let mut survey = walk::survey(root, extent, &Deadline::default());
             if *extent == WalkExtent::Everything && survey.missed.count > self.missed.count {
                 // A directory that was removed during the walk looks like one that cannot be read. It does so
@@ -166,11 +257,15 @@ impl Scan {
             if *extent == WalkExtent::Everything {
                 self.files = survey.files.into_iter().collect();
                 self.directories = survey.directories.into_iter().collect();
+                self.marked = survey.marked.into_iter().collect();
                 self.unnameable = survey.unnameable;
                 self.missed = survey.missed;
+                self.began = Some(began);
+                self.is_saved = false;
             } else {
                 self.files.extend(survey.files);
                 self.directories.extend(survey.directories);
+                self.marked.extend(survey.marked);
             }
             let Some(watcher) = watch.active().filter(|_| !new.is_empty()) else {
                 return;
@@ -198,6 +293,7 @@ impl Scan {
         self.files.remove(gone);
         let below = format!("{gone}/");
         let is_inside = |path: &RepoPath| path.as_str().starts_with(&below);
+        self.marked.retain(|path| path != gone && !is_inside(path));
         if self.directories.remove(gone).is_some() {
             self.files.retain(|path, _| !is_inside(path));
             self.directories.retain(|path, _| !is_inside(path));

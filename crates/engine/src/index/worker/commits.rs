@@ -69,6 +69,7 @@ impl CommitSync {
         self.retry = None;
         let opened = shared.open()?;
         state.indexed.load(&opened)?;
+        self.recall_list(shared, state)?;
         let is_done = loop {
             let request = self.request.take();
             let Some(request) = request.or_else(|| self.next_request(git, state, shared.options.commits))
@@ -89,6 +90,9 @@ impl CommitSync {
         self.write(shared, state, opened)?;
         if self.retry.is_none() {
             state.problems.history = None;
+            if is_done {
+                self.remember_list(shared, state)?;
+            }
         }
         Ok(is_done)
     }
@@ -97,6 +101,41 @@ impl CommitSync {
     pub(super) fn on_write_error(&mut self, state: &mut ProjectState, error: &StoreError) {
         state.problems.history = Some(format!("What commits tell cannot be indexed ({error})"));
         self.retry = Some(Instant::now() + HISTORY_RETRY);
+    }
+
+    /// Takes the indexed commits for those of the history, if the history has not moved since an earlier
+    /// process had indexed all of it. git then need not run at all.
+    fn recall_list(&mut self, shared: &Shared, state: &mut ProjectState) -> Result<(), StoreError> {
+        let heads = &state.scan.unwatched.heads;
+        if self.listed_for.is_some() {
+            return Ok(());
+        }
+        let Some(key) = list_key(heads, shared.options.commits) else {
+            return Ok(());
+        };
+        let listed = shared.open()?.table().fact(LISTED_FACT).map_err(table_error)?;
+        if listed == Some(key) {
+            self.listed_for = Some(heads.clone());
+            state.listed_commits = state.indexed.commits.clone();
+        }
+        Ok(())
+    }
+
+    /// Stores for which heads all commits are indexed.
+    fn remember_list(&self, shared: &Shared, state: &ProjectState) -> Result<(), StoreError> {
+        let heads = self.listed_for.as_ref();
+        let Some(key) = heads.and_then(|heads| list_key(heads, shared.options.commits)) else {
+            return Ok(());
+        };
+        if state.listed_commits != state.indexed.commits {
+            return Ok(());
+        }
+        let opened = shared.open()?;
+        let table = opened.table();
+        if table.fact(LISTED_FACT).map_err(table_error)?.as_ref() != Some(&key) {
+            table.set_fact(LISTED_FACT, &key).map_err(table_error)?;
+        }
+        Ok(())
     }
 
     /// The next question to git. `None` if all commits are known.
@@ -221,6 +260,14 @@ impl CommitSync {
         state.record(shared, Corpus::History, rows);
         change.finish()
     }
+}
+
+/// The fact of the table that says for which heads all commits are indexed.
+const LISTED_FACT: &str = "history of";
+
+/// The value of [`LISTED_FACT`]: the stamp of the heads, and how many commits are indexed at most.
+fn list_key(heads: &Heads, max_commits: usize) -> Option<String> {
+    Some(format!("{max_commits} {}", heads.to_text()?))
 }
 
 /// Runs a question to git on a thread of its own.

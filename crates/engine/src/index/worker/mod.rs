@@ -130,6 +130,9 @@ impl<'a> Worker<'a> {
             state.set_freshness(Corpus::Code, freshness);
             state.answer(Corpus::Code, request.ticket);
         });
+        if outcome == SyncOutcome::Done {
+            self.state.save_scan(shared);
+        }
         let outcome = self.sync_commits(outcome, request.ticket);
         self.announce_changes();
         self.schedule(outcome);

@@ -6,7 +6,7 @@ use crate::index::disk::{CommitId, DocKey, TableChange};
 use crate::index::freshness::Freshness;
 use crate::index::options::Corpus;
 use crate::index::plan::{self, Plan};
-use crate::index::scan::Scan;
+use crate::index::scan::{SavedScan, Scan};
 use crate::index::shared::Shared;
 use crate::index::view::View;
 use crate::index::worker::indexed::IndexedState;
@@ -143,11 +143,25 @@ impl ProjectState {
         if self.indexed.load(&opened).is_ok() && self.indexed.was_complete(Corpus::Code) {
             let files = self.indexed.files.keys();
             self.scan.docs.restore(&shared.root, files, &shared.options.pages);
+            if let Some(saved) = opened.directory().and_then(SavedScan::read) {
+                self.scan
+                    .restore(saved, self.indexed.files.keys().cloned().collect());
+            }
             self.publish_view(shared);
             shared.update(|state| {
                 state.restore_completeness(Corpus::Docs);
                 state.restore_completeness(Corpus::History);
             });
+        }
+    }
+
+    /// Saves the scan for the next process, if all of its files are in the index.
+    pub(super) fn save_scan(&mut self, shared: &Shared) {
+        let is_same = self.scan.files.keys().eq(self.indexed.files.keys());
+        if let (true, Ok(opened)) = (is_same, shared.open())
+            && let Some(directory) = opened.directory()
+        {
+            self.scan.save(&shared.root, directory);
         }
     }
 
