@@ -2,8 +2,9 @@
 //!
 //! Each result has a header `path:start-end kind Scoped.name score` and, as room allows, one of three depths:
 //! its lines (whole or folded), its head with the lines that match the query best, or its header alone. The
-//! room is shared before anything is written: headers first, because a function that is not listed cannot be
-//! found; then lines that match; then the code of the best.
+//! room is shared before anything is written. The code of the best result gets its share. Then as many results as
+//! fit are listed with their heads, because a function that is not listed cannot be found: the first of a file
+//! with a header, the others below it on one line each. Room that is left goes to lines that match.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -213,12 +214,14 @@ impl FoundPart {
         header
     }
 
+    /// Whether another result can be listed below this one, without a header. An explained one has its own.
     fn shares_file_with(&self, other: &Self) -> bool {
-        let file = |part: &Self| match &part.source {
-            PartSource::Code { path, .. } if part.ranking.is_none() => Some(path.clone()),
-            _ => None,
-        };
-        file(self).is_some() && file(self) == file(other) && self.project == other.project
+        match (&self.source, &other.source) {
+            (PartSource::Code { path, .. }, PartSource::Code { path: others, .. }) => {
+                path == others && self.project == other.project && other.ranking.is_none()
+            }
+            _ => false,
+        }
     }
 
     /// Its lines and its head, or its best line: `551-572: def add_task_queue(self, queue,`.

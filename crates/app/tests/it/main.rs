@@ -10,6 +10,7 @@
 
 mod attacks;
 mod cli;
+mod compact_search;
 mod context_search;
 mod coverage;
 mod coverage_cli;
