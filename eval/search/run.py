@@ -4,6 +4,7 @@
     eval/search/run.py benchmark DOCENT BENCHMARK TREES …     808 labelled questions of an outside benchmark
     eval/search/run.py tune BENCHMARK TREES …                 choose ranking weights on some projects, report them on the others
     eval/search/run.py commits DOCENT WORK REPOSITORY… …      from a commit's subject to the files it changed
+    eval/search/run.py sessions DOCENT BENCHMARK TREES …      five questions in a row against each by itself
     eval/search/run.py sentences DOCENT WORK REPOSITORY… …    from a sentence of documentation to its function
 
 `eval/search/run.py SUBCOMMAND --help` describes each.
@@ -17,9 +18,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import benchmark  # noqa: E402
 import commits  # noqa: E402
 import sentences  # noqa: E402
+import sessions  # noqa: E402
 import tune  # noqa: E402
 
-EVALUATIONS = {"benchmark": benchmark, "tune": tune, "commits": commits, "sentences": sentences}
+EVALUATIONS = {"benchmark": benchmark, "tune": tune, "commits": commits, "sentences": sentences, "sessions": sessions}
 
 
 def main():

@@ -9,7 +9,6 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use docent_core::text::reveal::reveal_part;
-use docent_core::text::tokens::words;
 use serde_json::Value;
 
 use crate::markdown::count;
@@ -43,7 +42,6 @@ const ADDED: Style = AnsiColor::Green.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
 const MIDDLING: Style = AnsiColor::Yellow.on_default();
 const HUNK: Style = AnsiColor::Cyan.on_default();
-const MATCH: Style = AnsiColor::Yellow.on_default().bold();
 const DIM: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -137,28 +135,6 @@ impl TerminalPage {
             self.out,
             "{HEADING}{location}{HEADING:#}  {BOLD}{name}{BOLD:#}  {DIM}{aside}{DIM:#}"
         )
-    }
-
-    /// A numbered line of a file, with the words of these stems in colour.
-    pub(crate) fn highlighted_line(&mut self, number: u64, line: &str, stems: &[String]) -> io::Result<()> {
-        write!(self.out, "{NUMBER}{number:>5}{NUMBER:#}  ")?;
-        let mut rest = line;
-        while !rest.is_empty() {
-            let is_inside = |c: char| c.is_alphanumeric() || c == '_';
-            let end = rest.find(|c| !is_inside(c)).unwrap_or(rest.len());
-            let (word, after) = rest.split_at(end);
-            let is_match = words(word).iter().any(|word| stems.contains(word));
-            if is_match {
-                write!(self.out, "{MATCH}{word}{MATCH:#}")?;
-            } else {
-                self.out.write_all(word.as_bytes())?;
-            }
-            let gap = after.find(is_inside).unwrap_or(after.len());
-            let (gap, after) = after.split_at(gap);
-            self.out.write_all(gap.as_bytes())?;
-            rest = after;
-        }
-        writeln!(self.out)
     }
 
     /// A numbered line of a file, dim unless it is a match.

@@ -25,8 +25,8 @@ use crate::walk::{self, Missed, VisitOutcome, WalkedFile};
 
 pub use matching_lines::MatchedLine;
 use matching_lines::{LineCounter, MatchCollector};
-pub use selection::FileKind;
 use selection::FileSelection;
+pub use selection::{FileFilter, FileKind};
 
 /// Directories that are never searched: dependencies, build output and docent's own.
 pub const EXCLUDED: &[&str] = &["node_modules", ".git", "dist", "build", ".next", ".context"];

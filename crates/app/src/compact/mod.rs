@@ -15,6 +15,7 @@ pub(crate) mod git_log;
 pub(crate) mod git_patch;
 pub(crate) mod grep;
 pub(crate) mod outline;
+pub(crate) mod search;
 
 use std::fmt::Write as _;
 

@@ -250,10 +250,17 @@ fn boosts() -> impl Iterator<Item = SettingKey> {
             "a file that was read often this week, at the most",
         ),
     ];
-    boosts.into_iter().map(|(name, default, whose)| {
+    let window = key(
+        "rank.boost_window",
+        15,
+        "Percent by which the relevance of two results may differ for these factors to reorder them",
+    )
+    .most(100);
+    let factors = boosts.into_iter().map(|(name, default, whose)| {
         let about = format!("How much more a search result counts of {whose}; 1 turns it off");
         key(name, default, &about)
-    })
+    });
+    factors.chain([window])
 }
 
 /// One setting.

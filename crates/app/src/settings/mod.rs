@@ -405,6 +405,11 @@ impl<'a> Values<'a> {
             recency_week: self.factor("rank.recency_week"),
             module: self.factor("rank.module"),
             frequency: self.factor("rank.frequency"),
+            window: f64::from(
+                u32::try_from(self.number("rank.boost_window"))
+                    .unwrap_or(100)
+                    .min(100),
+            ) / 100.0,
         }
     }
 

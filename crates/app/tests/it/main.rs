@@ -12,6 +12,7 @@ mod attacks;
 mod cli;
 mod compact_docs;
 mod compact_read;
+mod compact_search;
 mod context_search;
 mod coverage;
 mod coverage_cli;

@@ -92,6 +92,11 @@ impl Definition {
         self.name_row + 1
     }
 
+    /// The first line of the comments and attributes above it, counted from 1.
+    pub fn first_line(&self) -> usize {
+        self.lead + 1
+    }
+
     /// Its lines without the comments and attributes above it, counted from 1.
     pub fn lines(&self) -> RangeInclusive<usize> {
         self.head + 1..=self.end + 1

@@ -1,7 +1,18 @@
 //! Boosts: factors on a result's relevance that depend on the user, not on the query.
 //!
-//! A file that was shown recently, is in the module being worked in, or was shown often, comes first. How its
-//! accesses are counted is left to the caller.
+//! A file that was read recently, is in the module being worked in, or was read often, comes first among
+//! results that answer the query about equally well. How its accesses are counted is left to the caller.
+//!
+//! Windows keep the work of one question from deciding the next one. Results are sorted by relevance. The first
+//! one opens a window, to which all results belong whose relevance is at most [`BoostRules::window`] below
+//! its own; the next result opens the next window. Boosts reorder results inside a window, and never across
+//! windows. Only closeness is judged, so an unrelated file that was just read cannot pass a better answer.
+//!
+//! The score of a result is its relevance times its boosts, limited to the range of its window: at most the
+//! lowest score of the window before it, and at least the best relevance of the window behind it. If the limit
+//! acts, all three factors are lowered in proportion (of their logarithms), so that their product is exact.
+//!
+//! Invariant: scores never increase along the order, and equal results keep their order.
 
 /// How large each boost is. 1 turns it off.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +26,9 @@ pub struct BoostRules {
     /// Upper bound of the frequency boost, so that a file that is read all the time does not win every
     /// search.
     pub frequency: f64,
+    /// How far below the best relevance of its window a result may be, as a fraction. At 0, boosts decide
+    /// between equals only; at 1, all results are in one window.
+    pub window: f64,
 }
 
 impl Default for BoostRules {
@@ -24,6 +38,7 @@ impl Default for BoostRules {
             recency_week: 1.2,
             module: 1.3,
             frequency: 1.5,
+            window: 0.15,
         }
     }
 }
@@ -43,6 +58,27 @@ pub struct Boosts {
     pub recency: f64,
     pub module: f64,
     pub frequency: f64,
+}
+
+/// A result before it is boosted.
+#[derive(Clone, Copy, Debug)]
+pub struct UnboostedResult {
+    /// By the query alone, from 0 to 1.
+    pub relevance: f64,
+    pub boosts: Boosts,
+    /// Results of a lower tier come before all of a higher one, whatever their relevance and boosts.
+    pub tier: u8,
+}
+
+/// The place of a result in the final order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoostedResult {
+    /// Its position among the results before they were boosted.
+    pub position: usize,
+    /// The factors that acted.
+    pub boosts: Boosts,
+    /// The final score: relevance times the factors that acted.
+    pub score: f64,
 }
 
 /// In seconds.
@@ -75,38 +111,76 @@ impl Boosts {
     pub fn product(&self) -> f64 {
         self.recency * self.module * self.frequency
     }
+
+    /// The same boosts, lowered or raised in proportion so that their product is `target`.
+    fn with_product(self, target: f64) -> Self {
+        let product = self.product();
+        // Without a boost there is no proportion, and the logarithm of 1 cannot be divided by.
+        if product.to_bits() == target.to_bits() || !(product.ln().abs() > 0.0) || target <= 0.0 {
+            return self;
+        }
+        let share = target.ln() / product.ln();
+        Self {
+            recency: self.recency.powf(share),
+            module: self.module.powf(share),
+            frequency: self.frequency.powf(share),
+        }
+    }
+}
+
+/// The final order of results: by tier, then by window, then by relevance times boosts.
+pub fn order_by_boosts(results: &[UnboostedResult], window: f64) -> Vec<BoostedResult> {
+    let mut sorted: Vec<usize> = (0..results.len()).collect();
+    sorted.sort_by(|&a, &b| {
+        let (a, b) = (&results[a], &results[b]);
+        a.tier
+            .cmp(&b.tier)
+            .then_with(|| b.relevance.total_cmp(&a.relevance))
+    });
+    let mut ordered = Vec::with_capacity(results.len());
+    let mut ceiling = f64::INFINITY;
+    let mut rest = sorted.as_slice();
+    while let Some(&best) = rest.first() {
+        let best = &results[best];
+        let floor = best.relevance * (1.0 - window);
+        let is_inside = |&&at: &&usize| results[at].tier == best.tier && results[at].relevance >= floor;
+        let (inside, behind) = rest.split_at(rest.iter().take_while(is_inside).count().max(1));
+        let behind_best = behind.first().map_or(0.0, |&at| results[at].relevance);
+        let scored = boost_window(results, inside, behind_best.min(ceiling), ceiling);
+        ceiling = scored.last().map_or(ceiling, |last| last.score);
+        ordered.extend(scored);
+        rest = behind;
+    }
+    ordered
+}
+
+/// The results of one window, ordered, with scores from `floor` to `ceiling`.
+fn boost_window(
+    results: &[UnboostedResult],
+    inside: &[usize],
+    floor: f64,
+    ceiling: f64,
+) -> Vec<BoostedResult> {
+    let boosted = |at: usize| results[at].relevance * results[at].boosts.product();
+    let mut inside = inside.to_vec();
+    inside.sort_by(|&a, &b| boosted(b).total_cmp(&boosted(a)));
+    let limit = |position: usize| {
+        let UnboostedResult {
+            relevance, boosts, ..
+        } = results[position];
+        let score = boosted(position).clamp(floor, ceiling);
+        BoostedResult {
+            position,
+            boosts: if relevance > 0.0 {
+                boosts.with_product(score / relevance)
+            } else {
+                boosts
+            },
+            score,
+        }
+    };
+    inside.into_iter().map(limit).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(usage: Option<(i64, u64)>, same_module: bool, expected: [f64; 3]) {
-        let usage = usage.map(|(age, times)| Usage { age, times });
-        let boosts = BoostRules::default().boosts(usage, same_module);
-        let factors = [boosts.recency, boosts.module, boosts.frequency];
-        assert_eq!(format!("{factors:?}"), format!("{expected:?}"), "{usage:?}");
-    }
-
-    #[test]
-    fn each_boost_is_what_was_promised() {
-        check(None, false, [1.0, 1.0, 1.0]);
-        check(Some((0, 1)), false, [1.5, 1.0, 1.01]);
-        check(Some((DAY, 15)), true, [1.5, 1.3, 1.15]);
-        check(Some((DAY + 1, 20)), false, [1.2, 1.0, 1.2]);
-        check(Some((WEEK, 50)), false, [1.2, 1.0, 1.5]);
-        check(Some((WEEK + 1, 0)), true, [1.0, 1.3, 1.0]);
-        check(Some((5, 5_000)), false, [1.5, 1.0, 1.5]);
-    }
-
-    #[test]
-    fn a_weight_of_one_turns_a_boost_off() {
-        let off = BoostRules {
-            recency_day: 1.0,
-            recency_week: 1.0,
-            module: 1.0,
-            frequency: 1.0,
-        };
-        assert!((off.boosts(Some(Usage { age: 0, times: 90 }), true).product() - 1.0).abs() < f64::EPSILON);
-    }
-}
+mod tests;

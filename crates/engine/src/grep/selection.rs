@@ -72,14 +72,14 @@ const GLOB_SIGNS: [char; 5] = ['*', '?', '[', '{', '!'];
 /// name with all files below it; one that ends with a wildcard selects files only. A leading `!` negates it,
 /// and then a wildcard excludes directories as well, as in ripgrep.
 #[derive(Debug)]
-struct FileFilter {
+pub struct FileFilter {
     globs: GlobSet,
     accepts_matches: bool,
 }
 
 impl FileFilter {
     /// A file or directory by its path from the root, or a glob.
-    fn of_path(path: &str) -> Result<Self, GrepError> {
+    pub fn of_path(path: &str) -> Result<Self, GrepError> {
         let plain = path.strip_prefix("./").unwrap_or(path);
         if plain.contains(GLOB_SIGNS) || plain.starts_with('/') || plain.is_empty() || plain == "." {
             Self::new(plain)
@@ -88,7 +88,7 @@ impl FileFilter {
         }
     }
 
-    fn new(pattern: &str) -> Result<Self, GrepError> {
+    pub fn new(pattern: &str) -> Result<Self, GrepError> {
         let fail = |error: &globset::Error| GrepError::FilePattern(error.kind().to_string());
         if !is_reasonable(pattern) {
             return Err(GrepError::FilePattern("it is too long or too deep".to_owned()));
@@ -117,7 +117,7 @@ impl FileFilter {
         })
     }
 
-    fn accepts(&self, path: &RepoPath) -> bool {
+    pub fn accepts(&self, path: &RepoPath) -> bool {
         self.globs.is_match(path.as_str()) == self.accepts_matches
     }
 }

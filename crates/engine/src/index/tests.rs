@@ -49,6 +49,7 @@ fn an_index_of_one_table_is_not_searched_with_vectors_of_another() {
             names: &[],
             kinds: &[],
             module: None,
+            paths: None,
             vector: index.embedder().embed("walrus"),
             limit: 5,
         };

@@ -36,6 +36,7 @@ pub(super) fn find(
             names: &names,
             kinds: &kinds,
             module: request.module,
+            paths: request.paths,
             // Each project has vectors of its own embedder.
             vector: project.index.embedder().embed(request.query),
             limit: MAX_CHUNKS,
@@ -119,6 +120,6 @@ fn rank(
         .zip(relevance)
         .map(|((at, hit), relevance)| projects[at].boost(at, Candidate::Chunk(hit.chunk), relevance))
         .collect();
-    ranked.sort_by(|a, b| compare_scores(a.score(), b.score()));
+    ranked.sort_by(|a, b| compare_scores(a.relevance, b.relevance));
     ranked
 }

@@ -25,6 +25,7 @@ pub(super) fn find(
         words: &query.words,
         kinds,
         module: request.module,
+        paths: request.paths,
         limit: MAX_DISCOVERIES,
     };
     let mut hits: Vec<(usize, StoredDiscovery, f32)> = Vec::new();
@@ -54,7 +55,7 @@ pub(super) fn find(
             projects[at].boost(at, candidate, relevance)
         })
         .collect();
-    ranked.sort_by(|a, b| compare_scores(a.score(), b.score()));
+    ranked.sort_by(|a, b| compare_scores(a.relevance, b.relevance));
     Ok(merge_repeats(ranked))
 }
 
@@ -70,6 +71,7 @@ pub fn discoveries_of_module(
             words: &[],
             kinds: &[kind],
             module: Some(module),
+            paths: None,
             limit,
         };
         let found = index.find_discoveries(&query)?;

@@ -1,18 +1,42 @@
-//! Chunks and discoveries in one list, read from their files, without duplicates, cut at the limit.
+//! Chunks and discoveries in one list, ordered by boosts, read from their files, without duplicates, cut at the limit.
 
+use docent_core::rank::boosts::{BoostedResult, UnboostedResult, order_by_boosts};
 use docent_core::rank::fusion::compare_scores;
 
 use super::reread::CurrentFiles;
 use super::{RankedCandidate, SearchHit};
 
-/// One list of both, by score. A chunk comes before a discovery with the same score.
+/// One list of both, by relevance. A chunk comes before a discovery with the same relevance.
 pub(super) fn merge(
     mut chunks: Vec<RankedCandidate>,
     discoveries: Vec<RankedCandidate>,
 ) -> Vec<RankedCandidate> {
     chunks.extend(discoveries);
-    chunks.sort_by(|a, b| compare_scores(a.score(), b.score()));
+    chunks.sort_by(|a, b| compare_scores(a.relevance, b.relevance));
     chunks
+}
+
+/// The candidates in their final order, each with the boosts that acted and its score.
+pub(super) fn order(candidates: Vec<RankedCandidate>, window: f64) -> Vec<RankedCandidate> {
+    let unboosted: Vec<UnboostedResult> = candidates
+        .iter()
+        .map(|one| UnboostedResult {
+            relevance: one.relevance,
+            boosts: one.boosts,
+            tier: u8::from(!one.is_use),
+        })
+        .collect();
+    let mut candidates: Vec<Option<RankedCandidate>> = candidates.into_iter().map(Some).collect();
+    let ordered = order_by_boosts(&unboosted, window).into_iter();
+    let place = |boosted: BoostedResult| {
+        let candidate = candidates[boosted.position].take()?;
+        Some(RankedCandidate {
+            boosts: boosted.boosts,
+            score: boosted.score,
+            ..candidate
+        })
+    };
+    ordered.filter_map(place).collect()
 }
 
 /// The results of a search.
@@ -73,6 +97,8 @@ mod tests {
             project: 0,
             candidate,
             relevance,
+            score: relevance,
+            is_use: false,
             boosts: BoostRules::default().boosts(None, false),
             usage: None,
         }
@@ -118,6 +144,7 @@ mod tests {
             ranked: ranked(candidate, 0.5),
             text: String::new(),
             modified: None,
+            surroundings: None,
         };
         let before = [hit(chunk("a", 3, 9))];
         let check = |candidate: Candidate, expected: bool| {

@@ -7,7 +7,8 @@
 //! 2. `chunks.rs`, `discoveries.rs`: find candidates in the store, and rank them by `core::rank`. `uses.rs`:
 //!    if the query asks for the uses of a symbol, the chunks around them.
 //! 3. `merge.rs`: one list of both, cut at the limit, without duplicates.
-//! 4. `reread.rs`: the text of each result from its file as it is now.
+//! 4. `reread.rs`: the text of each result from its file as it is now; `surroundings.rs`: the definitions in
+//!    and around it.
 //! 5. `notice.rs`: notices about what the results may miss.
 //!
 //! Wording, JSON and markdown are left to the caller. Weights and orders are in `core::rank`.
@@ -21,11 +22,13 @@ mod merge;
 mod notice;
 mod project;
 mod reread;
+mod surroundings;
 mod uses;
 
 pub use discoveries::discoveries_of_module;
 pub use notice::SearchNotice;
 pub use project::SearchedProject;
+pub use surroundings::{HitSurroundings, InnerDefinition, WholeDefinition};
 pub use uses::UseCounts;
 
 use docent_core::chunk::ChunkKind;
@@ -37,6 +40,7 @@ use jiff::Timestamp;
 
 use crate::clock::Clock;
 use crate::deadline::Deadline;
+use crate::grep::FileFilter;
 use crate::index::{Corpus, Freshness, Patience, Progress, RerankSkipped};
 use crate::store::{StoreError, StoredChunk, StoredDiscovery};
 use project::{ProjectContext, freshen_all, freshen_code_and_history};
@@ -52,9 +56,13 @@ pub struct SearchRequest<'a> {
     pub discoveries: Option<&'a [DiscoveryKind]>,
     /// Only results of this module.
     pub module: Option<&'a str>,
+    /// Only results of files that it accepts. Commits have no file.
+    pub paths: Option<&'a FileFilter>,
     /// The module that the caller works in. If unknown, that of the file accessed last.
     pub current_module: Option<&'a str>,
     pub limit: usize,
+    /// Whether to read the definitions in and around each chunk ([`SearchHit::surroundings`]).
+    pub with_surroundings: bool,
     pub weights: &'a Weights,
     pub boosts: BoostRules,
     /// How long to wait for the index.
@@ -90,6 +98,8 @@ pub struct SearchHit {
     pub text: String,
     /// When its file was last changed. `None` for a commit.
     pub modified: Option<Timestamp>,
+    /// The definitions in and around a chunk, if the request asked for them.
+    pub surroundings: Option<HitSurroundings>,
 }
 
 /// A candidate with its rank.
@@ -100,7 +110,12 @@ pub struct RankedCandidate {
     pub candidate: Candidate,
     /// By the query alone, from 0 to 1.
     pub relevance: f64,
+    /// The boosts of its file, and after ordering those that acted.
     pub boosts: Boosts,
+    /// The final score, by which results of all kinds are ordered.
+    pub score: f64,
+    /// It answers a question about a symbol, so that it comes before all that do not.
+    pub is_use: bool,
     /// The accesses of its file, if there were any in the last week.
     pub usage: Option<Usage>,
 }
@@ -142,8 +157,14 @@ pub fn search(
         use_counts = Some(answer.counts);
         candidates = uses::put_first(answer.chunks, candidates);
     }
+    let candidates = merge::order(candidates, request.boosts.window);
     let mut files: Vec<CurrentFiles<'_>> = projects.iter().map(|one| CurrentFiles::new(one.root)).collect();
-    let selected = merge::select(candidates, &mut files, request.limit);
+    let mut selected = merge::select(candidates, &mut files, request.limit);
+    if request.with_surroundings {
+        for hit in &mut selected.hits {
+            hit.surroundings = files[hit.ranked.project].surroundings(&hit.ranked.candidate);
+        }
+    }
 
     let mut notices = Vec::from_iter(use_counts.map(SearchNotice::UsesOf));
     notices.extend(notice::collect(
@@ -186,13 +207,6 @@ fn find(contexts: &[ProjectContext<'_>], request: &SearchRequest<'_>) -> Result<
         discoveries,
         rerank_skipped,
     })
-}
-
-impl RankedCandidate {
-    /// The final score, by which results of all kinds are ordered.
-    pub fn score(&self) -> f64 {
-        self.relevance * self.boosts.product()
-    }
 }
 
 impl Candidate {

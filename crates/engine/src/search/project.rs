@@ -115,7 +115,7 @@ impl<'a> ProjectContext<'a> {
             .collect()
     }
 
-    /// Adds the boosts of this project, which is number `project` of those searched.
+    /// Adds the usage and the boosts of this project, which is number `project` of those searched.
     pub(super) fn boost(&self, project: usize, candidate: Candidate, relevance: f64) -> RankedCandidate {
         let usage = self.usage.get(candidate.path_or_commit()).copied();
         let is_current = |module: &String| match &candidate {
@@ -130,6 +130,8 @@ impl<'a> ProjectContext<'a> {
             boosts: self.rules.boosts(usage, same_module),
             candidate,
             relevance,
+            score: relevance,
+            is_use: false,
             usage,
         }
     }

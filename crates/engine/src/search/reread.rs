@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use docent_core::chunk::{Rows, chunk};
+use docent_core::chunk::{Outline, Rows, chunk};
 use docent_core::discovery::{Discovery, Origins, extract_from_file};
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use jiff::Timestamp;
 
-use super::{Candidate, RankedCandidate, SearchHit};
+use super::{Candidate, HitSurroundings, RankedCandidate, SearchHit};
 use crate::files::{Root, decode_file};
 use crate::index::hash;
 use crate::store::{StoredChunk, StoredDiscovery};
@@ -21,6 +21,8 @@ pub(super) struct CurrentFiles<'a> {
     files: HashMap<String, Option<CurrentFile>>,
     /// The discoveries of files that have changed since they were indexed.
     discoveries: HashMap<String, Vec<Discovery>>,
+    /// The outlines of files that were asked for. `None` for a file without a grammar.
+    outlines: HashMap<String, Option<Outline>>,
 }
 
 struct CurrentFile {
@@ -37,7 +39,23 @@ impl<'a> CurrentFiles<'a> {
             root,
             files: HashMap::new(),
             discoveries: HashMap::new(),
+            outlines: HashMap::new(),
         }
+    }
+
+    /// The definitions in and around a chunk. `None` for a discovery.
+    pub(super) fn surroundings(&mut self, candidate: &Candidate) -> Option<HitSurroundings> {
+        let Candidate::Chunk(stored) = candidate else {
+            return None;
+        };
+        let path = RepoPath::parse(&stored.path).ok()?;
+        let text = self.text(&path)?.to_owned();
+        let language = Language::of_file(&path, &text);
+        let outline = self
+            .outlines
+            .entry(stored.path.clone())
+            .or_insert_with(|| Outline::of(language, &text)?.ok());
+        Some(HitSurroundings::read(stored, language, &text, outline.as_ref()))
     }
 
     /// The candidate with its present lines and text. `None` if its file no longer has it.
@@ -53,6 +71,7 @@ impl<'a> CurrentFiles<'a> {
             modified: self.modified(ranked.candidate.path_or_commit()),
             ranked,
             text,
+            surroundings: None,
         })
     }
 

@@ -11,7 +11,6 @@ use docent_core::chunk::{Chunk, Rows, chunk};
 use docent_core::language::Language;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
-use docent_core::rank::fusion::compare_scores;
 use docent_core::symbols::{AskedUses, ReferenceRole, SymbolQuestion, parse_question};
 
 use super::project::{ProjectContext, SearchedProject};
@@ -28,9 +27,6 @@ const MAX_USES: usize = 1_000;
 
 /// The largest file that is cut into chunks again. Larger ones have no symbols.
 const MAX_FILE_BYTES: u64 = 4 << 20;
-
-/// How much less relevant than the last use the best other result is.
-const OTHERS_FACTOR: f64 = 0.9;
 
 /// The chunks that answer a question about a symbol.
 pub(super) struct SymbolAnswer {
@@ -82,16 +78,18 @@ pub(super) fn answer(
             if answer.chunks.len() == request.limit {
                 break;
             }
-            let is_wanted = request.module.is_none_or(|module| module_of(path) == module);
+            let is_wanted = request.module.is_none_or(|module| module_of(path) == module)
+                && request.paths.is_none_or(|paths| paths.accepts(path));
             let Some(found) = is_wanted.then(|| files.chunk_at(path, line)).flatten() else {
                 continue;
             };
             if (kinds.is_empty() || kinds.contains(&found.kind))
                 && seen.insert((found.path.clone(), found.id))
             {
-                answer
-                    .chunks
-                    .push(contexts[at].boost(at, Candidate::Chunk(found), 1.0));
+                answer.chunks.push(RankedCandidate {
+                    is_use: true,
+                    ..contexts[at].boost(at, Candidate::Chunk(found), 1.0)
+                });
             }
         }
     }
@@ -215,16 +213,8 @@ impl<'a> ChunkedFiles<'a> {
     }
 }
 
-/// Puts the chunks around uses before all other candidates: those that repeat one are removed, and the
-/// relevance of the rest is lowered until their scores are below.
+/// One list of the chunks around uses and of the other candidates, without those that repeat a use.
 pub(super) fn put_first(uses: Vec<RankedCandidate>, others: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
-    let score = |all: &[RankedCandidate], pick: fn(f64, f64) -> f64| {
-        all.iter().map(RankedCandidate::score).reduce(pick)
-    };
-    let (Some(least), Some(best)) = (score(&uses, f64::min), score(&others, f64::max)) else {
-        return if uses.is_empty() { others } else { uses };
-    };
-    let factor = (OTHERS_FACTOR * least / best).min(1.0);
     let is_repeated = |other: &RankedCandidate| match &other.candidate {
         Candidate::Chunk(chunk) => uses.iter().any(|one| match &one.candidate {
             Candidate::Chunk(first) => {
@@ -235,11 +225,7 @@ pub(super) fn put_first(uses: Vec<RankedCandidate>, others: Vec<RankedCandidate>
         Candidate::Discovery { .. } => false,
     };
     let mut rest: Vec<RankedCandidate> = others.into_iter().filter(|other| !is_repeated(other)).collect();
-    for other in &mut rest {
-        other.relevance *= factor;
-    }
     let mut all = uses;
-    all.sort_by(|a, b| compare_scores(a.score(), b.score()));
     all.append(&mut rest);
     all
 }

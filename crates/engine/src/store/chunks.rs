@@ -6,10 +6,15 @@
 //!
 //! Names of tantivy fields are part of the stored format.
 
+use std::collections::BTreeSet;
+
 use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
+use docent_core::path::RepoPath;
 use tantivy::collector::Count;
-use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
+use tantivy::query::{
+    Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
+};
 use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema};
 use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
 use xxhash_rust::xxh3::xxh3_64;
@@ -24,6 +29,7 @@ use super::{
     StoreError, StoredChunk, StoredDiscovery,
 };
 use crate::embed::{DIMENSIONS, Vector};
+use crate::grep::FileFilter;
 
 /// The store of chunks.
 pub(crate) type EmbeddedChunks = EmbeddedStore<ChunkFields>;
@@ -136,7 +142,7 @@ impl EntrySchema for ChunkFields {
 
 impl EmbeddedChunks {
     /// The clauses that score a chunk, and the filters it must pass.
-    fn chunk_clauses(&self, query: &ChunkQuery<'_>) -> Clauses {
+    fn chunk_clauses(&self, query: &ChunkQuery<'_>) -> Result<Clauses, StoreError> {
         let fields = self.schema;
         let mut scored: Vec<Box<dyn Query>> = Vec::new();
         let mut should = |field: Field, word: &str| scored.push(word_query(field, word));
@@ -157,7 +163,34 @@ impl EmbeddedChunks {
         if let Some(module) = query.module {
             filters.push(exact_query(fields.module, module));
         }
-        Clauses { scored, filters }
+        if let Some(paths) = query.paths {
+            filters.push(self.path_query(paths)?);
+        }
+        Ok(Clauses { scored, filters })
+    }
+}
+
+impl EmbeddedChunks {
+    /// A query for the entries of files that a filter accepts. Keys of commits are no paths of files.
+    fn path_query(&self, paths: &FileFilter) -> Result<Box<dyn Query>, StoreError> {
+        let field = self.schema.path;
+        catch_panics(|| {
+            let mut terms = BTreeSet::new();
+            for segment in self.reader.searcher().segment_readers() {
+                let index = segment.inverted_index(field)?;
+                let mut keys = index.terms().stream()?;
+                while keys.advance() {
+                    let path = str::from_utf8(keys.key()).ok().map(RepoPath::parse);
+                    if let Some(Ok(path)) = path
+                        && paths.accepts(&path)
+                    {
+                        terms.insert(path.as_str().to_owned());
+                    }
+                }
+            }
+            let terms = terms.iter().map(|path| Term::from_field_text(field, path));
+            Ok(Box::new(TermSetQuery::new(terms)) as Box<dyn Query>)
+        })
     }
 }
 
@@ -306,7 +339,7 @@ impl ChunkStore for EmbeddedChunks {
         if query.words.is_empty() && query.names.is_empty() {
             return Ok(Vec::new());
         }
-        let clauses = self.chunk_clauses(query);
+        let clauses = self.chunk_clauses(query)?;
         let found = self.find_top(&clauses, query.limit, self.schema.chunk, decode_chunk)?;
         let hit = |((chunk, vector), score): ((StoredChunk, Option<Vector>), f32)| {
             let similarity = vector
@@ -368,6 +401,9 @@ impl ChunkStore for EmbeddedChunks {
         }
         if let Some(module) = query.module {
             filters.push(exact_query(fields.module, module));
+        }
+        if let Some(paths) = query.paths {
+            filters.push(self.path_query(paths)?);
         }
         let clauses = Clauses {
             scored: words.collect(),

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use docent_core::discovery::DiscoveryKind;
 
 use crate::embed::Vector;
+use crate::grep::FileFilter;
 
 /// A store of entries of one kind, which one writer at a time may change.
 pub trait Store<E>: Send + Sync {
@@ -190,6 +191,8 @@ pub struct ChunkQuery<'a> {
     pub kinds: &'a [&'static str],
     /// Only chunks of this module.
     pub module: Option<&'a str>,
+    /// Only chunks of files that it accepts.
+    pub paths: Option<&'a FileFilter>,
     /// Vector of the query. It finds no chunks itself; chunks found by words get their similarity to it.
     pub vector: Option<Vector>,
     pub limit: usize,
@@ -204,6 +207,8 @@ pub struct DiscoveryQuery<'a> {
     pub kinds: &'a [DiscoveryKind],
     /// Only of this module.
     pub module: Option<&'a str>,
+    /// Only of files that it accepts, so none of commits.
+    pub paths: Option<&'a FileFilter>,
     pub limit: usize,
 }
 

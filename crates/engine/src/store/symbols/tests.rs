@@ -219,6 +219,7 @@ fn scores(store: &EmbeddedChunks) -> Vec<(String, u32)> {
         names: &words[..1],
         kinds: &[],
         module: None,
+        paths: None,
         vector: None,
         limit: 100,
     });
@@ -226,6 +227,7 @@ fn scores(store: &EmbeddedChunks) -> Vec<(String, u32)> {
         words: &words,
         kinds: &[],
         module: None,
+        paths: None,
         limit: 100,
     });
     let commits = store.find_commits(&words, 100).unwrap();

@@ -90,6 +90,7 @@ fn chunks_are_the_same_in_any_segments() {
             names: &query[..1],
             kinds: &[],
             module: None,
+            paths: None,
             vector: None,
             limit: LIMIT,
         };
@@ -152,6 +153,7 @@ fn discoveries_are_the_same_in_any_segments() {
                 words,
                 kinds: &[],
                 module,
+                paths: None,
                 limit: LIMIT,
             };
             let found = store.find_discoveries(&query).unwrap();

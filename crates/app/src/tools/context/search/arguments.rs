@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
+use docent_engine::grep::FileFilter;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::compact;
 use crate::project::LinkedProject;
+use crate::settings::AnswerForm;
 use crate::tools::arguments::{ArgumentProblem, Object, ProblemKind};
 use crate::tools::call::Call;
 use crate::tools::failure::{Failure, FailureKind};
@@ -25,20 +28,26 @@ pub(super) struct Args {
     /// Filter by module name
     pub(super) module: Option<String>,
     /// Maximum number of results to return
-    #[serde(default = "default_limit")]
-    #[schemars(range(min = 1, max = 20))]
-    pub(super) limit: usize,
+    // The default stands only in the schema: the compact form decides by room.
+    #[schemars(range(min = 1, max = 20), extend("default" = 5))]
+    pub(super) limit: Option<usize>,
     /// Search current project only or all linked projects (default: current)
     project_scope: Option<ProjectScope>,
     /// Filter by chunk types (default: all types)
     pub(super) chunk_type: Option<Vec<ChunkType>>,
     /// Default: markdown; JSON with type or module
     pub(super) format: Option<SearchFormat>,
+    /// Directory or glob
+    path: Option<String>,
+    /// Characters of the answer
+    #[schemars(range(min = 500, max = 100_000))]
+    pub(super) max_chars: Option<usize>,
+    /// Show the ranking
+    pub(super) explain: Option<bool>,
 }
 
-fn default_limit() -> usize {
-    5
-}
+/// Results of the contract form, if there is no `limit`.
+const DEFAULT_LIMIT: usize = 5;
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -105,6 +114,25 @@ impl SearchFormat {
 }
 
 impl Args {
+    pub(super) fn limit(&self, form: AnswerForm) -> usize {
+        self.limit.unwrap_or(match form {
+            AnswerForm::Contract => DEFAULT_LIMIT,
+            AnswerForm::Compact => compact::DEFAULT_LIMIT,
+        })
+    }
+
+    /// The files that `path` selects. `None` without it.
+    pub(super) fn paths(&self) -> Result<Option<FileFilter>, Failure> {
+        let filter = self.path.as_deref().map(FileFilter::new).transpose();
+        filter.map_err(|error| {
+            Failure::new(FailureKind::Invalid, "path is not a valid glob").details(error.to_string())
+        })
+    }
+
+    pub(super) fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
     /// The linked projects to search, and a sentence for each that cannot be opened.
     pub(super) fn neighbours(&self, call: &Call<'_>) -> (Vec<Arc<LinkedProject>>, Vec<String>) {
         if self.project_scope == Some(ProjectScope::AllLinked) {

@@ -4,15 +4,17 @@ use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::text::reveal::reveal_part;
 use docent_engine::clock::rfc3339;
-use docent_engine::search::{Candidate, RankedCandidate, SearchHit, SearchOutcome, SearchedProject};
+use docent_engine::search::{
+    Candidate, HitSurroundings, RankedCandidate, SearchHit, SearchOutcome, SearchedProject,
+};
 use docent_engine::store::{StoredChunk, StoredDiscovery};
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::settings::project_name;
 
 /// The answer of the JSON contract.
-#[derive(Deserialize, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     pub(super) results: Vec<SearchEntry>,
@@ -28,7 +30,7 @@ pub(super) struct Output {
 }
 
 /// A result of the JSON contract. Fields that are skipped serve the other forms.
-#[derive(Default, Deserialize, Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SearchEntry {
     pub(super) id: String,
@@ -42,12 +44,12 @@ pub(super) struct SearchEntry {
     pub(super) score: f64,
     pub(super) source: String,
     /// The source of a discovery: the memory, a record, a guide, a commit or a comment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) origin: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) commit: Option<String>,
     /// Paths and commits with discoveries that say almost the same.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) also_in: Vec<String>,
     #[serde(flatten)]
     pub(super) lines: Option<LineRange>,
@@ -60,7 +62,7 @@ pub(super) struct SearchEntry {
     pub(super) accesses_this_week: u64,
     pub(super) ranking: Ranking,
     /// Generated code, not written by people.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) generated: bool,
     /// When the file of a discovery was last changed, on this machine.
     #[serde(skip)]
@@ -71,10 +73,13 @@ pub(super) struct SearchEntry {
     /// Seconds since the last access.
     #[serde(skip)]
     pub(super) age: Option<i64>,
+    /// The definitions in and around a chunk, in the compact form.
+    #[serde(skip)]
+    pub(super) surroundings: Option<HitSurroundings>,
 }
 
 /// Lines of a file, as the JSON contract has them.
-#[derive(Clone, Deserialize, Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LineRange {
     pub(super) path: String,
@@ -83,7 +88,7 @@ pub(super) struct LineRange {
 }
 
 /// The factors of a score.
-#[derive(Default, Deserialize, Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Ranking {
     pub(super) semantic: f64,
     pub(super) recency: f64,
@@ -143,6 +148,7 @@ impl SearchEntry {
             });
         let entry = Self {
             lines,
+            surroundings: hit.surroundings.clone(),
             ..Self::from_rank(&hit.ranked, project, searched_at)
         };
         match &hit.ranked.candidate {
@@ -199,7 +205,7 @@ impl SearchEntry {
     fn from_rank(ranked: &RankedCandidate, project: &str, searched_at: Timestamp) -> Self {
         let (boosts, usage) = (&ranked.boosts, ranked.usage);
         let last_accessed = usage.map(|usage| searched_at - SignedDuration::from_secs(usage.age));
-        let score = ranked.score();
+        let score = ranked.score;
         Self {
             score: round(score.tanh()),
             project: reveal(project),
@@ -207,8 +213,8 @@ impl SearchEntry {
             accesses_this_week: usage.map_or(0, |usage| usage.times),
             ranking: Ranking {
                 semantic: round(ranked.relevance),
-                recency: boosts.recency,
-                module: boosts.module,
+                recency: round(boosts.recency),
+                module: round(boosts.module),
                 frequency: round(boosts.frequency),
                 r#final: round(score),
             },
@@ -220,7 +226,7 @@ impl SearchEntry {
 }
 
 /// A text with its invisible characters made visible.
-fn reveal(text: &str) -> String {
+pub(super) fn reveal(text: &str) -> String {
     reveal_part(text).into_owned()
 }
 

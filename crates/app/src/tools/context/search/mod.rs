@@ -1,27 +1,27 @@
 //! `context_search`: the parts of the project that answer a question, ranked by what the user works on.
 //!
 //! Promise: `docs/behaviour.md`, `context_search`. The search itself is `docent_engine::search`; here are its
-//! arguments and the three forms of its answer: markdown, JSON, and the terminal.
+//! arguments and the three forms of its answer: markdown and JSON of the contracts, and compact text.
 
 mod arguments;
+mod compact;
 mod dates;
 mod entry;
 mod json;
 mod markdown;
 mod notices;
-mod terminal;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use docent_core::rank::Weights;
+use docent_engine::grep::FileFilter;
 use docent_engine::search::{SearchOutcome, SearchRequest, SearchedProject, search};
 use docent_engine::sessions::SessionUse;
 
 use crate::project::LinkedProject;
-use crate::settings::project_name;
-use crate::tools::budget;
-use crate::tools::call::{Audience, Call, Reply};
+use crate::settings::{AnswerForm, project_name};
+use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Dialect, Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
 use arguments::{Args, SearchFormat, reword_short_query};
@@ -35,7 +35,7 @@ pub(crate) fn tool() -> Tool {
         .per_minute(100)
         .per_minute_paid(30)
         .slow_after(Duration::from_secs(2))
-        .cli("search", &["query"], terminal::show)
+        .cli_compact("search", &["query"])
         .choose_dialect(|given| {
             (SearchFormat::of_object(given) == SearchFormat::Markdown).then_some(Dialect::Markdown)
         })
@@ -53,7 +53,8 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     }
 
     let projects = list_projects(call, &neighbours);
-    let outcome = search_projects(call, args, &projects)?;
+    let paths = args.paths()?;
+    let outcome = search_projects(call, args, paths.as_ref(), &projects)?;
     if notices::is_empty_project(&outcome) && neighbours.is_empty() {
         return Err(notices::no_index(form));
     }
@@ -74,13 +75,11 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     };
     dates::date_discoveries(call, &mut output.results);
     output.search_time = watch.milliseconds();
-    if call.audience == Audience::Person && args.format.is_none() {
-        output.notice = budget::notice(&notices);
-        return Ok(Reply::json(&output));
-    }
-    Ok(Reply::Text(match form {
-        SearchFormat::Json => json::write(output, notices, call.budget),
-        SearchFormat::Markdown => markdown::write(&output, notices, call.budget),
+    let budget = args.max_chars.map_or(call.budget, |most| most.min(call.budget));
+    Ok(Reply::Text(match (call.form, form) {
+        (AnswerForm::Compact, _) => compact::answer(&output, notices, args, call.budget),
+        (AnswerForm::Contract, SearchFormat::Json) => json::write(output, notices, budget),
+        (AnswerForm::Contract, SearchFormat::Markdown) => markdown::write(&output, notices, budget),
     }))
 }
 
@@ -102,18 +101,28 @@ fn list_projects<'a>(call: &Call<'a>, neighbours: &'a [Arc<LinkedProject>]) -> V
 fn search_projects(
     call: &Call<'_>,
     args: &Args,
+    paths: Option<&FileFilter>,
     projects: &[SearchedProject<'_>],
 ) -> Result<SearchOutcome, Failure> {
     let kinds = args.chunk_kinds();
     let current_module = call.session.module();
+    let weights = match call.form {
+        AnswerForm::Contract => Weights::default(),
+        AnswerForm::Compact => Weights {
+            same_file_penalty: compact::SAME_FILE_PENALTY,
+            ..Weights::default()
+        },
+    };
     let request = SearchRequest {
         query: &args.query,
         chunks: args.wants_chunks().then_some(kinds.as_slice()),
         discoveries: args.wants_discoveries().then_some(args.discovery_kinds()),
         module: args.module.as_deref(),
+        paths,
         current_module: current_module.as_deref(),
-        limit: args.limit,
-        weights: &Weights::default(),
+        limit: args.limit(call.form),
+        with_surroundings: call.form == AnswerForm::Compact,
+        weights: &weights,
         boosts: call.project.search.boosts,
         patience: call.project.search.patience,
         deadline: call.deadline,

@@ -62,6 +62,9 @@ pub(super) fn explain_no_results(args: &Args, outcome: &SearchOutcome) -> String
     if let Some(module) = &args.module {
         filters.push(format!("module '{}'", inline_to(module, 100)));
     }
+    if let Some(path) = args.path() {
+        filters.push(format!("path '{}'", inline_to(path, 100)));
+    }
     if args.chunk_type.is_some() {
         filters.push("chunkType".to_owned());
     }

@@ -1,0 +1,212 @@
+//! `context_search` in compact form: what is listed, which lines are shown, and within which size.
+
+use docent_testkit::{Era, Sandbox};
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::sandbox;
+
+const QUEUE: &str = "\
+import time
+
+
+class Queue:
+    def __init__(self, broker):
+        self.broker = broker
+
+    def declare_exchange(self, name):
+        return self.broker.declare(name)
+
+    def retry_delivery(self, message, delay):
+        if message.expired:
+            self.drop(message)
+            return None
+        time.sleep(delay)
+        return self.broker.publish(message)
+
+    def drop(self, message):
+        self.broker.reject(message)
+
+    def purge(self):
+        for message in self.broker.pending():
+            self.drop(message)
+
+    def close(self):
+        self.purge()
+        self.broker.close()
+
+    def __repr__(self):
+        return f'Queue({self.broker})'
+";
+
+fn project() -> Sandbox {
+    sandbox()
+        .file("src/queue.py", QUEUE)
+        .file(
+            "src/delay.py",
+            "def delay_of_retry(attempt):\n    \"\"\"Doubles the delay with each attempt.\"\"\"\n    return 2 ** attempt\n",
+        )
+        .file("docs/delivery.md", "# Delivery\n\nA message is retried after a delay.\n")
+        .file(
+            "AGENTS.md",
+            "# Rules\n\n- Always retry a delivery at most five times.\n",
+        )
+}
+
+#[test]
+fn the_best_result_has_its_code_and_others_their_lines() {
+    let answer = project()
+        .compact()
+        .call("context_search", json!({ "query": "retry delivery delay" }));
+    assert_snapshot!(answer, @"");
+}
+
+#[test]
+fn further_functions_of_a_file_take_one_line() {
+    let body = "    value = 1\n".repeat(40);
+    let sandbox = sandbox().compact().file(
+        "src/tokens.py",
+        format!("def parse_token(text):\n{body}\n\ndef render_token(token):\n{body}\n\ndef drop_token(token):\n{body}"),
+    );
+    assert_snapshot!(sandbox.call("context_search", json!({ "query": "parse token", "maxChars": 600 })), @"");
+}
+
+#[test]
+fn a_part_of_a_function_shows_its_head_and_the_range_of_the_whole() {
+    let steps: String = (0..300).map(|step| format!("    step_{step}()\n")).collect();
+    let sandbox = sandbox().compact().file(
+        "src/long.py",
+        format!("def run_everything(job):\n{steps}    finish_walrus(job)\n"),
+    );
+    let answer = sandbox.call(
+        "context_search",
+        json!({ "query": "finish walrus", "maxChars": 500 }),
+    );
+    assert_snapshot!(answer, @"");
+}
+
+#[test]
+fn explain_adds_the_ranking() {
+    let sandbox = project().compact();
+    let client = sandbox.start_client(Era::Handshake);
+    client.call("read_file", json!({ "path": "src/delay.py" }));
+    let answer = client.call(
+        "context_search",
+        json!({ "query": "delay of retry", "limit": 2, "explain": true, "chunkType": ["function"] }),
+    );
+    assert_snapshot!(answer, @"");
+}
+
+#[test]
+fn a_path_limits_results_in_both_forms() {
+    let sandbox = project();
+    for (path, expected) in [
+        ("docs", "docs/delivery.md"),
+        ("src/*.py", "src/queue.py"),
+        ("src/queue.py", "src/queue.py"),
+    ] {
+        let arguments = json!({ "query": "retry delivery", "path": path });
+        let answer = sandbox.call("context_search", arguments);
+        assert!(answer.text.contains(expected), "{path}: {answer}");
+        let others = ["docs/delivery.md", "src/queue.py", "AGENTS.md"];
+        let others = others.iter().filter(|other| **other != expected);
+        assert!(
+            others.clone().all(|other| !answer.text.contains(other)),
+            "{path}: {answer}"
+        );
+    }
+    let compact = project().compact();
+    let answer = compact.call(
+        "context_search",
+        json!({ "query": "retry delivery", "path": "lib" }),
+    );
+    assert_snapshot!(answer, @"");
+    let answer = compact.call(
+        "context_search",
+        json!({ "query": "retry delivery", "path": "src/[" }),
+    );
+    assert_snapshot!(answer, @"");
+}
+
+#[test]
+fn an_answer_has_at_most_the_characters_asked_for() {
+    let mut sandbox = sandbox().compact();
+    for number in 0..30 {
+        let body = "    token = 'a line of a long function'\n".repeat(20);
+        sandbox = sandbox.file(
+            &format!("src/m{number}/tokens.py"),
+            format!("def token_table():\n{body}"),
+        );
+    }
+    let client = sandbox.start_client(Era::Handshake);
+    for most in [500, 1_000, 4_000, 12_000] {
+        let answer = client.call(
+            "context_search",
+            json!({ "query": "token table", "maxChars": most }),
+        );
+        let length = answer.text.chars().count();
+        assert!(length <= most, "{most}: {length}");
+        assert!(length > most * 3 / 5, "{most}: {length}");
+    }
+    let answer = client.call("context_search", json!({ "query": "token table" }));
+    assert!(answer.text.chars().count() <= 2_200, "{answer}");
+    assert!(answer.text.contains("maxChars shows more"), "{answer}");
+}
+
+#[test]
+fn max_chars_caps_the_contract_form() {
+    let sandbox = project();
+    for format in ["markdown", "json"] {
+        let arguments = json!({ "query": "retry delivery delay", "format": format, "maxChars": 1_500 });
+        let answer = sandbox.call("context_search", arguments);
+        assert!(answer.text.chars().count() <= 1_500, "{answer}");
+    }
+}
+
+#[test]
+fn no_result_names_the_ground() {
+    let sandbox = project().compact();
+    assert_snapshot!(sandbox.call("context_search", json!({ "query": "zzyzx quuxly" })), @"");
+    assert_snapshot!(sandbox.call("context_search", json!({ "query": "ab" })), @"");
+}
+
+#[test]
+fn invisible_characters_are_shown() {
+    let sandbox = sandbox()
+        .compact()
+        .file("evil.py", "def token():\n    return '\u{202e}hidden'\n");
+    let answer = sandbox.call("context_search", json!({ "query": "token hidden" }));
+    assert_snapshot!(answer, @"");
+}
+
+#[test]
+fn a_file_that_was_just_read_does_not_pass_a_better_answer() {
+    let sandbox = sandbox()
+        .file(
+            "src/retry.py",
+            "def retry_delivery(message):\n    return publish(message)\n",
+        )
+        .file(
+            "src/other.py",
+            "def close(message):\n    # no delivery\n    return message\n",
+        );
+    for _ in 0..9 {
+        sandbox.run(&["call", "read_file", r#"{"path":"src/other.py"}"#]);
+    }
+    let answer = sandbox
+        .call(
+            "context_search",
+            json!({ "query": "retry delivery", "format": "json" }),
+        )
+        .json();
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(results[0]["path"], "src/retry.py");
+    assert_eq!(results[1]["path"], "src/other.py");
+    let score = |at: usize| results[at]["score"].as_f64().unwrap();
+    assert!(score(0) >= score(1), "{answer}");
+    let ranking = &results[1]["ranking"];
+    let number = |name: &str| ranking[name].as_f64().unwrap();
+    let product = number("semantic") * number("recency") * number("module") * number("frequency");
+    assert!((product - number("final")).abs() < 1e-3, "{ranking}");
+    assert!(number("recency") <= 1.5, "{ranking}");
+}
