@@ -14,6 +14,7 @@ use docent_core::symbols::{
     SourcePosition, SymbolDefinition, SymbolKind, SymbolsReader,
 };
 
+use super::resolve::MAX_VALUES;
 use crate::files::Root;
 use crate::store::{StoreError, SymbolStore, SymbolsAddress, SymbolsDocument, UsingQuery};
 
@@ -179,8 +180,8 @@ impl<'a> LoadedFiles<'a> {
             return Ok(known.clone());
         }
         let found = self.addresses(name)?;
-        let found: Vec<FileId> = found.iter().filter_map(|address| self.add(*address)).collect();
-        let found = Rc::new(found);
+        let found = found.iter().filter_map(|address| self.add(*address)).collect();
+        let found = Rc::new(self.in_order(found));
         self.defining.borrow_mut().insert(name.to_owned(), found.clone());
         Ok(found)
     }
@@ -201,12 +202,21 @@ impl<'a> LoadedFiles<'a> {
         } else {
             let keys = self.keys_in(directory);
             let inside = addresses.iter().filter(|address| keys.contains(&address.key));
-            Rc::new(inside.filter_map(|address| self.add(*address)).collect())
+            Rc::new(self.in_order(inside.filter_map(|address| self.add(*address)).collect()))
         };
         let mut beside = self.beside.borrow_mut();
         let names = beside.entry(directory.to_owned()).or_default();
         names.insert(name.to_owned(), found.clone());
         Ok(found)
+    }
+
+    /// Files of which only the first may be followed, in the order of their paths.
+    fn in_order(&self, mut files: Vec<FileId>) -> Vec<FileId> {
+        // Few are all followed, in any order, and need not be read for it.
+        if files.len() > MAX_VALUES {
+            files.sort_by_cached_key(|file| self.file(*file).path.clone());
+        }
+        files
     }
 
     /// The keys of the files in a directory.

@@ -173,7 +173,6 @@ fn a_cut_list_of_files_is_the_same_in_any_segments() {
         paths(&store, store.files_using(&using("Ice", 10)))
     });
     assert_eq!(answers[0].len(), 10);
-    assert!(answers[0].is_sorted());
     assert_eq!([&answers[0], &answers[0]], [&answers[1], &answers[2]]);
 }
 
@@ -260,4 +259,24 @@ fn symbols_change_no_score() {
     assert_eq!(answers[0].0.len(), 60);
     assert_eq!(answers[0].1.len(), 56);
     assert_eq!(answers[0], answers[1]);
+}
+
+#[test]
+fn the_only_field_of_a_document_is_found_in_its_bytes() {
+    for length in [0, 1, 127, 128, 20_000] {
+        let mut entry = SymbolsEntry::default();
+        entry.document.path = "a.rs".into();
+        entry.document.bytes = vec![7; length];
+        let written = entry.document.to_bytes();
+        let store = store(vec![StoreEntry::Symbols(entry)], 1).embedded_symbols();
+        let document = store.stored(0).unwrap().get_document_bytes(0).unwrap();
+        assert_eq!(bytes_of_only_field(&document), Some(&written[..]), "{length}");
+        for end in 0..document.len().min(20) {
+            assert_eq!(
+                bytes_of_only_field(&document[..end]),
+                None,
+                "{length}, cut at {end}"
+            );
+        }
+    }
 }
