@@ -49,6 +49,8 @@ pub(super) struct LoadedFile {
     expressions: OnceCell<Vec<Expression>>,
 }
 
+type FilesByName = HashMap<String, Rc<Vec<FileId>>>;
+
 /// Every file that the question has found so far.
 pub(super) struct LoadedFiles<'a> {
     root: &'a Root,
@@ -59,9 +61,9 @@ pub(super) struct LoadedFiles<'a> {
     held: RefCell<HeldFiles>,
     /// Where the files are that define a name.
     addresses: RefCell<HashMap<String, Rc<Vec<SymbolsAddress>>>>,
-    defining: RefCell<HashMap<String, Rc<Vec<FileId>>>>,
+    defining: RefCell<FilesByName>,
     /// By directory, then by name.
-    beside: RefCell<HashMap<String, HashMap<String, Rc<Vec<FileId>>>>>,
+    beside: RefCell<HashMap<String, FilesByName>>,
     /// The keys of the files in a directory.
     in_directory: RefCell<HashMap<String, Rc<HashSet<u64>>>>,
     /// The first error of reading a file that had been found.
@@ -146,13 +148,11 @@ impl<'a> LoadedFiles<'a> {
             return Ok(*known);
         }
         let is_allowed = RepoPath::parse(path).is_ok_and(|path| self.root.access().allows(&path));
-        match self.store.find_file(path)?.filter(|_| is_allowed) {
-            Some(address) => Ok(self.add(address)),
-            None => {
-                self.by_key.borrow_mut().insert(key, None);
-                Ok(None)
-            }
+        if let Some(address) = self.store.find_file(path)?.filter(|_| is_allowed) {
+            return Ok(self.add(address));
         }
+        self.by_key.borrow_mut().insert(key, None);
+        Ok(None)
     }
 
     /// The number of a file that the store has found. `None` if it may not be shown.
