@@ -14,7 +14,7 @@
 mod reader;
 mod varint;
 
-pub use reader::SymbolsReader;
+pub use reader::{NameTable, SymbolsReader};
 
 use super::{
     DefinitionId, Expression, ExpressionId, FileSymbols, ImportBinding, ImportedName, NameId, Reference,

@@ -34,7 +34,7 @@ mod special_calls;
 mod tests;
 mod walk;
 
-pub use encoding::{DecodeError, SymbolsReader, encode};
+pub use encoding::{DecodeError, NameTable, SymbolsReader, encode};
 pub use question::{AskedUses, SymbolQuestion, parse_question};
 pub use shown::definition_at_line;
 

@@ -227,8 +227,8 @@ impl Index {
         question: impl FnOnce(&dyn SymbolStore) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.read(|opened| {
-            let store: &dyn SymbolStore = &*opened.chunks;
-            question(store)
+            let store = opened.chunks.symbols();
+            question(&*store)
         })
     }
 

@@ -26,7 +26,7 @@ use super::symbols::{count_symbols, symbols_document};
 use super::top::{KEY, ScoredQuery, find_highest};
 use super::{
     ChunkEntry, ChunkHit, ChunkQuery, ChunkStore, CommitEntry, DiscoveryEntry, DiscoveryQuery, StoreEntry,
-    StoreError, StoredChunk, StoredDiscovery,
+    StoreError, StoredChunk, StoredDiscovery, SymbolStore,
 };
 use crate::embed::{DIMENSIONS, Vector};
 use crate::grep::FileFilter;
@@ -335,6 +335,10 @@ impl EmbeddedChunks {
 }
 
 impl ChunkStore for EmbeddedChunks {
+    fn symbols(&self) -> Box<dyn SymbolStore> {
+        Box::new(self.embedded_symbols())
+    }
+
     fn find_chunks(&self, query: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
         if query.words.is_empty() && query.names.is_empty() {
             return Ok(Vec::new());

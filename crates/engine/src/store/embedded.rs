@@ -109,6 +109,7 @@ impl<F: EntrySchema> EmbeddedStore<F> {
             index
                 .reader_builder()
                 .reload_policy(ReloadPolicy::Manual)
+                .doc_store_cache_num_blocks(CACHED_BLOCKS)
                 .try_into()
         })?;
         Ok(Self {
@@ -280,6 +281,10 @@ fn settings() -> IndexSettings {
 /// A stored entry is read with its block. Candidates of a query are seldom neighbours, so most of a large
 /// block is read in vain.
 const STORED_BLOCK_BYTES: usize = 4 << 10;
+
+/// Blocks that are kept of each segment. Entries of one file are neighbours, so the last blocks are asked for
+/// again; a block with the symbols of a large file has up to a hundred kilobytes.
+const CACHED_BLOCKS: usize = 10;
 
 const SPACES: &str = "spaces";
 

@@ -25,6 +25,7 @@ pub(crate) use sections::EmbeddedSections;
 use std::sync::Arc;
 
 use docent_core::discovery::DiscoveryKind;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::embed::Vector;
 use crate::grep::FileFilter;
@@ -60,7 +61,10 @@ pub trait StoreChange<E> {
 }
 
 /// Finds chunks of files, discoveries and symbols.
-pub trait ChunkStore: Store<StoreEntry> + SymbolStore {
+pub trait ChunkStore: Store<StoreEntry> {
+    /// The symbols of files as the newest store commit that was loaded has them.
+    fn symbols(&self) -> Box<dyn SymbolStore>;
+
     /// The chunks that match best, the best first.
     fn find_chunks(&self, query: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError>;
 
@@ -76,16 +80,25 @@ pub trait ChunkStore: Store<StoreEntry> + SymbolStore {
     fn find_commits(&self, words: &[String], limit: usize) -> Result<Vec<(Vec<String>, f32)>, StoreError>;
 }
 
-/// Finds the symbols of files by name.
+/// Finds the symbols of files by name, on one state of the store.
 pub trait SymbolStore {
-    /// At most `limit` files that define a name, in the order of their paths.
+    /// At most `limit` files that define a name.
     fn files_defining(&self, name: &str, limit: usize) -> Result<FilesWithName, StoreError>;
 
-    /// Files that use a name, in the order of their paths.
+    /// Files that use a name.
     fn files_using(&self, query: &UsingQuery<'_>) -> Result<FilesWithName, StoreError>;
 
-    /// The symbols of one file. `None` if it has none: not indexed, not parsed, or without a grammar.
-    fn symbols_of(&self, path: &str) -> Result<Option<SymbolsDocument>, StoreError>;
+    /// The file at a path. `None` if it has no symbols: not indexed, not parsed, or without a grammar.
+    fn find_file(&self, path: &str) -> Result<Option<SymbolsAddress>, StoreError>;
+
+    /// Reads the symbols of a file that this store has found.
+    fn read_symbols(&self, file: SymbolsAddress) -> Result<SymbolsDocument, StoreError>;
+
+    /// The symbols of the file at a path.
+    fn symbols_of(&self, path: &str) -> Result<Option<SymbolsDocument>, StoreError> {
+        let file = self.find_file(path)?;
+        file.map(|file| self.read_symbols(file)).transpose()
+    }
 
     /// Defined names that begin with a prefix, in their order.
     fn names_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<String>, StoreError>;
@@ -133,9 +146,26 @@ pub struct UsingQuery<'a> {
 /// Files in which a name occurs.
 #[derive(Clone, Debug, Default)]
 pub struct FilesWithName {
-    pub documents: Vec<SymbolsDocument>,
+    /// In the order of their keys, which is the same in every index of the same files.
+    pub files: Vec<SymbolsAddress>,
     /// How many files have the name, those that were left out included.
     pub total: usize,
+}
+
+/// Where the symbols of a file are in one state of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SymbolsAddress {
+    /// [`Self::key_of`] its path.
+    pub key: u64,
+    pub(super) segment: u32,
+    pub(super) document: u32,
+}
+
+impl SymbolsAddress {
+    /// The key of a path: files are told apart by it before they are read.
+    pub fn key_of(path: &str) -> u64 {
+        xxh3_64(path.as_bytes())
+    }
 }
 
 /// The symbols of a file as they were when it was indexed.

@@ -5,20 +5,23 @@
 //!
 //! Invariant: lists do not depend on the order in which files were indexed.
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashSet};
 
 use tantivy::collector::Count;
 use tantivy::postings::SegmentPostings;
 use tantivy::query::FuzzyTermQuery;
 use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::store::StoreReader;
 use tantivy::{DocAddress, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDocument, TantivyError, Term};
 use tantivy_fst::Automaton;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::chunks::{ChunkFields, EmbeddedChunks};
 use super::embedded::{StoredBytes, catch_panics, exact_query};
 use super::top::KEY;
-use super::{FilesWithName, StoreError, SymbolStore, SymbolsDocument, SymbolsEntry, UsingQuery};
+use super::{
+    FilesWithName, StoreError, SymbolStore, SymbolsAddress, SymbolsDocument, SymbolsEntry, UsingQuery,
+};
 
 /// The kind of documents with symbols, in the field of chunk kinds.
 pub(super) const SYMBOLS_KIND: &str = "symbols";
@@ -40,7 +43,7 @@ pub(super) fn symbols_document(fields: &ChunkFields, entry: &SymbolsEntry) -> Ta
         }
     }
     document.add_bytes(fields.symbols, &entry.document.to_bytes());
-    document.add_u64(fields.key, xxh3_64(entry.document.path.as_bytes()));
+    document.add_u64(fields.key, SymbolsAddress::key_of(&entry.document.path));
     document
 }
 
@@ -72,6 +75,23 @@ impl SymbolsDocument {
             bytes: symbols.to_vec(),
         })
     }
+}
+
+/// The bytes of a stored document that has one field, of bytes. `None` if tantivy wrote it in another way.
+///
+/// tantivy itself reads such a field one byte at a time, which took a fifth of a question.
+fn bytes_of_only_field(document: &[u8]) -> Option<&[u8]> {
+    /// The highest bit ends a number of variable length: one field.
+    const ONE_FIELD: u8 = 0x81;
+    const FIELD_AND_TYPE_BYTES: usize = 5;
+    let rest = document.strip_prefix(&[ONE_FIELD])?.get(FIELD_AND_TYPE_BYTES..)?;
+    let digits = rest.iter().position(|byte| byte & 0x80 != 0)? + 1;
+    let (digits, bytes) = rest.split_at_checked(digits.min(9))?;
+    let length = digits
+        .iter()
+        .rev()
+        .fold(0, |length, digit| length << 7 | usize::from(digit & 0x7f));
+    (length == bytes.len()).then_some(bytes)
 }
 
 /// Whether a document was not removed.
@@ -111,55 +131,63 @@ fn documents_with(searcher: &Searcher, field: Field, value: &str) -> tantivy::Re
     Ok(found)
 }
 
-/// Reads documents, at most `limit`, in the order of their paths.
-fn read_symbols(
-    searcher: &Searcher,
-    mut found: Vec<DocAddress>,
-    limit: usize,
-) -> tantivy::Result<Vec<SymbolsDocument>> {
-    if limit == 0 {
-        return Ok(Vec::new());
-    }
-    if found.len() > limit {
-        // The key and not the position in a segment decides, because that differs between two indexes of
-        // the same files.
-        let segments = searcher.segment_readers().iter();
-        let keys: Vec<_> = segments
-            .map(|segment| segment.fast_fields().u64(KEY))
-            .collect::<tantivy::Result<_>>()?;
-        let key = |address: &DocAddress| keys[address.segment_ord as usize].first(address.doc_id);
-        let mut keyed: Vec<(u64, DocAddress)> = found
-            .iter()
-            .map(|address| (key(address).unwrap_or_default(), *address))
-            .collect();
-        keyed.sort_unstable();
-        keyed.truncate(limit);
-        found = keyed.into_iter().map(|(_, address)| address).collect();
-        found.sort_unstable();
-    }
-    let documents = found.into_iter().map(|address| {
-        let StoredBytes(bytes) = searcher.doc(address)?;
-        SymbolsDocument::from_bytes(&bytes)
-            .ok_or_else(|| TantivyError::InternalError("symbols are not as they were written".into()))
-    });
-    let mut documents: Vec<SymbolsDocument> = documents.collect::<tantivy::Result<_>>()?;
-    documents.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(documents)
+/// The symbols of files in one state of the store.
+pub(super) struct EmbeddedSymbols {
+    searcher: Searcher,
+    fields: ChunkFields,
+    /// By segment, each opened once it is needed. Those of the searcher would remember what they read.
+    stored: Vec<OnceCell<StoreReader>>,
 }
 
 impl EmbeddedChunks {
-    fn files_with(&self, field: Field, name: &str, limit: usize) -> Result<FilesWithName, StoreError> {
-        if !is_term(name) {
-            return Ok(FilesWithName::default());
+    pub(super) fn embedded_symbols(&self) -> EmbeddedSymbols {
+        let searcher = self.reader.searcher();
+        EmbeddedSymbols {
+            stored: searcher
+                .segment_readers()
+                .iter()
+                .map(|_| OnceCell::new())
+                .collect(),
+            searcher,
+            fields: self.schema,
         }
-        catch_panics(|| {
-            let searcher = self.reader.searcher();
-            let found = documents_with(&searcher, field, name)?;
-            Ok(FilesWithName {
-                total: found.len(),
-                documents: read_symbols(&searcher, found, limit)?,
-            })
-        })
+    }
+}
+
+impl EmbeddedSymbols {
+    fn stored(&self, segment: u32) -> tantivy::Result<&StoreReader> {
+        const REMEMBERED_BLOCKS: usize = 0;
+        let cell = &self.stored[segment as usize];
+        if let Some(stored) = cell.get() {
+            return Ok(stored);
+        }
+        let segment = self.searcher.segment_reader(segment);
+        let stored = segment.get_store_reader(REMEMBERED_BLOCKS)?;
+        Ok(cell.get_or_init(|| stored))
+    }
+
+    /// Documents by their keys, at most `limit`.
+    ///
+    /// The key and not the position in a segment decides, because that differs between two indexes of the
+    /// same files.
+    fn addresses(&self, found: &[DocAddress], limit: usize) -> tantivy::Result<Vec<SymbolsAddress>> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let segments = self.searcher.segment_readers();
+        let mut addresses = Vec::with_capacity(found.len());
+        for group in found.chunk_by(|a, b| a.segment_ord == b.segment_ord) {
+            let segment = group[0].segment_ord;
+            let keys = segments[segment as usize].fast_fields().u64(KEY)?;
+            addresses.extend(group.iter().map(|address| SymbolsAddress {
+                key: keys.first(address.doc_id).unwrap_or_default(),
+                segment,
+                document: address.doc_id,
+            }));
+        }
+        addresses.sort_unstable();
+        addresses.truncate(limit);
+        Ok(addresses)
     }
 
     /// The first `limit` defined names that an automaton accepts, in their order.
@@ -174,8 +202,8 @@ impl EmbeddedChunks {
     {
         catch_panics(|| {
             let mut names: BTreeSet<String> = BTreeSet::new();
-            for segment in self.reader.searcher().segment_readers() {
-                let index = segment.inverted_index(self.schema.defined)?;
+            for segment in self.searcher.segment_readers() {
+                let index = segment.inverted_index(self.fields.defined)?;
                 let mut terms = index.terms().search(automaton()?).into_stream()?;
                 let mut found = 0;
                 while found < limit
@@ -196,9 +224,18 @@ impl EmbeddedChunks {
     }
 }
 
-impl SymbolStore for EmbeddedChunks {
+impl SymbolStore for EmbeddedSymbols {
     fn files_defining(&self, name: &str, limit: usize) -> Result<FilesWithName, StoreError> {
-        self.files_with(self.schema.defined, name, limit)
+        if !is_term(name) {
+            return Ok(FilesWithName::default());
+        }
+        catch_panics(|| {
+            let found = documents_with(&self.searcher, self.fields.defined, name)?;
+            Ok(FilesWithName {
+                total: found.len(),
+                files: self.addresses(&found, limit)?,
+            })
+        })
     }
 
     fn files_using(&self, query: &UsingQuery<'_>) -> Result<FilesWithName, StoreError> {
@@ -206,32 +243,30 @@ impl SymbolStore for EmbeddedChunks {
         if !is_term(name) {
             return Ok(FilesWithName::default());
         }
-        let fields = self.schema;
+        let Self { searcher, fields, .. } = self;
         catch_panics(|| {
-            let searcher = self.reader.searcher();
-            let mut found = documents_with(&searcher, fields.used, name)?;
+            let mut found = documents_with(searcher, fields.used, name)?;
             let total = found.len();
             if total > query.narrow_above && !beside.is_empty() {
-                let mut kept: BTreeSet<DocAddress> = BTreeSet::new();
+                let mut kept: HashSet<DocAddress> = HashSet::new();
                 for name in beside.iter().filter(|name| is_term(name)) {
-                    kept.extend(documents_with(&searcher, fields.used, name)?);
-                    kept.extend(documents_with(&searcher, fields.defined, name)?);
+                    kept.extend(documents_with(searcher, fields.used, name)?);
+                    kept.extend(documents_with(searcher, fields.defined, name)?);
                 }
                 found.retain(|address| kept.contains(address));
             }
             Ok(FilesWithName {
-                documents: read_symbols(&searcher, found, query.limit)?,
+                files: self.addresses(&found, query.limit)?,
                 total,
             })
         })
     }
 
-    fn symbols_of(&self, path: &str) -> Result<Option<SymbolsDocument>, StoreError> {
-        let fields = self.schema;
+    fn find_file(&self, path: &str) -> Result<Option<SymbolsAddress>, StoreError> {
+        let Self { searcher, fields, .. } = self;
         catch_panics(|| {
-            let searcher = self.reader.searcher();
             let kind = Term::from_field_text(fields.kind, SYMBOLS_KIND);
-            for address in documents_with(&searcher, fields.path, path)? {
+            for address in documents_with(searcher, fields.path, path)? {
                 let segment = searcher.segment_reader(address.segment_ord);
                 let index = segment.inverted_index(fields.kind)?;
                 let Some(mut symbols) = index.read_postings(&kind, IndexRecordOption::Basic)? else {
@@ -241,10 +276,26 @@ impl SymbolStore for EmbeddedChunks {
                 if symbols.doc() == address.doc_id
                     || symbols.doc() < address.doc_id && symbols.seek(address.doc_id) == address.doc_id
                 {
-                    return Ok(read_symbols(&searcher, vec![address], 1)?.pop());
+                    return Ok(Some(SymbolsAddress {
+                        key: SymbolsAddress::key_of(path),
+                        segment: address.segment_ord,
+                        document: address.doc_id,
+                    }));
                 }
             }
             Ok(None)
+        })
+    }
+
+    fn read_symbols(&self, file: SymbolsAddress) -> Result<SymbolsDocument, StoreError> {
+        catch_panics(|| {
+            let stored = self.stored(file.segment)?;
+            let bytes = stored.get_document_bytes(file.document)?;
+            let document = match bytes_of_only_field(&bytes) {
+                Some(bytes) => SymbolsDocument::from_bytes(bytes),
+                None => SymbolsDocument::from_bytes(&stored.get::<StoredBytes>(file.document)?.0),
+            };
+            document.ok_or_else(|| TantivyError::InternalError("symbols are not as they were written".into()))
         })
     }
 
@@ -263,14 +314,14 @@ impl SymbolStore for EmbeddedChunks {
         if !is_term(name) || name.chars().count() < MIN_SIMILAR_CHARS {
             return Ok(Vec::new());
         }
-        let query = FuzzyTermQuery::new(Term::from_field_text(self.schema.defined, name), 1, true);
+        let query = FuzzyTermQuery::new(Term::from_field_text(self.fields.defined, name), 1, true);
         let mut names = self.defined_names(limit, || query.automaton())?;
         names.retain(|found| found != name);
         Ok(names)
     }
 
     fn count_symbol_files(&self) -> Result<u64, StoreError> {
-        catch_panics(|| count_symbols(&self.reader.searcher(), &self.schema))
+        catch_panics(|| count_symbols(&self.searcher, &self.fields))
     }
 }
 

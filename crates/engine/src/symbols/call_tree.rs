@@ -9,7 +9,7 @@ use docent_core::symbols::{DefinitionId, ReferenceRole, SymbolKind};
 use super::current::SymbolFiles;
 use super::family::LanguageFamily;
 use super::loaded::{DefinitionRef, LoadedFile};
-use super::references::ReferenceSearch;
+use super::references::{FileGrades, ReferenceSearch};
 use super::resolve::Resolution;
 use super::{Grade, SymbolError, TreeNode};
 
@@ -70,7 +70,8 @@ impl<'a> CallTree<'a> {
         files: &mut SymbolFiles<'_>,
     ) -> Result<Vec<TreeNode>, SymbolError> {
         let mut found = Neighbours::new();
-        for (at, (file, uses)) in self.question.graded_uses(of)?.by_file.into_iter().enumerate() {
+        for (at, (_, found_in_file)) in self.question.graded_uses(of)?.by_file.into_iter().enumerate() {
+            let FileGrades { file, uses } = found_in_file;
             let loaded = self.question.resolver.files.file(file);
             for used in uses.iter().filter(|used| used.grade == Grade::Exact) {
                 let Some(id) = used.reference.within.map(|id| function_around(&loaded, id)) else {
@@ -102,7 +103,7 @@ impl<'a> CallTree<'a> {
             if !is_inside || reference.role == ReferenceRole::Import {
                 continue;
             }
-            let name = loaded.symbols.name(reference.name);
+            let name = loaded.name(reference.name);
             let (definitions, grade) = match resolver.resolve(of.file, name, &reference)? {
                 Resolution::Found(definitions) => (definitions, Grade::Exact),
                 Resolution::Unknown if reference.role == ReferenceRole::Call => {

@@ -39,7 +39,7 @@ impl SymbolResolver<'_> {
 /// Whether a definition is a constructor with the name of its class.
 pub(super) fn is_constructor(file: &LoadedFile, definition: &SymbolDefinition) -> bool {
     definition.kind == SymbolKind::Method && {
-        let scope = file.symbols.name(definition.scope);
-        scope.rsplit('.').next() == Some(file.symbols.name(definition.name))
+        let scope = file.name(definition.scope);
+        scope.rsplit('.').next() == Some(file.name(definition.name))
     }
 }

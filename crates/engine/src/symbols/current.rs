@@ -17,11 +17,13 @@ use crate::files::{Root, decode_file};
 use crate::index::Index;
 use crate::store::{StoreError, SymbolsDocument};
 
-/// The files that a question has read, each once.
+/// The files that a question has read last. Most are read once.
 pub(super) struct SymbolFiles<'a> {
     root: &'a Root,
     /// `None` for a file that is gone, blocked or unreadable.
     files: HashMap<String, Option<SymbolFile>>,
+    /// Bytes of their texts.
+    held: usize,
 }
 
 /// A file as it is now.
@@ -47,19 +49,31 @@ pub(super) struct DefinitionKey<'a> {
 /// The largest file that is read. Larger ones are not parsed.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
+/// Files are let go of when their texts have more bytes.
+const MAX_HELD_TEXT_BYTES: usize = 256 << 10;
+
 impl<'a> SymbolFiles<'a> {
     pub(super) fn new(root: &'a Root) -> Self {
         Self {
             root,
             files: HashMap::new(),
+            held: 0,
         }
     }
 
     /// A file as it is now. `None` if it is gone, blocked or unreadable.
     pub(super) fn load(&mut self, path: &RepoPath) -> Option<&mut SymbolFile> {
+        if self.held > MAX_HELD_TEXT_BYTES && !self.files.contains_key(path.as_str()) {
+            self.files.clear();
+            self.held = 0;
+        }
         let file = match self.files.entry(path.as_str().to_owned()) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(SymbolFile::read(self.root, path)),
+            Entry::Vacant(new) => {
+                let file = SymbolFile::read(self.root, path);
+                self.held += file.as_ref().map_or(0, |file| file.text.len());
+                new.insert(file)
+            }
         };
         file.as_mut()
     }

@@ -9,7 +9,7 @@ use docent_core::symbols::{ImportBinding, ImportedName, SymbolDefinition, Symbol
 use super::constructors::is_constructor;
 use super::family::{FamilyId, LanguageFamily};
 use super::loaded::{DefinitionRef, FileId, LoadedFile};
-use super::resolve::{ExpressionValue, SymbolResolver, Values, limit};
+use super::resolve::{ExpressionValue, Resolution, SymbolResolver, Values, as_resolution, limit};
 use crate::store::StoreError;
 
 impl SymbolResolver<'_> {
@@ -20,7 +20,7 @@ impl SymbolResolver<'_> {
         loaded: &LoadedFile,
         binding: &ImportBinding,
     ) -> Result<Rc<Vec<FileId>>, StoreError> {
-        let written = loaded.symbols.name(binding.written).to_owned();
+        let written = loaded.name(binding.written).to_owned();
         let key = (file, written);
         if let Some(known) = self.resolved.borrow().get(&key) {
             return Ok(known.clone());
@@ -53,6 +53,9 @@ impl SymbolResolver<'_> {
             return Ok(Vec::new());
         };
         let loaded = self.files.file(file);
+        if loaded.language == Language::Go && binding.imported == ImportedName::Module {
+            return Ok(vec![self.imported_package(file, &loaded, binding)]);
+        }
         let files = self.import_files(file, &loaded, binding)?;
         if files.is_empty() {
             return Ok(vec![ExpressionValue::ExternalModule]);
@@ -62,7 +65,7 @@ impl SymbolResolver<'_> {
             ImportedName::Default => self.exported_by_all(&files, "default", depth),
             ImportedName::Wildcard => Ok(Vec::new()),
             ImportedName::Name(name) => {
-                let name = loaded.symbols.name(name);
+                let name = loaded.name(name);
                 if self.is_rust_module(&loaded, binding, &files, name) {
                     return Ok(vec![ExpressionValue::Module(files)]);
                 }
@@ -77,6 +80,61 @@ impl SymbolResolver<'_> {
                 Ok(values)
             }
         }
+    }
+
+    /// The package behind an import of Go.
+    fn imported_package(
+        &self,
+        file: FileId,
+        loaded: &LoadedFile,
+        binding: &ImportBinding,
+    ) -> ExpressionValue {
+        let written = loaded.name(binding.written).to_owned();
+        let key = (file, written);
+        if let Some(known) = self.packages.borrow().get(&key) {
+            return known.clone();
+        }
+        let import = Import {
+            written: key.1.clone(),
+            line: binding.line as usize,
+        };
+        let target = self
+            .imports
+            .resolve(loaded.language, loaded.path.as_str(), &import);
+        let package = match target {
+            ImportTarget::Files(paths) if !paths.is_empty() => ExpressionValue::Package(Rc::new(paths)),
+            _ => ExpressionValue::ExternalModule,
+        };
+        self.packages.borrow_mut().insert(key, package.clone());
+        package
+    }
+
+    /// The definitions of a package with a name.
+    pub(super) fn exported_by_package(
+        &self,
+        paths: &[String],
+        name: &str,
+        depth: u8,
+    ) -> Result<Resolution, StoreError> {
+        let directory = paths.first().and_then(|path| path.rsplit_once('/'));
+        let directory = directory.map_or("", |(directory, _)| directory);
+        let mut values = Vec::new();
+        for file in self.files.defining_beside(name, directory)?.iter() {
+            let path = self.files.file(*file).path.clone();
+            if paths.iter().any(|known| known == path.as_str()) {
+                values.extend(self.exported(*file, name, depth)?);
+            }
+        }
+        if !values.is_empty() {
+            return Ok(as_resolution(&limit(values)));
+        }
+        // Of a package whose files are all generated, nothing is known.
+        for path in paths {
+            if self.files.find(path)?.is_some() {
+                return Ok(Resolution::Unknown);
+            }
+        }
+        Ok(Resolution::External)
     }
 
     pub(super) fn exported_by_all(&self, files: &[FileId], name: &str, depth: u8) -> Values {
@@ -106,7 +164,7 @@ impl SymbolResolver<'_> {
     pub(super) fn find_exported(&self, file: FileId, name: &str, depth: u8) -> Values {
         let loaded = self.files.file(file);
         let is_top = |definition: &SymbolDefinition| match definition.parent {
-            None => loaded.symbols.name(definition.scope).is_empty(),
+            None => loaded.name(definition.scope).is_empty(),
             Some(parent) => loaded.definition(parent).kind == SymbolKind::Module,
         };
         let own = loaded
@@ -129,32 +187,22 @@ impl SymbolResolver<'_> {
         }
         let mut values = Vec::new();
         let wanted = loaded.name_id(name);
-        for binding in loaded
-            .symbols
-            .imports
-            .iter()
-            .filter(|binding| binding.is_reexport)
-        {
+        for binding in loaded.imports().iter().filter(|binding| binding.is_reexport) {
             if binding.imported == ImportedName::Wildcard {
                 continue;
             }
             if Some(binding.local) != wanted {
                 continue;
             }
-            match (loaded.symbols.name(binding.written), binding.imported) {
+            match (loaded.name(binding.written), binding.imported) {
                 ("", ImportedName::Name(own)) => {
-                    values.extend(self.values_of_name(file, loaded.symbols.name(own), None, depth)?);
+                    values.extend(self.values_of_name(file, loaded.name(own), None, depth)?);
                 }
                 _ => values.extend(self.values_of_import(file, binding, depth)?),
             }
         }
         if values.is_empty() {
-            for binding in loaded
-                .symbols
-                .imports
-                .iter()
-                .filter(|binding| binding.is_reexport)
-            {
+            for binding in loaded.imports().iter().filter(|binding| binding.is_reexport) {
                 if binding.imported == ImportedName::Wildcard {
                     let files = self.import_files(file, &loaded, binding)?;
                     values.extend(self.exported_by_all(&files, name, depth)?);

@@ -12,13 +12,13 @@ use docent_core::path::RepoPath;
 use docent_core::symbols::{DefinitionId, FileSymbols, SymbolDefinition, SymbolKind, definition_at_line};
 
 use super::candidate::{SymbolCandidate, read_candidates};
-use super::current::{ShownText, SymbolFiles, check_decoded};
+use super::current::{ShownText, SymbolFiles};
 use super::location::SymbolLocation;
 use super::name_query::{NameComparison, NameQuery, Place, parse_names};
 use super::order::sort_candidates;
 use super::{FoundSymbol, Ground, NameMatch, SymbolContext, SymbolError, SymbolOutcome, SymbolQuery};
 use crate::index::{Corpus, Freshness};
-use crate::store::StoreError;
+use crate::store::{StoreError, SymbolStore};
 
 /// Files that are read for one name. A name such as `init` is defined in thousands; the rest is counted.
 const MAX_READ_FILES: usize = 400;
@@ -221,35 +221,46 @@ impl CandidateSearch<'_> {
         matched: NameMatch,
         comparison: NameComparison,
     ) -> Result<Vec<SymbolCandidate>, SymbolError> {
-        let documents = if let Some(path) = self.location.file() {
-            // A name such as `new` is defined in thousands of files.
-            let document = self
-                .context
+        let found =
+            self.context
                 .index
-                .symbols(|store| store.symbols_of(path.as_str()))?;
-            Vec::from_iter(document)
+                .symbols(|store| match self.read(store, name, matched, comparison) {
+                    Err(SymbolError::Store(error)) => Err(error),
+                    answer => Ok(Some(answer)),
+                })?;
+        found.unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    fn read(
+        &self,
+        store: &dyn SymbolStore,
+        name: &str,
+        matched: NameMatch,
+        comparison: NameComparison,
+    ) -> Result<Vec<SymbolCandidate>, SymbolError> {
+        let files = if let Some(path) = self.location.file() {
+            // A name such as `new` is defined in thousands of files.
+            Vec::from_iter(store.find_file(path.as_str())?)
         } else {
             let limit = if self.is_narrowed() {
                 usize::MAX
             } else {
                 MAX_READ_FILES
             };
-            let found = self
-                .context
-                .index
-                .symbols(|store| store.files_defining(name, limit))?;
-            found.documents
+            store.files_defining(name, limit)?.files
         };
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
-        for document in documents {
+        for file in files {
             self.context.deadline.check()?;
+            let document = store.read_symbols(file)?;
             let Ok(path) = RepoPath::parse(&document.path) else {
                 continue;
             };
             if !self.location.contains(&path) || !self.context.root.access().allows(&path) {
                 continue;
             }
-            let in_file = check_decoded(self.context.index, read_candidates(&document, &path, name))?;
+            let in_file = read_candidates(&document, &path, name)
+                .map_err(|error| StoreError::Damaged(error.to_string()))?;
             for mut candidate in in_file.candidates {
                 if self.kind.is_some_and(|kind| kind != candidate.definition.kind) {
                     continue;

@@ -93,7 +93,7 @@ impl SymbolResolver<'_> {
         if LanguageFamily::of(loaded.language).id == FamilyId::C {
             return self.fields_in_headers(name);
         }
-        let types = (0..).map(DefinitionId).zip(&loaded.symbols.definitions);
+        let types = (0..).map(DefinitionId).zip(loaded.definitions());
         let types = types.filter(|(_, definition)| !definition.bases.is_empty());
         for (id, _) in types.take(20) {
             let class = ExpressionValue::Instance(DefinitionRef { file, id });
@@ -115,7 +115,7 @@ impl SymbolResolver<'_> {
                 if definition.kind == SymbolKind::Field
                     && LanguageFamily::of(loaded.language).id == FamilyId::C
                 {
-                    scopes.insert(loaded.symbols.name(definition.scope).to_owned());
+                    scopes.insert(loaded.name(definition.scope).to_owned());
                     found.push(ExpressionValue::Definition(DefinitionRef { file: *file, id }));
                 }
             }
@@ -134,7 +134,7 @@ impl SymbolResolver<'_> {
         if loaded.language != Language::Rust {
             return false;
         }
-        let mut parts = loaded.symbols.name(binding.written).rsplit("::");
+        let mut parts = loaded.name(binding.written).rsplit("::");
         let (_, before) = (parts.next(), parts.next());
         let is_module = |file: &FileId| is_module_named(&self.files.file(*file), name);
         // `extern crate grep_cli as cli` has one part.
@@ -148,7 +148,7 @@ impl SymbolResolver<'_> {
         file: &LoadedFile,
         of: DefinitionRef,
     ) -> Result<bool, StoreError> {
-        let name = file.symbols.name(file.definition(of.id).name);
+        let name = file.name(file.definition(of.id).name);
         let values = self.values_of_name(other, name, None, MAX_BASE_DEPTH)?;
         Ok(values.iter().any(
             |value| matches!(value, ExpressionValue::Definition(definition) if definition.file == of.file),
@@ -193,7 +193,7 @@ impl SymbolResolver<'_> {
         if file.language != Language::Rust {
             return vec![id];
         }
-        let named = file.definitions_named(file.symbols.name(of.name));
+        let named = file.definitions_named(file.name(of.name));
         named
             .filter(|(_, part)| part.scope == of.scope && part.kind.is_container())
             .map(|(id, _)| id)

@@ -29,7 +29,7 @@ pub(super) fn find(
         if definition.kind.is_container() {
             found.extend(subtypes(question, *target, limit)?);
         } else if let Some(owner) = question.type_of(*target) {
-            let name = file.symbols.name(definition.name);
+            let name = file.name(definition.name);
             for subtype in subtypes(question, owner, limit)? {
                 found.extend(question.resolver.own_members(subtype, name)?);
             }
@@ -84,7 +84,7 @@ fn direct_subtypes(
 ) -> Result<Vec<DefinitionRef>, SymbolError> {
     let resolver = question.resolver;
     let file = resolver.files.file(base.file);
-    let name = file.symbols.name(file.definition(base.id).name).to_owned();
+    let name = file.name(file.definition(base.id).name).to_owned();
     let family = LanguageFamily::of(file.language).id;
     let mut found = Vec::new();
     let (users, _) = resolver.files.using(&UsingQuery {
@@ -98,7 +98,7 @@ fn direct_subtypes(
         if LanguageFamily::of(loaded.language).id != family {
             continue;
         }
-        for (id, definition) in (0..).map(DefinitionId).zip(&loaded.symbols.definitions) {
+        for (id, definition) in (0..).map(DefinitionId).zip(loaded.definitions()) {
             let one = DefinitionRef { file: user, id };
             if definition.bases.is_empty() || !definition.kind.is_container() || one == base {
                 continue;
@@ -127,11 +127,10 @@ fn structural_subtypes(
     }
     let path = file.path_of(definition);
     let methods: Vec<&str> = file
-        .symbols
-        .definitions
+        .definitions()
         .iter()
-        .filter(|method| method.kind == SymbolKind::Method && file.symbols.name(method.scope) == path)
-        .map(|method| file.symbols.name(method.name))
+        .filter(|method| method.kind == SymbolKind::Method && file.name(method.scope) == path)
+        .map(|method| file.name(method.name))
         .collect();
     let Some(first) = methods.first() else {
         return Ok(Vec::new());

@@ -49,13 +49,13 @@ impl SymbolResolver<'_> {
         let mut pending = vec![file];
         while let Some(file) = pending.pop() {
             let loaded = self.files.file(file);
-            for binding in &loaded.symbols.imports {
+            for binding in loaded.imports() {
                 if binding.imported != ImportedName::Wildcard {
                     continue;
                 }
                 let found = self.import_files(file, &loaded, binding)?;
                 if found.is_empty() {
-                    let written = loaded.symbols.name(binding.written);
+                    let written = loaded.name(binding.written);
                     included.unresolved.insert(file_name(written).to_owned());
                 }
                 for found in found.iter() {

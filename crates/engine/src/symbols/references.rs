@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use docent_core::chunk::Rows;
+use docent_core::path::RepoPath;
 use docent_core::role::FileRole;
 use docent_core::symbols::{
     DefinitionId, ImportBinding, ImportedName, Reference, ReferenceRole, SymbolDefinition, SymbolKind, Target,
@@ -69,7 +70,9 @@ fn find(context: &SymbolContext<'_>, query: &ReferenceQuery<'_>) -> Result<Refer
             resolver: &resolver,
             deadline: context.deadline,
         };
-        match question.answer(context, query, &candidates) {
+        let answer = question.answer(context, query, &candidates);
+        resolver.files.check()?;
+        match answer {
             Err(SymbolError::Store(error)) => Err(error),
             answer => Ok(Some(answer)),
         }
@@ -108,9 +111,15 @@ pub(super) struct GradedUse {
     pub(super) grade: Grade,
 }
 
+/// The uses in one file.
+pub(super) struct FileGrades {
+    pub(super) file: FileId,
+    pub(super) uses: Vec<GradedUse>,
+}
+
 /// The uses of definitions.
 pub(super) struct GradedUses {
-    pub(super) by_file: Vec<(FileId, Vec<GradedUse>)>,
+    pub(super) by_file: Vec<(RepoPath, FileGrades)>,
     /// Files that use the name and were not followed, because too many do.
     pub(super) unfollowed: usize,
 }
@@ -173,14 +182,10 @@ impl ReferenceSearch<'_> {
         };
         let loaded = self.resolver.files.file(file);
         let is_same = |id: DefinitionId| {
-            loaded
-                .symbols
-                .definitions
-                .get(id.0 as usize)
-                .is_some_and(|definition| {
-                    loaded.symbols.name(definition.name) == candidate.name
-                        && loaded.symbols.name(definition.scope) == candidate.scope
-                })
+            loaded.definitions().get(id.0 as usize).is_some_and(|definition| {
+                loaded.name(definition.name) == candidate.name
+                    && loaded.name(definition.scope) == candidate.scope
+            })
         };
         let again = || {
             let mut named = loaded.definitions_named(&candidate.name);
@@ -198,8 +203,8 @@ impl ReferenceSearch<'_> {
     ) -> Result<HashSet<DefinitionRef>, StoreError> {
         let file = self.resolver.files.file(target.file);
         let definition = file.definition(target.id);
-        let name = file.symbols.name(definition.name);
-        let scope = file.symbols.name(definition.scope);
+        let name = file.name(definition.name);
+        let scope = file.name(definition.scope);
         let family = LanguageFamily::of(file.language);
         let mut same = HashSet::from([target]);
         let in_file = |loaded: &LoadedFile, at: FileId, same: &mut HashSet<DefinitionRef>| {
@@ -209,7 +214,7 @@ impl ReferenceSearch<'_> {
                 let is_same =
                     at == target.file || !(other.is_file_local || other.has_body && definition.has_body);
                 if is_same
-                    && loaded.symbols.name(other.scope) == scope
+                    && loaded.name(other.scope) == scope
                     && other.kind.is_container() == definition.kind.is_container()
                     && (other.kind == SymbolKind::Field) == (definition.kind == SymbolKind::Field)
                 {
@@ -238,7 +243,7 @@ impl ReferenceSearch<'_> {
         let mut unfollowed = 0;
         for target in targets {
             let file = self.resolver.files.file(target.file);
-            let name = file.symbols.name(file.definition(target.id).name).to_owned();
+            let name = file.name(file.definition(target.id).name).to_owned();
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -246,7 +251,9 @@ impl ReferenceSearch<'_> {
             beside.extend(owner_names(&file, file.definition(target.id)));
             all.extend(self.with_declarations(*target)?);
         }
-        let mut uses: BTreeMap<FileId, Vec<GradedUse>> = BTreeMap::new();
+        // Files that were known before come first, then the others by their paths.
+        let known = self.resolver.files.count();
+        let mut uses: BTreeMap<(usize, RepoPath), FileGrades> = BTreeMap::new();
         let mut next = 0;
         let defined = names.len();
         while let Some(name) = names.get(next).cloned() {
@@ -286,15 +293,21 @@ impl ReferenceSearch<'_> {
                         names.push(alias);
                     }
                 }
-                uses.entry(file).or_default().extend(graded);
+                let key = (file.rank(known), loaded.path.clone());
+                let found = uses.entry(key).or_insert(FileGrades {
+                    file,
+                    uses: Vec::new(),
+                });
+                found.uses.extend(graded);
             }
         }
-        for found in uses.values_mut() {
-            found.sort_by_key(|graded| graded.reference.at);
-            found.dedup_by_key(|graded| graded.reference.at);
+        for FileGrades { uses, .. } in uses.values_mut() {
+            uses.sort_by_key(|graded| graded.reference.at);
+            uses.dedup_by_key(|graded| graded.reference.at);
         }
+        let by_file = uses.into_iter().map(|((_, path), found)| (path, found));
         Ok(GradedUses {
-            by_file: uses.into_iter().collect(),
+            by_file: by_file.collect(),
             unfollowed,
         })
     }
@@ -348,7 +361,7 @@ impl ReferenceSearch<'_> {
         let family = LanguageFamily::of(loaded.language);
         let is_member = definition.kind == SymbolKind::Method
             || definition.kind == SymbolKind::Field
-            || !loaded.symbols.name(definition.scope).is_empty();
+            || !loaded.name(definition.scope).is_empty();
         match reference.target {
             Target::Scope => {
                 let is_visible = !definition.is_file_local || target.file == file;
@@ -398,7 +411,7 @@ impl ReferenceSearch<'_> {
                     id: parent,
                 });
         }
-        let scope = file.symbols.name(definition.scope);
+        let scope = file.name(definition.scope);
         let name = scope.rsplit('.').next().filter(|name| !name.is_empty())?;
         let values = self.resolver.values_of_name(of.file, name, None, 4).ok()?;
         values.into_iter().find_map(|value| match value {
@@ -434,16 +447,15 @@ impl ReferenceSearch<'_> {
         } = self.graded_uses(targets)?;
         outcome.unfollowed = unfollowed;
         let count = |grade: Grade| {
-            let graded = uses.iter().flat_map(|(_, uses)| uses);
+            let graded = uses.iter().flat_map(|(_, found)| &found.uses);
             graded.filter(|found| found.grade == grade).count()
         };
         (outcome.exact, outcome.by_name) = (count(Grade::Exact), count(Grade::ByName));
-        uses.sort_by_cached_key(|(file, uses)| {
-            let path = self.resolver.files.file(*file).path.clone();
+        uses.sort_by_cached_key(|(path, FileGrades { uses, .. })| {
             let is_call = |found: &GradedUse| {
                 found.reference.role == ReferenceRole::Call && found.grade == Grade::Exact
             };
-            let is_test = FileRole::of(&path) == FileRole::Test;
+            let is_test = FileRole::of(path) == FileRole::Test;
             let is_exact = uses.iter().any(|found| found.grade == Grade::Exact);
             (
                 is_test,
@@ -453,13 +465,13 @@ impl ReferenceSearch<'_> {
             )
         });
         let mut left = limit;
-        for (file, mut graded) in uses {
+        for (_, found) in uses {
             if left == 0 {
                 break;
             }
-            graded.truncate(left);
-            let loaded = self.resolver.files.file(file);
-            if let Some(shown) = show_uses(&loaded, &graded, files) {
+            let graded = &found.uses[..left.min(found.uses.len())];
+            let loaded = self.resolver.files.file(found.file);
+            if let Some(shown) = show_uses(&loaded, graded, files) {
                 left -= shown.uses.len();
                 outcome.files.push(shown);
             }
@@ -475,20 +487,22 @@ impl ReferenceSearch<'_> {
             return None;
         }
         let shown = ShownText::of(&loaded.path, &file.text);
-        Some(shown.symbol_of(&loaded.symbols, loaded.definition(of.id), NameMatch::Exact))
+        let definition = loaded.definition(of.id);
+        let (name, scope) = (loaded.name(definition.name), loaded.name(definition.scope));
+        Some(shown.symbol(definition, name, scope, NameMatch::Exact))
     }
 }
 
 /// Names that a file which uses a definition most likely has: its type, a constructor of it, its package.
 fn owner_names(file: &LoadedFile, definition: &SymbolDefinition) -> Vec<String> {
-    let scope = file.symbols.name(definition.scope);
+    let scope = file.name(definition.scope);
     let owner = scope.rsplit('.').next().unwrap_or_default();
     let mut names = Vec::new();
     if !owner.is_empty() {
         names.push(owner.to_owned());
         names.push(format!("New{owner}"));
     }
-    let package = file.symbols.package.rsplit('.').next().unwrap_or_default();
+    let package = file.package().rsplit('.').next().unwrap_or_default();
     if owner.is_empty() && !package.is_empty() {
         names.push(package.to_owned());
     }
@@ -498,12 +512,12 @@ fn owner_names(file: &LoadedFile, definition: &SymbolDefinition) -> Vec<String> 
 /// Names under which a file uses an import of `name`.
 fn aliases_of(loaded: &LoadedFile, name: &str) -> Vec<String> {
     let is_alias = |binding: &&ImportBinding| {
-        matches!(binding.imported, ImportedName::Name(imported) if loaded.symbols.name(imported) == name)
-            && loaded.symbols.name(binding.local) != name
+        matches!(binding.imported, ImportedName::Name(imported) if loaded.name(imported) == name)
+            && loaded.name(binding.local) != name
     };
-    let aliases = loaded.symbols.imports.iter().filter(is_alias);
+    let aliases = loaded.imports().iter().filter(is_alias);
     aliases
-        .map(|binding| loaded.symbols.name(binding.local).to_owned())
+        .map(|binding| loaded.name(binding.local).to_owned())
         .collect()
 }
 

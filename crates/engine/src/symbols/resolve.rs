@@ -36,6 +36,8 @@ pub(super) struct SymbolResolver<'a> {
     pub(super) files: LoadedFiles<'a>,
     pub(super) imports: Resolver<'a>,
     pub(super) resolved: RefCell<HashMap<(FileId, String), ImportedFiles>>,
+    /// By the importing file and the import as it is written.
+    pub(super) packages: RefCell<HashMap<(FileId, String), ExpressionValue>>,
     pub(super) values: RefCell<HashMap<(FileId, ExpressionId), Vec<ExpressionValue>>>,
     pub(super) exported: RefCell<HashMap<(FileId, String), Vec<ExpressionValue>>>,
     steps: Cell<usize>,
@@ -50,6 +52,9 @@ pub(super) enum ExpressionValue {
     Instance(DefinitionRef),
     /// An imported module or package.
     Module(Rc<Vec<FileId>>),
+    /// An imported package, by the paths of its files, which are in one directory. Those that define a name
+    /// are found without reading the others.
+    Package(Rc<Vec<String>>),
     Collection(Box<ExpressionValue>),
     /// Not of this project: a package, a module of the language.
     ExternalModule,
@@ -76,6 +81,7 @@ impl<'a> SymbolResolver<'a> {
             files,
             imports: Resolver::new(project),
             resolved: RefCell::default(),
+            packages: RefCell::default(),
             values: RefCell::default(),
             exported: RefCell::default(),
             steps: Cell::new(MAX_STEPS),
@@ -153,7 +159,7 @@ impl<'a> SymbolResolver<'a> {
             return Ok(Resolution::Unknown);
         };
         let mut values = Vec::new();
-        for binding in &loaded.symbols.imports {
+        for binding in loaded.imports() {
             let is_meant = match binding.imported {
                 ImportedName::Name(imported) => imported == id,
                 ImportedName::Default => binding.local == id,
@@ -163,7 +169,7 @@ impl<'a> SymbolResolver<'a> {
                 continue;
             }
             // `export { render }` hands on a name of this file.
-            values.extend(if loaded.symbols.name(binding.written).is_empty() {
+            values.extend(if loaded.name(binding.written).is_empty() {
                 self.values_of_name(file, name, None, MAX_DEPTH)?
             } else {
                 self.values_of_import(file, binding, MAX_DEPTH)?
@@ -200,14 +206,9 @@ impl<'a> SymbolResolver<'a> {
         let mut values = local;
         let mut is_imported = false;
         if let Some(id) = loaded.name_id(name) {
-            for binding in loaded
-                .symbols
-                .imports
-                .iter()
-                .filter(|binding| binding.local == id)
-            {
+            for binding in loaded.imports().iter().filter(|binding| binding.local == id) {
                 // `export default f` binds no name in the file.
-                if loaded.symbols.name(binding.written).is_empty() {
+                if loaded.name(binding.written).is_empty() {
                     continue;
                 }
                 is_imported = true;
@@ -223,7 +224,7 @@ impl<'a> SymbolResolver<'a> {
         }
         if values.is_empty() || has_impl_blocks {
             let known = values.len();
-            for binding in &loaded.symbols.imports {
+            for binding in loaded.imports() {
                 if binding.imported == ImportedName::Wildcard {
                     for target in self.import_files(file, &loaded, binding)?.iter() {
                         values.extend(self.exported(*target, name, depth)?);
@@ -260,8 +261,7 @@ impl<'a> SymbolResolver<'a> {
             let is_member = definition.parent.is_some_and(|parent| {
                 let parent = loaded.definition(parent);
                 parent.kind.is_container() && parent.kind != SymbolKind::Module
-            }) || definition.parent.is_none()
-                && !loaded.symbols.name(definition.scope).is_empty();
+            }) || definition.parent.is_none() && !loaded.name(definition.scope).is_empty();
             // In the body of a class, its members are plain names: `name = property(get_name)`.
             let is_in_body = definition.parent.is_some()
                 && definition.parent == within
@@ -304,7 +304,7 @@ impl<'a> SymbolResolver<'a> {
             let class = if is_type {
                 vec![ExpressionValue::Instance(DefinitionRef { file, id })]
             } else if is_outside_of_type(loaded, definition) {
-                let scope = loaded.symbols.name(definition.scope);
+                let scope = loaded.name(definition.scope);
                 let class = scope.rsplit('.').next().unwrap_or_default();
                 self.package_definitions(file, loaded, class, LanguageFamily::of(loaded.language))?
             } else {
@@ -350,18 +350,16 @@ impl<'a> SymbolResolver<'a> {
                 Visibility::File => false,
                 Visibility::Directory => {
                     candidate.directory() == loaded.directory()
-                        && (candidate.symbols.package == loaded.symbols.package
-                            || loaded.symbols.package.is_empty())
+                        && (candidate.package() == loaded.package() || loaded.package().is_empty())
                 }
-                Visibility::Package => candidate.symbols.package == loaded.symbols.package,
+                Visibility::Package => candidate.package() == loaded.package(),
                 Visibility::Program => true,
             };
             if !is_visible {
                 continue;
             }
             let top = candidate.definitions_named(name).filter(|(_, definition)| {
-                let is_top =
-                    definition.parent.is_none() && candidate.symbols.name(definition.scope).is_empty();
+                let is_top = definition.parent.is_none() && candidate.name(definition.scope).is_empty();
                 let is_enumerator = family.has_loose_constants && definition.kind == SymbolKind::Constant;
                 let in_module = definition
                     .parent
@@ -389,7 +387,7 @@ fn is_outside_of_type(file: &LoadedFile, definition: &SymbolDefinition) -> bool 
     let around = definition
         .parent
         .map(|parent| file.path_of(file.definition(parent)));
-    file.symbols.name(definition.scope) != around.unwrap_or_default()
+    file.name(definition.scope) != around.unwrap_or_default()
 }
 
 /// The definitions among values.
@@ -406,7 +404,7 @@ pub(super) fn as_resolution(values: &[ExpressionValue]) -> Resolution {
     let is_external = |value: &ExpressionValue| {
         matches!(
             value,
-            ExpressionValue::ExternalModule | ExpressionValue::Module(_)
+            ExpressionValue::ExternalModule | ExpressionValue::Module(_) | ExpressionValue::Package(_)
         )
     };
     if !values.is_empty() && values.iter().all(is_external) {

@@ -23,7 +23,7 @@ impl SymbolResolver<'_> {
         self.values.borrow_mut().insert((file, expression), Vec::new());
         let loaded = self.files.file(file);
         let of = |id: DefinitionId| DefinitionRef { file, id };
-        let values = match loaded.symbols.expressions.get(expression.0 as usize) {
+        let values = match loaded.expressions().get(expression.0 as usize) {
             None => Vec::new(),
             Some(Expression::Builtin) => vec![ExpressionValue::ExternalInstance],
             Some(Expression::Definition(id)) => vec![ExpressionValue::Definition(of(*id))],
@@ -33,7 +33,7 @@ impl SymbolResolver<'_> {
                 bases.into_iter().map(instance_of).collect()
             }
             Some(Expression::Name(name)) => {
-                let name = loaded.symbols.name(*name);
+                let name = loaded.name(*name);
                 let mut values = self.values_of_name(file, name, None, depth)?;
                 if values.is_empty() {
                     values = self.values_of_free_name(file, &loaded, name)?;
@@ -42,7 +42,7 @@ impl SymbolResolver<'_> {
             }
             Some(Expression::Member(receiver, name)) => {
                 let receivers = self.values_of(file, *receiver, depth)?;
-                self.values_of_member(&receivers, loaded.symbols.name(*name), depth)?
+                self.values_of_member(&receivers, loaded.name(*name), depth)?
             }
             Some(Expression::Call(callee)) => {
                 let mut values = Vec::new();
@@ -204,6 +204,7 @@ impl SymbolResolver<'_> {
                 let values = self.exported_by_all(files, name, depth)?;
                 Ok(as_resolution(&values))
             }
+            ExpressionValue::Package(paths) => self.exported_by_package(paths, name, depth),
             ExpressionValue::Definition(definition) | ExpressionValue::Instance(definition) => {
                 let own = self.own_members(*definition, name)?;
                 if !own.is_empty() {
@@ -231,9 +232,8 @@ impl SymbolResolver<'_> {
         let file = self.files.file(of.file);
         let path = file.path_of(file.definition(of.id));
         let family = LanguageFamily::of(file.language);
-        let is_member = |loaded: &LoadedFile, definition: &SymbolDefinition| {
-            loaded.symbols.name(definition.scope) == path
-        };
+        let is_member =
+            |loaded: &LoadedFile, definition: &SymbolDefinition| loaded.name(definition.scope) == path;
         let here = file
             .definitions_named(name)
             .filter(|(_, definition)| is_member(&file, definition));
@@ -268,7 +268,9 @@ impl SymbolResolver<'_> {
 fn instance_of(value: ExpressionValue) -> ExpressionValue {
     match value {
         ExpressionValue::Definition(definition) => ExpressionValue::Instance(definition),
-        ExpressionValue::ExternalModule | ExpressionValue::Module(_) => ExpressionValue::ExternalInstance,
+        ExpressionValue::ExternalModule | ExpressionValue::Module(_) | ExpressionValue::Package(_) => {
+            ExpressionValue::ExternalInstance
+        }
         other => other,
     }
 }

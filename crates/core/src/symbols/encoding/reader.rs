@@ -1,6 +1,7 @@
 //! Reads stored symbols, one section at a time.
 
 use std::cell::OnceCell;
+use std::cmp::Ordering;
 
 use super::varint::VarintReader;
 use super::{
@@ -29,11 +30,40 @@ pub struct SymbolsReader<'a> {
     name_table: OnceCell<NameTable>,
 }
 
-/// Decoded names, one after the other.
+/// The names of a file, one after the other.
 #[derive(Clone, Debug, Default)]
-struct NameTable {
+pub struct NameTable {
     text: String,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
+}
+
+impl NameTable {
+    /// The name with an id. Empty if there is none.
+    pub fn name(&self, NameId(id): NameId) -> &str {
+        let at = id as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.end(before));
+        self.text.get(start..self.end(at)).unwrap_or_default()
+    }
+
+    /// Where a name ends. The end of all if there is no such name.
+    fn end(&self, at: usize) -> usize {
+        self.ends.get(at).map_or(self.text.len(), |end| *end as usize)
+    }
+
+    /// The id of a name. `None` if the file does not have it.
+    pub fn find(&self, name: &str) -> Option<NameId> {
+        // Names are sorted.
+        let mut ids = 0..u32::try_from(self.ends.len()).ok()?;
+        while !ids.is_empty() {
+            let middle = ids.start + (ids.end - ids.start) / 2;
+            match self.name(NameId(middle)).cmp(name) {
+                Ordering::Equal => return Some(NameId(middle)),
+                Ordering::Less => ids.start = middle + 1,
+                Ordering::Greater => ids.end = middle,
+            }
+        }
+        None
+    }
 }
 
 /// The least bytes of an item, by which a damaged count is recognised.
@@ -108,22 +138,18 @@ impl<'a> SymbolsReader<'a> {
     }
 
     /// The name with an id. Empty if there is none.
-    pub fn name(&self, NameId(id): NameId) -> Result<&str, DecodeError> {
+    pub fn name(&self, name: NameId) -> Result<&str, DecodeError> {
         let table = if let Some(table) = self.name_table.get() {
             table
         } else {
-            let table = self.read_name_table()?;
+            let table = self.names()?;
             self.name_table.get_or_init(|| table)
         };
-        let at = id as usize;
-        let start = at.checked_sub(1).map_or(0, |before| {
-            table.ends.get(before).copied().unwrap_or(table.text.len())
-        });
-        let end = table.ends.get(at).copied().unwrap_or(start);
-        Ok(table.text.get(start..end).unwrap_or_default())
+        Ok(table.name(name))
     }
 
-    fn read_name_table(&self) -> Result<NameTable, DecodeError> {
+    /// All names.
+    pub fn names(&self) -> Result<NameTable, DecodeError> {
         let mut names = self.names;
         let mut text: Vec<u8> = Vec::with_capacity(2 * names.len());
         let mut ends = Vec::with_capacity(self.name_count as usize);
@@ -137,12 +163,12 @@ impl<'a> SymbolsReader<'a> {
             text.extend_from_within(start..start + shared);
             text.extend_from_slice(suffix);
             start = end;
-            ends.push(text.len());
+            ends.push(u32::try_from(text.len()).map_err(|_| DecodeError)?);
         }
         expect_end(&names)?;
         let text = String::from_utf8(text).map_err(|_| DecodeError)?;
         // A name may repeat a part of a character, but must not end inside one.
-        if ends.iter().all(|end| text.is_char_boundary(*end)) {
+        if ends.iter().all(|end| text.is_char_boundary(*end as usize)) {
             Ok(NameTable { text, ends })
         } else {
             Err(DecodeError)

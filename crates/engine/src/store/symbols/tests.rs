@@ -37,8 +37,12 @@ fn store(entries: Vec<StoreEntry>, batch: usize) -> EmbeddedChunks {
     store
 }
 
-fn paths(documents: Vec<SymbolsDocument>) -> Vec<String> {
-    documents.into_iter().map(|document| document.path).collect()
+/// The paths of found files, in order.
+fn paths(store: &EmbeddedSymbols, found: Result<FilesWithName, StoreError>) -> Vec<String> {
+    let files = found.unwrap().files.into_iter();
+    let mut paths: Vec<String> = files.map(|file| store.read_symbols(file).unwrap().path).collect();
+    paths.sort_unstable();
+    paths
 }
 
 fn zoo() -> EmbeddedChunks {
@@ -70,48 +74,37 @@ fn using(name: &str, limit: usize) -> UsingQuery<'_> {
 
 #[test]
 fn files_are_found_by_the_names_they_define_and_use() {
-    let store = zoo();
+    let chunks = zoo();
+    let store = chunks.embedded_symbols();
     assert_eq!(
-        paths(store.files_defining("tusk", usize::MAX).unwrap().documents),
+        paths(&store, store.files_defining("tusk", usize::MAX)),
         ["src/b.rs"]
     );
+    assert_eq!(paths(&store, store.files_using(&using("tusk", 9))), ["src/a.rs"]);
     assert_eq!(
-        paths(store.files_using(&using("tusk", 9)).unwrap().documents),
-        ["src/a.rs"]
-    );
-    assert_eq!(
-        paths(store.files_using(&using("Ice", 9)).unwrap().documents),
+        paths(&store, store.files_using(&using("Ice", 9))),
         ["src/a.rs", "src/b.rs", "src/c.rs"]
     );
     assert_eq!(
-        paths(
-            store
-                .files_defining("operator bool", usize::MAX)
-                .unwrap()
-                .documents
-        ),
+        paths(&store, store.files_defining("operator bool", usize::MAX)),
         ["src/c.rs"]
     );
     let long = "x".repeat(MAX_TERM_BYTES + 1);
     for name in ["", "Tusk", "ice", "tus", long.as_str()] {
         assert_eq!(
-            store.files_defining(name, usize::MAX).unwrap().documents,
+            store.files_defining(name, usize::MAX).unwrap().files,
             [],
             "{name}"
         );
-        assert_eq!(
-            store.files_using(&using(name, 9)).unwrap().documents,
-            [],
-            "{name}"
-        );
+        assert_eq!(store.files_using(&using(name, 9)).unwrap().files, [], "{name}");
     }
     assert_eq!(store.count_symbol_files().unwrap(), 3);
-    assert_eq!(store.count_chunks().unwrap(), 1);
+    assert_eq!(chunks.count_chunks().unwrap(), 1);
 }
 
 #[test]
 fn the_symbols_of_a_path_are_read_as_they_were_written() {
-    let store = zoo();
+    let store = zoo().embedded_symbols();
     let expected = SymbolsDocument {
         path: "src/a.rs".into(),
         content_hash: u64::MAX - 7,
@@ -128,7 +121,7 @@ fn the_symbols_of_a_path_are_read_as_they_were_written() {
 
 #[test]
 fn names_are_found_by_prefix_case_and_one_edit() {
-    let store = zoo();
+    let store = zoo().embedded_symbols();
     assert_eq!(
         store.names_with_prefix("Walrus", 9).unwrap(),
         ["Walrus", "WalrusColony"]
@@ -155,8 +148,15 @@ fn removed_symbols_are_not_found() {
     change.remove("src/b.rs");
     change.commit(100_001).unwrap();
     drop(change);
+    let before = store.embedded_symbols();
     store.reload().unwrap();
-    assert_eq!(store.files_defining("tusk", usize::MAX).unwrap().documents, []);
+    assert_eq!(
+        paths(&before, before.files_defining("tusk", usize::MAX)),
+        ["src/b.rs"],
+        "one state of the store stays as it is"
+    );
+    let store = store.embedded_symbols();
+    assert_eq!(store.files_defining("tusk", usize::MAX).unwrap().files, []);
     assert_eq!(store.symbols_of("src/b.rs").unwrap(), None);
     assert_eq!(store.names_with_prefix("W", 9).unwrap(), ["WalrusColony"]);
     assert_eq!(store.similar_names("tuskz", 9).unwrap(), ["tusks"]);
@@ -169,11 +169,10 @@ fn a_cut_list_of_files_is_the_same_in_any_segments() {
     let answers = [1, 7, 40].map(|step: usize| {
         let numbers = (1..41).map(|number| number * step % 41);
         let entries = numbers.map(|number| symbols(&format!("{number}.rs"), &["a"], &["Ice"]));
-        let store = store(entries.collect(), step);
-        paths(store.files_using(&using("Ice", 10)).unwrap().documents)
+        let store = store(entries.collect(), step).embedded_symbols();
+        paths(&store, store.files_using(&using("Ice", 10)))
     });
     assert_eq!(answers[0].len(), 10);
-    assert!(answers[0].is_sorted());
     assert_eq!([&answers[0], &answers[0]], [&answers[1], &answers[2]]);
 }
 
@@ -262,4 +261,24 @@ fn symbols_change_no_score() {
     assert_eq!(answers[0].0.len(), 60);
     assert_eq!(answers[0].1.len(), 56);
     assert_eq!(answers[0], answers[1]);
+}
+
+#[test]
+fn the_only_field_of_a_document_is_found_in_its_bytes() {
+    for length in [0, 1, 127, 128, 20_000] {
+        let mut entry = SymbolsEntry::default();
+        entry.document.path = "a.rs".into();
+        entry.document.bytes = vec![7; length];
+        let written = entry.document.to_bytes();
+        let store = store(vec![StoreEntry::Symbols(entry)], 1).embedded_symbols();
+        let document = store.stored(0).unwrap().get_document_bytes(0).unwrap();
+        assert_eq!(bytes_of_only_field(&document), Some(&written[..]), "{length}");
+        for end in 0..document.len().min(20) {
+            assert_eq!(
+                bytes_of_only_field(&document[..end]),
+                None,
+                "{length}, cut at {end}"
+            );
+        }
+    }
 }
