@@ -7,8 +7,11 @@ questions are those of `run.py tasks prepare`; each is asked by the subject of t
 """
 
 import json
+import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -77,12 +80,23 @@ def codegraph(args, root, asked):
 
     copy = args.work / "codegraph" / root.name
     if not (copy / ".codegraph").exists():
-        shutil.copytree(root, copy, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(root, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         subprocess.run([args.codegraph, "init", "-y", copy], check=True, stdout=subprocess.DEVNULL)
     server = Server([args.codegraph, "serve", "--mcp", "--path", copy])
     for key, query in asked:
         yield key, server.call("codegraph_explore", {"query": query, "maxFiles": 10})["content"][0]["text"]
     server.close()
+    end_daemon(copy / ".codegraph" / "daemon.pid")
+    shutil.rmtree(copy)
+
+
+def end_daemon(file):
+    """Ends the daemon that this run's codegraph server started for its copy of the project."""
+    if file.exists() and (found := re.search(r"\d+", file.read_text("utf-8"))):
+        try:
+            os.kill(int(found[0]), signal.SIGTERM)
+        except ProcessLookupError:
+            pass
 
 
 def answers(args, tool, name, root, asked):
