@@ -19,9 +19,10 @@ from definitions import GRAMMARS, enclosing, extension_of, functions
 from docents import Docent
 from sessions import Edit, Read, Search, entire, relative, vorflux
 from tasks import HERE, git, mirror_of
-from visible import names, sections, shows
+from visible import files_of, lines_of, names, sections, shows
 
 PER_SESSION = 3
+MAX_CONTEXT = 10  # of grep_codebase
 SOURCES = {"vorflux": ("piyushhhxyz/vorflux-swe-benchmarks", vorflux), "entire": ("entireio/cli", entire)}
 ALSO_TUNED_ON = {"django/django"}
 PRINTED = re.compile(r"^(?:(?P<path>[^\s:]+?\.\w+)[:-])?(?P<line>\d+)[:-](?P<text>.*)$")
@@ -138,7 +139,7 @@ def arguments(search, form):
     if paths:
         given["paths"] = paths
     if search.before or search.after:
-        given["contextLines"] = max(search.before, search.after)
+        given["contextLines"] = min(max(search.before, search.after), MAX_CONTEXT)
     return given
 
 
@@ -180,7 +181,7 @@ def replay(args):
                 continue
             docent = Docent(args.docent, root, args.work / "home", args.form)
             for pair, search in group:
-                answer = docent.ask("grep_codebase", arguments(search, args.form))
+                answer = docent.try_asking("grep_codebase", arguments(search, args.form))
                 lines = (root / pair["path"]).read_text("utf-8", "replace").split("\n")
                 then = docent.ask("read_file", {"path": pair["path"], "ranges": [f"{pair['start']}-{pair['end']}"]})
                 row = {"id": pair["id"], "held": held(root, pair, lines, answer), "answer": len(answer), "read": len(then)}
@@ -194,9 +195,11 @@ def check_out(args, repo, commit):
     """One working copy for each project, moved from commit to commit."""
     root = (args.work / "reads" / repo.partition("/")[2]).resolve()
     if not root.exists():
-        git(args.work, "clone", "-q", "--shared", "--no-checkout", str(mirror_of(args.mirrors, repo).resolve()), str(root))
+        git(args.work, "clone", "-q", "--no-checkout", str(mirror_of(args.mirrors, repo).resolve()), str(root))
     git(root, "checkout", "-q", "-f", "--detach", commit)
     git(root, "clean", "-fdxq")
+    files_of.cache_clear()
+    lines_of.cache_clear()
     return root
 
 

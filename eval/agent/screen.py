@@ -22,6 +22,7 @@ from visible import seen
 from windows import Windows
 
 SIZES = (2000, 4000, 8000)
+MAX_QUERY = 500  # of context_search
 TOOLS = ("contract", "compact", "semble", "bm25", "rg", "codegraph")
 
 
@@ -29,7 +30,7 @@ def variants(task):
     """Pairs of a key and a query."""
     yield f"{task['id']}", task["subject"]
     if task["paragraph"]:
-        yield f"{task['id']}+", task["subject"] + ". " + task["paragraph"]
+        yield f"{task['id']}+", (task["subject"] + ". " + task["paragraph"])[:MAX_QUERY]
 
 
 def by_project(work):
@@ -42,7 +43,7 @@ def by_project(work):
 def contract(args, root, asked):
     docent = Docent(args.docent, root, args.work / "home", "contract")
     for key, query in asked:
-        yield key, docent.ask("context_search", {"query": query, "limit": 10})
+        yield key, docent.fresh().ask("context_search", {"query": query, "limit": 10})
     docent.close()
 
 
@@ -50,7 +51,7 @@ def compact(args, root, asked):
     """One answer for each size, since the compact form chooses what fits."""
     docent = Docent(args.docent, root, args.work / "home", "compact")
     for key, query in asked:
-        yield key, {str(size): docent.ask("context_search", {"query": query, "maxChars": size}) for size in SIZES}
+        yield key, {str(size): docent.fresh().ask("context_search", {"query": query, "maxChars": size}) for size in SIZES}
     docent.close()
 
 

@@ -31,7 +31,7 @@ AIMS = {"grep": 2500, "search": 2200, "read": 1.1, "log": 2000}
 def check_out(args, name):
     root = (args.work / "sizes" / name.partition("/")[2]).resolve()
     if not root.exists():
-        git(args.work, "clone", "-q", "--shared", str(mirror_of(args.mirrors, name).resolve()), str(root))
+        git(args.work, "clone", "-q", str(mirror_of(args.mirrors, name).resolve()), str(root))
     return root
 
 
@@ -86,11 +86,14 @@ def measure(args, name):
     root, dice = check_out(args, name), random.Random(5)
     docent = Docent(args.docent, root, args.work / "home", args.form)
     sizes = {"grep": [len(docent.ask("grep_codebase", {"pattern": word})) for word in common_words(root, dice)]}
-    sizes["search"] = [len(docent.ask("context_search", {"query": query[:500]})) for query in subjects(root)]
+    sizes["search"] = [len(docent.fresh().ask("context_search", {"query": query[:500]})) for query in subjects(root)]
     sizes["read"] = []
     for path, one in some_functions(root, dice):
         own = sum(len(line) + 1 for line in lines_of(str(root), path)[one.start - 1 : one.end])
-        sizes["read"].append(len(docent.ask("read_file", {"path": path, "symbol": one.name})) / own)
+        try:
+            sizes["read"].append(len(docent.ask("read_file", {"path": path, "symbol": one.name})) / own)
+        except ValueError as error:
+            print(error, file=sys.stderr)  # Files that docent refuses to show by their names.
     sizes["log"] = [len(docent.ask("git_log", {"filePath": path, "maxCount": COMMITS})) for path in some_files(root, dice)]
     docent.close()
     return sizes

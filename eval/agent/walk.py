@@ -89,11 +89,11 @@ def with_docent(docent, form, root, question, screen):
         return
     files = list(dict.fromkeys(path for path, _ in sections(str(root), answer) if path))
     for path in files[:3]:
-        outline = docent.ask("read_file", {"path": path, "outline": True})
+        outline = docent.try_asking("read_file", {"path": path, "outline": True})
         if not screen.show(f"outline {path}", outline, counts=False):
             return
         for start, end in best_definitions(readable(outline), question, 3):
-            text = docent.ask("read_file", {"path": path, "ranges": [f"{start}-{end}"]})
+            text = docent.try_asking("read_file", {"path": path, "ranges": [f"{start}-{end}"]})
             if not screen.show(f"read {path}:{start}-{end}", text, path=path):
                 return
     for word in rarest(root, words_of(question))[:2]:
@@ -134,7 +134,7 @@ def walk(args):
         docent = Docent(args.docent, root, args.work / "home", args.form)
         for task in tasks:
             one, other = Screen(root, task["functions"]), Screen(root, task["functions"])
-            with_docent(docent, args.form, root, task["subject"], one)
+            with_docent(docent.fresh(), args.form, root, task["subject"], one)
             with_shell(root, task["subject"], other)
             rows.append({"id": task["id"], "repo": name, "docent": one.result(), "shell": other.result()})
         docent.close()
