@@ -137,15 +137,6 @@ impl TerminalPage {
         )
     }
 
-    /// A numbered line of a file, dim unless it is a match.
-    pub(crate) fn numbered_line(&mut self, number: u64, text: &str, is_match: bool) -> io::Result<()> {
-        if is_match {
-            writeln!(self.out, "{NUMBER}{number:>5}{NUMBER:#}  {text}")
-        } else {
-            writeln!(self.out, "{DIM}{number:>5}  {text}{DIM:#}")
-        }
-    }
-
     /// Text as it is, escapes included; a line end is added on a terminal only.
     pub(crate) fn verbatim(&mut self, text: &str) -> io::Result<()> {
         self.out.flush()?;

@@ -25,7 +25,7 @@ use crate::tools::arguments::Object;
 use crate::tools::call::Audience;
 use crate::tools::consent::Consent;
 use crate::tools::dispatch::{CallContext, Dispatch, ToolAnswer};
-use crate::tools::tool::{DefaultArgument, ShowAnswer, Tool};
+use crate::tools::tool::{DefaultArgument, Tool};
 
 /// `docent serve`.
 pub(super) fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyhow::Result<ExitCode> {
@@ -102,8 +102,6 @@ pub(super) enum CallOutput {
         /// The answer is mostly markdown of the project.
         is_markdown: bool,
     },
-    /// Laid out by the tool.
-    Shown(ShowAnswer, TerminalPage),
 }
 
 impl CallOutput {
@@ -111,7 +109,7 @@ impl CallOutput {
     fn form(&self) -> Option<AnswerForm> {
         match self {
             Self::AsConfigured => None,
-            Self::ContractText | Self::Shown(..) => Some(AnswerForm::Contract),
+            Self::ContractText => Some(AnswerForm::Contract),
             Self::CompactText | Self::CompactPage { .. } => Some(AnswerForm::Compact),
         }
     }
@@ -119,7 +117,6 @@ impl CallOutput {
     /// True if a person at a terminal reads the answer and can scroll.
     fn is_for_person(&self) -> bool {
         match self {
-            Self::Shown(..) => true,
             Self::CompactPage { page, .. } => page.is_terminal(),
             Self::AsConfigured | Self::ContractText | Self::CompactText => false,
         }
@@ -169,7 +166,7 @@ pub(super) fn make_call(
     }
     let session = Session::new(dispatch.project.sessions.clone());
     let deadline = dispatch.deadline();
-    let is_page = matches!(output, CallOutput::Shown(..) | CallOutput::CompactPage { .. });
+    let is_page = matches!(output, CallOutput::CompactPage { .. });
     let progress_bar = is_page.then(IndexProgress::default);
     let caller = CallContext {
         session: &session,
@@ -198,13 +195,6 @@ pub(super) fn make_call(
 /// Prints an answer or its failure.
 fn print_answer(answer: ToolAnswer, output: CallOutput) -> io::Result<()> {
     match (answer.failure, output) {
-        (None, CallOutput::Shown(show, mut page)) => {
-            show(
-                &answer.structured.unwrap_or(Value::String(answer.text)),
-                &mut page,
-            )?;
-            page.finish()?;
-        }
         (
             None,
             CallOutput::CompactPage {
@@ -219,7 +209,7 @@ fn print_answer(answer: ToolAnswer, output: CallOutput) -> io::Result<()> {
             }
             page.finish()?;
         }
-        (Some(failure), CallOutput::Shown(..) | CallOutput::CompactPage { .. }) => {
+        (Some(failure), CallOutput::CompactPage { .. }) => {
             terminal::complain(&failure.sentence());
         }
         (_, CallOutput::AsConfigured | CallOutput::ContractText | CallOutput::CompactText) => {

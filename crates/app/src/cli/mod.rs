@@ -120,13 +120,13 @@ fn call_tool(
         arguments,
         paths: PathBase::WorkingDirectory,
         default_argument: tool.command.default_argument,
-        output: match tool.command.show {
-            _ if given.get_flag("json") => CallOutput::ContractText,
-            Some(show) => CallOutput::Shown(show, TerminalPage::new(colour)),
-            None => CallOutput::CompactPage {
+        output: if given.get_flag("json") {
+            CallOutput::ContractText
+        } else {
+            CallOutput::CompactPage {
                 page: TerminalPage::new(colour),
                 is_markdown: tool.command.is_markdown,
-            },
+            }
         },
     };
     make_call(flags, tools, planned)

@@ -238,7 +238,7 @@ fn add(a: i32) {
             first: 1,
             last: 2,
             name: "",
-            language: Language::Text,
+            language: Language::Markdown,
             text: &text,
             marked: &[],
         };
@@ -255,7 +255,7 @@ fn add(a: i32) {
         ) {
             let marked: Vec<usize> = marked.into_iter().collect();
             let count = text.lines().count();
-            let body = Body { first: 10, last: 9 + count, name: "", language: Language::Text, text: &text, marked: &marked };
+            let body = Body { first: 10, last: 9 + count, name: "", language: Language::Markdown, text: &text, marked: &marked };
             if let Some(shown) = show_body(&body, room) {
                 prop_assert!(shown.chars().count() <= room);
                 for line in marked.iter().filter(|line| (10..10 + count).contains(line)) {

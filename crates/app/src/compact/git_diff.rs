@@ -327,7 +327,7 @@ fn classify(file: &FileDiff) -> Option<LeftOut> {
         .unwrap_or_default()
         .to_lowercase();
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-    if LOCK_FILES.contains(&name.as_str()) || name.ends_with(".lock") {
+    if LOCK_FILES.contains(&name.as_str()) || ends(&[".lock"]) {
         return Some(LeftOut::LockFile);
     }
     let lines = file.patch.lines().count().max(1);

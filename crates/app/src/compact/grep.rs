@@ -173,11 +173,11 @@ fn explain_no_match(answer: &GrepAnswer<'_>) -> String {
 }
 
 fn write_notices(answer: &GrepAnswer<'_>) -> String {
-    answer
-        .notices
-        .iter()
-        .map(|sentence| format!("note: {}\n", reveal_part(sentence)))
-        .collect()
+    let mut text = String::new();
+    for sentence in answer.notices {
+        text += &format!("note: {}\n", reveal_part(sentence));
+    }
+    text
 }
 
 /// Counts the matches that are not shown, by file.
@@ -353,14 +353,13 @@ fn add_bodies(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room:
 /// The text of a group's definition, in at most `room` characters.
 fn show_group(file: &GrepFile<'_>, group: &MatchGroup<'_>, room: usize) -> Option<String> {
     let lines = file.text.lines().count();
-    let (first, last, name) = match group.definition {
-        Some(one) => (one.first, one.last, one.name.as_str()),
-        None => {
-            let (first, last) = (group.matches.first()?.line, group.matches.last()?.line);
-            let last = last.min(first + 2 * LINES_AROUND);
-            let first = first.saturating_sub(LINES_AROUND).max(1);
-            (first, (last + LINES_AROUND).min(lines), "")
-        }
+    let (first, last, name) = if let Some(one) = group.definition {
+        (one.first, one.last, one.name.as_str())
+    } else {
+        let (first, last) = (group.matches.first()?.line, group.matches.last()?.line);
+        let last = last.min(first + 2 * LINES_AROUND);
+        let first = first.saturating_sub(LINES_AROUND).max(1);
+        (first, (last + LINES_AROUND).min(lines), "")
     };
     if lines == 0 || last > lines {
         return None;

@@ -80,6 +80,7 @@ pub(crate) fn read_compact(
 
 /// The outline of a file that is too long to be shown as a whole. `None` if it has no definitions.
 fn outline_long_file(source: &PartSource<'_>, lines: usize, room: usize) -> Option<String> {
+    const ADVICE: &str = "… read with symbol, ranges or focus";
     let chars = length(source.text);
     // Without a grammar there are no definitions, and a megabyte of text need not be cut into chunks.
     if chars <= room || !has_grammar(Language::of_file(source.path, source.text)) {
@@ -89,7 +90,6 @@ fn outline_long_file(source: &PartSource<'_>, lines: usize, room: usize) -> Opti
     if outline.definitions.is_empty() {
         return None;
     }
-    const ADVICE: &str = "… read with symbol, ranges or focus";
     let header = long_file_header(&shown_path(source), lines, chars);
     let text = show_file_outline(&outline, &header, room.saturating_sub(length(ADVICE) + 1));
     Some(format!("{text}\n{ADVICE}"))
@@ -262,7 +262,7 @@ pub(crate) fn fold_content(
     }
     let mut content = shown.finish();
     while json_length(&content) > budget {
-        let (kept, _) = fit(&content, budget, |text| Cow::Borrowed(text));
+        let (kept, _) = fit(&content, budget, Cow::Borrowed);
         content.truncate(kept);
     }
     let all: usize = spans.iter().map(|(first, last)| last + 1 - first).sum();

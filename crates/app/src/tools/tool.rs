@@ -3,7 +3,6 @@
 //!
 //! How a call reaches the function is in `dispatch`.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,6 @@ use super::call::{Call, Reply};
 use super::failure::{Dialect, Failure};
 use super::queue::CallWeight;
 use crate::project::Project;
-use crate::terminal::TerminalPage;
 
 /// One tool.
 pub(crate) struct Tool {
@@ -87,8 +85,6 @@ pub(crate) struct ToolCommand {
     pub(crate) name: &'static str,
     /// Arguments given by position, in this order.
     pub(crate) positional: &'static [&'static str],
-    /// Writes the answer for people. `None` for tools that have a compact form, which people read too.
-    pub(crate) show: Option<ShowAnswer>,
     /// The compact answer is mostly markdown of the project.
     pub(crate) is_markdown: bool,
     pub(crate) default_argument: Option<DefaultArgument>,
@@ -97,8 +93,6 @@ pub(crate) struct ToolCommand {
     /// The argument and its value that `--json` adds, for tools that answer with text unless asked for JSON.
     pub(crate) json_flag: Option<(&'static str, &'static str)>,
 }
-
-pub(crate) type ShowAnswer = fn(&Value, &mut TerminalPage) -> io::Result<()>;
 
 /// An argument that is required of clients and optional on the command line.
 #[derive(Clone, Copy)]
@@ -136,7 +130,6 @@ impl Tool {
             command: ToolCommand {
                 name,
                 positional: &[],
-                show: Some(|value, page| page.json(value)),
                 is_markdown: false,
                 default_argument: None,
                 filters: false,
@@ -267,67 +260,35 @@ impl Tool {
         (self.choose_slow_after)(arguments).unwrap_or(self.slow_after)
     }
 
-    pub(crate) fn cli(
-        self,
-        command: &'static str,
-        positional: &'static [&'static str],
-        show: ShowAnswer,
-    ) -> Self {
-        self.with_command(command, positional, Some(show))
-    }
-
-    /// The command of a tool that has a compact form.
-    pub(crate) fn cli_compact(self, command: &'static str, positional: &'static [&'static str]) -> Self {
-        self.with_command(command, positional, None)
-    }
-
-    fn with_command(
-        mut self,
-        name: &'static str,
-        positional: &'static [&'static str],
-        show: Option<ShowAnswer>,
-    ) -> Self {
-        self.command = ToolCommand {
-            name,
-            positional,
-            show,
-            is_markdown: false,
-            default_argument: None,
-            filters: false,
-            json_flag: None,
-        };
+    /// The command of the tool, and the arguments that it takes by position.
+    pub(crate) fn cli(mut self, command: &'static str, positional: &'static [&'static str]) -> Self {
+        self.command.name = command;
+        self.command.positional = positional;
         self
     }
 
-    /// After `cli_compact`: the answer is mostly markdown, which gets its colours on a terminal.
+    /// The answer is mostly markdown, which gets its colours on a terminal.
     pub(crate) fn markdown_page(mut self) -> Self {
         self.command.is_markdown = true;
         self
     }
 
-    /// After `cli`: an argument that is filled in if a person leaves it out.
+    /// An argument that is filled in if a person leaves it out.
     pub(crate) fn default_argument(mut self, argument: DefaultArgument) -> Self {
         self.command.default_argument = Some(argument);
         self
     }
 
-    /// After `cli`: arguments that depend on the project are given as `--filter KEY=VALUE`.
+    /// Arguments that depend on the project are given as `--filter KEY=VALUE`.
     pub(crate) fn filters(mut self) -> Self {
         self.command.filters = true;
         self
     }
 
-    /// After `cli`: `--json` adds this argument, unless it is given.
+    /// `--json` adds this argument, unless it is given.
     pub(crate) fn json_flag(mut self, argument: &'static str, value: &'static str) -> Self {
         self.command.json_flag = Some((argument, value));
         self
-    }
-
-    /// Like `cli`, for a tool that answers in markdown, which people can read as it is.
-    pub(crate) fn cli_text(self, command: &'static str, positional: &'static [&'static str]) -> Self {
-        self.cli(command, positional, |answer, page| {
-            page.markdown(answer.as_str().unwrap_or_default())
-        })
     }
 }
 

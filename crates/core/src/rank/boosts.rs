@@ -115,11 +115,14 @@ impl Boosts {
     /// The same boosts, lowered or raised in proportion so that their product is `target`.
     fn with_product(self, target: f64) -> Self {
         let product = self.product();
-        // Without a boost there is no proportion, and the logarithm of 1 cannot be divided by.
-        if product.to_bits() == target.to_bits() || !(product.ln().abs() > 0.0) || target <= 0.0 {
+        if product.to_bits() == target.to_bits() {
             return self;
         }
         let share = target.ln() / product.ln();
+        // Without a boost there is no proportion: the logarithm of 1 cannot be divided by.
+        if !share.is_finite() {
+            return self;
+        }
         Self {
             recency: self.recency.powf(share),
             module: self.module.powf(share),

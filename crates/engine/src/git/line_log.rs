@@ -256,10 +256,8 @@ impl Repository {
                         .filter(|_| header.names().all(|name| self.allows(name, access)));
                     change.withheld |= name.is_none();
                     let location = self.runner.location();
-                    change.path = name
-                        .and_then(|name| location.in_project(name))
-                        .unwrap_or_default()
-                        .to_owned();
+                    let path = name.and_then(|name| location.in_project(name));
+                    path.unwrap_or_default().clone_into(&mut change.path);
                 } else {
                     header.read_line(line);
                     continue;
@@ -466,7 +464,9 @@ mod tests {
     fn a_header_whose_lines_disagree_has_no_name() {
         let name = |lines: &[&str]| {
             let mut header = PatchHeader::default();
-            lines.iter().for_each(|line| header.read_line(line.as_bytes()));
+            for line in lines {
+                header.read_line(line.as_bytes());
+            }
             header.name().map(str::to_owned)
         };
         let read = name(&["diff --git a/x y b/x y", "--- a/x y\t", "+++ b/x y\t"]);

@@ -38,6 +38,10 @@ pub struct LogQuery {
 
 /// A page of commits.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts about one history, each shown as a sentence"
+)]
 pub struct CommitLog {
     pub commits: Vec<Commit>,
     /// There are further commits.

@@ -58,9 +58,9 @@ impl Git {
             self.with_private_folder(|folder| {
                 let copy = WorkTreeCopy::copy_index(folder, repository, deadline)?;
                 let staged = copy.list_staged(&repository.runner, &commit, limit, deadline)?;
-                let staged = staged.into_iter().map(lossy_text).collect();
+                let staged: Vec<String> = staged.into_iter().map(lossy_text).collect();
                 Ok(PendingFiles {
-                    staged: repository.names_in_project(staged),
+                    staged: repository.names_in_project(&staged),
                     untracked: repository.list_untracked(&copy, limit, deadline)?,
                 })
             })
@@ -104,10 +104,10 @@ impl Repository {
             }
             Ok(names)
         })?;
-        Ok(self.names_in_project(names))
+        Ok(self.names_in_project(&names))
     }
 
-    fn names_in_project(&self, names: Vec<String>) -> Vec<String> {
+    fn names_in_project(&self, names: &[String]) -> Vec<String> {
         let location = self.runner.location();
         names
             .iter()

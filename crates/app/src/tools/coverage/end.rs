@@ -32,7 +32,7 @@ const NOTICE_CHARS: usize = 250;
 pub(crate) fn tool() -> Tool {
     Tool::new("end_coverage_snapshot", Group::Coverage, ABOUT, run)
         .answers::<Output>()
-        .cli_compact("coverage end", &["snapshotId"])
+        .cli("coverage end", &["snapshotId"])
         .default_argument(REPORT)
 }
 

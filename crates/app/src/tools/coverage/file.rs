@@ -48,7 +48,7 @@ const MAX_NAMED_FILES: usize = 10;
 pub(crate) fn tool() -> Tool {
     Tool::new("get_file_coverage", Group::Coverage, ABOUT, run)
         .answers::<Output>()
-        .cli_compact("coverage file", &["filePaths"])
+        .cli("coverage file", &["filePaths"])
         .default_argument(REPORT)
 }
 

@@ -17,7 +17,7 @@ const ABOUT: &str = "Line coverage of the entire project in percent, from an LCO
 pub(crate) fn tool() -> Tool {
     Tool::new("get_overall_coverage", Group::Coverage, ABOUT, run)
         .answers::<Output>()
-        .cli_compact("coverage", &[])
+        .cli("coverage", &[])
         .default_argument(REPORT)
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("start_coverage_snapshot", Group::Coverage, ABOUT, run)
         .answers::<Output>()
         .adds()
-        .cli_compact("coverage start", &[])
+        .cli("coverage start", &[])
         .default_argument(REPORT)
 }
 

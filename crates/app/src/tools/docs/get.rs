@@ -29,7 +29,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("get_doc", Group::Docs, ABOUT, run)
         .strict()
         .slow_after(Duration::from_secs(2))
-        .cli_compact("doc", &["chunk_id"])
+        .cli("doc", &["chunk_id"])
         .markdown_page()
 }
 

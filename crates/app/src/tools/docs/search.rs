@@ -45,7 +45,7 @@ pub(crate) fn tool() -> Tool {
         .adapt(describe)
         .indented()
         .slow_after(Duration::from_secs(2))
-        .cli_compact("docs", &["query"])
+        .cli("docs", &["query"])
         .filters()
 }
 

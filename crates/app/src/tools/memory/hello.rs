@@ -17,7 +17,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("hello", Group::Memory, ABOUT, run)
         .answers::<Output>()
         .per_minute(100)
-        .cli_compact("hello", &["name"])
+        .cli("hello", &["name"])
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -35,7 +35,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("read_repo_file", Group::Memory, ABOUT, run)
         .answers::<Output>()
         .per_minute(100)
-        .cli_compact("repo-file", &["path"])
+        .cli("repo-file", &["path"])
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -188,16 +188,13 @@ fn show_part(
             });
         }
     };
-    let (content, mut notices, is_revealed) = match focus {
-        Some(question) => {
-            let folded = fold_content(source, &spans, question, budget);
-            (folded.content, vec![folded.notice], folded.is_revealed)
-        }
-        None => {
-            let shown = source.show_spans(&spans, budget);
-            let notices = shown.notices(lines);
-            (shown.content, notices, shown.is_revealed)
-        }
+    let (content, mut notices, is_revealed) = if let Some(question) = focus {
+        let folded = fold_content(source, &spans, question, budget);
+        (folded.content, vec![folded.notice], folded.is_revealed)
+    } else {
+        let shown = source.show_spans(&spans, budget);
+        let notices = shown.notices(lines);
+        (shown.content, notices, shown.is_revealed)
     };
     notices.extend(is_revealed.then(|| REVEALED.to_owned()));
     Ok(Output {

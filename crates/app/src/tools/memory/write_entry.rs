@@ -24,7 +24,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("write_memory_entry", Group::Memory, ABOUT, run)
         .answers::<Output>()
         .adds()
-        .cli_compact("memory add", &["file", "entry"])
+        .cli("memory add", &["file", "entry"])
         .reword_problems(reword)
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn tool() -> Tool {
         .per_minute(100)
         .slow_after(Duration::from_secs(2))
         .choose_dialect(SymbolForm::choose_dialect)
-        .cli_compact("symbol", &["name"])
+        .cli("symbol", &["name"])
         .json_flag("format", "json")
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn tool() -> Tool {
         .per_minute(60)
         .heavy()
         .slow_after(Duration::from_secs(3))
-        .cli_compact("grep", &["pattern"])
+        .cli("grep", &["pattern"])
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -43,7 +43,7 @@ pub(crate) fn tool() -> Tool {
             let with_dependencies = arguments.get("includeDeps") == Some(&Value::Bool(true));
             with_dependencies.then_some(MAX_TIME_WITH_DEPENDENCIES)
         })
-        .cli_compact("read", &["path"])
+        .cli("read", &["path"])
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -156,9 +156,10 @@ fn answer_compact(
     file: &ReadFile,
 ) -> Result<Reply, Failure> {
     let is_asked = args.start_line.is_some() || args.end_line.is_some();
-    let lines = match is_asked {
-        true => Some(line_range(args, file.text.lines().count())?),
-        false => None,
+    let lines = if is_asked {
+        Some(line_range(args, file.text.lines().count())?)
+    } else {
+        None
     };
     let dependencies = dependencies::list_dependencies(call, args, file)?;
     let request = CompactRequest {

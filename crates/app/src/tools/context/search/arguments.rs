@@ -123,7 +123,7 @@ impl Args {
 
     /// The files that `path` selects. `None` without it.
     pub(super) fn paths(&self) -> Result<Option<FileFilter>, Failure> {
-        let filter = self.path.as_deref().map(FileFilter::new).transpose();
+        let filter = self.path.as_deref().map(FileFilter::of_path).transpose();
         filter.map_err(|error| {
             Failure::new(FailureKind::Invalid, "path is not a valid glob").details(error.to_string())
         })

@@ -35,7 +35,7 @@ pub(crate) fn tool() -> Tool {
         .per_minute(100)
         .per_minute_paid(30)
         .slow_after(Duration::from_secs(2))
-        .cli_compact("search", &["query"])
+        .cli("search", &["query"])
         .choose_dialect(|given| {
             (SearchFormat::of_object(given) == SearchFormat::Markdown).then_some(Dialect::Markdown)
         })

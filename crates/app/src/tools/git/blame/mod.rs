@@ -27,7 +27,7 @@ pub(crate) fn tool() -> Tool {
         .heavy()
         .slow_after(Duration::from_millis(800))
         .reword_problems(reword_line_range)
-        .cli_compact("blame", &["filePath"])
+        .cli("blame", &["filePath"])
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -25,7 +25,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("git_diff", Group::Git, ABOUT, run)
         .heavy()
         .slow_after(Duration::from_secs(1))
-        .cli_compact("diff", &["ref1", "ref2"])
+        .cli("diff", &["ref1", "ref2"])
 }
 
 #[derive(Deserialize, JsonSchema)]

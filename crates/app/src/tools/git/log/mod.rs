@@ -34,7 +34,7 @@ pub(crate) fn tool() -> Tool {
                 .any(|name| arguments.contains_key(*name));
             is_deep.then_some(Duration::from_secs(10))
         })
-        .cli_compact("log", &["filePath"])
+        .cli("log", &["filePath"])
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -165,23 +165,20 @@ fn log_lines(call: &Call<'_>, args: &Args) -> Result<String, Failure> {
     }
     check_alone(part, &args.given_filters())?;
     let git = &call.project.git;
-    let (first, last) = match symbol {
-        Some(symbol) => {
-            let text = git.committed_text(&path, call.deadline).map_err(refuse)?;
-            let source = PartSource {
-                root: &call.project.root,
-                path: &path,
-                text: &text,
-            };
-            source.find_symbol(symbol).map_err(|failure| match failure.kind {
-                FailureKind::Invalid => failure.hint("Name it with its scope, or give startLine and endLine"),
-                _ => failure,
-            })?
-        }
-        None => {
-            let first = args.start_line.unwrap_or(1);
-            (first, args.end_line.unwrap_or(first))
-        }
+    let (first, last) = if let Some(symbol) = symbol {
+        let text = git.committed_text(&path, call.deadline).map_err(refuse)?;
+        let source = PartSource {
+            root: &call.project.root,
+            path: &path,
+            text: &text,
+        };
+        source.find_symbol(symbol).map_err(|failure| match failure.kind {
+            FailureKind::Invalid => failure.hint("Name it with its scope, or give startLine and endLine"),
+            _ => failure,
+        })?
+    } else {
+        let first = args.start_line.unwrap_or(1);
+        (first, args.end_line.unwrap_or(first))
     };
     let selection = LineSelection {
         path: &path,

@@ -157,6 +157,7 @@ fn stamps_of_just_now_are_not_trusted() {
 fn a_damaged_file_or_another_version_is_no_saved_scan() {
     let project = SavedProject::new(&FILES);
     let file = project.generation.path().join(FILE);
+    #[expect(clippy::disallowed_methods, reason = "a folder of the test")]
     let text = fs::read_to_string(&file).unwrap();
     for broken in [
         &text[..text.len() / 2],
