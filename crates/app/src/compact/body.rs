@@ -179,17 +179,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const TEXT: &str = "\
-/// Adds.
-fn add(a: i32) {
-    let b = 1;
-    let c = 2;
-
-    let d = 3;
-    a + b + c + d;
-    done()
-}";
-
+    const TEXT: &str = "/// Adds.\nfn add(a: i32) {\n    let b = 1;\n    let c = 2;\n\n    let d = 3;\n    a + b + c + d;\n    done()\n}";
     fn check(marked: &[usize], room: usize, expected: Option<&str>) {
         let body = Body {
             first: 40,
@@ -220,7 +210,7 @@ fn add(a: i32) {
             &[47],
             100,
             Some(
-                "… 1 line 40\n41\tfn add(a: i32) {\n… 4 lines 42-45\n46\t    a + b + c + d;\n47\t    done()\n\t}\n",
+                "40\t/// Adds.\n\tfn add(a: i32) {\n… 4 lines 42-45\n46\t    a + b + c + d;\n47\t    done()\n\t}\n",
             ),
         );
         check(

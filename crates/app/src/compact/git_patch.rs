@@ -81,6 +81,7 @@ pub(crate) fn show_patch(patch: &str, view: PatchView) -> ShownPatch {
         };
         let function = inline_to(part.function, MAX_FUNCTION_CHARS);
         let header_chars = length(&function) + 16;
+        let next_before = shown.next;
         let mut body = String::new();
         let mut body_chars = header_chars;
         let mut last = None;
@@ -105,7 +106,7 @@ pub(crate) fn show_patch(patch: &str, view: PatchView) -> ShownPatch {
         }
         // Without a change, the lines of a part that was cut show nothing.
         if is_full && !has_change && !shown.text.is_empty() {
-            shown.next = shown.next.map(|_| first.at);
+            shown.next = next_before.or(Some(first.at));
             continue;
         }
         if !body.is_empty() {

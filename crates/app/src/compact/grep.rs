@@ -29,8 +29,8 @@ const MAX_MATCH_CHARS: usize = 160;
 /// Matches listed below one definition. The others are counted.
 const MAX_LISTED_MATCHES: usize = 6;
 
-/// Characters of the text of one definition, and number of such texts. Many short ones hold the lines that are
-/// read next more often than few long ones.
+/// Characters of the text of one definition, and number of such texts. Many short ones hold the lines that
+/// are read next more often than few long ones.
 const MAX_BODY_CHARS: usize = 500;
 const MAX_BODIES: usize = 9;
 

@@ -1,10 +1,11 @@
 //! The compact answer of `context_search`.
 //!
-//! Each result has a header `path:start-end kind Scoped.name score` and, as room allows, one of three depths:
-//! its lines (whole or folded), its head with the lines that match the query best, or its header alone. The
-//! room is shared before anything is written. The code of the best result gets its share. Then as many results as
-//! fit are listed with their heads, because a function that is not listed cannot be found: the first of a file
-//! with a header, the others below it on one line each. Room that is left goes to lines that match.
+//! Each result has a header `path:start-end kind Scoped.name score` and, as room allows, one of three
+//! depths: its lines (whole or folded), its head with the lines that match the query best, or its header
+//! alone. The room is shared before anything is written. The code of the best result gets its share. Then
+//! as many results as fit are listed with their heads, because a function that is not listed cannot be
+//! found: the first of a file with a header, the others below it on one line each. Room that is left goes
+//! to lines that match.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -32,7 +33,7 @@ pub(crate) struct FoundParts<'a> {
 #[derive(Default)]
 pub(crate) struct FoundPart {
     /// Path and lines, or a commit.
-    pub(crate) source: PartSource,
+    pub(crate) source: FoundIn,
     /// Kind, name and what else a header has behind the place, the score left out.
     pub(crate) about: String,
     /// The linked project it is in. Empty for the caller's own.
@@ -49,7 +50,7 @@ pub(crate) struct FoundPart {
 }
 
 /// The source of a result's text.
-pub(crate) enum PartSource {
+pub(crate) enum FoundIn {
     Code {
         path: String,
         first: usize,
@@ -59,7 +60,7 @@ pub(crate) enum PartSource {
     Discovery(String),
 }
 
-impl Default for PartSource {
+impl Default for FoundIn {
     fn default() -> Self {
         Self::Discovery(String::new())
     }
@@ -197,8 +198,8 @@ impl Section {
 impl FoundPart {
     fn header(&self) -> String {
         let place = match &self.source {
-            PartSource::Code { path, first, last } => place(path, *first, *last),
-            PartSource::Discovery(place) => place.clone(),
+            FoundIn::Code { path, first, last } => place(path, *first, *last),
+            FoundIn::Discovery(place) => place.clone(),
         };
         let mut header = place;
         if !self.about.is_empty() {
@@ -217,7 +218,7 @@ impl FoundPart {
     /// Whether another result can be listed below this one, without a header. An explained one has its own.
     fn shares_file_with(&self, other: &Self) -> bool {
         match (&self.source, &other.source) {
-            (PartSource::Code { path, .. }, PartSource::Code { path: others, .. }) => {
+            (FoundIn::Code { path, .. }, FoundIn::Code { path: others, .. }) => {
                 path == others && self.project == other.project && other.ranking.is_none()
             }
             _ => false,
@@ -226,7 +227,7 @@ impl FoundPart {
 
     /// Its lines and its head, or its best line: `551-572: def add_task_queue(self, queue,`.
     fn short(&self, scored: &LineScores, at: usize) -> String {
-        let PartSource::Code { first, last, .. } = self.source else {
+        let FoundIn::Code { first, last, .. } = self.source else {
             return self.brief(scored, at, 0);
         };
         let row = scored.best_lines(at, 1).first().copied().unwrap_or_default();
@@ -244,7 +245,7 @@ impl FoundPart {
     /// Header, head, and at most `lines` lines that match.
     fn brief(&self, scored: &LineScores, at: usize, lines: usize) -> String {
         let mut text = self.header();
-        let PartSource::Code { first, .. } = self.source else {
+        let FoundIn::Code { first, .. } = self.source else {
             let _ = writeln!(text, "{}", self.prose());
             return text;
         };
@@ -281,7 +282,7 @@ impl FoundPart {
 
     /// Header and lines, folded to fit into `room` characters; brief if even that is too long.
     fn with_body(&self, query: &str, room: usize, scored: &LineScores, at: usize) -> String {
-        let PartSource::Code { first, .. } = self.source else {
+        let FoundIn::Code { first, .. } = self.source else {
             return self.brief(scored, at, 0);
         };
         let header = self.header();

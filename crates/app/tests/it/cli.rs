@@ -21,15 +21,17 @@ fn output_in_a_pipe_has_no_colours_and_no_headings() {
     );
     let grep = sandbox.run(&["grep", "main"]);
     assert_snapshot!(grep.stdout, @"
+    2 matches in 2 files
     b.rs
-        1  fn main() {}
-
+    1 main
+    1	fn main() {}
     src/a.rs
-        1  fn main() {
-        2      one();
-        3  }
+    1-3 main
+    1	fn main() {
+    	    one();
+    	}
     ");
-    assert_snapshot!(grep.stderr, @"2 matches; 2 files searched in 0 ms");
+    assert_snapshot!(grep.stderr, @"");
 }
 
 /// Runs a command on a terminal in a small project, with escape characters marked.
@@ -52,19 +54,21 @@ fn output_on_a_terminal_has_headings_line_numbers_and_colours() {
     ␛[32m␛[0m	}
     ");
     assert_snapshot!(run_on_terminal(&["grep", "one"]), @"
+    ␛[1m␛[35m1 match in 1 file␛[0m
     ␛[1m␛[35msrc/a.rs␛[0m
-    ␛[2m    1  fn main() {␛[0m
-    ␛[32m    2␛[0m      one();
-    ␛[2m    3  }␛[0m
-    ␛[2m1 match; 1 file searched in 0 ms␛[0m
+    ␛[1m␛[35m1-3 main␛[0m
+    ␛[32m1␛[0m	fn main() {
+    ␛[32m2␛[0m	    one();
+    ␛[32m␛[0m	}
     ");
     assert_snapshot!(run_on_terminal(&["read", ".env"]), @"␛[1m␛[31merror␛[0m: Permission denied: .env");
     assert_snapshot!(run_on_terminal(&["grep", "one", "--color", "never"]), @"
+    1 match in 1 file
     src/a.rs
-        1  fn main() {
-        2      one();
-        3  }
-    1 match; 1 file searched in 0 ms
+    1-3 main
+    1	fn main() {
+    2	    one();
+    	}
     ");
 }
 
@@ -125,10 +129,19 @@ fn colours_follow_the_color_flag_and_no_color() {
 }
 
 #[test]
-fn the_read_command_prints_a_long_file_completely() {
-    let text = "a line of text\n".repeat(5_000);
-    let sandbox = sandbox().file("long.txt", &text);
-    assert_eq!(sandbox.run(&["read", "long.txt"]).stdout, text);
+fn the_read_command_prints_a_long_file_as_far_as_it_fits_and_names_the_rest() {
+    let sandbox = sandbox().file("long.txt", "a line of text\n".repeat(5_000));
+    let shown = sandbox.run(&["read", "long.txt"]).stdout;
+    assert!(
+        shown.starts_with("long.txt:1-698 of 5000\n1\ta line of text\n"),
+        "{shown}"
+    );
+    assert!(
+        shown.ends_with("\n… 4,302 lines 699-5000: read on with ranges\n"),
+        "{shown}"
+    );
+    let rest = sandbox.run(&["read", "long.txt", "--ranges", "4990-"]).stdout;
+    assert!(rest.ends_with("\n5000\ta line of text\n"), "{rest}");
 }
 
 #[test]
@@ -214,6 +227,7 @@ fn config_shows_every_value_and_where_it_came_from() {
     rank.recency_week              1.2  default
     rank.module                    1.3  default
     rank.frequency                 1.5  default
+    rank.boost_window              15  default
     limit.context_search           100  default
     limit.read_file                100  default
     limit.grep_codebase            60  default
@@ -255,13 +269,13 @@ fn the_root_is_the_git_root_above_the_working_directory() {
         .env_remove("DOCENT_ROOT")
         .current_dir(sandbox.root().join("deep/er"))
         .args(["read", "deep/er/a.txt"]);
-    assert_eq!(Finished::run(&mut docent).stdout, "found");
+    assert_eq!(Finished::run(&mut docent).stdout, "deep/er/a.txt:1\n1\tfound\n");
     let mut docent = sandbox.docent();
     docent
         .env_remove("DOCENT_ROOT")
         .env("CLAUDE_PROJECT_DIR", sandbox.root().join("deep"))
         .args(["read", "er/a.txt"]);
-    assert_eq!(Finished::run(&mut docent).stdout, "found");
+    assert_eq!(Finished::run(&mut docent).stdout, "er/a.txt:1\n1\tfound\n");
 }
 
 #[test]
@@ -291,8 +305,8 @@ fn paths_on_the_command_line_are_relative_to_the_working_directory() {
         docent.current_dir(sandbox.root().join("sub")).args(arguments);
         Finished::run(&mut docent)
     };
-    assert_eq!(in_sub(&["read", "a.txt"]).stdout, "below");
-    assert_eq!(in_sub(&["read", "../a.txt"]).stdout, "top");
+    assert_eq!(in_sub(&["read", "a.txt"]).stdout, "sub/a.txt:1\n1\tbelow\n");
+    assert_eq!(in_sub(&["read", "../a.txt"]).stdout, "a.txt:1\n1\ttop\n");
     assert_eq!(
         in_sub(&["read", "../../a.txt"]).stderr,
         "error: Path traversal not allowed: ../../a.txt. Name the file relative to the project root\n"
@@ -302,7 +316,7 @@ fn paths_on_the_command_line_are_relative_to_the_working_directory() {
     assert_eq!(in_sub(&["coverage", "--lcov-path", "../lcov.info"]).code, 0);
     assert_eq!(
         in_sub(&["read", "sub/a.txt"]).stdout,
-        "below",
+        "sub/a.txt:1\n1\tbelow\n",
         "the working directory has no such file, so the path is relative to the root"
     );
     // `docent call` takes paths as clients do: relative to the root.
@@ -313,5 +327,5 @@ fn paths_on_the_command_line_are_relative_to_the_working_directory() {
     );
     let mut outside = sandbox.docent();
     outside.current_dir(sandbox.outside()).args(["read", "sub/a.txt"]);
-    assert_eq!(Finished::run(&mut outside).stdout, "below");
+    assert_eq!(Finished::run(&mut outside).stdout, "sub/a.txt:1\n1\tbelow\n");
 }

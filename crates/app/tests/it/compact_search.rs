@@ -58,7 +58,48 @@ fn the_best_result_has_its_code_and_others_their_lines() {
     let answer = project()
         .compact()
         .call("context_search", json!({ "query": "retry delivery delay" }));
-    assert_snapshot!(answer, @"");
+    assert_snapshot!(answer, @r#"
+    src/delay.py:1-3 function delay_of_retry 0.58
+    1	def delay_of_retry(attempt):
+    	    """Doubles the delay with each attempt."""
+    	    return 2 ** attempt
+
+    docs/delivery.md:1-3 block Delivery 0.42
+    1: # Delivery
+    3: A message is retried after a delay.
+
+    AGENTS.md:3-3 rule guide 2026-01-09 0.38
+    Always retry a delivery at most five times.
+
+    src/queue.py:4-30 class Queue 0.10
+    4	class Queue:
+    5	    def __init__(self, broker):
+    	        self.broker = broker
+    	
+    	    def declare_exchange(self, name):
+    	        return self.broker.declare(name)
+    10	
+    	    def retry_delivery(self, message, delay):
+    	        if message.expired:
+    	            self.drop(message)
+    	            return None
+    15	        time.sleep(delay)
+    	        return self.broker.publish(message)
+    	
+    	    def drop(self, message):
+    	        self.broker.reject(message)
+    20	
+    	    def purge(self):
+    	        for message in self.broker.pending():
+    	            self.drop(message)
+    	
+    25	    def close(self):
+    	        self.purge()
+    	        self.broker.close()
+    	
+    	    def __repr__(self):
+    30	        return f'Queue({self.broker})'
+    "#);
 }
 
 #[test]
@@ -68,7 +109,36 @@ fn further_functions_of_a_file_take_one_line() {
         "src/tokens.py",
         format!("def parse_token(text):\n{body}\n\ndef render_token(token):\n{body}\n\ndef drop_token(token):\n{body}"),
     );
-    assert_snapshot!(sandbox.call("context_search", json!({ "query": "parse token", "maxChars": 600 })), @"");
+    assert_snapshot!(sandbox.call("context_search", json!({ "query": "parse token", "maxChars": 600 })), @"
+    src/tokens.py:1-43 function parse_token 0.59
+    1	def parse_token(text):
+    	    value = 1
+    	    value = 1
+    	    value = 1
+    5	    value = 1
+    	    value = 1
+    	    value = 1
+    	    value = 1
+    	    value = 1
+    10	    value = 1
+    	    value = 1
+    	    value = 1
+    	    value = 1
+    	    value = 1
+    15	    value = 1
+    	    value = 1
+    	    value = 1
+    … 2 lines 18-19
+    20	    value = 1
+    … 6 lines 21-26
+    27	    value = 1
+    … 6 lines 28-33
+    34	    value = 1
+    … 6 lines 35-40
+    41	    value = 1
+    87-127: def drop_token(token):
+    44-86: def render_token(token):
+    ");
 }
 
 #[test]
@@ -83,7 +153,28 @@ fn a_part_of_a_function_shows_its_head_and_the_range_of_the_whole() {
         "context_search",
         json!({ "query": "finish walrus", "maxChars": 500 }),
     );
-    assert_snapshot!(answer, @"");
+    assert_snapshot!(answer, @"
+    src/long.py:241-302 function run_everything part 3 of 3 of 1-302 0.55
+    1: def run_everything(job):
+    241	    step_239()
+    	    step_240()
+    	    step_241()
+    	    step_242()
+    245	    step_243()
+    	    step_244()
+    	    step_245()
+    	    step_246()
+    	    step_247()
+    250	    step_248()
+    	    step_249()
+    	    step_250()
+    	    step_251()
+    … 45 lines 254-298
+    299	    step_297()
+    300	    step_298()
+    	    step_299()
+    	    finish_walrus(job)
+    ");
 }
 
 #[test]
@@ -95,7 +186,13 @@ fn explain_adds_the_ranking() {
         "context_search",
         json!({ "query": "delay of retry", "limit": 2, "explain": true, "chunkType": ["function"] }),
     );
-    assert_snapshot!(answer, @"");
+    assert_snapshot!(answer, @r#"
+    src/delay.py:1-3 function delay_of_retry 0.87
+    semantic 0.67 × recency 1.50 × module 1.30 × frequency 1.01 = 1.33
+    1	def delay_of_retry(attempt):
+    	    """Doubles the delay with each attempt."""
+    	    return 2 ** attempt
+    "#);
 }
 
 #[test]
@@ -121,12 +218,12 @@ fn a_path_limits_results_in_both_forms() {
         "context_search",
         json!({ "query": "retry delivery", "path": "lib" }),
     );
-    assert_snapshot!(answer, @"");
+    assert_snapshot!(answer, @"Nothing matches with path 'lib'; search again without");
     let answer = compact.call(
         "context_search",
         json!({ "query": "retry delivery", "path": "src/[" }),
     );
-    assert_snapshot!(answer, @"");
+    assert_snapshot!(answer, @"[isError] Error: path is not a valid glob (unclosed character class; missing ']')");
 }
 
 #[test]
@@ -167,8 +264,8 @@ fn max_chars_caps_the_contract_form() {
 #[test]
 fn no_result_names_the_ground() {
     let sandbox = project().compact();
-    assert_snapshot!(sandbox.call("context_search", json!({ "query": "zzyzx quuxly" })), @"");
-    assert_snapshot!(sandbox.call("context_search", json!({ "query": "ab" })), @"");
+    assert_snapshot!(sandbox.call("context_search", json!({ "query": "zzyzx quuxly" })), @"No match for any of these words. Use grep_codebase to search inside words");
+    assert_snapshot!(sandbox.call("context_search", json!({ "query": "ab" })), @"[isError] Error: Query must be at least 3 characters");
 }
 
 #[test]
@@ -177,7 +274,11 @@ fn invisible_characters_are_shown() {
         .compact()
         .file("evil.py", "def token():\n    return '\u{202e}hidden'\n");
     let answer = sandbox.call("context_search", json!({ "query": "token hidden" }));
-    assert_snapshot!(answer, @"");
+    assert_snapshot!(answer, @r"
+    evil.py:1-2 function token 0.56
+    1	def token():
+    	    return '\u{202E}hidden'
+    ");
 }
 
 #[test]

@@ -157,9 +157,9 @@ fn depth_shows_callers_of_callers_as_a_tree() {
     assert_snapshot!(project().call("find_references", json!({ "symbol": "Row.render", "depth": 2 })), @"
     src/row.ts:9-11 method Row.render
     4 uses to depth 2, 3 exact, 1 by name
+      tests/row.test.ts:3-6 checks_a_row: 5
       src/table.ts:4-8 Table.draw: 6, 7
         src/page.ts:3-7 show: 5
-      tests/row.test.ts:3-6 checks_a_row: 5
     … 1 other use is listed with depth 1
     ");
 }
@@ -243,10 +243,18 @@ fn answers_are_cut_to_their_size() {
         let arguments = json!({ "symbol": "walrus", "limit": 5_000, "format": format });
         let answer = sandbox.call("find_references", arguments);
         assert!(answer.text.len() <= 20_000, "{}", answer.text.len());
-        assert!(answer.text.contains("of 1000 uses are shown"), "{answer}");
+        let rest = if format == "json" {
+            "of 1000 uses are shown"
+        } else {
+            "… 504 more uses in 1 file"
+        };
+        assert!(answer.text.contains(rest), "{answer}");
     }
     let answer = sandbox.call("find_references", json!({ "symbol": "walrus", "limit": 2 }));
-    assert!(answer.text.contains("2 of 1000 uses are shown"), "{answer}");
+    assert!(
+        answer.text.contains("… 998 more uses; narrow with path"),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -280,9 +288,9 @@ fn the_command_shows_people_the_uses() {
     assert_snapshot!(sandbox.run(&["references", "Row.render", "--depth", "2"]).stdout, @"
     src/row.ts:9-11 method Row.render
     4 uses to depth 2, 3 exact, 1 by name
+      tests/row.test.ts:3-6 checks_a_row: 5
       src/table.ts:4-8 Table.draw: 6, 7
         src/page.ts:3-7 show: 5
-      tests/row.test.ts:3-6 checks_a_row: 5
     … 1 other use is listed with depth 1
     ");
     let json = sandbox.run(&["references", "Row.render", "--json"]).json();

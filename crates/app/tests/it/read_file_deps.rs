@@ -257,10 +257,15 @@ fn every_shown_file_is_recorded_as_one_access() {
 #[test]
 fn the_read_command_prints_the_imports_of_a_file() {
     let finished = project().run(&["read", "src/server/auth/AuthService.ts", "--deps"]);
-    assert!(finished.stdout.starts_with("import { TokenManager }"));
-    assert_snapshot!(finished.stderr, @"
+    assert_snapshot!(finished.stdout, @"
+    src/server/auth/AuthService.ts:1-3
+    1	import { TokenManager } from './TokenManager';
+    	import { UserRepository } from '../users/UserRepository';
+    	import jwt from 'jsonwebtoken';
     imports src/server/auth/TokenManager.ts
+      1 class TokenManager
     imports src/server/users/UserRepository.ts
+      1 class UserRepository
     imports jsonwebtoken (external)
     ");
 }

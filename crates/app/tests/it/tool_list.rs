@@ -186,6 +186,9 @@ fn the_context_tools_have_the_arguments_of_their_contract() {
       projectScope {"type":"string","enum":["current","all_linked"],"description":"Search current project only or all linked projects (default: current)"}
       chunkType {"type":"array","items":{"type":"string","enum":["function","class","method","interface","type"]},"description":"Filter by chunk types (default: all types)"}
       format {"type":"string","enum":["markdown","json"],"description":"Default: markdown; JSON with type or module"}
+      path {"type":"string"}
+      maxChars {"type":"integer"}
+      explain {"type":"boolean"}
     read_file {"type":"object","required":["path"]}
       path {"type":"string","description":"File path relative to project root","minLength":1}
       includeDeps {"type":"boolean","description":"Include level 1 dependencies (imports)","default":false}
@@ -195,11 +198,16 @@ fn the_context_tools_have_the_arguments_of_their_contract() {
       symbol {"type":"string"}
       ranges {"type":"array","items":{"type":"string"}}
       outline {"type":"boolean"}
+      focus {"type":"string"}
     grep_codebase {"type":"object","required":["pattern"]}
       pattern {"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200}
       filePattern {"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")"}
       caseSensitive {"type":"boolean","description":"Case-sensitive search","default":false}
       limit {"type":"integer","minimum":1,"description":"Maximum number of matches to return","maximum":100,"default":50}
+      contextLines {"type":"integer"}
+      paths {"type":"array","items":{"type":"string"}}
+      kinds {"type":"array","items":{"type":"string","enum":["code","tests","docs","config"]}}
+      output {"type":"string","enum":["lines","files","counts"]}
     "#);
 }
 
@@ -230,6 +238,11 @@ fn the_git_tools_have_the_arguments_of_their_contract() {
       author {"type":"string","description":"Filter by author name or email"}
       maxCount {"type":"integer","minimum":1,"description":"Maximum number of commits to return","maximum":100,"default":10}
       skip {"type":"integer"}
+      contains {"type":"string"}
+      symbol {"type":"string"}
+      startLine {"type":"integer"}
+      endLine {"type":"integer"}
+      commit {"type":"string"}
     git_blame {"type":"object","required":["filePath"]}
       filePath {"type":"string","description":"File path relative to project root","minLength":1}
       startLine {"type":"integer","minimum":1,"description":"First line, counted from 1"}
@@ -240,6 +253,7 @@ fn the_git_tools_have_the_arguments_of_their_contract() {
       filePath {"type":"string","description":"File or directory"}
       summary {"type":"boolean","description":"Summary only (no line-by-line diff)","default":false}
       offset {"type":"integer"}
+      staged {"type":"boolean"}
     "#);
 }
 

@@ -228,7 +228,10 @@ impl NodeMark {
     }
 
     fn apply(&self, node: Node<'_>, traits: &mut [LineTraits]) {
-        let (start, end) = (node.start_position().row, node.end_position().row);
+        let start = node.start_position().row;
+        // A doc comment of Rust ends at the start of the next line.
+        let end = node.end_position();
+        let end = end.row - usize::from(end.column == 0 && end.row > start);
         let Some(first) = traits.get_mut(start) else {
             return;
         };

@@ -1,3 +1,5 @@
+//! Folded functions: what is always shown, what fits, and properties over generated text.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -73,8 +73,7 @@ struct Args {
     outline: Option<bool>,
     /// Question; folds other lines
     focus: Option<String>,
-    // Not listed, to keep the list of tools short: an answer that needs it names it.
-    #[schemars(skip)]
+    // An answer that needs it says what it is for.
     again: Option<bool>,
 }
 

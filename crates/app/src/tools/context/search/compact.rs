@@ -4,7 +4,7 @@ use docent_engine::search::HitSurroundings;
 
 use super::arguments::Args;
 use super::entry::{Output, SearchEntry};
-use crate::compact::search::{FoundPart, FoundParts, PartSource, part_of, write};
+use crate::compact::search::{FoundIn, FoundPart, FoundParts, part_of, write};
 
 /// Characters of an answer whose caller asked for none.
 const DEFAULT_CHARS: usize = 2_200;
@@ -31,7 +31,7 @@ pub(super) fn answer(output: &Output, notices: Vec<String>, args: &Args, budget:
 
 fn part_from(entry: &SearchEntry, explain: bool) -> FoundPart {
     let part = FoundPart {
-        score: entry.score,
+        score: entry.ranking.r#final,
         ranking: explain.then(|| explain_ranking(entry)),
         text: entry.content.clone(),
         about: about(entry),
@@ -44,7 +44,7 @@ fn part_from(entry: &SearchEntry, explain: bool) -> FoundPart {
     };
     match (&entry.lines, entry.is_discovery()) {
         (Some(lines), false) => FoundPart {
-            source: PartSource::Code {
+            source: FoundIn::Code {
                 path: lines.path.clone(),
                 first: lines.start_line as usize,
                 last: lines.end_line as usize,
@@ -52,7 +52,7 @@ fn part_from(entry: &SearchEntry, explain: bool) -> FoundPart {
             ..with_surroundings(part, entry.surroundings.as_ref())
         },
         _ => FoundPart {
-            source: PartSource::Discovery(entry.address()),
+            source: FoundIn::Discovery(entry.address()),
             ..part
         },
     }

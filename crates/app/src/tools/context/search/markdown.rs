@@ -43,7 +43,7 @@ pub(super) fn write(output: &Output, mut notices: Vec<String>, budget: usize) ->
 
 /// The text before the code of a result.
 fn head(number: usize, found: &SearchEntry) -> String {
-    let score = found.score;
+    let score = found.ranking.r#final;
     let mut title = inline_to(&found.title(), 120);
     if title.is_empty() {
         title.clone_from(&found.kind);
