@@ -216,7 +216,7 @@ mod tests {
         check(
             &[],
             60,
-            Some("… 1 line 40\n41\tfn add(a: i32) {\n… 7 lines 42-48\n"),
+            Some("40\t/// Adds.\n\tfn add(a: i32) {\n… 6 lines 42-47\n48\t}\n"),
         );
         check(&[47], 30, None);
     }

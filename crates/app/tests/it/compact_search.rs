@@ -59,16 +59,16 @@ fn the_best_result_has_its_code_and_others_their_lines() {
         .compact()
         .call("context_search", json!({ "query": "retry delivery delay" }));
     assert_snapshot!(answer, @r#"
-    src/delay.py:1-3 function delay_of_retry 0.58
+    src/delay.py:1-3 function delay_of_retry 0.66
     1	def delay_of_retry(attempt):
     	    """Doubles the delay with each attempt."""
     	    return 2 ** attempt
 
-    docs/delivery.md:1-3 block Delivery 0.42
+    docs/delivery.md:1-3 block Delivery 0.44
     1: # Delivery
     3: A message is retried after a delay.
 
-    AGENTS.md:3-3 rule guide 2026-01-09 0.38
+    AGENTS.md:3-3 rule guide 2026-01-09 0.40
     Always retry a delivery at most five times.
 
     src/queue.py:4-30 class Queue 0.10
@@ -110,7 +110,7 @@ fn further_functions_of_a_file_take_one_line() {
         format!("def parse_token(text):\n{body}\n\ndef render_token(token):\n{body}\n\ndef drop_token(token):\n{body}"),
     );
     assert_snapshot!(sandbox.call("context_search", json!({ "query": "parse token", "maxChars": 600 })), @"
-    src/tokens.py:1-43 function parse_token 0.59
+    src/tokens.py:1-43 function parse_token 0.67
     1	def parse_token(text):
     	    value = 1
     	    value = 1
@@ -154,7 +154,7 @@ fn a_part_of_a_function_shows_its_head_and_the_range_of_the_whole() {
         json!({ "query": "finish walrus", "maxChars": 500 }),
     );
     assert_snapshot!(answer, @"
-    src/long.py:241-302 function run_everything part 3 of 3 of 1-302 0.55
+    src/long.py:241-302 function run_everything part 3 of 3 of 1-302 0.62
     1: def run_everything(job):
     241	    step_239()
     	    step_240()
@@ -187,7 +187,7 @@ fn explain_adds_the_ranking() {
         json!({ "query": "delay of retry", "limit": 2, "explain": true, "chunkType": ["function"] }),
     );
     assert_snapshot!(answer, @r#"
-    src/delay.py:1-3 function delay_of_retry 0.87
+    src/delay.py:1-3 function delay_of_retry 1.33
     semantic 0.67 × recency 1.50 × module 1.30 × frequency 1.01 = 1.33
     1	def delay_of_retry(attempt):
     	    """Doubles the delay with each attempt."""
@@ -275,7 +275,7 @@ fn invisible_characters_are_shown() {
         .file("evil.py", "def token():\n    return '\u{202e}hidden'\n");
     let answer = sandbox.call("context_search", json!({ "query": "token hidden" }));
     assert_snapshot!(answer, @r"
-    evil.py:1-2 function token 0.56
+    evil.py:1-2 function token 0.63
     1	def token():
     	    return '\u{202E}hidden'
     ");

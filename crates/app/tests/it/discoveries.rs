@@ -132,7 +132,7 @@ fn a_discovery_can_be_printed_as_markdown() {
     assert_snapshot!(sandbox.call("context_search", arguments), @r#"
     # Search Results for "why are tokens kept in cookies"
 
-    ## Result 1: Keep tokens in cookies (docs/adr/0001-tokens.md:9-11) [Score: 0.65]
+    ## Result 1: Keep tokens in cookies (docs/adr/0001-tokens.md:9-11) [Score: 0.78]
 
     **Type**: decision  
     **Module**: docs  

@@ -87,8 +87,8 @@ fn every_way_in_has_the_same_answer() {
         .filter(|line| line.starts_with("## Result"))
         .collect();
     assert_snapshot!(found.join("\n"), @"
-    ## Result 1: Table (src/table.ts:3-8) [Score: 0.76]
-    ## Result 2: checksARow (tests/row.test.ts:3-6) [Score: 0.76]
+    ## Result 1: Table (src/table.ts:3-8) [Score: 1.00]
+    ## Result 2: checksARow (tests/row.test.ts:3-6) [Score: 1.00]
     ");
 }
 
