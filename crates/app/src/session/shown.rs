@@ -1,4 +1,4 @@
-//! Lines of files that a client was sent lately, so that an answer can name them instead of sending them twice.
+//! Lines of files that a client was sent lately, so that an answer names them instead of sending them twice.
 //!
 //! A client's context holds what it was sent, until it is compacted or cut. So only the last calls count.
 //!

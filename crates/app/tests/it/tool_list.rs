@@ -199,6 +199,7 @@ fn the_context_tools_have_the_arguments_of_their_contract() {
       ranges {"type":"array","items":{"type":"string"}}
       outline {"type":"boolean"}
       focus {"type":"string"}
+      again {"type":"boolean"}
     grep_codebase {"type":"object","required":["pattern"]}
       pattern {"type":"string","description":"Regex pattern to search for","minLength":1,"maxLength":200}
       filePattern {"type":"string","description":"Glob pattern to filter files (e.g., \"**/*.ts\")"}
