@@ -268,7 +268,7 @@ def judge(agent):
         right = all(text in result for text in expected)
         if tool == "write_memory_entry":
             declined, waits = agent.approval == "decline", DECISION["decision"] in agent.pending
-            right = not agent.written and waits != declined and ("403" if declined else "docent memory pending") in result
+            right = not agent.written and waits != declined and ("The user declined" if declined else "docent memory pending") in result
         yield tool, tool in agent.offered, tool in called, right
 
 
