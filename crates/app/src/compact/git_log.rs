@@ -11,7 +11,7 @@ use super::{count_of, fair_share};
 use crate::markdown::{count, cut, inline, inline_to, length};
 
 /// Characters that a commit may have on average before the rest of messages is cut.
-const CHARS_PER_COMMIT: usize = 200;
+const CHARS_PER_COMMIT: usize = 190;
 
 /// Characters of the rest of a message. Longer ones are cut to their first paragraph.
 const MAX_BODY_CHARS: usize = 300;

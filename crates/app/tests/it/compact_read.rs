@@ -64,12 +64,12 @@ fn a_file_has_its_place_and_numbered_lines() {
 fn a_part_names_the_lines_of_the_whole_file() {
     let sandbox = project();
     assert_snapshot!(sandbox.call("read_file", json!({ "path": "src/shapes.py", "symbol": "Square.area" })), @"
-    src/shapes.py:7-8 of 15
+    7-8 of 15
     7	    def area(self):
     	        return self.side ** 2
     ");
     assert_snapshot!(sandbox.call("read_file", json!({ "path": "src/shapes.py", "ranges": ["4-5", "13-"] })), @r#"
-    src/shapes.py:4-15 of 15
+    4-15 of 15
     4	class Square:
     5	    """Four sides of the same length, and four corners."""
     … 7 lines 6-12
@@ -78,13 +78,13 @@ fn a_part_names_the_lines_of_the_whole_file() {
     15	    return Square()
     "#);
     assert_snapshot!(sandbox.call("read_file", json!({ "path": "src/shapes.py", "startLine": 13 })), @"
-    src/shapes.py:13-15 of 15
+    13-15 of 15
     13	
     	def walrus():
     15	    return Square()
     ");
     assert_snapshot!(sandbox.call("read_repo_file", json!({ "path": "src/shapes.py", "symbol": "walrus" })), @"
-    src/shapes.py:14-15 of 15
+    14-15 of 15
     14	def walrus():
     15	    return Square()
     ");
