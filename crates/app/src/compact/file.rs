@@ -141,15 +141,20 @@ pub(crate) fn shown_above(path: &str, first: usize, last: usize) -> String {
     )
 }
 
-/// The heading of a file: `src/grid.rs:1-900`, or of a part of it: `412-447 of 900`.
-///
-/// A part leaves out the path, because the caller named it: it would be a tenth of a short function.
+/// The heading of lines of a file: `src/grid.rs:412-447 of 900`.
 pub(crate) fn file_header(path: &str, first: usize, last: usize, lines: usize) -> String {
     match lines {
         0 => format!("{path}: empty"),
         _ if (first, last) == (1, lines) => place(path, first, last),
-        _ => format!("{} of {lines}", line_range(first, last)),
+        _ => format!("{} of {lines}", place(path, first, last)),
     }
+}
+
+/// The heading of a part that the caller has named: `412-447 of 900`.
+///
+/// The call names the file, and its path would be a tenth of a short function.
+pub(crate) fn part_header(first: usize, last: usize, lines: usize) -> String {
+    format!("{} of {lines}", line_range(first, last))
 }
 
 /// The heading of a file that is shown by its outline: `src/grid.rs:1-900, 34,102 characters, outline`.
@@ -209,7 +214,8 @@ mod tests {
 
     #[test]
     fn a_heading_names_the_lines_and_how_many_there_are() {
-        assert_eq!(file_header("a.rs", 3, 9, 20), "3-9 of 20");
+        assert_eq!(file_header("a.rs", 3, 9, 20), "a.rs:3-9 of 20");
+        assert_eq!(part_header(3, 9, 20), "3-9 of 20");
         assert_eq!(file_header("a.rs", 1, 20, 20), "a.rs:1-20");
         assert_eq!(file_header("a.rs", 1, 0, 0), "a.rs: empty");
     }

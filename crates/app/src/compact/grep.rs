@@ -34,6 +34,11 @@ const MAX_LISTED_MATCHES: usize = 6;
 const MAX_BODY_CHARS: usize = 500;
 const MAX_BODIES: usize = 9;
 
+/// Up to this many definitions with matches are shown whole if they are short: one of them is read next.
+const MAX_WHOLE_DEFINITIONS: usize = 3;
+const MAX_WHOLE_LINES: usize = 30;
+const MAX_WHOLE_CHARS: usize = 2_000;
+
 /// Lines on each side of a match that no definition encloses.
 const LINES_AROUND: usize = 4;
 
@@ -92,6 +97,8 @@ struct MatchGroup<'a> {
     matches: Vec<&'a GrepMatch>,
     /// What is shown of it; empty if it is only counted.
     shown: String,
+    /// All lines of the definition are shown.
+    is_whole: bool,
 }
 
 /// The answer as text.
@@ -223,6 +230,7 @@ fn group_matches<'a>(file: &'a GrepFile<'_>) -> Vec<MatchGroup<'a>> {
                 definition,
                 matches: vec![matched],
                 shown: String::new(),
+                is_whole: false,
             }),
         }
     }
@@ -301,12 +309,19 @@ fn group_heading(group: &MatchGroup<'_>) -> String {
 
 /// Replaces lists of matches by the text of their definition, the most useful first, while there is room.
 fn add_bodies(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room: usize) {
-    if answer.context_lines > 0 {
-        return;
-    }
     let mut order: Vec<(usize, usize)> = Vec::new();
     for (file, groups) in groups.iter().enumerate() {
         order.extend((0..groups.len()).map(|at| (file, at)));
+    }
+    if answer.unread.is_empty() && order.len() <= MAX_WHOLE_DEFINITIONS {
+        let mut left = answer.budget.saturating_sub(WIDE_CHARS);
+        for (file, at) in &order {
+            left -= show_whole(answer, *file, &mut groups[*file][*at], left);
+        }
+        order.retain(|(file, at)| !groups[*file][*at].is_whole);
+    }
+    if answer.context_lines > 0 {
+        return;
     }
     let defines = |group: &MatchGroup<'_>| {
         group
@@ -348,6 +363,42 @@ fn add_bodies(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room:
         group.shown = body;
         bodies += 1;
     }
+}
+
+/// Replaces the list of matches by all lines of a short definition, and the lines around the matches that the
+/// caller has asked for. Returns how many characters that took.
+fn show_whole(answer: &GrepAnswer<'_>, file: usize, group: &mut MatchGroup<'_>, room: usize) -> usize {
+    let file = &answer.files[file];
+    let Some(definition) = group.definition else {
+        return 0;
+    };
+    let around = |line: usize| {
+        let last = (line + answer.context_lines).min(file.text.lines().count());
+        (line.saturating_sub(answer.context_lines).max(1), last)
+    };
+    let mut span = (definition.first, definition.last);
+    for matched in &group.matches {
+        let (first, last) = around(matched.line);
+        span = (span.0.min(first), span.1.max(last));
+    }
+    if definition.last + 1 - definition.first > MAX_WHOLE_LINES || span.1 > file.text.lines().count() {
+        return 0;
+    }
+    let lines: Vec<&str> = file
+        .text
+        .lines()
+        .skip(span.0 - 1)
+        .take(span.1 + 1 - span.0)
+        .collect();
+    let is_marked = |line| group.matches.iter().any(|one| one.line == line);
+    let whole = group_heading(group) + &number_lines(span.0, &reveal_part(&lines.join("\n")), is_marked);
+    let chars = length(&whole);
+    if chars > MAX_WHOLE_CHARS.min(room) {
+        return 0;
+    }
+    group.shown = whole;
+    group.is_whole = true;
+    chars
 }
 
 /// The text of a group's definition, in at most `room` characters.

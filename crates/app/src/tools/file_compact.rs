@@ -1,7 +1,8 @@
 //! Files in the compact form, for the tools that read one: the lines that are asked for, folded if a question
 //! says what matters, and named if the client has them.
 //!
-//! A whole file that is long is answered with its outline. Agents read long files whole, and need a few lines.
+//! A whole file that is long is answered with its outline, because agents read long files whole and need a
+//! few lines.
 //!
 //! The text itself is written by `compact::file` and `compact::outline`.
 
@@ -20,7 +21,7 @@ use super::file_parts::{
     FilePart, LineSpan, PartSource, byte_range, explain_outlines, list_outline, parse_ranges,
 };
 use crate::compact::file::{
-    NumberedText, cut_line, file_header, long_file_header, outline_header, shown_above,
+    NumberedText, cut_line, file_header, long_file_header, outline_header, part_header, shown_above,
 };
 use crate::compact::outline::{directory_outline, outline};
 use crate::markdown::{inline_to, length};
@@ -174,7 +175,13 @@ fn show_spans(
         shown.note("note: invisible characters are written as \\u{…}");
     }
     let first = spans.first().map_or(1, |(first, _)| *first);
-    let header = file_header(&path, first, shown.last().unwrap_or(first), all);
+    let last = shown.last().unwrap_or(first);
+    let is_whole_file = matches!(request.part, FilePart::Lines) && request.lines.is_none();
+    let header = if is_whole_file {
+        file_header(&path, first, last, all)
+    } else {
+        part_header(first, last, all)
+    };
     trim_end(format!("{header}\n{}", shown.finish()))
 }
 

@@ -11,6 +11,8 @@
 mod attacks;
 mod cli;
 mod compact_docs;
+mod compact_git;
+mod compact_grep;
 mod compact_read;
 mod compact_search;
 mod context_search;
