@@ -1,5 +1,5 @@
-//! Symbols of a text refer to each other and to places of the text, and their stored form reads back as it was
-//! written. Damaged bytes are refused without a panic.
+//! Symbols of a text refer to each other and to places of the text, and their stored form reads back as it
+//! was written. Damaged bytes are refused without a panic.
 
 use docent_core::language::Language;
 use docent_core::symbols::{SymbolsReader, chunk_with_symbols, encode};

@@ -3,8 +3,8 @@
 //! usage: fold functions `MIN_LINES` < FILES
 //!        fold show < FUNCTIONS
 //!
-//! `functions` reads lines {"path", "text"} and prints the functions of each file. `show` reads lines {"path",
-//! "text", "first", "focus", "budget"} and prints the shown lines of each function.
+//! `functions` reads lines {"path", "text"} and prints the functions of each file. `show` reads lines
+//! {"path", "text", "first", "focus", "budget"} and prints the shown lines of each function.
 
 #![allow(
     clippy::disallowed_methods,

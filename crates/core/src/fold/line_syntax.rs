@@ -1,5 +1,6 @@
 //! The syntax of each line: block headers, exits, calls, comments. Read from the syntax tree by the names of
-//! its node kinds, which are alike in all grammars, and from the first words of a line where there is no tree.
+//! its node kinds, which are alike in all grammars, and from the first words of a line where there is no
+//! tree.
 
 use tree_sitter::{Node, Tree};
 

@@ -3,14 +3,16 @@
 //! A file that was read recently, is in the module being worked in, or was read often, comes first among
 //! results that answer the query about equally well. How its accesses are counted is left to the caller.
 //!
-//! Windows keep the work of one question from deciding the next one. Results are sorted by relevance. The first
-//! one opens a window, to which all results belong whose relevance is at most [`BoostRules::window`] below
-//! its own; the next result opens the next window. Boosts reorder results inside a window, and never across
-//! windows. Only closeness is judged, so an unrelated file that was just read cannot pass a better answer.
+//! Windows keep the work of one question from deciding the next one. Results are sorted by relevance. The
+//! first one opens a window, to which all results belong whose relevance is at most [`BoostRules::window`]
+//! below its own; the next result opens the next window. Boosts reorder results inside a window, and never
+//! across windows. Only closeness is judged, so an unrelated file that was just read cannot pass a better
+//! answer.
 //!
 //! The score of a result is its relevance times its boosts, limited to the range of its window: at most the
-//! lowest score of the window before it, and at least the best relevance of the window behind it. If the limit
-//! acts, all three factors are lowered in proportion (of their logarithms), so that their product is exact.
+//! lowest score of the window before it, and at least the best relevance of the window behind it. If the
+//! limit acts, all three factors are lowered in proportion (of their logarithms), so that their product is
+//! exact.
 //!
 //! Invariant: scores never increase along the order, and equal results keep their order.
 

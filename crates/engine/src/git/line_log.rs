@@ -365,8 +365,8 @@ fn check_range((first, last): (usize, usize), lines: usize) -> Result<(usize, us
     Ok((first, last.min(lines)))
 }
 
-/// The old lines that new lines `first` to `last` come from, by a patch. Added lines come from those that were
-/// deleted in the same place. `None` if all are new.
+/// The old lines that new lines `first` to `last` come from, by a patch. Added lines come from those that
+/// were deleted in the same place. `None` if all are new.
 fn map_to_old(patch: &str, first: usize, last: usize) -> Option<(usize, usize)> {
     let mut mapped: Option<(usize, usize)> = None;
     let mut add = |from: usize, to: usize| {

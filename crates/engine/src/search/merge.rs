@@ -1,4 +1,5 @@
-//! Chunks and discoveries in one list, ordered by boosts, read from their files, without duplicates, cut at the limit.
+//! Chunks and discoveries in one list, ordered by boosts, read from their files, without duplicates, cut at
+//! the limit.
 
 use docent_core::rank::boosts::{BoostedResult, UnboostedResult, order_by_boosts};
 use docent_core::rank::fusion::compare_scores;

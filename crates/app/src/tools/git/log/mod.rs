@@ -1,4 +1,5 @@
-//! `git_log`: the commits of the project, of a file or of lines, with what each changed; or one commit in full.
+//! `git_log`: the commits of the project, of a file or of lines, with what each changed; or one commit in
+//! full.
 //!
 //! Promise: `docs/behaviour.md`, `git_log`.
 

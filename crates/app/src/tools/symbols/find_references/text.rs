@@ -1,5 +1,5 @@
-//! The answer of `find_references` as text: the definition, then the uses by file and enclosing function. Calls
-//! are first, other uses after them, tests at the end.
+//! The answer of `find_references` as text: the definition, then the uses by file and enclosing function.
+//! Calls are first, other uses after them, tests at the end.
 
 use super::answer::{EnclosingEntry, FileEntry, References, Relation, TreeEntry, UseEntry, UseGrade};
 use crate::compact::{count_of, line_range};
