@@ -253,7 +253,7 @@ fn boosts() -> impl Iterator<Item = SettingKey> {
     let window = key(
         "rank.boost_window",
         15,
-        "Percent by which the relevance of two results may differ for these factors to reorder them",
+        "Percent by which the scores of two results may differ for these factors to reorder them",
     )
     .most(100);
     let factors = boosts.into_iter().map(|(name, default, whose)| {

@@ -4,7 +4,7 @@
 //! results that answer the query about equally well. How its accesses are counted is left to the caller.
 //!
 //! Windows keep the work of one question from deciding the next one. Results are sorted by relevance. The
-//! first one opens a window, to which all results belong whose relevance is at most [`BoostRules::window`]
+//! first one opens a window, to which all results belong whose score is at most [`BoostRules::window`]
 //! below its own; the next result opens the next window. Boosts reorder results inside a window, and never
 //! across windows. Only closeness is judged, so an unrelated file that was just read cannot pass a better
 //! answer.
@@ -28,8 +28,8 @@ pub struct BoostRules {
     /// Upper bound of the frequency boost, so that a file that is read all the time does not win every
     /// search.
     pub frequency: f64,
-    /// How far below the best relevance of its window a result may be, as a fraction. At 0, boosts decide
-    /// between equals only; at 1, all results are in one window.
+    /// How far below the best score of its window the score of a result may be, as a fraction. At 0, boosts
+    /// decide between equals only; at 1, all results are in one window.
     pub window: f64,
 }
 
@@ -147,7 +147,7 @@ pub fn order_by_boosts(results: &[UnboostedResult], window: f64) -> Vec<BoostedR
     let mut rest = sorted.as_slice();
     while let Some(&best) = rest.first() {
         let best = &results[best];
-        let floor = best.relevance * (1.0 - window);
+        let floor = lowest_close_relevance(best.relevance, window);
         let is_inside = |&&at: &&usize| results[at].tier == best.tier && results[at].relevance >= floor;
         let (inside, behind) = rest.split_at(rest.iter().take_while(is_inside).count().max(1));
         let behind_best = behind.first().map_or(0.0, |&at| results[at].relevance);
@@ -157,6 +157,21 @@ pub fn order_by_boosts(results: &[UnboostedResult], window: f64) -> Vec<BoostedR
         rest = behind;
     }
     ordered
+}
+
+/// The lowest relevance that is close to `best`.
+///
+/// Closeness is a share of the score that a relevance was made of, because [`fusion::saturate`] squeezes high
+/// scores together: relevances of 0.60 and 0.51 are scores of 1.5 and 1.04.
+///
+/// [`fusion::saturate`]: super::fusion::saturate
+fn lowest_close_relevance(best: f64, window: f64) -> f64 {
+    let share = 1.0 - window;
+    if best >= 1.0 {
+        return share;
+    }
+    let score = share * best / (1.0 - best);
+    score / (score + 1.0)
 }
 
 /// The results of one window, ordered, with scores from `floor` to `ceiling`.

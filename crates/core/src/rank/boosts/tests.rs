@@ -57,8 +57,8 @@ fn order(results: &[UnboostedResult]) -> Vec<String> {
 #[test]
 fn boosts_decide_between_close_results() {
     assert_eq!(
-        order(&[result(0.62, 1.0), result(0.55, 1.5), result(0.53, 1.2)]),
-        ["1 0.825", "2 0.636", "0 0.620"]
+        order(&[result(0.62, 1.0), result(0.59, 1.5), result(0.585, 1.2)]),
+        ["1 0.885", "2 0.702", "0 0.620"]
     );
 }
 
@@ -78,8 +78,8 @@ fn a_file_that_was_just_read_does_not_pass_a_better_answer() {
 fn a_window_is_measured_from_its_best_result() {
     // The third is close to the second, but not to the first, which opened the window.
     assert_eq!(
-        order(&[result(0.6, 1.0), result(0.52, 1.0), result(0.5, 1.5)]),
-        ["0 0.600", "1 0.520", "2 0.520"]
+        order(&[result(0.6, 1.0), result(0.565, 1.0), result(0.55, 1.5)]),
+        ["0 0.600", "1 0.565", "2 0.565"]
     );
 }
 
