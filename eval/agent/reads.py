@@ -5,6 +5,9 @@
 
 A pair is a search and, within two calls, a read of a file that it printed, with a printed line in the range that was read. The line has
 to be in the file at the session's commit as it was printed, in a function, and the file has to be unedited so far.
+
+If the answer lacks the function's text, the reader of docent's answer reads on: the lines of the function that the session read
+(`ratio`), or the whole function (`ratio, whole function read`).
 """
 
 import collections
@@ -77,6 +80,8 @@ def pair_of(session, root, search, read, edited, mirror):
                 "name": function.name,
                 "start": function.start,
                 "end": function.end,
+                "from": read.start,
+                "to": min(read.end, len(lines)),
                 "searched": len(search.text),
                 "characters": len(read.text),
             }
@@ -183,8 +188,10 @@ def replay(args):
             for pair, search in group:
                 answer = docent.try_asking("grep_codebase", arguments(search, args.form))
                 lines = (root / pair["path"]).read_text("utf-8", "replace").split("\n")
-                then = docent.ask("read_file", {"path": pair["path"], "ranges": [f"{pair['start']}-{pair['end']}"]})
-                row = {"id": pair["id"], "held": held(root, pair, lines, answer), "answer": len(answer), "read": len(then)}
+                read = lambda first, last: len(docent.ask("read_file", {"path": pair["path"], "ranges": [f"{first}-{last}"], "again": True}))
+                part = read(max(pair["start"], pair["from"]), min(pair["end"], pair["to"]))
+                whole = read(pair["start"], pair["end"])
+                row = {"id": pair["id"], "held": held(root, pair, lines, answer), "answer": len(answer), "read": part, "function": whole}
                 out.write(json.dumps({**row, "searched": pair["searched"], "characters": pair["characters"], "text": answer}) + "\n")
                 out.flush()
             docent.close()
@@ -207,15 +214,18 @@ def report(args, store):
     rows = [json.loads(line) for line in store.read_text("utf-8").splitlines()]
     states = collections.Counter(row["held"] for row in rows)
     total = len(rows)
-    ours = sum(row["answer"] + (0 if row["held"] == "whole" else row["read"]) for row in rows)
-    generous = sum(row["answer"] + (0 if row["held"] in ("whole", "range") else row["read"]) for row in rows)
     theirs = sum(row["searched"] + row["characters"] for row in rows)
+
+    def ratio(read, saved):
+        return round(sum(row["answer"] + (0 if row["held"] in saved else row[read]) for row in rows) / theirs, 2)
+
     figures = {
         "pairs": total,
         "held": round(100 * (states["whole"] + states["range"]) / total, 1),
         **{state: round(100 * count / total, 1) for state, count in states.most_common()},
-        "ratio": round(ours / theirs, 2),
-        "ratio, a named range saves the read": round(generous / theirs, 2),
+        "ratio": ratio("read", ("whole",)),
+        "ratio, whole function read": ratio("function", ("whole",)),
+        "ratio, a named range saves the read": ratio("read", ("whole", "range")),
         "ratio, median": round(
             statistics.median((row["answer"] + (0 if row["held"] == "whole" else row["read"])) / max(row["searched"] + row["characters"], 1) for row in rows), 2
         ),
