@@ -106,6 +106,10 @@ fn rank(
             name: hit.chunk.name(),
             enclosing: hit.chunk.enclosing(),
             generated: hit.chunk.generated,
+            is_container_header: hit.chunk.is_container_header,
+            reopens: hit.chunk.reopens,
+            part: hit.chunk.part,
+            parts: hit.chunk.parts,
             bm25: hit.score,
             similarity: hit.similarity,
             commit_score: commit_scores[*project]
