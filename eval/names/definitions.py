@@ -1,7 +1,7 @@
 """Definitions of a tree with their lines: by tree-sitter's published grammars, and by universal-ctags for Ruby and PHP.
 
-Independent of docent's own outline, which is measured against it. Leaves out variables and fields, functions that are values of an
-object literal, members of anonymous classes, and declarations without a body.
+Independent of docent's own outline, which is measured against it. Leaves out variables and fields. Functions that are values of an
+object literal, members of anonymous classes and declarations without a body are of the kind "other": they share names with the rest.
 """
 
 import collections
@@ -55,6 +55,7 @@ TYPES = {
     "type_item",
     "type_spec",
 }
+OTHERS = {"function_signature_item", "method_signature", "abstract_method_signature", "function_signature", "macro_definition", "pair"}
 UNNAMED = {"object", "object_creation_expression"}
 COMMENT = re.compile(r'\s*(//|/\*|\*|#|@|""")')
 ASIDE = re.compile(r"(^|/)(tests?|testing|specs?|__tests__|fixtures?|examples?|samples?|vendor|node_modules|benches|benchmarks?|docs?|[\w-]*test[\w-]*)/", re.I)
@@ -84,7 +85,7 @@ def by_grammar(text, path, extension):
     found, lines = [], text.split("\n")
 
     def add(node, kind, around):
-        name = field_text(node, "name") or field_text(node, "property")
+        name = field_text(node, "name") or field_text(node, "property") or field_text(node, "key")
         outer = node.parent if node.type == "variable_declarator" else node
         start, end = outer.start_point[0] + 1, node.end_point[0] + 1
         if name:
@@ -96,13 +97,15 @@ def by_grammar(text, path, extension):
         is_named_value = value is not None and value.type in VALUES
         if node.type in FUNCTIONS or is_named_value:
             is_method = isinstance(around, int) or node.type == "method_declaration" and extension == "go"
-            if around is not None and (is_named_value or node.child_by_field_name("body")):
-                add(node, "method" if is_method else "function", around)
+            is_counted = around is not None and (is_named_value or node.child_by_field_name("body"))
+            add(node, ("method" if is_method else "function") if is_counted else "other", around)
             inside = None if around is None else "function"
         elif node.type in TYPES or node.type == "impl_item":
             if node.type != "impl_item":
                 add(node, "type", around)
             inside = node.end_point[0] - node.start_point[0] + 1
+        elif node.type in OTHERS:
+            add(node, "other", around)
         elif node.type in UNNAMED:
             inside = None
         for child in node.named_children:
@@ -136,6 +139,7 @@ def of_tags(path, lines, tags):
         start = tag["line"]
         end = tag.get("end") or end_by_indent(lines, start)
         if end is None:
+            yield Definition(tag["name"], "other", path, start, start, start, "")
             continue
         open_tags = [one for one in open_tags if one[2] >= start]
         outer = open_tags[-1] if open_tags else None

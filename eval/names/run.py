@@ -42,13 +42,13 @@ def order_of(text):
 
 
 def fold(name):
-    return name.replace("_", "").lower()
+    return re.sub(r"\W|_", "", name).lower()
 
 
 def named_once(found):
     """Definitions that nothing else in the tree shares the name with, outside tests, in the order of their hashes."""
     counts = collections.Counter(fold(one.name) for one in found)
-    kept = [one for one in found if counts[fold(one.name)] == 1 and not is_aside(one.path) and fit(one.name)]
+    kept = [one for one in found if one.kind != "other" and counts[fold(one.name)] == 1 and not is_aside(one.path) and fit(one.name)]
     return sorted(kept, key=lambda one: order_of(f"{one.path} {one.name}"))
 
 

@@ -7,7 +7,7 @@
 use std::ops::RangeInclusive;
 
 use super::outline::{Definition, Outline};
-use super::{Chunk, ChunkKind, Rows, container_headers, line_blocks};
+use super::{Chunk, ChunkKind, Fnv, NestedDefinition, Rows, container_headers, line_blocks};
 
 /// A class or other container with at most this many rows is one chunk.
 const MAX_WHOLE_CONTAINER_ROWS: usize = 30;
@@ -18,6 +18,9 @@ const MIN_INNER_CHUNK_ROWS: usize = 10;
 /// Longer chunks are cut.
 const MAX_CHUNK_ROWS: usize = 120;
 const MAX_CHUNK_BYTES: usize = 8_000;
+
+/// Definitions that one chunk may have inside. Code that people write has fewer.
+const MAX_NESTED: usize = 200;
 
 /// Cuts a file at the definitions of its outline.
 pub(super) fn cut_definitions(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> {
@@ -44,6 +47,7 @@ pub(super) fn cut_definitions(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> 
         cut.add_chunk(Chunk::block(0..=last), None);
     }
     cut.count_parts();
+    cut.add_nested();
     for chunk in &mut cut.chunks {
         chunk.is_container_header = container_headers::is_container_header(chunk, rows);
     }
@@ -200,6 +204,44 @@ impl DefinitionCut<'_> {
         for (chunk, owner) in self.chunks.iter_mut().zip(&self.owners) {
             chunk.parts = owner.map_or(1, |owner| parts[owner]);
         }
+    }
+
+    /// Tells each chunk the definitions inside it that are in no chunk of their own.
+    fn add_nested(&mut self) {
+        let mut has_chunk = vec![false; self.outline.definitions.len()];
+        for owner in self.owners.iter().flatten() {
+            has_chunk[*owner] = true;
+        }
+        for (index, definition) in self.outline.definitions.iter().enumerate() {
+            if has_chunk[index] || !self.is_worth_finding(definition) {
+                continue;
+            }
+            let after = self
+                .chunks
+                .partition_point(|chunk| *chunk.lines.start() <= definition.head + 1);
+            let Some(chunk) = after.checked_sub(1).map(|at| &mut self.chunks[at]) else {
+                continue;
+            };
+            if !chunk.lines.contains(&(definition.head + 1)) || chunk.nested.len() >= MAX_NESTED {
+                continue;
+            }
+            let id = Fnv::of_chunk(definition.kind, &definition.path, &definition.signature, 1);
+            chunk.nested.push(NestedDefinition {
+                kind: definition.kind,
+                name: definition.name.clone(),
+                path: definition.path.clone(),
+                lines: definition.lead + 1..=definition.end + 1,
+                id: id.0,
+            });
+        }
+    }
+
+    /// A declaration without a body is no definition, except for the members of an interface.
+    fn is_worth_finding(&self, definition: &Definition) -> bool {
+        let parent = definition
+            .parent
+            .map(|parent| self.outline.definitions[parent].kind);
+        !definition.kind.is_function() || definition.has_body || parent == Some(ChunkKind::Interface)
     }
 
     /// Cuts a region that is too long: before a statement, else after a blank row, else anywhere.

@@ -10,6 +10,7 @@
 //! chunks and lines that only close what is around them may be in none. The same text gives the same chunks,
 //! and the id of a chunk does not change when other parts of the text do.
 
+mod comment_gap;
 mod container_headers;
 mod definition_chunks;
 mod embedded_scripts;
@@ -45,6 +46,8 @@ pub struct Chunk {
     pub doc: String,
     /// Signatures of the members of a class or module that are separate chunks.
     pub members: Vec<String>,
+    /// Definitions inside that are too small for chunks of their own.
+    pub nested: Vec<NestedDefinition>,
     /// Lines, counted from 1.
     pub lines: RangeInclusive<usize>,
     /// Number of the part, counted from 1, and how many there are, if a definition or section was too long for
@@ -57,6 +60,19 @@ pub struct Chunk {
     /// Adds members to a type that is defined elsewhere: `impl X`, `extension X`.
     pub reopens: bool,
     /// Stable while the chunk keeps its name and signature, whatever changes around it.
+    pub id: u64,
+}
+
+/// A definition inside a chunk that is no chunk itself: a method of a small class, a short inner function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedDefinition {
+    pub kind: ChunkKind,
+    pub name: String,
+    /// The name with the names of the definitions around it: `Library.lend`.
+    pub path: String,
+    /// Lines with the comments and attributes above it, counted from 1.
+    pub lines: RangeInclusive<usize>,
+    /// The id that it would have as a chunk, which it becomes when it grows.
     pub id: u64,
 }
 
@@ -234,6 +250,7 @@ impl Chunk {
             signature: String::new(),
             doc: String::new(),
             members: Vec::new(),
+            nested: Vec::new(),
             lines: rows.start() + 1..=rows.end() + 1,
             part: 1,
             parts: 1,
@@ -313,23 +330,27 @@ fn trim_blank_lines(chunk: &mut Chunk, rows: &Rows<'_>) {
 /// Chunks that are equal in these are numbered.
 fn finish_chunks(mut chunks: Vec<Chunk>, rows: &Rows<'_>) -> Vec<Chunk> {
     let mut seen: HashMap<u64, u64> = HashMap::new();
-    for chunk in &mut chunks {
-        trim_blank_lines(chunk, rows);
-        let mut id = Fnv::new();
-        id.write(chunk.kind.name());
-        id.write(&chunk.path);
-        if chunk.name.is_empty() {
-            id.write(rows.text(chunk.lines.start() - 1..=chunk.lines.end() - 1));
-        } else {
-            id.write(&chunk.signature);
-        }
-        id.write(&chunk.part.to_string());
+    let mut number = |id: Fnv| {
+        let mut numbered = Fnv(id.0);
         let before = seen.entry(id.0).or_default();
         if *before > 0 {
-            id.write(&before.to_string());
+            numbered.write(&before.to_string());
         }
         *before += 1;
-        chunk.id = id.0;
+        numbered.0
+    };
+    for chunk in &mut chunks {
+        trim_blank_lines(chunk, rows);
+        let said = if chunk.name.is_empty() {
+            rows.text(chunk.lines.start() - 1..=chunk.lines.end() - 1)
+        } else {
+            &chunk.signature
+        };
+        chunk.id = number(Fnv::of_chunk(chunk.kind, &chunk.path, said, chunk.part));
+    }
+    // After all chunks, so that they keep their ids when a definition stops being nested.
+    for nested in chunks.iter_mut().flat_map(|chunk| &mut chunk.nested) {
+        nested.id = number(Fnv(nested.id));
     }
     chunks
 }
@@ -340,6 +361,15 @@ struct Fnv(u64);
 impl Fnv {
     fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Hash of a chunk, which is not numbered yet.
+    fn of_chunk(kind: ChunkKind, path: &str, said: &str, part: usize) -> Self {
+        let mut id = Self::new();
+        for text in [kind.name(), path, said, &part.to_string()] {
+            id.write(text);
+        }
+        id
     }
 
     fn write(&mut self, text: &str) {

@@ -212,6 +212,7 @@ impl<'a> ChunkedFiles<'a> {
             generated: false,
             id: found.id,
             hash: hash(Rows::of(text).lines(first, last)),
+            nested: Vec::new(),
         })
     }
 }
