@@ -6,9 +6,12 @@
 //! keys (`sections`). Any other text, and files that no person wrote, are cut into blocks of lines
 //! (`line_blocks`).
 //!
-//! Invariant: every line of the text is in exactly one chunk, and chunks are in order. The same text gives
-//! the same chunks, and the id of a chunk does not change when other parts of the text do.
+//! Invariant: every line that has words is in exactly one chunk, and chunks are in order. Blank lines between
+//! chunks and lines that only close what is around them may be in none. The same text gives the same chunks,
+//! and the id of a chunk does not change when other parts of the text do.
 
+mod comment_gap;
+mod container_headers;
 mod definition_chunks;
 mod embedded_scripts;
 mod grammar;
@@ -43,11 +46,33 @@ pub struct Chunk {
     pub doc: String,
     /// Signatures of the members of a class or module that are separate chunks.
     pub members: Vec<String>,
+    /// Definitions inside that are too small for chunks of their own.
+    pub nested: Vec<NestedDefinition>,
     /// Lines, counted from 1.
     pub lines: RangeInclusive<usize>,
-    /// Number of the part, counted from 1, if a definition was too long for one chunk.
+    /// Number of the part, counted from 1, and how many there are, if a definition or section was too long for
+    /// one chunk. Chunks of one file with the same path and kind and more than one part are parts of one thing.
     pub part: usize,
+    pub parts: usize,
+    /// Only the line that opens a container, only imports, or only exports: it leads to other chunks and says
+    /// nothing by itself.
+    pub is_container_header: bool,
+    /// Adds members to a type that is defined elsewhere: `impl X`, `extension X`.
+    pub reopens: bool,
     /// Stable while the chunk keeps its name and signature, whatever changes around it.
+    pub id: u64,
+}
+
+/// A definition inside a chunk that is no chunk itself: a method of a small class, a short inner function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedDefinition {
+    pub kind: ChunkKind,
+    pub name: String,
+    /// The name with the names of the definitions around it: `Library.lend`.
+    pub path: String,
+    /// Lines with the comments and attributes above it, counted from 1.
+    pub lines: RangeInclusive<usize>,
+    /// The id that it would have as a chunk, which it becomes when it grows.
     pub id: u64,
 }
 
@@ -109,7 +134,7 @@ pub(crate) fn chunk_and_keep_syntax(language: Language, text: &str) -> (Chunked,
     let rows = Rows::of(text);
     if let Some(unparsed) = Unparsed::without_parsing(text) {
         let chunked = Chunked {
-            chunks: with_ids(line_blocks::cut_text(&rows), &rows),
+            chunks: finish_chunks(line_blocks::cut_text(&rows), &rows),
             unparsed: grammar::has_grammar(language).then_some(unparsed),
         };
         return (chunked, None);
@@ -128,7 +153,7 @@ pub(crate) fn chunk_and_keep_syntax(language: Language, text: &str) -> (Chunked,
         None => sections::cut_sections(language, &rows).unwrap_or_else(|| line_blocks::cut_text(&rows)),
     };
     let chunked = Chunked {
-        chunks: with_ids(chunks, &rows),
+        chunks: finish_chunks(chunks, &rows),
         unparsed,
     };
     (chunked, syntax)
@@ -225,8 +250,12 @@ impl Chunk {
             signature: String::new(),
             doc: String::new(),
             members: Vec::new(),
+            nested: Vec::new(),
             lines: rows.start() + 1..=rows.end() + 1,
             part: 1,
+            parts: 1,
+            is_container_header: false,
+            reopens: false,
             id: 0,
         }
     }
@@ -287,26 +316,41 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Sets the id of each chunk: a hash of its kind, path and signature, or of its text if it has no name.
+/// Takes the blank lines around a chunk from it. A chunk of blank lines alone keeps them.
+fn trim_blank_lines(chunk: &mut Chunk, rows: &Rows<'_>) {
+    let (first, last) = (*chunk.lines.start(), *chunk.lines.end());
+    let mut written = (first..=last).filter(|line| !rows.is_blank(line - 1));
+    if let Some(start) = written.next() {
+        let end = (start..=last).rev().find(|line| !rows.is_blank(line - 1));
+        chunk.lines = start..=end.unwrap_or(start);
+    }
+}
+
+/// Trims each chunk, and sets its id: a hash of its kind, path and signature, or of its text if it has no name.
 /// Chunks that are equal in these are numbered.
-fn with_ids(mut chunks: Vec<Chunk>, rows: &Rows<'_>) -> Vec<Chunk> {
+fn finish_chunks(mut chunks: Vec<Chunk>, rows: &Rows<'_>) -> Vec<Chunk> {
     let mut seen: HashMap<u64, u64> = HashMap::new();
-    for chunk in &mut chunks {
-        let mut id = Fnv::new();
-        id.write(chunk.kind.name());
-        id.write(&chunk.path);
-        if chunk.name.is_empty() {
-            id.write(rows.text(chunk.lines.start() - 1..=chunk.lines.end() - 1));
-        } else {
-            id.write(&chunk.signature);
-        }
-        id.write(&chunk.part.to_string());
+    let mut number = |id: Fnv| {
+        let mut numbered = Fnv(id.0);
         let before = seen.entry(id.0).or_default();
         if *before > 0 {
-            id.write(&before.to_string());
+            numbered.write(&before.to_string());
         }
         *before += 1;
-        chunk.id = id.0;
+        numbered.0
+    };
+    for chunk in &mut chunks {
+        trim_blank_lines(chunk, rows);
+        let said = if chunk.name.is_empty() {
+            rows.text(chunk.lines.start() - 1..=chunk.lines.end() - 1)
+        } else {
+            &chunk.signature
+        };
+        chunk.id = number(Fnv::of_chunk(chunk.kind, &chunk.path, said, chunk.part));
+    }
+    // After all chunks, so that they keep their ids when a definition stops being nested.
+    for nested in chunks.iter_mut().flat_map(|chunk| &mut chunk.nested) {
+        nested.id = number(Fnv(nested.id));
     }
     chunks
 }
@@ -317,6 +361,15 @@ struct Fnv(u64);
 impl Fnv {
     fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Hash of a chunk, which is not numbered yet.
+    fn of_chunk(kind: ChunkKind, path: &str, said: &str, part: usize) -> Self {
+        let mut id = Self::new();
+        for text in [kind.name(), path, said, &part.to_string()] {
+            id.write(text);
+        }
+        id
     }
 
     fn write(&mut self, text: &str) {

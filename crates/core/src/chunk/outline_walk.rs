@@ -9,6 +9,7 @@
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, Tree};
 
+use super::comment_gap::belongs_across_gap;
 use super::embedded_scripts::find_scripts;
 use super::grammar::{Capture, Grammar, NodeRole};
 use super::outline::{Definition, ImportStatement, Outline};
@@ -154,7 +155,7 @@ impl<'a> OutlineWalk<'a> {
         let can_match = self.grammar.starts_pattern.get(kind).copied().unwrap_or_default();
         let mut inner = TreeLevel::new(self.slack);
         if can_match && role != NodeRole::Wrapper {
-            let run = level.run.filter(|run| first <= run.last_row + 1);
+            let run = self.run_above(level.run, first);
             match self.match_node(node, run) {
                 Matched::Definition => {
                     level.run = None;
@@ -173,6 +174,9 @@ impl<'a> OutlineWalk<'a> {
         }
         match role {
             NodeRole::Comment | NodeRole::Attribute => {
+                if role == NodeRole::Attribute {
+                    level.run = self.run_above(level.run, first);
+                }
                 self.extend_run(node, level);
                 level.last_row = last;
                 return None;
@@ -181,6 +185,7 @@ impl<'a> OutlineWalk<'a> {
                 if can_match {
                     self.match_node(node, None);
                 }
+                level.run = self.run_above(level.run, first);
                 inner.run = Some(level.run_for_wrapped(first));
                 level.last_row = last;
                 if first == last {
@@ -199,6 +204,20 @@ impl<'a> OutlineWalk<'a> {
             inner.slack = level.slack.checked_sub(1)?;
         }
         (node.child_count() > 0).then_some(inner)
+    }
+
+    /// The run of comments and attributes if it is about what begins at the row `first`.
+    fn run_above(&self, run: Option<CommentRun>, first: usize) -> Option<CommentRun> {
+        let run = run?;
+        let is_about = match first.saturating_sub(run.last_row) {
+            0 | 1 => true,
+            2 => run.bytes.1 > 0 && belongs_across_gap(self.text, run.bytes),
+            _ => false,
+        };
+        is_about.then_some(CommentRun {
+            last_row: run.last_row.max(first.saturating_sub(1)),
+            ..run
+        })
     }
 
     /// Adds a comment or attribute to the run before the next definition. A comment behind code is about that

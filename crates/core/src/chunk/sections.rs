@@ -52,7 +52,12 @@ pub(super) fn cut_sections(language: Language, rows: &Rows<'_>) -> Option<Vec<Ch
     };
     let titles = (0..rows.count()).filter_map(|row| {
         let text = title(rows.row(row))?;
-        Some(Title { row, depth: 1, text })
+        Some(Title {
+            row,
+            last_row: row,
+            depth: 1,
+            text,
+        })
     });
     Some(cut_at_titles(
         rows,
@@ -74,6 +79,7 @@ fn cut_json(rows: &Rows<'_>) -> Vec<Chunk> {
         let (_, text) = key(row).filter(|(indent, _)| Some(*indent) == first)?;
         Some(Title {
             row,
+            last_row: row,
             depth: 1,
             text: text.to_owned(),
         })
@@ -90,9 +96,10 @@ fn cut_markdown(rows: &Rows<'_>) -> Vec<Chunk> {
     for (event, range) in Parser::new(rows.text).into_offset_iter() {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
-                let row = rows.starts.partition_point(|start| *start <= range.start) - 1;
+                let (line, last_line) = rows.span(range);
                 open = Some(Title {
-                    row,
+                    row: line - 1,
+                    last_row: last_line - 1,
                     depth: level as usize,
                     text: String::new(),
                 });
@@ -120,6 +127,8 @@ enum SmallSections {
 /// A heading or key at which a section begins.
 struct Title {
     row: usize,
+    /// Last row of the heading itself.
+    last_row: usize,
     depth: usize,
     text: String,
 }
@@ -133,6 +142,8 @@ fn cut_at_titles(rows: &Rows<'_>, small: SmallSections, titles: &[Title]) -> Vec
     }
     let end = |at: usize| titles.get(at + 1).map_or(rows.count(), |next| next.row);
     let mut above: Vec<&Title> = Vec::new();
+    // First row of headings that have no text.
+    let mut pending: Option<usize> = None;
     let mut at = 0;
     while at < titles.len() {
         let title = &titles[at];
@@ -155,8 +166,14 @@ fn cut_at_titles(rows: &Rows<'_>, small: SmallSections, titles: &[Title]) -> Vec
             SmallSections::Keep => (title.text.clone(), path.join(" > ")),
             SmallSections::Join => (joined.join(", "), joined.join(", ")),
         };
-        if end(last) > title.row {
-            add_section(rows, title.row..=end(last) - 1, Some(&head), &mut chunks);
+        // A heading without a text goes with the section behind it.
+        let has_text = (title.last_row + 1..end(last)).any(|row| !rows.is_blank(row));
+        let is_heading_only = small == SmallSections::Keep && !has_text && last + 1 < titles.len();
+        let first = pending.take().unwrap_or(title.row);
+        if is_heading_only {
+            pending = Some(first);
+        } else if end(last) > first {
+            add_section(rows, first..=end(last) - 1, Some(&head), &mut chunks);
         }
         at = last + 1;
     }
@@ -169,12 +186,15 @@ fn add_section(
     head: Option<&(String, String)>,
     chunks: &mut Vec<Chunk>,
 ) {
-    for (part, rows) in (1..).zip(line_blocks::cut_rows(rows, region)) {
+    let regions: Vec<RangeInclusive<usize>> = line_blocks::cut_rows(rows, region).collect();
+    let parts = regions.len();
+    for (part, rows) in (1..).zip(regions) {
         let mut chunk = Chunk::block(rows);
         if let Some((title, path)) = head {
             chunk.name.clone_from(title);
             chunk.path.clone_from(path);
             chunk.part = part;
+            chunk.parts = parts;
         }
         chunks.push(chunk);
     }

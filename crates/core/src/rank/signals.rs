@@ -11,7 +11,7 @@ use super::{RankInput, Weights, ratio};
 use crate::chunk::ChunkKind;
 use crate::path::RepoPath;
 use crate::role::FileRole;
-use crate::text::tokens::{ParsedQuery, fold_name, words};
+use crate::text::tokens::{ParsedQuery, fold_name, without_mark, words};
 
 /// How much commits with the query's words changed each file, where the file they changed most has 1. Each
 /// commit is given by the paths that it changed and the BM25 score of its message.
@@ -127,7 +127,7 @@ pub(super) fn definition(query: &ParsedQuery, candidate: &RankInput<'_>, weights
                 Some(_) => OTHER_SCOPE,
             };
             scope_factor
-                * if query_name.written == candidate.name {
+                * if query_name.written == without_mark(candidate.name) {
                     1.0
                 } else {
                     OTHER_SPELLING

@@ -416,6 +416,11 @@ pub fn fold_name(name: &str) -> String {
         .collect()
 }
 
+/// A name without the mark at its end that Ruby allows and queries do not keep: `empty?`, `save!`.
+pub fn without_mark(name: &str) -> &str {
+    name.trim_end_matches(['?', '!', '='])
+}
+
 /// Compares the word as written, before stemming, because a handler is something else than to handle.
 fn is_question_word(word: &str) -> bool {
     QUESTION_WORDS

@@ -8,6 +8,7 @@ use docent_core::rank::signals::score_by_commits;
 use docent_core::rank::{RankInput, Weights, rank_chunks};
 use docent_core::text::tokens::ParsedQuery;
 
+use super::nested::select_nested;
 use super::project::ProjectContext;
 use super::{Candidate, RankedCandidate, SearchRequest};
 use crate::index::{Index, RerankSkipped};
@@ -47,6 +48,7 @@ pub(super) fn find(
         {
             rerank_skipped = Some(why);
         }
+        let found = select_nested(found, query, &kinds);
         hits.extend(found.into_iter().map(|hit| (at, hit)));
     }
     let mut commit_scores: Vec<HashMap<String, f32>> = Vec::new();
@@ -106,6 +108,10 @@ fn rank(
             name: hit.chunk.name(),
             enclosing: hit.chunk.enclosing(),
             generated: hit.chunk.generated,
+            is_container_header: hit.chunk.is_container_header,
+            reopens: hit.chunk.reopens,
+            part: hit.chunk.part,
+            parts: hit.chunk.parts,
             bm25: hit.score,
             similarity: hit.similarity,
             commit_score: commit_scores[*project]

@@ -19,6 +19,7 @@
 mod chunks;
 mod discoveries;
 mod merge;
+mod nested;
 mod notice;
 mod project;
 mod reread;

@@ -104,9 +104,17 @@ impl<'a> CurrentFiles<'a> {
             return Some(lines.to_owned());
         }
         let chunks = chunk(Language::of_file(&path, text), text).chunks;
-        let moved = chunks.into_iter().find(|chunk| chunk.id == stored.id)?;
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
-        let (first, last) = (*moved.lines.start(), *moved.lines.end());
+        let mut found = chunks.iter().find(|chunk| chunk.id == stored.id).map(|chunk| {
+            stored.parts = number(chunk.parts);
+            &chunk.lines
+        });
+        if found.is_none() {
+            let mut nested = chunks.iter().flat_map(|chunk| &chunk.nested);
+            found = nested.find(|one| one.id == stored.id).map(|one| &one.lines);
+        }
+        let lines = found?;
+        let (first, last) = (*lines.start(), *lines.end());
         (stored.first_line, stored.last_line) = (number(first), number(last));
         Some(rows.lines(first, last).to_owned())
     }

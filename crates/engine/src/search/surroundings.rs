@@ -1,6 +1,6 @@
 //! The definitions in and around a chunk: what a reader of a part needs to know about the whole.
 
-use docent_core::chunk::{Definition, Outline, Rows, chunk};
+use docent_core::chunk::{Definition, Outline, Rows};
 use docent_core::language::Language;
 
 use crate::store::StoredChunk;
@@ -63,31 +63,14 @@ impl HitSurroundings {
                     name: one.name.clone(),
                 })
                 .collect(),
-            whole: whole.map(|definition| read_whole(stored, language, text, definition)),
+            whole: whole.map(|definition| read_whole(stored, text, definition)),
         }
     }
 }
 
-fn read_whole(
-    stored: &StoredChunk,
-    language: Language,
-    text: &str,
-    definition: &Definition,
-) -> WholeDefinition {
+fn read_whole(stored: &StoredChunk, text: &str, definition: &Definition) -> WholeDefinition {
     let (head, end) = (definition.line(), *definition.lines().end());
     let rows = Rows::of(text);
-    let is_cut = stored.part > 1 || end > stored.last_line as usize;
-    let parts = if is_cut {
-        let of_whole = |one: &docent_core::chunk::Chunk| one.path == stored.scope && one.kind == stored.kind;
-        let chunks = chunk(language, text).chunks;
-        chunks
-            .iter()
-            .filter(|one| of_whole(one))
-            .map(|one| one.part)
-            .max()
-    } else {
-        None
-    };
     let part = stored.part as usize;
     WholeDefinition {
         first: definition.first_line(),
@@ -95,6 +78,6 @@ fn read_whole(
         head,
         head_text: rows.lines(head, head).trim_end_matches(['\n', '\r']).to_owned(),
         part,
-        parts: parts.unwrap_or(1).max(part),
+        parts: (stored.parts as usize).max(part),
     }
 }

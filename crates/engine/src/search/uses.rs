@@ -206,9 +206,13 @@ impl<'a> ChunkedFiles<'a> {
             first_line: number(first),
             last_line: number(last),
             part: number(found.part),
+            parts: number(found.parts),
+            is_container_header: found.is_container_header,
+            reopens: found.reopens,
             generated: false,
             id: found.id,
             hash: hash(Rows::of(text).lines(first, last)),
+            nested: Vec::new(),
         })
     }
 }

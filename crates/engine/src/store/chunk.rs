@@ -18,12 +18,34 @@ pub struct StoredChunk {
     pub name_length: usize,
     pub first_line: u32,
     pub last_line: u32,
+    /// Number of the part, counted from 1, and how many there are: a long definition is several chunks with
+    /// the same path, scope and kind.
     pub part: u32,
+    pub parts: u32,
+    /// Only the line that opens a container, only imports, or only exports.
+    pub is_container_header: bool,
+    /// Adds members to a type that is defined elsewhere: `impl X`, `extension X`.
+    pub reopens: bool,
     /// Generated code, not written by people.
     pub generated: bool,
     /// Stays the same as long as the chunk's name and text do.
     pub id: u64,
     /// Hash of its lines.
+    pub hash: u64,
+    /// Definitions inside that are no chunks themselves.
+    pub nested: Vec<StoredNested>,
+}
+
+/// A definition inside a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredNested {
+    pub kind: ChunkKind,
+    /// As of a chunk.
+    pub scope: String,
+    pub name_length: usize,
+    pub first_line: u32,
+    pub last_line: u32,
+    pub id: u64,
     pub hash: u64,
 }
 
@@ -38,9 +60,13 @@ impl Default for StoredChunk {
             first_line: 1,
             last_line: 1,
             part: 1,
+            parts: 1,
+            is_container_header: false,
+            reopens: false,
             generated: false,
             id: 0,
             hash: 0,
+            nested: Vec::new(),
         }
     }
 }
@@ -62,49 +88,61 @@ impl StoredChunk {
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let strings = [&self.path, &self.language, &self.scope];
-        let mut bytes = Vec::with_capacity(38 + strings.iter().map(|text| text.len() + 4).sum::<usize>());
-        let kind = ChunkKind::ALL
+        let nested = self.nested.iter().map(|one| one.scope.len() + MIN_NESTED_BYTES);
+        let length = strings
             .iter()
-            .position(|kind| *kind == self.kind)
-            .unwrap_or_default();
-        bytes.push(u8::try_from(kind).unwrap_or_default());
-        bytes.push(u8::from(self.generated));
-        for number in [
+            .map(|text| text.len() + 4)
+            .chain(nested)
+            .sum::<usize>();
+        let mut bytes = Vec::with_capacity(42 + length);
+        bytes.push(kind_number(self.kind));
+        let flags = [self.generated, self.is_container_header, self.reopens];
+        bytes.push((0..).zip(flags).map(|(bit, flag)| u8::from(flag) << bit).sum());
+        let numbers = [
             self.first_line,
             self.last_line,
             self.part,
+            self.parts,
             clamp(self.name_length),
-        ] {
-            bytes.extend(number.to_le_bytes());
-        }
-        for number in [self.id, self.hash] {
-            bytes.extend(number.to_le_bytes());
-        }
+        ];
+        put_numbers(&mut bytes, &numbers, &[self.id, self.hash]);
         for text in strings {
-            bytes.extend(clamp(text.len()).to_le_bytes());
-            bytes.extend(text.as_bytes());
+            put_text(&mut bytes, text);
+        }
+        for one in &self.nested {
+            bytes.push(kind_number(one.kind));
+            let numbers = [one.first_line, one.last_line, clamp(one.name_length)];
+            put_numbers(&mut bytes, &numbers, &[one.id, one.hash]);
+            put_text(&mut bytes, &one.scope);
         }
         bytes
     }
 
     /// `None` if the bytes are not those of a chunk.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
-        let [kind, generated] = take::<2>(&mut bytes)?;
-        let mut number = || take::<4>(&mut bytes).map(u32::from_le_bytes);
-        let (first_line, last_line, part, name_length) = (number()?, number()?, number()?, number()?);
-        let mut long = || take::<8>(&mut bytes).map(u64::from_le_bytes);
-        let (id, hash) = (long()?, long()?);
-        let mut text = || {
-            let length = usize::try_from(u32::from_le_bytes(take::<4>(&mut bytes)?)).ok()?;
-            let (text, rest) = bytes.split_at_checked(length)?;
-            bytes = rest;
-            String::from_utf8(text.to_vec()).ok()
-        };
-        let (path, language, scope) = (text()?, text()?, text()?);
-        let name_length = usize::try_from(name_length).ok()?;
-        scope
-            .is_char_boundary(scope.len().checked_sub(name_length)?)
-            .then_some(())?;
+        let bytes = &mut bytes;
+        let [kind, flags] = take::<2>(bytes)?;
+        let is_set = |bit: u8| flags & (1 << bit) != 0;
+        let [first_line, last_line, part, parts, name_length] = take_numbers(bytes)?;
+        let [id, hash] = take_long_numbers(bytes)?;
+        let (path, language) = (take_text(bytes)?, take_text(bytes)?);
+        let (scope, name_length) = take_scope(bytes, name_length)?;
+        let mut nested = Vec::new();
+        while !bytes.is_empty() {
+            let [kind] = take::<1>(bytes)?;
+            let [first_line, last_line, name_length] = take_numbers(bytes)?;
+            let [id, hash] = take_long_numbers(bytes)?;
+            let (scope, name_length) = take_scope(bytes, name_length)?;
+            nested.push(StoredNested {
+                kind: *ChunkKind::ALL.get(usize::from(kind))?,
+                scope,
+                name_length,
+                first_line,
+                last_line,
+                id,
+                hash,
+            });
+        }
         Some(Self {
             path,
             language,
@@ -114,11 +152,72 @@ impl StoredChunk {
             first_line,
             last_line,
             part,
-            generated: generated == 1,
+            parts,
+            generated: is_set(0),
+            is_container_header: is_set(1),
+            reopens: is_set(2),
             id,
             hash,
+            nested,
         })
     }
+}
+
+impl StoredNested {
+    pub fn name(&self) -> &str {
+        &self.scope[self.scope.len() - self.name_length..]
+    }
+}
+
+/// Bytes of a stored definition beside its scope.
+const MIN_NESTED_BYTES: usize = 33;
+
+fn kind_number(kind: ChunkKind) -> u8 {
+    let number = ChunkKind::ALL.iter().position(|other| *other == kind);
+    number
+        .and_then(|number| u8::try_from(number).ok())
+        .unwrap_or_default()
+}
+
+fn put_numbers(bytes: &mut Vec<u8>, numbers: &[u32], long: &[u64]) {
+    bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    bytes.extend(long.iter().flat_map(|number| number.to_le_bytes()));
+}
+
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend(clamp(text.len()).to_le_bytes());
+    bytes.extend(text.as_bytes());
+}
+
+fn take_numbers<const N: usize>(bytes: &mut &[u8]) -> Option<[u32; N]> {
+    let mut numbers = [0; N];
+    for number in &mut numbers {
+        *number = u32::from_le_bytes(take(bytes)?);
+    }
+    Some(numbers)
+}
+
+fn take_long_numbers<const N: usize>(bytes: &mut &[u8]) -> Option<[u64; N]> {
+    let mut numbers = [0; N];
+    for number in &mut numbers {
+        *number = u64::from_le_bytes(take(bytes)?);
+    }
+    Some(numbers)
+}
+
+fn take_text(bytes: &mut &[u8]) -> Option<String> {
+    let length = usize::try_from(u32::from_le_bytes(take(bytes)?)).ok()?;
+    let (text, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    String::from_utf8(text.to_vec()).ok()
+}
+
+/// A scope, and the length of the name at its end.
+fn take_scope(bytes: &mut &[u8], name_length: u32) -> Option<(String, usize)> {
+    let scope = take_text(bytes)?;
+    let name_length = usize::try_from(name_length).ok()?;
+    let is_inside = scope.is_char_boundary(scope.len().checked_sub(name_length)?);
+    is_inside.then_some((scope, name_length))
 }
 
 fn clamp(number: usize) -> u32 {
@@ -146,15 +245,37 @@ mod tests {
             first_line: 3,
             last_line: 900,
             part: 2,
+            parts: 3,
+            is_container_header: false,
+            reopens: true,
             generated: true,
             id: u64::MAX,
             hash: 7,
+            nested: Vec::new(),
         };
-        let bytes = chunk.to_bytes();
-        assert_eq!(StoredChunk::from_bytes(&bytes), Some(chunk.clone()));
+        let check = |chunk: &StoredChunk, without_nested: Option<usize>| {
+            let bytes = chunk.to_bytes();
+            assert_eq!(StoredChunk::from_bytes(&bytes).as_ref(), Some(chunk));
+            for end in (0..bytes.len()).filter(|end| Some(*end) != without_nested) {
+                assert_eq!(StoredChunk::from_bytes(&bytes[..end]), None, "{end}");
+            }
+        };
+        check(&chunk, None);
         assert_eq!((chunk.name(), chunk.enclosing()), ("lend", "Library"));
-        for end in 0..bytes.len() {
-            assert_eq!(StoredChunk::from_bytes(&bytes[..end]), None, "{end}");
-        }
+        let nested = StoredNested {
+            kind: ChunkKind::Function,
+            scope: "Library.lend.größe".into(),
+            name_length: 7,
+            first_line: 5,
+            last_line: 6,
+            id: 8,
+            hash: 9,
+        };
+        assert_eq!(nested.name(), "größe");
+        let around = StoredChunk {
+            nested: vec![nested],
+            ..chunk.clone()
+        };
+        check(&around, Some(chunk.to_bytes().len()));
     }
 }

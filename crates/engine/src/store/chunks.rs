@@ -6,7 +6,7 @@
 //!
 //! Names of tantivy fields are part of the stored format.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
@@ -20,7 +20,7 @@ use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::embedded::{
-    EmbeddedStore, EntrySchema, StoredBytes, catch_panics, exact_query, raw_field, word_field,
+    EmbeddedStore, EntrySchema, StoredBytes, catch_panics, exact_query, raw_field, set_field, word_field,
 };
 use super::symbols::{count_symbols, symbols_document};
 use super::top::{KEY, ScoredQuery, find_highest};
@@ -34,6 +34,13 @@ use crate::grep::FileFilter;
 /// The store of chunks.
 pub(crate) type EmbeddedChunks = EmbeddedStore<ChunkFields>;
 
+/// Chunks with a name of the query that are found beyond the limit. The words of a short name may be in more
+/// chunks than the limit, and its definition must be among the candidates.
+const MAX_DEFINITIONS: usize = 50;
+
+/// A chunk with its vector, and its BM25 score.
+type FoundChunk = ((StoredChunk, Option<Vector>), f32);
+
 /// The fast field by which discoveries are ordered.
 const TIMESTAMP: &str = "when";
 
@@ -46,6 +53,9 @@ pub(crate) struct ChunkFields {
     text: Field,
     name: Field,
     path_words: Field,
+    /// The chunk's name and those of the definitions inside, each as a whole, and the kinds of those inside.
+    defined_names: Field,
+    nested_kind: Field,
     /// The stored chunk.
     chunk: Field,
     /// The kind of a discovery, its words, and the stored discovery.
@@ -80,6 +90,8 @@ impl EntrySchema for ChunkFields {
             text: schema.add_text_field("text", counted.clone()),
             name: schema.add_text_field("name", counted.clone()),
             path_words: schema.add_text_field("place", counted.clone()),
+            defined_names: schema.add_text_field("defined_name", set_field()),
+            nested_kind: schema.add_text_field("nested_kind", raw_field()),
             chunk: schema.add_bytes_field("chunk", BytesOptions::default().set_stored()),
             discovery_kind: schema.add_text_field("type", raw_field()),
             discovery_words: schema.add_text_field("said", counted.clone()),
@@ -133,6 +145,14 @@ impl EntrySchema for ChunkFields {
         document.add_text(self.text, &entry.text);
         document.add_text(self.name, &entry.name);
         document.add_text(self.path_words, &entry.path_words);
+        if !entry.defined_names.is_empty() {
+            document.add_text(self.defined_names, &entry.defined_names);
+        }
+        for kind in ChunkKind::ALL {
+            if entry.chunk.nested.iter().any(|one| one.kind == kind) {
+                document.add_text(self.nested_kind, kind.name());
+            }
+        }
         let bytes = encode_chunk(entry);
         document.add_bytes(self.chunk, &bytes);
         document.add_u64(self.key, xxh3_64(&bytes));
@@ -157,7 +177,8 @@ impl EmbeddedChunks {
         }
         let mut filters: Vec<Box<dyn Query>> = Vec::new();
         if !query.kinds.is_empty() {
-            let kinds = query.kinds.iter().map(|kind| exact_query(fields.kind, kind));
+            let in_either = |kind| [fields.kind, fields.nested_kind].map(|field| exact_query(field, kind));
+            let kinds = query.kinds.iter().flat_map(|kind| in_either(kind));
             filters.push(Box::new(BooleanQuery::union(kinds.collect())));
         }
         if let Some(module) = query.module {
@@ -334,6 +355,31 @@ impl EmbeddedChunks {
     }
 }
 
+impl EmbeddedChunks {
+    /// The chunks that define one of the names, themselves or inside, and are not among those found.
+    fn find_definitions(
+        &self,
+        mut clauses: Clauses,
+        names: &[String],
+        found: &[FoundChunk],
+    ) -> Result<Vec<FoundChunk>, StoreError> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let defined = names
+            .iter()
+            .map(|name| exact_query(self.schema.defined_names, name));
+        clauses
+            .filters
+            .push(Box::new(BooleanQuery::union(defined.collect())));
+        let key = |chunk: &StoredChunk| (chunk.path.clone(), chunk.id);
+        let known: HashSet<(String, u64)> = found.iter().map(|((chunk, _), _)| key(chunk)).collect();
+        let mut definitions = self.find_top(&clauses, MAX_DEFINITIONS, self.schema.chunk, decode_chunk)?;
+        definitions.retain(|((chunk, _), _)| !known.contains(&key(chunk)));
+        Ok(definitions)
+    }
+}
+
 impl ChunkStore for EmbeddedChunks {
     fn symbols(&self) -> Box<dyn SymbolStore> {
         Box::new(self.embedded_symbols())
@@ -344,7 +390,8 @@ impl ChunkStore for EmbeddedChunks {
             return Ok(Vec::new());
         }
         let clauses = self.chunk_clauses(query)?;
-        let found = self.find_top(&clauses, query.limit, self.schema.chunk, decode_chunk)?;
+        let mut found = self.find_top(&clauses, query.limit, self.schema.chunk, decode_chunk)?;
+        found.extend(self.find_definitions(clauses, query.names, &found)?);
         let hit = |((chunk, vector), score): ((StoredChunk, Option<Vector>), f32)| {
             let similarity = vector
                 .zip(query.vector)

@@ -269,6 +269,16 @@ pub(super) fn word_field(record: IndexRecordOption) -> TextOptions {
     )
 }
 
+/// Options of a field of words, of which only the presence counts, not how many there are.
+pub(super) fn set_field() -> TextOptions {
+    TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer(SPACES)
+            .set_fieldnorms(false)
+            .set_index_option(IndexRecordOption::Basic),
+    )
+}
+
 fn settings() -> IndexSettings {
     IndexSettings {
         docstore_compression: Compressor::None,

@@ -16,7 +16,7 @@ mod sections;
 mod symbols;
 mod top;
 
-pub use chunk::StoredChunk;
+pub use chunk::{StoredChunk, StoredNested};
 pub(crate) use chunks::EmbeddedChunks;
 pub use discovery::StoredDiscovery;
 pub use section::StoredSection;
@@ -209,6 +209,8 @@ pub struct ChunkEntry {
     pub text: String,
     pub name: String,
     pub path_words: String,
+    /// Its name and those of the definitions inside, each as a whole.
+    pub defined_names: String,
 }
 
 /// A query for chunks.
@@ -217,7 +219,7 @@ pub struct ChunkQuery<'a> {
     pub words: &'a [String],
     /// Names that a chunk may have, as a whole.
     pub names: &'a [String],
-    /// Only chunks of these kinds. Empty for any.
+    /// Only chunks of these kinds, or with a definition of these kinds inside. Empty for any.
     pub kinds: &'a [&'static str],
     /// Only chunks of this module.
     pub module: Option<&'a str>,
@@ -225,6 +227,7 @@ pub struct ChunkQuery<'a> {
     pub paths: Option<&'a FileFilter>,
     /// Vector of the query. It finds no chunks itself; chunks found by words get their similarity to it.
     pub vector: Option<Vector>,
+    /// How many are found at most, beside definitions of `names`.
     pub limit: usize,
 }
 

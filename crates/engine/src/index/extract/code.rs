@@ -1,13 +1,13 @@
 //! Chunks of a file, and the discoveries in it.
 
-use docent_core::chunk::{Chunk, Chunked, Rows, Unparsed};
+use docent_core::chunk::{Chunk, Chunked, NestedDefinition, Rows, Unparsed};
 use docent_core::discovery::{Discovery, Origins, extract_from_file};
 use docent_core::language::Language;
 use docent_core::memory::{MEMORY_DIRECTORY, MemoryFile};
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::symbols::{FileSymbols, chunk_with_symbols, encode};
-use docent_core::text::tokens::words_into;
+use docent_core::text::tokens::{fold_name, words_into};
 
 use super::file_job::{Extracted, FileJob, path_words, stem, to_u32};
 use crate::embed::Embedder;
@@ -15,7 +15,8 @@ use crate::files::{Root, lossy_text};
 use crate::index::content_hash::hash;
 use crate::memory::{MAX_FILE_BYTES, ORIGINS, key};
 use crate::store::{
-    ChunkEntry, DiscoveryEntry, StoreEntry, StoredChunk, StoredDiscovery, SymbolsDocument, SymbolsEntry,
+    ChunkEntry, DiscoveryEntry, StoreEntry, StoredChunk, StoredDiscovery, StoredNested, SymbolsDocument,
+    SymbolsEntry,
 };
 
 /// Bytes of a chunk that go into its vector. The rest would only blur it.
@@ -94,6 +95,12 @@ fn chunk_entries(
         words_into(&chunk.name, &mut name);
         let enclosing = chunk.path.strip_suffix(chunk.name.as_str()).unwrap_or_default();
         words_into(enclosing, &mut words);
+        let nested: Vec<StoredNested> = chunk.nested.iter().map(|one| stored_nested(one, &rows)).collect();
+        let mut defined_names = String::new();
+        for defined in nested.iter().map(StoredNested::name).chain([chunk.name.as_str()]) {
+            defined_names.push_str(&fold_name(defined));
+            defined_names.push(' ');
+        }
         StoreEntry::Chunk(ChunkEntry {
             // Generated code is found by its words only: a question about the project is not about it.
             vector: (!is_generated)
@@ -103,6 +110,7 @@ fn chunk_entries(
             text: words,
             name,
             path_words: place.clone(),
+            defined_names,
             chunk: StoredChunk {
                 path: path.as_str().to_owned(),
                 language: language.to_string(),
@@ -112,13 +120,30 @@ fn chunk_entries(
                 first_line: to_u32(*chunk.lines.start()),
                 last_line: to_u32(*chunk.lines.end()),
                 part: to_u32(chunk.part),
+                parts: to_u32(chunk.parts),
+                is_container_header: chunk.is_container_header,
+                reopens: chunk.reopens,
                 generated: is_generated,
                 id: chunk.id,
                 hash: hash(shown),
+                nested,
             },
         })
     };
     chunks.into_iter().map(entry).collect()
+}
+
+fn stored_nested(nested: &NestedDefinition, rows: &Rows<'_>) -> StoredNested {
+    let (first, last) = (*nested.lines.start(), *nested.lines.end());
+    StoredNested {
+        kind: nested.kind,
+        name_length: nested.name.len().min(nested.path.len()),
+        scope: nested.path.clone(),
+        first_line: to_u32(first),
+        last_line: to_u32(last),
+        id: nested.id,
+        hash: hash(rows.lines(first, last)),
+    }
 }
 
 /// The text that a chunk's vector is made from: its path, its name and its first lines.
