@@ -1,13 +1,13 @@
 //! Chunks of a file with an outline: which definitions become chunks, which chunk the lines
 //! between them belong to, and how long definitions are cut.
 //!
-//! Invariant: chunks cover the rows from the first to the last without gap or overlap. A definition that
-//! shares a row with the one before it stays in that one's chunk.
+//! Invariant: chunks do not overlap, and cover every row but those that are blank or only close something. A
+//! definition that shares a row with the one before it stays in that one's chunk.
 
 use std::ops::RangeInclusive;
 
 use super::outline::{Definition, Outline};
-use super::{Chunk, ChunkKind, Rows, line_blocks};
+use super::{Chunk, ChunkKind, Rows, container_headers, line_blocks};
 
 /// A class or other container with at most this many rows is one chunk.
 const MAX_WHOLE_CONTAINER_ROWS: usize = 30;
@@ -37,8 +37,16 @@ pub(super) fn cut_definitions(outline: &Outline, rows: &Rows<'_>) -> Vec<Chunk> 
         rows,
         children: &children,
         chunks: Vec::new(),
+        owners: Vec::new(),
     };
     cut.cut_region(0..=last, None, &top);
+    if cut.chunks.is_empty() {
+        cut.add_chunk(Chunk::block(0..=last), None);
+    }
+    cut.count_parts();
+    for chunk in &mut cut.chunks {
+        chunk.is_container_header = container_headers::is_container_header(chunk, rows);
+    }
     cut.chunks
 }
 
@@ -47,6 +55,8 @@ struct DefinitionCut<'a> {
     rows: &'a Rows<'a>,
     children: &'a [Vec<usize>],
     chunks: Vec<Chunk>,
+    /// The definition that each chunk is or is a part of. `None` for blocks.
+    owners: Vec<Option<usize>>,
 }
 
 impl DefinitionCut<'_> {
@@ -62,9 +72,9 @@ impl DefinitionCut<'_> {
             if inner.lead < next && inner.head < next || end < next || !self.is_own_chunk(inner, owner) {
                 continue;
             }
-            let mut start = inner.lead.max(next);
-            if start > next && !self.add_between(next..=start - 1, owner, &mut part) {
-                start = next;
+            let start = inner.lead.max(next);
+            if start > next {
+                self.add_between(next..=start - 1, owner, &mut part);
             }
             let region = start..=end;
             if self.is_divided(index) {
@@ -74,8 +84,8 @@ impl DefinitionCut<'_> {
             }
             next = end + 1;
         }
-        if next <= *region.end() && !self.add_between(next..=*region.end(), owner, &mut part) {
-            self.chunks.push(Chunk::block(next..=*region.end()));
+        if next <= *region.end() {
+            self.add_between(next..=*region.end(), owner, &mut part);
         }
     }
 
@@ -108,17 +118,11 @@ impl DefinitionCut<'_> {
                 .any(|&child| self.is_own_chunk(&self.outline.definitions[child], Some(index)))
     }
 
-    /// Adds the rows between two chunks: the head of the enclosing definition, or further rows of it. Rows of
-    /// closing brackets go to the chunk before them; returns false if there is none.
-    fn add_between(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, part: &mut usize) -> bool {
+    /// Adds the rows between two chunks: the head of the enclosing definition, or further rows of it. Rows that
+    /// only close something are in no chunk: they belong to what is around the chunk before them.
+    fn add_between(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, part: &mut usize) {
         if region.clone().all(|row| only_closes(self.rows.row(row))) {
-            return match self.chunks.last_mut() {
-                Some(last) => {
-                    last.lines = *last.lines.start()..=region.end() + 1;
-                    true
-                }
-                None => false,
-            };
+            return;
         }
         *part += 1;
         match owner {
@@ -133,12 +137,8 @@ impl DefinitionCut<'_> {
             }
             Some(owner) if self.is_function(owner) => {
                 // Part 1 is the text before the first inner definition.
-                let last = self
-                    .chunks
-                    .iter()
-                    .rev()
-                    .find(|chunk| chunk.path == self.outline.definitions[owner].path);
-                let before = last.map_or(0, |chunk| chunk.part);
+                let last = self.owners.iter().rposition(|other| *other == Some(owner));
+                let before = last.map_or(0, |last| self.chunks[last].part);
                 let first = self.chunks.len();
                 self.add_definition(region, owner);
                 for chunk in &mut self.chunks[first..] {
@@ -155,18 +155,17 @@ impl DefinitionCut<'_> {
                     } else if self.chunks.is_empty() {
                         chunk.kind = ChunkKind::Module;
                     }
-                    self.chunks.push(chunk);
+                    self.add_chunk(chunk, None);
                 }
             }
         }
-        true
     }
 
     /// Adds a definition as one chunk, or as several parts if it is too long.
     fn add_definition(&mut self, region: RangeInclusive<usize>, index: usize) {
         let definition = &self.outline.definitions[index];
         for (part, rows) in (1..).zip(self.cut_parts(region, &definition.joints)) {
-            self.chunks.push(Chunk {
+            let chunk = Chunk {
                 kind: definition.kind,
                 name: definition.name.clone(),
                 path: definition.path.clone(),
@@ -177,8 +176,29 @@ impl DefinitionCut<'_> {
                     String::new()
                 },
                 part,
+                reopens: container_headers::reopens(&definition.signature)
+                    && definition.kind == ChunkKind::Class,
                 ..Chunk::block(rows)
-            });
+            };
+            self.add_chunk(chunk, Some(index));
+        }
+    }
+
+    fn add_chunk(&mut self, chunk: Chunk, owner: Option<usize>) {
+        self.chunks.push(chunk);
+        self.owners.push(owner);
+    }
+
+    /// Tells each part of a definition how many there are.
+    fn count_parts(&mut self) {
+        let mut parts = vec![1; self.outline.definitions.len()];
+        for (chunk, owner) in self.chunks.iter().zip(&self.owners) {
+            if let Some(owner) = *owner {
+                parts[owner] = chunk.part.max(parts[owner]);
+            }
+        }
+        for (chunk, owner) in self.chunks.iter_mut().zip(&self.owners) {
+            chunk.parts = owner.map_or(1, |owner| parts[owner]);
         }
     }
 
@@ -215,7 +235,7 @@ impl DefinitionCut<'_> {
 }
 
 /// True for a row that only closes a block, and for a blank one.
-fn only_closes(row: &str) -> bool {
+pub(super) fn only_closes(row: &str) -> bool {
     let row = row.trim();
     row.chars().all(|c| "})];,>".contains(c))
         || matches!(row, "end" | "end;" | "endif" | "#endif" | "fi" | "done" | "esac")

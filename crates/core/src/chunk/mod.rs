@@ -6,9 +6,11 @@
 //! keys (`sections`). Any other text, and files that no person wrote, are cut into blocks of lines
 //! (`line_blocks`).
 //!
-//! Invariant: every line of the text is in exactly one chunk, and chunks are in order. The same text gives
-//! the same chunks, and the id of a chunk does not change when other parts of the text do.
+//! Invariant: every line that has words is in exactly one chunk, and chunks are in order. Blank lines between
+//! chunks and lines that only close what is around them may be in none. The same text gives the same chunks,
+//! and the id of a chunk does not change when other parts of the text do.
 
+mod container_headers;
 mod definition_chunks;
 mod embedded_scripts;
 mod grammar;
@@ -45,8 +47,15 @@ pub struct Chunk {
     pub members: Vec<String>,
     /// Lines, counted from 1.
     pub lines: RangeInclusive<usize>,
-    /// Number of the part, counted from 1, if a definition was too long for one chunk.
+    /// Number of the part, counted from 1, and how many there are, if a definition or section was too long for
+    /// one chunk. Chunks of one file with the same path and kind and more than one part are parts of one thing.
     pub part: usize,
+    pub parts: usize,
+    /// Only the line that opens a container, only imports, or only exports: it leads to other chunks and says
+    /// nothing by itself.
+    pub is_container_header: bool,
+    /// Adds members to a type that is defined elsewhere: `impl X`, `extension X`.
+    pub reopens: bool,
     /// Stable while the chunk keeps its name and signature, whatever changes around it.
     pub id: u64,
 }
@@ -109,7 +118,7 @@ pub(crate) fn chunk_and_keep_syntax(language: Language, text: &str) -> (Chunked,
     let rows = Rows::of(text);
     if let Some(unparsed) = Unparsed::without_parsing(text) {
         let chunked = Chunked {
-            chunks: with_ids(line_blocks::cut_text(&rows), &rows),
+            chunks: finish_chunks(line_blocks::cut_text(&rows), &rows),
             unparsed: grammar::has_grammar(language).then_some(unparsed),
         };
         return (chunked, None);
@@ -128,7 +137,7 @@ pub(crate) fn chunk_and_keep_syntax(language: Language, text: &str) -> (Chunked,
         None => sections::cut_sections(language, &rows).unwrap_or_else(|| line_blocks::cut_text(&rows)),
     };
     let chunked = Chunked {
-        chunks: with_ids(chunks, &rows),
+        chunks: finish_chunks(chunks, &rows),
         unparsed,
     };
     (chunked, syntax)
@@ -227,6 +236,9 @@ impl Chunk {
             members: Vec::new(),
             lines: rows.start() + 1..=rows.end() + 1,
             part: 1,
+            parts: 1,
+            is_container_header: false,
+            reopens: false,
             id: 0,
         }
     }
@@ -287,11 +299,22 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Sets the id of each chunk: a hash of its kind, path and signature, or of its text if it has no name.
+/// Takes the blank lines around a chunk from it. A chunk of blank lines alone keeps them.
+fn trim_blank_lines(chunk: &mut Chunk, rows: &Rows<'_>) {
+    let (first, last) = (*chunk.lines.start(), *chunk.lines.end());
+    let mut written = (first..=last).filter(|line| !rows.is_blank(line - 1));
+    if let Some(start) = written.next() {
+        let end = (start..=last).rev().find(|line| !rows.is_blank(line - 1));
+        chunk.lines = start..=end.unwrap_or(start);
+    }
+}
+
+/// Trims each chunk, and sets its id: a hash of its kind, path and signature, or of its text if it has no name.
 /// Chunks that are equal in these are numbered.
-fn with_ids(mut chunks: Vec<Chunk>, rows: &Rows<'_>) -> Vec<Chunk> {
+fn finish_chunks(mut chunks: Vec<Chunk>, rows: &Rows<'_>) -> Vec<Chunk> {
     let mut seen: HashMap<u64, u64> = HashMap::new();
     for chunk in &mut chunks {
+        trim_blank_lines(chunk, rows);
         let mut id = Fnv::new();
         id.write(chunk.kind.name());
         id.write(&chunk.path);

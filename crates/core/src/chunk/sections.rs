@@ -169,12 +169,15 @@ fn add_section(
     head: Option<&(String, String)>,
     chunks: &mut Vec<Chunk>,
 ) {
-    for (part, rows) in (1..).zip(line_blocks::cut_rows(rows, region)) {
+    let regions: Vec<RangeInclusive<usize>> = line_blocks::cut_rows(rows, region).collect();
+    let parts = regions.len();
+    for (part, rows) in (1..).zip(regions) {
         let mut chunk = Chunk::block(rows);
         if let Some((title, path)) = head {
             chunk.name.clone_from(title);
             chunk.path.clone_from(path);
             chunk.part = part;
+            chunk.parts = parts;
         }
         chunks.push(chunk);
     }

@@ -19,21 +19,34 @@ fn languages() -> Vec<Language> {
     grammar::all_languages().chain(sections).collect()
 }
 
-/// Cuts a text and fails unless its chunks follow each other from the first line to the last.
+/// Cuts a text and fails unless its chunks follow each other from the first line to the last, with nothing but
+/// blank and closing lines between them.
 fn assert_covered(language: Language, text: &str) -> Chunked {
     let chunked = chunk(language, text);
+    let rows = Rows::of(text);
     let mut next = 1;
+    let assert_closing = |lines: Range<usize>| {
+        for line in lines {
+            let row = rows.row(line - 1);
+            assert!(
+                definition_chunks::only_closes(row),
+                "{language}: {text:?} {:?}",
+                chunked.chunks
+            );
+        }
+    };
     for chunk in &chunked.chunks {
-        assert_eq!(
-            *chunk.lines.start(),
-            next,
+        assert!(
+            *chunk.lines.start() >= next,
             "{language}: {text:?} {:?}",
             chunked.chunks
         );
+        assert_closing(next..*chunk.lines.start());
         assert!(chunk.lines.end() >= chunk.lines.start());
         next = chunk.lines.end() + 1;
     }
-    assert_eq!(next - 1, text.lines().count(), "{language}: {text:?}");
+    assert!(next - 1 <= rows.count(), "{language}: {text:?}");
+    assert_closing(next..rows.count() + 1);
     assert_eq!(chunk(language, text), chunked, "a second run gives the same");
     let mut ids: Vec<u64> = chunked.chunks.iter().map(|chunk| chunk.id).collect();
     ids.sort_unstable();

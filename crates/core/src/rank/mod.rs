@@ -54,6 +54,15 @@ pub struct RankInput<'a> {
     /// Name of the enclosing class or module, empty at the top level.
     pub enclosing: &'a str,
     pub generated: bool,
+    /// Only the line that opens a container, only imports, or only exports: it leads to other chunks of its
+    /// file and says nothing by itself.
+    pub is_container_header: bool,
+    /// Adds members to a type that is defined elsewhere: `impl X`, `extension X`.
+    pub reopens: bool,
+    /// Number of the part, counted from 1, and how many there are: the parts of a long definition are chunks
+    /// with the same path, name, enclosing name and kind.
+    pub part: u32,
+    pub parts: u32,
     /// The BM25 score of the store. It has no scale, so it is only compared with that of other candidates.
     pub bm25: f32,
     /// Similarity to the query, at most 1, compared with that of other candidates too. 0 if unknown.

@@ -18,7 +18,14 @@ pub struct StoredChunk {
     pub name_length: usize,
     pub first_line: u32,
     pub last_line: u32,
+    /// Number of the part, counted from 1, and how many there are: a long definition is several chunks with
+    /// the same path, scope and kind.
     pub part: u32,
+    pub parts: u32,
+    /// Only the line that opens a container, only imports, or only exports.
+    pub is_container_header: bool,
+    /// Adds members to a type that is defined elsewhere: `impl X`, `extension X`.
+    pub reopens: bool,
     /// Generated code, not written by people.
     pub generated: bool,
     /// Stays the same as long as the chunk's name and text do.
@@ -38,6 +45,9 @@ impl Default for StoredChunk {
             first_line: 1,
             last_line: 1,
             part: 1,
+            parts: 1,
+            is_container_header: false,
+            reopens: false,
             generated: false,
             id: 0,
             hash: 0,
@@ -62,17 +72,19 @@ impl StoredChunk {
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let strings = [&self.path, &self.language, &self.scope];
-        let mut bytes = Vec::with_capacity(38 + strings.iter().map(|text| text.len() + 4).sum::<usize>());
+        let mut bytes = Vec::with_capacity(42 + strings.iter().map(|text| text.len() + 4).sum::<usize>());
         let kind = ChunkKind::ALL
             .iter()
             .position(|kind| *kind == self.kind)
             .unwrap_or_default();
         bytes.push(u8::try_from(kind).unwrap_or_default());
-        bytes.push(u8::from(self.generated));
+        let flags = [self.generated, self.is_container_header, self.reopens];
+        bytes.push((0..).zip(flags).map(|(bit, flag)| u8::from(flag) << bit).sum());
         for number in [
             self.first_line,
             self.last_line,
             self.part,
+            self.parts,
             clamp(self.name_length),
         ] {
             bytes.extend(number.to_le_bytes());
@@ -89,9 +101,11 @@ impl StoredChunk {
 
     /// `None` if the bytes are not those of a chunk.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
-        let [kind, generated] = take::<2>(&mut bytes)?;
+        let [kind, flags] = take::<2>(&mut bytes)?;
+        let is_set = |bit: u8| flags & (1 << bit) != 0;
         let mut number = || take::<4>(&mut bytes).map(u32::from_le_bytes);
-        let (first_line, last_line, part, name_length) = (number()?, number()?, number()?, number()?);
+        let (first_line, last_line) = (number()?, number()?);
+        let (part, parts, name_length) = (number()?, number()?, number()?);
         let mut long = || take::<8>(&mut bytes).map(u64::from_le_bytes);
         let (id, hash) = (long()?, long()?);
         let mut text = || {
@@ -114,7 +128,10 @@ impl StoredChunk {
             first_line,
             last_line,
             part,
-            generated: generated == 1,
+            parts,
+            generated: is_set(0),
+            is_container_header: is_set(1),
+            reopens: is_set(2),
             id,
             hash,
         })
@@ -146,6 +163,9 @@ mod tests {
             first_line: 3,
             last_line: 900,
             part: 2,
+            parts: 3,
+            is_container_header: false,
+            reopens: true,
             generated: true,
             id: u64::MAX,
             hash: 7,
