@@ -115,9 +115,9 @@ weights! {
     /// Multiplies each further chunk of a file, once per chunk before it, so that several files are shown.
     same_file_penalty = 0.5,
     /// How much a word's rarity inside the file counts beside its rarity in the project, from 0 to 1.
-    file_rarity = 0.5,
+    file_rarity = 0.7,
     /// Multiplies the share of the query's words that all chunks of a file have together.
-    file_coverage = 0.0,
+    file_coverage = 0.5,
     /// Multiplies the similarity of a chunk relative to the best of its file.
     function_similarity = 1.0,
     /// Multiplies the overlap of the query's words and those of the chunk's name, inside its file.
@@ -126,6 +126,8 @@ weights! {
     closeness = 1.0,
     /// Multiplies a further part of a definition that is shown already.
     same_function_penalty = 0.7,
+    /// Further functions of a file come behind the best ones of so many files.
+    first_files = 4.0,
     /// Files whose functions are ranked.
     max_files = 15.0,
     /// Multiplies the commit score of the file: messages describe in prose what code does.

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use docent_core::chunk::ChunkKind;
-use docent_core::rank::functions::{FileInput, FunctionInput, rank_functions};
+use docent_core::rank::functions::{FileInput, FunctionInput, Spread, rank_functions};
 use docent_core::rank::fusion::{compare_chunks, compare_scores};
 use docent_core::rank::signals::score_by_commits;
 use docent_core::rank::{RankInput, Weights, score_chunks, spread_files};
 use docent_core::text::tokens::ParsedQuery;
 
+use super::definitions::find_definitions;
 use super::project::ProjectContext;
 use super::{Candidate, RankedCandidate, SearchRequest};
 use crate::index::{Index, RerankSkipped};
@@ -16,6 +17,9 @@ use crate::store::{ChunkHit, ChunkQuery, FileChunks, StoreError, StoredChunk};
 
 /// Chunks of each project that are ranked.
 const MAX_CHUNKS: usize = 200;
+
+/// If a caller limits a search to at most so many files, all of their functions compete.
+const FEW_FILES: usize = 5;
 
 /// Best matching commits of each project, whose files gain.
 const MAX_COMMITS: usize = 50;
@@ -42,7 +46,11 @@ pub(super) fn find(
         limit: MAX_CHUNKS,
     };
     for (at, project) in projects.iter().enumerate() {
-        let mut found = project.index.find_chunks(&question(project))?;
+        let question = question(project);
+        let mut found = project.index.find_chunks(&question)?;
+        let known: HashSet<(String, u64, u32)> = found.iter().map(key).collect();
+        let definitions = find_definitions(project.index, query, &question, request)?;
+        found.extend(definitions.into_iter().filter(|hit| !known.contains(&key(hit))));
         // A name asks for its definition, which needs no model.
         if !query.is_name
             && let Err(why) = rerank(project.index, request, found.iter_mut())
@@ -60,10 +68,6 @@ pub(super) fn find(
         let inputs = inputs(&hits, &commit_scores);
         score_chunks(query, &inputs, request.weights)
     };
-    if query.is_name {
-        let relevance = spread_files(&inputs(&hits, &commit_scores), scores, request.weights);
-        return Ok((boosted(projects, hits.into_iter().zip(relevance)), rerank_skipped));
-    }
     let best = best_files(&hits, &scores, request.weights);
     let mut files: Vec<(FileKey, f32, FileChunks)> = Vec::new();
     for (at, project) in projects.iter().enumerate() {
@@ -71,7 +75,9 @@ pub(super) fn find(
         let paths: Vec<&str> = of_project.iter().map(|((_, path), _)| path.as_str()).collect();
         let mut found = project.index.chunks_of_files(&question(project), &paths)?;
         let all = found.iter_mut().flat_map(|file| &mut file.chunks);
-        if let Err(why) = rerank(project.index, request, all.map(|one| &mut one.hit)) {
+        if !query.is_name
+            && let Err(why) = rerank(project.index, request, all.map(|one| &mut one.hit))
+        {
             rerank_skipped = Some(why);
         }
         for ((key, score), file) in of_project.into_iter().zip(found) {
@@ -97,7 +103,12 @@ pub(super) fn find(
                 .collect(),
         })
         .collect();
-    let inside = rank_functions(query, &inputs_of_files, request.weights);
+    let spread = if request.paths.is_some() && files.len() <= FEW_FILES {
+        Spread::FewFiles
+    } else {
+        Spread::ManyFiles
+    };
+    let inside = rank_functions(query, &inputs_of_files, spread, request.weights);
     drop(inputs_of_files);
     let relevance = spread_files(&inputs(&hits, &commit_scores), scores, request.weights);
     let ranked: HashSet<FileKey> = files.iter().map(|(key, ..)| key.clone()).collect();
@@ -112,9 +123,13 @@ pub(super) fn find(
             file.chunks
                 .into_iter()
                 .zip(relevance)
-                .map(move |(one, relevance)| ((project, one.hit), relevance))
+                .filter_map(move |(one, relevance)| Some(((project, one.hit), relevance?)))
         });
     Ok((boosted(projects, first.chain(rest)), rerank_skipped))
+}
+
+fn key(hit: &ChunkHit) -> (String, u64, u32) {
+    (hit.chunk.path.clone(), hit.chunk.id, hit.chunk.first_line)
 }
 
 /// A file of a project, by its number.
