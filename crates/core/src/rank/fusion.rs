@@ -72,14 +72,7 @@ pub(super) fn prefer_functions(
     let weighted: Vec<f32> = candidates
         .iter()
         .zip(&*text_scores)
-        .map(|(candidate, score)| match candidate.kind {
-            ChunkKind::Function | ChunkKind::Method => *score,
-            ChunkKind::Class
-            | ChunkKind::Interface
-            | ChunkKind::Type
-            | ChunkKind::Module
-            | ChunkKind::Block => score * weights.non_function,
-        })
+        .map(|(candidate, score)| score * kind_factor(candidate.kind, weights))
         .collect();
     let mut files: HashMap<(usize, &str), Vec<usize>> = HashMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
@@ -92,6 +85,16 @@ pub(super) fn prefer_functions(
         chunks.sort_by(|&a, &b| weighted[b].total_cmp(&weighted[a]));
         for (at, score) in chunks.into_iter().zip(scores) {
             text_scores[at] = score;
+        }
+    }
+}
+
+/// The factor of a chunk's kind among the chunks of its file.
+pub(super) fn kind_factor(kind: ChunkKind, weights: &Weights) -> f32 {
+    match kind {
+        ChunkKind::Function | ChunkKind::Method => 1.0,
+        ChunkKind::Class | ChunkKind::Interface | ChunkKind::Type | ChunkKind::Module | ChunkKind::Block => {
+            weights.non_function
         }
     }
 }

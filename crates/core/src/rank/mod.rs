@@ -34,6 +34,7 @@
 
 pub mod boosts;
 pub mod discoveries;
+pub mod functions;
 pub mod fusion;
 pub mod signals;
 
@@ -113,6 +114,22 @@ weights! {
     non_function = 0.85,
     /// Multiplies each further chunk of a file, once per chunk before it, so that several files are shown.
     same_file_penalty = 0.5,
+    /// How much a word's rarity inside the file counts beside its rarity in the project, from 0 to 1.
+    file_rarity = 0.7,
+    /// Multiplies the share of the query's words that all chunks of a file have together.
+    file_coverage = 0.5,
+    /// Multiplies the similarity of a chunk relative to the best of its file.
+    function_similarity = 1.0,
+    /// Multiplies the overlap of the query's words and those of the chunk's name, inside its file.
+    function_name = 0.5,
+    /// The power of a further chunk's score relative to the best one of its file.
+    closeness = 1.0,
+    /// Multiplies a further part of a definition that is shown already.
+    same_function_penalty = 0.7,
+    /// Further functions of a file come behind the best ones of so many files.
+    first_files = 4.0,
+    /// Files whose functions are ranked.
+    max_files = 15.0,
     /// Multiplies the commit score of the file: messages describe in prose what code does.
     history = 0.6,
     /// Multiplies the share of the query's words in the file's stem: names of files are chosen with care.
@@ -138,18 +155,18 @@ weights! {
     example = 0.5,
 }
 
-/// The relevance of each chunk, from 0 to 1, in the order of `candidates`.
-///
-/// `candidates` must be sorted by [`fusion::compare_chunks`]: sums of floats and ties depend on their order.
-pub fn rank_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) -> Vec<f64> {
-    let mut scores = score_chunks(query, candidates, weights);
+/// The relevance of each chunk by its score, from 0 to 1, where further chunks of a file are lowered.
+pub fn spread_files(candidates: &[RankInput<'_>], mut scores: Vec<f32>, weights: &Weights) -> Vec<f64> {
     let files: Vec<(usize, &str)> = candidates.iter().map(|one| (one.project, one.path)).collect();
     fusion::penalise_same_file(&files, &mut scores, weights.same_file_penalty);
     scores.into_iter().map(fusion::saturate).collect()
 }
 
-/// The score of each chunk by itself, from 0 up: the text score, the signals, and the factors of its file.
-fn score_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) -> Vec<f32> {
+/// The score of each chunk by itself, from 0 up, in the order of `candidates`: the text score, the signals, and
+/// the factors of its file.
+///
+/// `candidates` must be sorted by [`fusion::compare_chunks`]: sums of floats and ties depend on their order.
+pub fn score_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) -> Vec<f32> {
     let mut text_scores = fusion::fuse_text_scores(query, candidates, weights);
     fusion::prefer_functions(query, candidates, weights, &mut text_scores);
     let mut files: HashMap<(usize, &str), FileSignals> = HashMap::new();

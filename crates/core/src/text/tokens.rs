@@ -9,7 +9,7 @@
 //! machine.
 
 /// Words so common that they are neither indexed nor searched.
-fn is_stop_word(word: &str) -> bool {
+pub(super) fn is_stop_word(word: &str) -> bool {
     matches!(
         word,
         "the"
@@ -422,7 +422,7 @@ pub fn without_mark(name: &str) -> &str {
 }
 
 /// Compares the word as written, before stemming, because a handler is something else than to handle.
-fn is_question_word(word: &str) -> bool {
+pub(super) fn is_question_word(word: &str) -> bool {
     QUESTION_WORDS
         .iter()
         .any(|other| other.eq_ignore_ascii_case(word))
@@ -443,7 +443,7 @@ fn is_written_like_code(word: &str) -> bool {
 }
 
 impl QueryName {
-    fn of(part: &str) -> Option<Self> {
+    pub(super) fn of(part: &str) -> Option<Self> {
         let mut steps = part
             .split(|c: char| ".:#$".contains(c))
             .filter(|step| !step.is_empty())

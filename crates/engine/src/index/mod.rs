@@ -53,7 +53,8 @@ use crate::embed::{Embedder, EmbeddingError};
 use crate::files::Root;
 use crate::overview::Overview;
 use crate::store::{
-    ChunkHit, ChunkQuery, DiscoveryQuery, SectionSnapshot, StoreError, StoredDiscovery, SymbolStore,
+    ChunkHit, ChunkQuery, DiscoveryQuery, FileChunks, SectionSnapshot, StoreError, StoredDiscovery,
+    SymbolStore,
 };
 
 /// The index of one project, as this process sees it.
@@ -202,6 +203,15 @@ impl Index {
     /// The chunks that match a query best.
     pub fn find_chunks(&self, query: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError> {
         self.read(|opened| opened.chunks.find_chunks(query))
+    }
+
+    /// The chunks of each of these files, with what each word of the query scores in them.
+    pub fn chunks_of_files(
+        &self,
+        query: &ChunkQuery<'_>,
+        paths: &[&str],
+    ) -> Result<Vec<FileChunks>, StoreError> {
+        self.read(|opened| opened.chunks.chunks_of_files(query, paths))
     }
 
     /// The commits whose messages match best: the files that each has changed, and its BM25 score.

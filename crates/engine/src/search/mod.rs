@@ -17,6 +17,7 @@
 //! indexed is found again by its id, or left out and counted.
 
 mod chunks;
+mod definitions;
 mod discoveries;
 mod merge;
 mod nested;
@@ -194,7 +195,10 @@ struct FoundCandidates {
 }
 
 fn find(contexts: &[ProjectContext<'_>], request: &SearchRequest<'_>) -> Result<FoundCandidates, StoreError> {
-    let query = ParsedQuery::of(request.query);
+    let mut query = ParsedQuery::of(request.query);
+    if request.chunks.is_some() {
+        definitions::add_defined_names(contexts, &mut query, request.query)?;
+    }
     let (chunks, rerank_skipped) = match request.chunks {
         Some(kinds) => chunks::find(contexts, &query, kinds, request)?,
         None => (Vec::new(), None),

@@ -25,8 +25,8 @@ use super::embedded::{
 use super::symbols::{count_symbols, symbols_document};
 use super::top::{KEY, ScoredQuery, find_highest};
 use super::{
-    ChunkEntry, ChunkHit, ChunkQuery, ChunkStore, CommitEntry, DiscoveryEntry, DiscoveryQuery, StoreEntry,
-    StoreError, StoredChunk, StoredDiscovery, SymbolStore,
+    ChunkEntry, ChunkHit, ChunkQuery, ChunkStore, CommitEntry, DiscoveryEntry, DiscoveryQuery, FileChunks,
+    StoreEntry, StoreError, StoredChunk, StoredDiscovery, SymbolStore,
 };
 use crate::embed::{DIMENSIONS, Vector};
 use crate::grep::FileFilter;
@@ -50,14 +50,14 @@ pub(crate) struct ChunkFields {
     pub(super) path: Field,
     pub(super) kind: Field,
     module: Field,
-    text: Field,
-    name: Field,
+    pub(super) text: Field,
+    pub(super) name: Field,
     path_words: Field,
     /// The chunk's name and those of the definitions inside, each as a whole, and the kinds of those inside.
     defined_names: Field,
     nested_kind: Field,
     /// The stored chunk.
-    chunk: Field,
+    pub(super) chunk: Field,
     /// The kind of a discovery, its words, and the stored discovery.
     discovery_kind: Field,
     discovery_words: Field,
@@ -224,7 +224,7 @@ fn encode_chunk(entry: &ChunkEntry) -> Vec<u8> {
 }
 
 /// `None` if the bytes are not those of a chunk.
-fn decode_chunk(bytes: &[u8]) -> Option<(StoredChunk, Option<Vector>)> {
+pub(super) fn decode_chunk(bytes: &[u8]) -> Option<(StoredChunk, Option<Vector>)> {
     let (numbers, chunk) = bytes.split_first_chunk::<DIMENSIONS>()?;
     let vector = Vector(numbers.map(u8::cast_signed));
     let vector = vector.0.iter().any(|number| *number != 0).then_some(vector);
@@ -232,14 +232,14 @@ fn decode_chunk(bytes: &[u8]) -> Option<(StoredChunk, Option<Vector>)> {
 }
 
 /// BM25 statistics of the documents of one kind: chunks, discoveries or commits.
-struct KindStatistics<'a> {
+pub(super) struct KindStatistics<'a> {
     searcher: &'a Searcher,
     documents: u64,
 }
 
 impl<'a> KindStatistics<'a> {
     /// Of the documents whose stored field is `stored`.
-    fn new(searcher: &'a Searcher, schema: ChunkFields, stored: Field) -> tantivy::Result<Self> {
+    pub(super) fn new(searcher: &'a Searcher, schema: ChunkFields, stored: Field) -> tantivy::Result<Self> {
         let count = |field: Field, values: &mut dyn Iterator<Item = &'static str>| -> tantivy::Result<u64> {
             let terms = values.map(|value| Term::from_field_text(field, value));
             terms.map(|term| searcher.doc_freq(&term)).sum()
@@ -309,7 +309,7 @@ impl Clauses {
 }
 
 /// A query for a word of a field, scored by its frequency.
-fn word_query(field: Field, word: &str) -> Box<dyn Query> {
+pub(super) fn word_query(field: Field, word: &str) -> Box<dyn Query> {
     let term = Term::from_field_text(field, word);
     Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
 }
@@ -403,6 +403,10 @@ impl ChunkStore for EmbeddedChunks {
             }
         };
         Ok(found.into_iter().map(hit).collect())
+    }
+
+    fn chunks_of_files(&self, query: &ChunkQuery<'_>, paths: &[&str]) -> Result<Vec<FileChunks>, StoreError> {
+        self.chunks_of_files(query, paths)
     }
 
     fn count_chunks(&self) -> Result<u64, StoreError> {

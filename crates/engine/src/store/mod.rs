@@ -9,6 +9,7 @@ mod chunk;
 mod chunks;
 mod discovery;
 mod embedded;
+mod file_chunks;
 mod folder;
 mod index_file;
 mod section;
@@ -67,6 +68,10 @@ pub trait ChunkStore: Store<StoreEntry> {
 
     /// The chunks that match best, the best first.
     fn find_chunks(&self, query: &ChunkQuery<'_>) -> Result<Vec<ChunkHit>, StoreError>;
+
+    /// The chunks of each of these files, with what each word of the query scores in them. The limit and the
+    /// filters by module and path do not count: the files have passed them.
+    fn chunks_of_files(&self, query: &ChunkQuery<'_>, paths: &[&str]) -> Result<Vec<FileChunks>, StoreError>;
 
     /// The discoveries that match best, the best first, each with its BM25 score.
     fn find_discoveries(&self, query: &DiscoveryQuery<'_>)
@@ -253,6 +258,25 @@ pub struct ChunkHit {
     pub score: f32,
     /// Similarity to the query's vector, 0 if one of both has none.
     pub similarity: f32,
+}
+
+/// The chunks of one file, in the order of their lines.
+#[derive(Clone, Debug, Default)]
+pub struct FileChunks {
+    /// How many chunks the file has. Those with few of the query's words may be left out of `chunks`.
+    pub total: usize,
+    /// By the words of the query: how many chunks of the file have it.
+    pub chunks_with_word: Vec<usize>,
+    pub chunks: Vec<FileChunk>,
+}
+
+/// A chunk of a file that was asked for by its path.
+#[derive(Clone, Debug)]
+pub struct FileChunk {
+    /// Its score is the sum of `word_scores`.
+    pub hit: ChunkHit,
+    /// By the words of the query: the BM25 score of the word in the chunk's text and name.
+    pub word_scores: Vec<f32>,
 }
 
 /// Finds sections of pages.
