@@ -10,7 +10,7 @@ use docent_core::rank::{RankInput, Weights, score_chunks, spread_files};
 use docent_core::text::tokens::ParsedQuery;
 
 use super::definitions::find_definitions;
-use super::nested::select_nested;
+use super::nested::{select_nested, select_nested_in_file};
 use super::project::ProjectContext;
 use super::{Candidate, RankedCandidate, SearchRequest};
 use crate::index::{Index, RerankSkipped};
@@ -82,7 +82,8 @@ pub(super) fn find(
         {
             rerank_skipped = Some(why);
         }
-        for ((key, score), file) in of_project.into_iter().zip(found) {
+        for ((key, score), mut file) in of_project.into_iter().zip(found) {
+            select_nested_in_file(&mut file, query, &kinds);
             // A file may be removed between the two questions.
             if !file.chunks.is_empty() {
                 files.push((key.clone(), *score, file));

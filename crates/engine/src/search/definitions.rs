@@ -75,6 +75,9 @@ pub(super) fn find_definitions(
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let files = index.chunks_of_files(question, &paths)?;
     let chunks = files.into_iter().flat_map(|file| file.chunks);
-    let is_definition = |hit: &ChunkHit| query.names.iter().any(|name| name.written == hit.chunk.name());
+    let is_asked = |name: &str| query.names.iter().any(|asked| asked.written == name);
+    let is_definition = |hit: &ChunkHit| {
+        is_asked(hit.chunk.name()) || hit.chunk.nested.iter().any(|one| is_asked(one.name()))
+    };
     Ok(chunks.map(|one| one.hit).filter(is_definition).collect())
 }

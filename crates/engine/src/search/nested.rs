@@ -9,7 +9,7 @@
 use docent_core::chunk::ChunkKind;
 use docent_core::text::tokens::{ParsedQuery, QueryName, fold_name, without_mark};
 
-use crate::store::{ChunkHit, StoredChunk, StoredNested};
+use crate::store::{ChunkHit, FileChunk, FileChunks, StoredChunk, StoredNested};
 
 /// How well a name is the one that was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,33 +25,48 @@ pub(super) fn select_nested(
     query: &ParsedQuery,
     kinds: &[&'static str],
 ) -> Vec<ChunkHit> {
+    let hits = hits.into_iter();
+    hits.flat_map(|hit| select_in_hit(hit, query, kinds)).collect()
+}
+
+/// The same for the chunks of one file; a definition has the word scores of the chunk around it.
+pub(super) fn select_nested_in_file(file: &mut FileChunks, query: &ParsedQuery, kinds: &[&'static str]) {
+    let chunks = std::mem::take(&mut file.chunks).into_iter();
+    file.chunks = chunks
+        .flat_map(|FileChunk { hit, word_scores }| {
+            let selected = select_in_hit(hit, query, kinds).into_iter();
+            selected.map(move |hit| FileChunk {
+                hit,
+                word_scores: word_scores.clone(),
+            })
+        })
+        .collect();
+}
+
+/// A hit, or the definitions inside that were asked for, or both.
+fn select_in_hit(mut hit: ChunkHit, query: &ParsedQuery, kinds: &[&'static str]) -> Vec<ChunkHit> {
     let is_wanted = |kind: ChunkKind| kinds.is_empty() || kinds.contains(&kind.name());
-    let mut selected = Vec::with_capacity(hits.len());
-    for mut hit in hits {
-        let nested = std::mem::take(&mut hit.chunk.nested);
-        let mut found: Vec<(NameMatch, StoredNested)> = nested
-            .into_iter()
-            .filter(|one| is_wanted(one.kind))
-            .map(|one| (match_name(&query.names, one.name()), one))
-            .collect();
-        let own = is_wanted(hit.chunk.kind).then(|| match_name(&query.names, hit.chunk.name()));
-        let best = found.iter().map(|(matched, _)| *matched).max();
-        let best = best.unwrap_or(NameMatch::No);
-        if own.is_some_and(|own| best <= own) {
-            found.clear();
-        }
-        // Without a name to choose by, all of the kind that was asked for stand for the chunk.
-        found.retain(|(matched, _)| *matched == best);
-        let around = |one: StoredNested| ChunkHit {
-            chunk: one.into_chunk(&hit.chunk),
-            ..hit.clone()
-        };
-        let is_kept = own.is_some_and(|own| own > NameMatch::No || found.is_empty());
-        let nested: Vec<ChunkHit> = found.into_iter().map(|(_, one)| around(one)).collect();
-        if is_kept {
-            selected.push(hit);
-        }
-        selected.extend(nested);
+    let nested = std::mem::take(&mut hit.chunk.nested);
+    let mut found: Vec<(NameMatch, StoredNested)> = nested
+        .into_iter()
+        .filter(|one| is_wanted(one.kind))
+        .map(|one| (match_name(&query.names, one.name()), one))
+        .collect();
+    let own = is_wanted(hit.chunk.kind).then(|| match_name(&query.names, hit.chunk.name()));
+    let best = found.iter().map(|(matched, _)| *matched).max();
+    let best = best.unwrap_or(NameMatch::No);
+    if own.is_some_and(|own| best <= own) {
+        found.clear();
+    }
+    // Without a name to choose by, all of the kind that was asked for stand for the chunk.
+    found.retain(|(matched, _)| *matched == best);
+    let around = |one: StoredNested| ChunkHit {
+        chunk: one.into_chunk(&hit.chunk),
+        ..hit.clone()
+    };
+    let mut selected: Vec<ChunkHit> = found.into_iter().map(|(_, one)| around(one)).collect();
+    if own.is_some_and(|own| own > NameMatch::No || selected.is_empty()) {
+        selected.insert(0, hit);
     }
     selected
 }

@@ -74,7 +74,8 @@ impl EmbeddedChunks {
             [] => ChunkKind::ALL.iter().map(|kind| kind.name()).collect(),
             kinds => kinds.to_vec(),
         };
-        let kinds = all.iter().map(|kind| exact_query(self.schema.kind, kind));
+        let fields = [self.schema.kind, self.schema.nested_kind];
+        let kinds = all.iter().flat_map(|kind| fields.map(|field| exact_query(field, kind)));
         let of_file: Vec<(Occur, Box<dyn Query>)> = vec![
             (Occur::Must, exact_query(self.schema.path, path)),
             (Occur::Must, Box::new(BooleanQuery::union(kinds.collect()))),
