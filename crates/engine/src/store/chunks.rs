@@ -55,7 +55,7 @@ pub(crate) struct ChunkFields {
     path_words: Field,
     /// The chunk's name and those of the definitions inside, each as a whole, and the kinds of those inside.
     defined_names: Field,
-    nested_kind: Field,
+    pub(super) nested_kind: Field,
     /// The stored chunk.
     pub(super) chunk: Field,
     /// The kind of a discovery, its words, and the stored discovery.

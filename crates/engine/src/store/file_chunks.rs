@@ -75,7 +75,9 @@ impl EmbeddedChunks {
             kinds => kinds.to_vec(),
         };
         let fields = [self.schema.kind, self.schema.nested_kind];
-        let kinds = all.iter().flat_map(|kind| fields.map(|field| exact_query(field, kind)));
+        let kinds = all
+            .iter()
+            .flat_map(|kind| fields.map(|field| exact_query(field, kind)));
         let of_file: Vec<(Occur, Box<dyn Query>)> = vec![
             (Occur::Must, exact_query(self.schema.path, path)),
             (Occur::Must, Box::new(BooleanQuery::union(kinds.collect()))),
