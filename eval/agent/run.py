@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much an agent reads with docent: `run.py tasks|screen|walk|reads|sizes …`; see README.md."""
+"""How much an agent reads with docent: `run.py tasks|screen|walk|locate|reads|sizes …`; see README.md."""
 
 import argparse
 import importlib
@@ -8,7 +8,7 @@ import importlib
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="measure", required=True)
-    for name in ("tasks", "screen", "walk", "reads", "sizes"):
+    for name in ("tasks", "screen", "walk", "locate", "reads", "sizes"):
         try:
             module = importlib.import_module(name)
         except ModuleNotFoundError as error:

@@ -66,7 +66,9 @@ pub fn rank_functions(
         let shares = share_score(&file.chunks, &score_inside(query, file, weights), spread, weights);
         let place = |share: Share| match share {
             Share::Best => Some(saturate(score)),
-            Share::Further(share) => Some(saturate((score * share).min(limit))),
+            Share::Further(share) => Some(saturate(
+                (score * share).min(limit * (1.0 - LIMITED_RANGE * (1.0 - share))),
+            )),
             Share::Left => None,
         };
         shares.into_iter().map(place).collect()
@@ -92,15 +94,18 @@ enum Share {
     Left,
 }
 
-/// The score that further functions cannot pass: that of the file at this place.
+/// Functions that the limit stops keep their order within this share of it.
+const LIMITED_RANGE: f32 = 0.05;
+
+/// The score that further functions cannot pass: that of the file at this place, counted from 1.
 fn nth_best(scores: &[f32], place: f32) -> f32 {
+    /// Just below it: equal scores are ordered by path.
+    const BELOW: f32 = 0.999;
     let mut scores = scores.to_vec();
     scores.sort_by(|a, b| b.total_cmp(a));
-    let place = (1..)
-        .zip(&scores)
-        .find(|(number, _)| f32::from(*number as u16) >= place);
-    // Just below it: equal scores are ordered by path.
-    place.map_or(f32::INFINITY, |(_, score)| score * 0.999)
+    let places = std::iter::successors(Some(1.0_f32), |place| Some(place + 1.0));
+    let mut at_place = places.zip(scores).skip_while(|(number, _)| *number < place);
+    at_place.next().map_or(f32::INFINITY, |(_, score)| score * BELOW)
 }
 
 /// How well all chunks of a file together have the words: the best score of each word, added up.
@@ -197,4 +202,134 @@ fn share_score(
 fn is_same(one: &RankInput<'_>, other: &RankInput<'_>) -> bool {
     let key = |chunk: &RankInput<'_>| (chunk.kind, chunk.parts);
     one.parts > 1 && key(one) == key(other) && (one.name, one.enclosing) == (other.name, other.enclosing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::ChunkKind;
+
+    fn chunk(name: &str) -> RankInput<'_> {
+        RankInput {
+            project: 0,
+            path: "src/store.py",
+            kind: ChunkKind::Function,
+            name,
+            enclosing: "",
+            generated: false,
+            is_container_header: false,
+            reopens: false,
+            part: 1,
+            parts: 1,
+            bm25: 1.0,
+            similarity: 0.0,
+            commit_score: 0.0,
+        }
+    }
+
+    /// The chunks of files that are shown, the best first. Each file is given by its score and its chunks, with the
+    /// scores of the words of the query "alpha beta".
+    fn ranked(files: &[(f32, &[(RankInput<'_>, [f32; 2])])], spread: Spread) -> Vec<String> {
+        let counts: Vec<[usize; 2]> = files
+            .iter()
+            .map(|(_, chunks)| {
+                [0, 1].map(|word| chunks.iter().filter(|(_, scores)| scores[word] > 0.0).count())
+            })
+            .collect();
+        let inputs: Vec<FileInput<'_>> = files
+            .iter()
+            .zip(&counts)
+            .map(|((score, chunks), counts)| FileInput {
+                score: *score,
+                total: chunks.len(),
+                chunks_with_word: counts,
+                chunks: chunks
+                    .iter()
+                    .map(|(chunk, word_scores)| FunctionInput {
+                        chunk: *chunk,
+                        word_scores,
+                    })
+                    .collect(),
+            })
+            .collect();
+        let query = ParsedQuery::of("alpha beta");
+        let relevance = rank_functions(&query, &inputs, spread, &Weights::default());
+        let names = inputs
+            .iter()
+            .flat_map(|file| file.chunks.iter().map(|one| one.chunk.name));
+        let mut shown: Vec<(&str, f64)> = names
+            .zip(relevance.into_iter().flatten())
+            .filter_map(|(name, relevance)| Some((name, relevance?)))
+            .collect();
+        shown.sort_by(|(_, a), (_, b)| compare_scores(*a, *b));
+        shown.into_iter().map(|(name, _)| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_word_that_few_functions_of_the_file_have_decides() {
+        let file = [
+            (chunk("a"), [2.0, 0.0]),
+            (chunk("b"), [2.0, 0.0]),
+            (chunk("c"), [2.0, 0.0]),
+            (chunk("d"), [0.0, 1.8]),
+        ];
+        assert_eq!(ranked(&[(1.0, &file)], Spread::ManyFiles)[0], "d");
+    }
+
+    #[test]
+    fn a_second_function_stands_behind_several_files_and_before_a_poor_one() {
+        let both = [(chunk("first"), [1.0, 1.0]), (chunk("second"), [1.0, 0.9])];
+        let one = |name| [(chunk(name), [1.0, 1.0])];
+        let (b, c, d, e, f) = (one("b"), one("c"), one("d"), one("e"), one("f"));
+        let files: [(f32, &[_]); 6] = [
+            (2.0, &both),
+            (1.9, &b),
+            (1.8, &c),
+            (1.7, &d),
+            (1.6, &e),
+            (0.2, &f),
+        ];
+        assert_eq!(
+            ranked(&files, Spread::ManyFiles),
+            ["first", "b", "c", "d", "e", "second", "f"]
+        );
+    }
+
+    #[test]
+    fn functions_of_files_that_the_caller_chose_compete_by_themselves() {
+        let both = [(chunk("first"), [1.0, 1.0]), (chunk("second"), [1.0, 0.9])];
+        let other = [(chunk("other"), [1.0, 1.0])];
+        let files: [(f32, &[_]); 2] = [(2.0, &both), (1.2, &other)];
+        assert_eq!(ranked(&files, Spread::FewFiles), ["first", "second", "other"]);
+    }
+
+    #[test]
+    fn a_container_header_gives_its_place_to_a_chunk_of_its_file() {
+        let header = RankInput {
+            kind: ChunkKind::Module,
+            is_container_header: true,
+            ..chunk("header")
+        };
+        let file = [(header, [3.0, 3.0]), (chunk("real"), [1.0, 0.0])];
+        assert_eq!(ranked(&[(1.0, &file)], Spread::ManyFiles), ["real"]);
+        assert_eq!(ranked(&[(1.0, &file[..1])], Spread::ManyFiles), ["header"]);
+    }
+
+    #[test]
+    fn a_further_part_of_a_function_stands_behind_another_function() {
+        let part = |number| RankInput {
+            part: number,
+            parts: 2,
+            ..chunk("long")
+        };
+        let file = [
+            (part(1), [1.0, 1.0]),
+            (part(2), [1.0, 0.95]),
+            (chunk("other"), [1.0, 0.85]),
+        ];
+        assert_eq!(
+            ranked(&[(1.0, &file)], Spread::FewFiles),
+            ["long", "other", "long"]
+        );
+    }
 }

@@ -111,9 +111,11 @@ weights! {
     /// Multiplies the share of all matches that are in the file, for its best chunk: a file about the topic.
     file_matches = 0.6,
     /// Multiplies chunks that are not functions within their file: a class has the words of all its methods.
-    non_function = 0.85,
+    non_function = 0.8,
+    /// Multiplies the lines between definitions within their file: its first comment has the words of all of it.
+    block = 0.7,
     /// Multiplies each further chunk of a file, once per chunk before it, so that several files are shown.
-    same_file_penalty = 0.5,
+    same_file_penalty = 0.75,
     /// How much a word's rarity inside the file counts beside its rarity in the project, from 0 to 1.
     file_rarity = 0.7,
     /// Multiplies the share of the query's words that all chunks of a file have together.
@@ -127,9 +129,7 @@ weights! {
     /// Multiplies a further part of a definition that is shown already.
     same_function_penalty = 0.7,
     /// Further functions of a file come behind the best ones of so many files.
-    first_files = 4.0,
-    /// Files whose functions are ranked.
-    max_files = 15.0,
+    first_files = 5.0,
     /// Multiplies the commit score of the file: messages describe in prose what code does.
     history = 0.6,
     /// Multiplies the share of the query's words in the file's stem: names of files are chosen with care.
@@ -143,6 +143,8 @@ weights! {
     definition = 2.0,
     /// The same for a name among other words of the query, which may ask for something about it instead.
     definition_in_sentence = 0.8,
+    /// Multiplies that of a name that only its capital tells, which may be that of a product.
+    definition_of_loose_name = 0.4,
     /// Added if the file's stem is a name in the query: `retry.rs` for `Retry`.
     stem_is_name = 0.6,
     /// Multiplies chunks of tests, which repeat the words of the code that they test.
@@ -151,6 +153,8 @@ weights! {
     generated = 0.5,
     /// Multiplies chunks of documents and configuration, which have more of the query's words than code has.
     prose = 0.45,
+    /// Multiplies chunks of a directory such as `v1` if another candidate is in `v2` beside it.
+    older_version = 0.7,
     /// Multiplies chunks of examples and of vendored or legacy code, which resemble the project's own code.
     example = 0.5,
 }
@@ -182,6 +186,8 @@ pub fn score_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: 
         .values()
         .map(|file| file.sum_of_squares)
         .fold(f32::MIN_POSITIVE, f32::max);
+    let openers = signals::Openers::count(candidates);
+    let versions = signals::Versions::read(candidates);
     candidates
         .iter()
         .zip(&text_scores)
@@ -193,9 +199,12 @@ pub fn score_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: 
             }
             score += file.path_match + weights.history * candidate.commit_score;
             score += weights.name_match * signals::name_match(query, candidate.name);
-            score += signals::definition(query, candidate, weights);
+            score += signals::definition(query, candidate, weights) / openers.of(candidate);
             if candidate.generated && !query.has_word("generat") {
                 score *= weights.generated;
+            }
+            if versions.has_newer(candidate.path) {
+                score *= weights.older_version;
             }
             score * file.role_factor
         })

@@ -5,7 +5,7 @@
 //! before ranking. How much a signal counts is in [`Weights`]; `path_match` and `definition` have several
 //! weights and apply them themselves.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{RankInput, Weights, ratio};
 use crate::chunk::ChunkKind;
@@ -40,10 +40,9 @@ pub(super) fn path_match(query: &ParsedQuery, path: &str, weights: &Weights) -> 
     let shares = weights.stem_match * share_of_query(query, &words(stem))
         + weights.directory_match * share_of_query(query, &words(&parents.join(" ")));
     let folded_stem = fold_name(stem);
-    let is_name = query
-        .names
-        .iter()
-        .any(|name| name.folded == folded_stem || name.scope.as_ref() == Some(&folded_stem));
+    let is_name = query.names.iter().any(|name| {
+        !name.is_loose && name.folded == folded_stem || name.scope.as_ref() == Some(&folded_stem)
+    });
     shares + if is_name { weights.stem_is_name } else { 0.0 }
 }
 
@@ -96,6 +95,9 @@ const OTHER_SCOPE: f32 = 0.75;
 /// Factor of a definition whose name differs in case or separators: `Timeout` is not `timeout`.
 const OTHER_SPELLING: f32 = 0.6;
 
+/// Factor of a type that is only opened again.
+const REOPENED: f32 = 0.6;
+
 /// The weighted signal that a chunk defines a name in the query.
 pub(super) fn definition(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) -> f32 {
     if query.names.is_empty() || candidate.name.is_empty() {
@@ -116,6 +118,8 @@ pub(super) fn definition(query: &ParsedQuery, candidate: &RankInput<'_>, weights
         ChunkKind::Module => 0.7,
         ChunkKind::Block => 0.4,
     };
+    // `impl Retry` is not where `Retry` is defined.
+    let kind_factor = kind_factor * if candidate.reopens { REOPENED } else { 1.0 };
     let matches = query
         .names
         .iter()
@@ -126,14 +130,106 @@ pub(super) fn definition(query: &ParsedQuery, candidate: &RankInput<'_>, weights
                 Some(scope) if *scope == enclosing => SAME_SCOPE,
                 Some(_) => OTHER_SCOPE,
             };
+<<<<<<< HEAD
             scope_factor
                 * if query_name.written == without_mark(candidate.name) {
+=======
+            let loose_factor = if query_name.is_loose {
+                weights.definition_of_loose_name
+            } else {
+                1.0
+            };
+            loose_factor
+                * scope_factor
+                * if query_name.written == candidate.name {
+>>>>>>> h-rank
                     1.0
                 } else {
                     OTHER_SPELLING
                 }
         });
     weight * kind_factor * matches.fold(0.0, f32::max)
+}
+
+/// How many files open each container again: a module that a hundred files open is defined by none of them.
+pub(super) struct Openers<'a>(HashMap<&'a str, BTreeSet<(usize, &'a str)>>);
+
+impl<'a> Openers<'a> {
+    pub(super) fn count(candidates: &[RankInput<'a>]) -> Self {
+        let mut files: HashMap<&str, BTreeSet<(usize, &str)>> = HashMap::new();
+        for one in candidates.iter().filter(|one| opens_again(one)) {
+            files.entry(one.name).or_default().insert((one.project, one.path));
+        }
+        Self(files)
+    }
+
+    /// The number of files among which a chunk shares the signal of its definition.
+    pub(super) fn of(&self, candidate: &RankInput<'_>) -> f32 {
+        match self.0.get(candidate.name) {
+            Some(files) if opens_again(candidate) => ratio(files.len().max(1), 1),
+            _ => 1.0,
+        }
+    }
+}
+
+fn opens_again(candidate: &RankInput<'_>) -> bool {
+    !candidate.name.is_empty() && (candidate.reopens || candidate.is_container_header)
+}
+
+/// Directories named after versions: the newest of each, by the path above it.
+pub(super) struct Versions<'a>(HashMap<&'a str, (u32, u32)>);
+
+impl<'a> Versions<'a> {
+    pub(super) fn read(candidates: &[RankInput<'a>]) -> Self {
+        let mut newest: HashMap<&str, (u32, u32)> = HashMap::new();
+        for (above, version) in candidates.iter().filter_map(|one| version_of(one.path)) {
+            let known = newest.entry(above).or_insert(version);
+            *known = version.max(*known);
+        }
+        Self(newest)
+    }
+
+    pub(super) fn has_newer(&self, path: &str) -> bool {
+        version_of(path)
+            .is_some_and(|(above, version)| self.0.get(above).is_some_and(|newest| *newest > version))
+    }
+}
+
+/// The path above a directory such as `v1` or `v1beta2`, and its version: the stable one is newer than its
+/// betas, and those than its alphas.
+fn version_of(path: &str) -> Option<(&str, (u32, u32))> {
+    const STABLE: u32 = u32::MAX;
+    let mut start = 0;
+    for part in path.split('/') {
+        let (above, rest) = (&path[..start], part.strip_prefix('v'));
+        start += part.len() + 1;
+        let Some(rest) = rest.filter(|_| start <= path.len()) else {
+            continue;
+        };
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let Ok(major) = rest[..digits].parse() else {
+            continue;
+        };
+        let of_stage = |base: u32, number: &str| match number {
+            "" => Some(base),
+            number => number
+                .parse::<u32>()
+                .ok()
+                .map(|number| base.saturating_add(number)),
+        };
+        let stage = match &rest[digits..] {
+            "" => Some(STABLE),
+            stage => match (stage.strip_prefix("beta"), stage.strip_prefix("alpha")) {
+                (Some(number), _) => of_stage(STABLE / 2, number),
+                (_, Some(number)) => of_stage(0, number),
+                _ => None,
+            },
+        };
+        if let Some(stage) = stage {
+            return Some((above, (major, stage)));
+        }
+    }
+    None
 }
 
 /// Directories of code that shows how the project is used.
@@ -211,6 +307,20 @@ fn asks_for_prose(query: &ParsedQuery) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_of_directories_are_ordered() {
+        let check = |path: &str, expected: Option<(&str, u32)>| {
+            let found = version_of(path).map(|(above, (major, _))| (above, major));
+            assert_eq!(found, expected, "{path}");
+        };
+        check("src/v1/run.rs", Some(("src/", 1)));
+        check("v3/run.rs", Some(("", 3)));
+        check("src/vendor/run.rs", None);
+        check("src/v1", None);
+        let order = ["a/v1alpha1/x", "a/v1beta1/x", "a/v1beta2/x", "a/v1/x", "a/v2/x"];
+        assert!(order.is_sorted_by_key(|path| version_of(path)));
+    }
 
     #[test]
     fn a_commit_about_one_file_says_more_of_it_than_one_about_many() {

@@ -17,6 +17,8 @@ pub struct PossibleName<'a> {
     pub written: &'a str,
     /// The phrase asks for nothing but this name.
     pub is_whole: bool,
+    /// Only its capital says so: it may be the name of a product.
+    pub is_loose: bool,
 }
 
 /// Words that speak of definitions of any kind.
@@ -74,9 +76,12 @@ pub fn possible_names(text: &str) -> Vec<PossibleName<'_>> {
     let mut found: Vec<PossibleName<'_>> = Vec::new();
     for (at, word) in phrase.iter().enumerate() {
         let is_known = found.iter().any(|one| one.written == word.text);
-        if is_known || !is_identifier(word.text) || !may_be_name(&phrase, at) {
+        if is_known || !is_identifier(word.text) {
             continue;
         }
+        let Some(is_loose) = looks_like_name(&phrase, at) else {
+            continue;
+        };
         let others = phrase.iter().enumerate().filter(|(other, _)| *other != at);
         let is_whole = others
             .clone()
@@ -84,6 +89,7 @@ pub fn possible_names(text: &str) -> Vec<PossibleName<'_>> {
         found.push(PossibleName {
             written: word.text,
             is_whole,
+            is_loose: is_loose && !is_whole,
         });
         if found.len() == MAX_NAMES {
             break;
@@ -92,36 +98,36 @@ pub fn possible_names(text: &str) -> Vec<PossibleName<'_>> {
     found
 }
 
-fn may_be_name(phrase: &[PhraseWord<'_>], at: usize) -> bool {
+/// `None` for a word that is no name, else whether only its capital says that it is one.
+fn looks_like_name(phrase: &[PhraseWord<'_>], at: usize) -> Option<bool> {
     let PhraseWord {
         text,
         is_marked,
         begins_sentence,
     } = phrase[at];
     if is_marked || phrase.len() == 1 {
-        return true;
+        return Some(false);
     }
     if is_common(text) {
-        return false;
+        return None;
     }
     let is_capitalised = text.starts_with(|c: char| c.is_uppercase());
     let is_written_like_code =
         text.contains(['_', '.', ':', '#', '$']) || text.chars().skip(1).any(char::is_uppercase);
-    if is_written_like_code || is_capitalised && !begins_sentence {
-        return true;
-    }
     let word = |at: Option<usize>| at.and_then(|at| phrase.get(at)).map_or("", |one| one.text);
     let (before, behind) = (word(at.checked_sub(1)), word(Some(at + 1)));
     let before_that = word(at.checked_sub(2));
     let is_any = |list: &[&str], word: &str| list.iter().any(|one| one.eq_ignore_ascii_case(word));
-    is_any(&DEFINITION_WORDS, behind)
+    let is_named = is_written_like_code
+        || is_any(&DEFINITION_WORDS, behind)
         || is_any(&FUNCTION_WORDS, before)
         || is_any(&FUNCTION_WORDS, behind)
         || is_any(&TYPE_WORDS, before) && (is_capitalised || phrase.len() == 2)
         || is_any(&TYPE_WORDS, behind) && is_capitalised
         || before.eq_ignore_ascii_case("of") && is_any(&DEFINITION_WORDS, before_that)
         // "what does parse do", "what is parse": no other word is left to be the subject.
-        || (0..phrase.len()).all(|other| other == at || is_idle(phrase[other].text))
+        || (0..phrase.len()).all(|other| other == at || is_idle(phrase[other].text));
+    (is_named || is_capitalised && !begins_sentence).then_some(!is_named)
 }
 
 /// The words of a text, without the punctuation around them.
@@ -178,10 +184,14 @@ impl ParsedQuery {
         if name.is_whole {
             // The words around the name would find other chunks.
             self.words = words(name.written);
-            self.names.retain(|other| *other == found);
+            self.names.retain(|other| other.written == found.written);
             self.is_name = true;
         }
-        if !self.names.contains(&found) {
+        let found = QueryName {
+            is_loose: name.is_loose,
+            ..found
+        };
+        if !self.names.iter().any(|other| other.written == found.written) {
             self.names.push(found);
         }
     }

@@ -365,6 +365,8 @@ pub struct QueryName {
     pub folded: String,
     /// The enclosing name, folded the same way: `foo` of `Foo::bar`.
     pub scope: Option<String>,
+    /// Only a capital letter and a definition of the project say that it is a name.
+    pub is_loose: bool,
 }
 
 impl ParsedQuery {
@@ -454,6 +456,7 @@ impl QueryName {
             written: written.to_owned(),
             folded,
             scope: steps.next().map(fold_name),
+            is_loose: false,
         })
     }
 }

@@ -1,26 +1,26 @@
 //! Chunks that match a query, ranked.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use docent_core::chunk::ChunkKind;
-use docent_core::rank::functions::{FileInput, FunctionInput, Spread, rank_functions};
 use docent_core::rank::fusion::{compare_chunks, compare_scores};
 use docent_core::rank::signals::score_by_commits;
-use docent_core::rank::{RankInput, Weights, score_chunks, spread_files};
+use docent_core::rank::{RankInput, score_chunks, spread_files};
 use docent_core::text::tokens::ParsedQuery;
 
 use super::definitions::find_definitions;
+<<<<<<< HEAD
 use super::nested::{select_nested, select_nested_in_file};
+=======
+use super::functions::{BestFile, CommitScores, FileKey, best_files, rank_inside, read_files, to_input};
+>>>>>>> h-rank
 use super::project::ProjectContext;
 use super::{Candidate, RankedCandidate, SearchRequest};
 use crate::index::{Index, RerankSkipped};
-use crate::store::{ChunkHit, ChunkQuery, FileChunks, StoreError, StoredChunk};
+use crate::store::{ChunkHit, ChunkQuery, StoreError, StoredChunk};
 
 /// Chunks of each project that are ranked.
 const MAX_CHUNKS: usize = 200;
-
-/// If a caller limits a search to at most so many files, all of their functions compete.
-const FEW_FILES: usize = 5;
 
 /// Best matching commits of each project, whose files gain.
 const MAX_COMMITS: usize = 50;
@@ -34,8 +34,6 @@ pub(super) fn find(
 ) -> Result<(Vec<RankedCandidate>, Option<RerankSkipped>), StoreError> {
     let kinds: Vec<&'static str> = kinds.iter().map(|kind| kind.name()).collect();
     let names: Vec<String> = query.names.iter().map(|name| name.folded.clone()).collect();
-    let mut hits: Vec<(usize, ChunkHit)> = Vec::new();
-    let mut rerank_skipped = None;
     let question = |project: &ProjectContext<'_>| ChunkQuery {
         words: &query.words,
         names: &names,
@@ -46,7 +44,11 @@ pub(super) fn find(
         vector: project.index.embedder().embed(request.query),
         limit: MAX_CHUNKS,
     };
+    let mut hits: Vec<(usize, ChunkHit)> = Vec::new();
+    let mut commit_scores = CommitScores::new();
+    let mut rerank_skipped = None;
     for (at, project) in projects.iter().enumerate() {
+<<<<<<< HEAD
         let question = question(project);
         let mut found = project.index.find_chunks(&question)?;
         let known: HashSet<(String, u64, u32)> = found.iter().map(key).collect();
@@ -59,13 +61,15 @@ pub(super) fn find(
             rerank_skipped = Some(why);
         }
         let found = select_nested(found, query, &kinds);
+=======
+        let mut found = find_with_definitions(project.index, query, &question(project), request)?;
+        rerank_skipped = rerank(project.index, query, request, found.iter_mut()).or(rerank_skipped);
+>>>>>>> h-rank
         hits.extend(found.into_iter().map(|hit| (at, hit)));
-    }
-    let mut commit_scores: Vec<HashMap<String, f32>> = Vec::new();
-    for project in projects {
         commit_scores.push(score_files(query, project.index)?);
     }
     sort_hits(&mut hits);
+<<<<<<< HEAD
     let scores = {
         let inputs = inputs(&hits, &commit_scores);
         score_chunks(query, &inputs, request.weights)
@@ -91,74 +95,69 @@ pub(super) fn find(
         }
     }
     let inputs_of_files: Vec<FileInput<'_>> = files
+=======
+    let inputs: Vec<RankInput<'_>> = hits
+>>>>>>> h-rank
         .iter()
-        .map(|((project, _), score, file)| FileInput {
-            score: *score,
-            total: file.total,
-            chunks_with_word: &file.chunks_with_word,
-            chunks: file
-                .chunks
-                .iter()
-                .map(|one| FunctionInput {
-                    chunk: input(*project, &one.hit, &commit_scores),
-                    word_scores: &one.word_scores,
-                })
-                .collect(),
-        })
+        .map(|(project, hit)| to_input(*project, hit, &commit_scores))
         .collect();
-    let spread = if request.paths.is_some() && files.len() <= FEW_FILES {
-        Spread::FewFiles
-    } else {
-        Spread::ManyFiles
-    };
-    let inside = rank_functions(query, &inputs_of_files, spread, request.weights);
-    drop(inputs_of_files);
-    let relevance = spread_files(&inputs(&hits, &commit_scores), scores, request.weights);
-    let ranked: HashSet<FileKey> = files.iter().map(|(key, ..)| key.clone()).collect();
+    let scores = score_chunks(query, &inputs, request.weights);
+    let best = best_files(&inputs, &scores);
+    let relevance = spread_files(&inputs, scores, request.weights);
+    drop(inputs);
+
+    let mut files: Vec<BestFile> = Vec::new();
+    for (at, project) in projects.iter().enumerate() {
+        let of_project = best.iter().filter(|((of, _), _)| *of == at);
+        let mut found = read_files(project.index, &question(project), of_project)?;
+        let chunks = found.iter_mut().flat_map(|file| &mut file.found.chunks);
+        let of_chunks = chunks.map(|one| &mut one.hit);
+        rerank_skipped = rerank(project.index, query, request, of_chunks).or(rerank_skipped);
+        files.append(&mut found);
+    }
+    let ranked: HashSet<FileKey> = files.iter().map(|file| file.key.clone()).collect();
     let rest = hits
         .into_iter()
         .zip(relevance)
         .filter(|((project, hit), _)| !ranked.contains(&(*project, hit.chunk.path.clone())));
-    let first = files
+    let inside = rank_inside(query, files, &commit_scores, request);
+    let mut chunks: Vec<RankedCandidate> = inside
         .into_iter()
-        .zip(inside)
-        .flat_map(|(((project, _), _, file), relevance)| {
-            file.chunks
-                .into_iter()
-                .zip(relevance)
-                .filter_map(move |(one, relevance)| Some(((project, one.hit), relevance?)))
-        });
-    Ok((boosted(projects, first.chain(rest)), rerank_skipped))
+        .chain(rest)
+        .map(|((at, hit), relevance)| projects[at].boost(at, Candidate::Chunk(hit.chunk), relevance))
+        .collect();
+    chunks.sort_by(|a, b| compare_scores(a.relevance, b.relevance));
+    Ok((chunks, rerank_skipped))
+}
+
+/// The chunks that words find best, and those that define a name of the query.
+fn find_with_definitions(
+    index: &Index,
+    query: &ParsedQuery,
+    question: &ChunkQuery<'_>,
+    request: &SearchRequest<'_>,
+) -> Result<Vec<ChunkHit>, StoreError> {
+    let mut found = index.find_chunks(question)?;
+    let definitions = find_definitions(index, query, question, request)?;
+    let known: HashSet<(String, u64, u32)> = found.iter().map(key).collect();
+    found.extend(definitions.into_iter().filter(|hit| !known.contains(&key(hit))));
+    Ok(found)
 }
 
 fn key(hit: &ChunkHit) -> (String, u64, u32) {
     (hit.chunk.path.clone(), hit.chunk.id, hit.chunk.first_line)
 }
 
-/// A file of a project, by its number.
-type FileKey = (usize, String);
-
-/// The best files with their scores, the best first.
-fn best_files(hits: &[(usize, ChunkHit)], scores: &[f32], weights: &Weights) -> Vec<(FileKey, f32)> {
-    let mut best: BTreeMap<FileKey, f32> = BTreeMap::new();
-    for ((project, hit), score) in hits.iter().zip(scores) {
-        let of_file = best.entry((*project, hit.chunk.path.clone())).or_default();
-        *of_file = of_file.max(*score);
-    }
-    let mut best: Vec<(FileKey, f32)> = best.into_iter().collect();
-    best.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    best.truncate(weights.max_files as usize);
-    best
-}
-
-/// Replaces the similarity of hits by that of the embedding server's model, if there is a server.
+/// Replaces the similarity of hits by that of the embedding server's model, if there is a server. Returns why
+/// it did not. A name asks for its definition, which needs no model.
 fn rerank<'a>(
     index: &Index,
+    query: &ParsedQuery,
     request: &SearchRequest<'_>,
     hits: impl Iterator<Item = &'a mut ChunkHit>,
-) -> Result<(), RerankSkipped> {
-    if !index.has_server() {
-        return Ok(());
+) -> Option<RerankSkipped> {
+    if query.is_name || !index.has_server() {
+        return None;
     }
     // The server has no vectors of generated code.
     let mut hits: Vec<&mut ChunkHit> = hits.filter(|hit| !hit.chunk.generated).collect();
@@ -166,12 +165,14 @@ fn rerank<'a>(
         .iter()
         .map(|hit| StoredChunk::vector_key(&hit.chunk.path, &hit.chunk.scope, hit.chunk.hash))
         .collect();
-    if let Some(similarities) = index.similarity(request.query, &keys, request.deadline)? {
-        for (hit, similarity) in hits.iter_mut().zip(similarities) {
-            hit.similarity = similarity;
-        }
+    let similarities = match index.similarity(request.query, &keys, request.deadline) {
+        Ok(similarities) => similarities?,
+        Err(why) => return Some(why),
+    };
+    for (hit, similarity) in hits.iter_mut().zip(similarities) {
+        hit.similarity = similarity;
     }
-    Ok(())
+    None
 }
 
 /// The commit score of each file. Empty if the query is a name, which asks for its definition.
@@ -189,43 +190,4 @@ fn sort_hits(hits: &mut [(usize, ChunkHit)]) {
             (b.score, &b.chunk.path, b.chunk.first_line),
         )
     });
-}
-
-fn inputs<'a>(hits: &'a [(usize, ChunkHit)], commit_scores: &[HashMap<String, f32>]) -> Vec<RankInput<'a>> {
-    hits.iter()
-        .map(|(project, hit)| input(*project, hit, commit_scores))
-        .collect()
-}
-
-fn input<'a>(project: usize, hit: &'a ChunkHit, commit_scores: &[HashMap<String, f32>]) -> RankInput<'a> {
-    RankInput {
-        project,
-        path: &hit.chunk.path,
-        kind: hit.chunk.kind,
-        name: hit.chunk.name(),
-        enclosing: hit.chunk.enclosing(),
-        generated: hit.chunk.generated,
-        is_container_header: hit.chunk.is_container_header,
-        reopens: hit.chunk.reopens,
-        part: hit.chunk.part,
-        parts: hit.chunk.parts,
-        bm25: hit.score,
-        similarity: hit.similarity,
-        commit_score: commit_scores[project]
-            .get(&hit.chunk.path)
-            .copied()
-            .unwrap_or_default(),
-    }
-}
-
-/// The chunks with their boosts, the most relevant first.
-fn boosted(
-    projects: &[ProjectContext<'_>],
-    hits: impl Iterator<Item = ((usize, ChunkHit), f64)>,
-) -> Vec<RankedCandidate> {
-    let mut ranked: Vec<RankedCandidate> = hits
-        .map(|((at, hit), relevance)| projects[at].boost(at, Candidate::Chunk(hit.chunk), relevance))
-        .collect();
-    ranked.sort_by(|a, b| compare_scores(a.relevance, b.relevance));
-    ranked
 }

@@ -4,7 +4,8 @@
 //! [`search`] reads top to bottom, and no step goes back:
 //!
 //! 1. `project.rs`: bring the indexes of all projects up to date, and read how their files are used.
-//! 2. `chunks.rs`, `discoveries.rs`: find candidates in the store, and rank them by `core::rank`. `uses.rs`:
+//! 2. `definitions.rs`: the names of the query that a project defines. `chunks.rs`, `discoveries.rs`: find
+//!    candidates in the store, and rank them by `core::rank`; `functions.rs` ranks inside the best files. `uses.rs`:
 //!    if the query asks for the uses of a symbol, the chunks around them.
 //! 3. `merge.rs`: one list of both, cut at the limit, without duplicates.
 //! 4. `reread.rs`: the text of each result from its file as it is now; `surroundings.rs`: the definitions in
@@ -19,6 +20,7 @@
 mod chunks;
 mod definitions;
 mod discoveries;
+mod functions;
 mod merge;
 mod nested;
 mod notice;
