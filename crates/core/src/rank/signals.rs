@@ -130,10 +130,6 @@ pub(super) fn definition(query: &ParsedQuery, candidate: &RankInput<'_>, weights
                 Some(scope) if *scope == enclosing => SAME_SCOPE,
                 Some(_) => OTHER_SCOPE,
             };
-<<<<<<< HEAD
-            scope_factor
-                * if query_name.written == without_mark(candidate.name) {
-=======
             let loose_factor = if query_name.is_loose {
                 weights.definition_of_loose_name
             } else {
@@ -141,8 +137,7 @@ pub(super) fn definition(query: &ParsedQuery, candidate: &RankInput<'_>, weights
             };
             loose_factor
                 * scope_factor
-                * if query_name.written == candidate.name {
->>>>>>> h-rank
+                * if query_name.written == without_mark(candidate.name) {
                     1.0
                 } else {
                     OTHER_SPELLING

@@ -9,11 +9,8 @@ use docent_core::rank::{RankInput, score_chunks, spread_files};
 use docent_core::text::tokens::ParsedQuery;
 
 use super::definitions::find_definitions;
-<<<<<<< HEAD
-use super::nested::{select_nested, select_nested_in_file};
-=======
 use super::functions::{BestFile, CommitScores, FileKey, best_files, rank_inside, read_files, to_input};
->>>>>>> h-rank
+use super::nested::{select_nested, select_nested_in_file};
 use super::project::ProjectContext;
 use super::{Candidate, RankedCandidate, SearchRequest};
 use crate::index::{Index, RerankSkipped};
@@ -48,56 +45,14 @@ pub(super) fn find(
     let mut commit_scores = CommitScores::new();
     let mut rerank_skipped = None;
     for (at, project) in projects.iter().enumerate() {
-<<<<<<< HEAD
-        let question = question(project);
-        let mut found = project.index.find_chunks(&question)?;
-        let known: HashSet<(String, u64, u32)> = found.iter().map(key).collect();
-        let definitions = find_definitions(project.index, query, &question, request)?;
-        found.extend(definitions.into_iter().filter(|hit| !known.contains(&key(hit))));
-        // A name asks for its definition, which needs no model.
-        if !query.is_name
-            && let Err(why) = rerank(project.index, request, found.iter_mut())
-        {
-            rerank_skipped = Some(why);
-        }
-        let found = select_nested(found, query, &kinds);
-=======
         let mut found = find_with_definitions(project.index, query, &question(project), request)?;
         rerank_skipped = rerank(project.index, query, request, found.iter_mut()).or(rerank_skipped);
->>>>>>> h-rank
+        let found = select_nested(found, query, &kinds);
         hits.extend(found.into_iter().map(|hit| (at, hit)));
         commit_scores.push(score_files(query, project.index)?);
     }
     sort_hits(&mut hits);
-<<<<<<< HEAD
-    let scores = {
-        let inputs = inputs(&hits, &commit_scores);
-        score_chunks(query, &inputs, request.weights)
-    };
-    let best = best_files(&hits, &scores, request.weights);
-    let mut files: Vec<(FileKey, f32, FileChunks)> = Vec::new();
-    for (at, project) in projects.iter().enumerate() {
-        let of_project: Vec<&(FileKey, f32)> = best.iter().filter(|((of, _), _)| *of == at).collect();
-        let paths: Vec<&str> = of_project.iter().map(|((_, path), _)| path.as_str()).collect();
-        let mut found = project.index.chunks_of_files(&question(project), &paths)?;
-        let all = found.iter_mut().flat_map(|file| &mut file.chunks);
-        if !query.is_name
-            && let Err(why) = rerank(project.index, request, all.map(|one| &mut one.hit))
-        {
-            rerank_skipped = Some(why);
-        }
-        for ((key, score), mut file) in of_project.into_iter().zip(found) {
-            select_nested_in_file(&mut file, query, &kinds);
-            // A file may be removed between the two questions.
-            if !file.chunks.is_empty() {
-                files.push((key.clone(), *score, file));
-            }
-        }
-    }
-    let inputs_of_files: Vec<FileInput<'_>> = files
-=======
     let inputs: Vec<RankInput<'_>> = hits
->>>>>>> h-rank
         .iter()
         .map(|(project, hit)| to_input(*project, hit, &commit_scores))
         .collect();
@@ -113,6 +68,9 @@ pub(super) fn find(
         let chunks = found.iter_mut().flat_map(|file| &mut file.found.chunks);
         let of_chunks = chunks.map(|one| &mut one.hit);
         rerank_skipped = rerank(project.index, query, request, of_chunks).or(rerank_skipped);
+        for file in &mut found {
+            select_nested_in_file(&mut file.found, query, &kinds);
+        }
         files.append(&mut found);
     }
     let ranked: HashSet<FileKey> = files.iter().map(|file| file.key.clone()).collect();
