@@ -9,7 +9,7 @@
 //! machine.
 
 /// Words so common that they are neither indexed nor searched.
-fn is_stop_word(word: &str) -> bool {
+pub(super) fn is_stop_word(word: &str) -> bool {
     matches!(
         word,
         "the"

@@ -18,7 +18,7 @@ use crate::store::{ChunkStore, EmbeddedChunks, EmbeddedSections, SectionStore, S
 
 /// Version of the stored format. Another version is another folder, and is built from the files and the
 /// history.
-pub(in crate::index) const FORMAT_VERSION: u32 = 9;
+pub(in crate::index) const FORMAT_VERSION: u32 = 10;
 
 /// The directory with the sections of pages, inside a generation.
 pub(super) const PAGES: &str = "pages";
