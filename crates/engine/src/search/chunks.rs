@@ -51,7 +51,7 @@ pub(super) fn find(
     }
     let mut commit_scores: Vec<HashMap<String, f32>> = Vec::new();
     for project in projects {
-        commit_scores.push(score_files(query, project.index)?);
+        commit_scores.push(score_files(query, project)?);
     }
     let ranked = rank(projects, query, hits, &commit_scores, request.weights);
     Ok((ranked, rerank_skipped))
@@ -76,12 +76,17 @@ fn rerank(index: &Index, request: &SearchRequest<'_>, hits: &mut [ChunkHit]) -> 
     Ok(())
 }
 
-/// The commit score of each file. Empty if the query is a name, which asks for its definition.
-fn score_files(query: &ParsedQuery, index: &Index) -> Result<HashMap<String, f32>, StoreError> {
-    if query.is_name {
+/// The commit score of each file. Empty if the query is a name, which asks for its definition, and until all
+/// commits were read.
+fn score_files(
+    query: &ParsedQuery,
+    project: &ProjectContext<'_>,
+) -> Result<HashMap<String, f32>, StoreError> {
+    if query.is_name || !project.has_history {
         return Ok(HashMap::new());
     }
-    Ok(score_by_commits(index.find_commits(&query.words, MAX_COMMITS)?))
+    let commits = project.index.find_commits(&query.words, MAX_COMMITS)?;
+    Ok(score_by_commits(commits))
 }
 
 fn rank(
