@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use docent_core::access::Access;
 use docent_core::docs::DocsFileKind;
 use docent_core::docs::manifest::{Labels, PageRules};
-use docent_core::docs::page::Page;
+use docent_core::docs::page::{Markup, Page};
 use docent_engine::accesses::Accesses;
 use docent_engine::clock::Clock;
 use docent_engine::deadline::Deadline;
@@ -120,7 +120,11 @@ fn dump(directory: &Path) -> Result<(), Box<dyn Error>> {
     paths.sort();
     for path in paths {
         let text = String::from_utf8_lossy(&root.read(&path, 64 << 20)?.bytes).into_owned();
-        let page = Page::of(&text, PageRules::default());
+        let page = Page::of(
+            &text,
+            Markup::of_path(&path).unwrap_or_default(),
+            PageRules::default(),
+        );
         for section in &page.sections {
             let plain = &page.plain[section.plain.clone()];
             let line = json!({

@@ -115,11 +115,11 @@ impl Overview {
                     push_path(&mut module.entries, path);
                     overview.entries.push(path.as_str().to_owned());
                 }
-                FileRole::Test => module.tests += 1,
+                FileRole::Test | FileRole::Fixture => module.tests += 1,
                 FileRole::Core if !DATA_LANGUAGES.contains(&language.as_str()) => {
                     push_path(&mut module.code, path);
                 }
-                FileRole::Entry | FileRole::Core | FileRole::Config | FileRole::Docs => {}
+                _ => {}
             }
             if let Some(order) = key_file_order(path) {
                 keys.push((order, path.as_str().to_owned()));

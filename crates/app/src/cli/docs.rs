@@ -62,7 +62,9 @@ fn check_docs(settings: &Settings, mut page: TerminalPage) -> anyhow::Result<Exi
 /// `docent docs init`.
 fn init(settings: &Settings) -> anyhow::Result<ExitCode> {
     let Some(proposal) = propose(&settings.root, &settings.index.pages) else {
-        terminal::complain("there is no page to write a manifest for: no .md, .mdx or .markdown file");
+        terminal::complain(
+            "there is no page to write a manifest for: no .md, .mdx, .markdown, .rst, .adoc or .asciidoc file",
+        );
         return Ok(ExitCode::FAILURE);
     };
     if let Some(existing) = &proposal.existing {

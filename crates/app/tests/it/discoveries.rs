@@ -413,3 +413,29 @@ fn the_first_answer_says_that_commits_are_not_searched_yet() {
         json!(null)
     );
 }
+
+#[test]
+fn a_search_for_one_kind_shows_the_nearest_of_it() {
+    let sandbox = sandbox().file(
+        "CONTRIBUTING.md",
+        "# Contributing\n\n- Every token must be rotated within a day\n- Tests must pass before you push\n",
+    );
+    let answer = search_kind(&sandbox, "submitting guidance rules", "rule");
+    assert_eq!(answer["results"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        notice(&answer),
+        "No rule has these words. The project has 2 rules, of which the nearest are shown; remove type to search everything"
+    );
+    // The name of the kind alone lists all of it, and counts for nothing beside other words.
+    assert_eq!(
+        search_kind(&sandbox, "rules", "rule")["results"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    assert_eq!(
+        summarize(&search_kind(&sandbox, "rules for the token", "rule")),
+        ["rule guide root: Every token must be rotated within a day"]
+    );
+}

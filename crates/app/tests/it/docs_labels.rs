@@ -134,7 +134,7 @@ fn a_new_value_is_allowed_as_soon_as_a_page_has_it() {
         "---\nmetadata:\n  language: ruby\n---\n# Gems\n\nInstall the gem.\n",
     );
     let answer = search(&sandbox, json!({ "query": "install gem", "language": "ruby" }));
-    assert_eq!(ids_of(&answer)[0], "docs/sdk/rb.md#_preamble");
+    assert_eq!(ids_of(&answer)[0], "docs/sdk/rb.md");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn folders_of_the_docs_directory_are_sections_without_a_manifest() {
         .file("docs/guides/start.md", "# Start\n\nInstall it.\n")
         .file("docs/reference/api.md", "# API\n\nInstall headers.\n");
     let answer = search(&sandbox, json!({ "query": "install", "section": "guides" }));
-    assert_eq!(ids_of(&answer), ["docs/guides/start.md#_preamble"]);
+    assert_eq!(ids_of(&answer), ["docs/guides/start.md"]);
     assert_eq!(answer["hits"][0]["metadata"], json!({ "section": "guides" }));
     assert_snapshot!(
         refuse(&sandbox, json!({ "query": "install", "section": "docs" })),

@@ -25,11 +25,13 @@ mod damaged_logs;
 mod discoveries;
 mod docs_labels;
 mod docs_manifests;
+mod docs_markup;
 mod doctor;
 mod embedding_server;
 mod file_patterns;
 mod find_references;
 mod find_symbol;
+mod first_answers;
 mod get_doc;
 #[cfg(unix)]
 mod git_attacks;

@@ -100,16 +100,22 @@ fn describe_fault(subject: &CommitSubject<'_>, body: &[String]) -> Option<String
         let lower = format!(" {} ", text.to_lowercase());
         FAULT_WORDS.iter().any(|fault| lower.contains(fault))
     };
+    let telling = subject.count_telling_words();
     let fault = all.iter().position(|sentence| {
         names_fault(sentence) && (5..=80).contains(&sentence.split_whitespace().count())
     });
     let two_from = |from: usize| all[from..].iter().take(2).copied().collect::<Vec<_>>().join(" ");
     match fault {
+        _ if telling == 0 => None,
         Some(at) => Some(two_from(at)),
+        None if telling < MIN_TELLING_WORDS => None,
         None if names_fault(subject.text) || subject.is_specific() => Some(two_from(0)),
         None => None,
     }
 }
+
+/// Words that a subject must have besides fillers if the body names no fault: "Fix the 108th issue" has none.
+const MIN_TELLING_WORDS: usize = 2;
 
 /// Words of a sentence that says that something is wrong.
 const FAULT_WORDS: [&str; 38] = [
@@ -435,6 +441,8 @@ mod tests {
             "fixes",
             "fix tests of the parser on windows",
             "Prefix the names of all the columns",
+            "Fix the 108th issue",
+            "Fixed another bug in the parser",
         ] {
             check(none, "", None);
         }

@@ -91,6 +91,14 @@ const TRIVIAL_WORDS: [&str; 52] = [
     "workflow",
 ];
 
+/// Words of a subject that do not tell what was wrong.
+const FILLER_WORDS: [&str; 40] = [
+    "the", "this", "that", "these", "those", "and", "for", "from", "with", "another", "other", "some", "few",
+    "several", "various", "many", "more", "small", "minor", "last", "first", "second", "third", "new", "old",
+    "issue", "issues", "bug", "bugs", "problem", "problems", "error", "errors", "mistake", "mistakes",
+    "stuff", "thing", "things", "again", "number",
+];
+
 impl<'a> CommitSubject<'a> {
     pub(super) fn of(subject: &'a str) -> Self {
         let subject = subject.trim();
@@ -171,6 +179,18 @@ impl<'a> CommitSubject<'a> {
     pub(super) fn is_fix(&self) -> bool {
         is_fix_word(&self.kind.to_ascii_lowercase())
             || self.words().next().is_some_and(|first| is_fix_word(&first))
+    }
+
+    /// How many words say something about the fault: no names of faults, no numbers, no words of every sentence.
+    pub(super) fn count_telling_words(&self) -> usize {
+        self.words()
+            .filter(|word| {
+                !is_fix_word(word)
+                    && word.len() > 2
+                    && !word.starts_with(|c: char| c.is_ascii_digit())
+                    && !FILLER_WORDS.contains(&word.as_str())
+            })
+            .count()
     }
 
     /// True for a fix that says what was broken.

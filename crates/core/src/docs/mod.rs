@@ -1,4 +1,5 @@
-//! Documentation: markdown pages, cut into sections that have names and labels.
+//! Documentation: pages of markdown, reStructuredText and AsciiDoc, cut into sections that have names and
+//! labels.
 //!
 //! The nearest manifest (`manifest`) and the page's own front matter (`front_matter`) decide how a page is
 //! cut and labelled. The labels of all pages make up the taxonomy (`taxonomy`). Templates beside the pages
@@ -8,6 +9,7 @@ pub mod cursor;
 pub mod front_matter;
 pub mod listing;
 pub mod manifest;
+pub mod minor;
 pub mod page;
 pub mod prompt;
 pub mod snippet;
@@ -42,10 +44,7 @@ impl DocsFileKind {
         if prompt::SUFFIXES.iter().any(|suffix| lower.ends_with(suffix)) {
             return Some(Self::Template);
         }
-        let is_page = [".md", ".mdx", ".markdown"]
-            .iter()
-            .any(|suffix| lower.ends_with(suffix) && lower.len() > suffix.len());
-        is_page.then_some(Self::Page)
+        page::Markup::of_path(path).map(|_| Self::Page)
     }
 }
 
@@ -90,6 +89,9 @@ mod tests {
         assert_eq!(kind("README.md"), Some(DocsFileKind::Page));
         assert_eq!(kind("docs/a.MDX"), Some(DocsFileKind::Page));
         assert_eq!(kind("docs/a.markdown"), Some(DocsFileKind::Page));
+        assert_eq!(kind("docs/a.rst"), Some(DocsFileKind::Page));
+        assert_eq!(kind("docs/a.adoc"), Some(DocsFileKind::Page));
+        assert_eq!(kind("docs/a.asciidoc"), Some(DocsFileKind::Page));
         assert_eq!(kind("docs/.md"), None);
         assert_eq!(kind("docs/a.template.md"), Some(DocsFileKind::Template));
         assert_eq!(kind("docs/a.template.yaml"), Some(DocsFileKind::Template));

@@ -1,22 +1,29 @@
 //! Pages: markdown cut at its headings into named sections.
 //!
 //! A section is named by the slugs of the headings above it: `guides/retries.md#retries/backoff`. The text
-//! before the first cutting heading is the preamble. A section that is too long is cut at finer headings, and
-//! without those between blocks, but never inside a code block, a table row or a list item.
+//! before the first cutting heading is the preamble. A section ends at the next heading of its own or a higher
+//! level. One that is too long is cut at finer headings, and without those between blocks, but never inside a
+//! code block, a table row or a list item. A page that is one section has no name behind the `#`.
+//!
+//! [`Markup`] says how headings and blocks are written: markdown, reStructuredText or AsciiDoc.
 //!
 //! Invariant: the sections of a page in order are the page, byte by byte, and no two have the same name.
 
+mod asciidoc;
 mod blocks;
 mod cut;
+mod lines;
+mod markup;
+mod rst;
 
 use std::ops::Range;
 
 use super::Problem;
-use super::front_matter::FrontMatter;
 use super::manifest::{Labels, PageRules};
+use blocks::one_line;
 pub use blocks::slug;
-use blocks::{one_line, split_blocks};
 use cut::{PageCut, name_sections};
+pub use markup::{Markup, plain_text};
 
 /// A page with its sections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +34,9 @@ pub struct Page {
     /// Text of the whole page without markup.
     pub plain: String,
     pub problems: Vec<Problem>,
+    /// The name that the only section would have beside others. Callers may know it from an earlier state of
+    /// the page.
+    long_name: Option<String>,
 }
 
 /// A named part of a page.
@@ -60,10 +70,10 @@ impl PageSection {
 
 impl Page {
     /// Cuts a page by the rules of its manifest.
-    pub fn of(text: &str, rules: PageRules) -> Self {
-        let front = FrontMatter::of(text);
+    pub fn of(text: &str, markup: Markup, rules: PageRules) -> Self {
+        let front = markup.front_matter(text);
         let PageRules { strategy, labels } = front.apply_to(rules);
-        let (blocks, plain) = split_blocks(text, front.end);
+        let (blocks, plain) = markup.split_blocks(text, front.end);
         let first_heading = blocks.iter().find_map(|block| block.heading.as_ref());
         let title = front.title.as_deref().map(one_line).or_else(|| {
             first_heading
@@ -79,12 +89,17 @@ impl Page {
         let drafts = cut.draft_sections(strategy);
         let mut sections = name_sections(text, &front, title.as_deref(), drafts);
         cut.set_plain_ranges(&mut sections, plain.len());
+        let long_name = match sections.as_mut_slice() {
+            [only] => Some(std::mem::take(&mut only.name)),
+            _ => None,
+        };
         Self {
             title,
             labels,
             sections,
             plain,
             problems: front.problems,
+            long_name,
         }
     }
 
@@ -93,6 +108,16 @@ impl Page {
     pub fn find(&self, name: &str) -> PageTarget {
         if let Some(at) = self.sections.iter().position(|section| section.name == name) {
             return PageTarget::One(at);
+        }
+        if let Some(long) = &self.long_name {
+            let is_tail = long
+                .strip_suffix(name)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+            return if is_tail {
+                PageTarget::One(0)
+            } else {
+                PageTarget::None
+            };
         }
         let has_tail = |section: &PageSection| {
             section
@@ -107,7 +132,6 @@ impl Page {
         match found.as_slice() {
             // A preamble that was cut is found by its first part.
             [] if name == "_preamble" && self.sections.first().is_some_and(is_cut) => PageTarget::One(0),
-            [] if name.is_empty() && self.sections.len() == 1 => PageTarget::One(0),
             [] if name.is_empty() => PageTarget::Several((0..self.sections.len()).collect()),
             [] => PageTarget::None,
             [one] => PageTarget::One(*one),

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use crate::text::left_out::left_out_words_into;
 use crate::text::tokens::words_into;
 
 /// The text of markdown as a reader sees it, without markup, link targets and HTML tags.
-pub fn plain_text(markdown: &str) -> String {
+pub(super) fn plain_text_of_markdown(markdown: &str) -> String {
     let mut plain = PlainText::default();
     for event in Parser::new_ext(markdown, markdown_options()) {
         plain.add(&event);
@@ -91,6 +92,7 @@ pub fn best_snippet(plain: &str, query_words: &[String]) -> String {
         .map(|word| {
             stems.clear();
             words_into(word, &mut stems);
+            left_out_words_into(word, &mut stems);
             stems
                 .split_terminator(' ')
                 .filter_map(|stem| numbers.get(stem).copied())
@@ -163,7 +165,7 @@ mod tests {
     fn markup_and_link_targets_are_left_out() {
         let markdown = "# A *title*\n\nSee [the guide](https://x.example/y) and `code()`.\n\n<div class=\"a\">\ninside <b>it</b>\n</div>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two\n\n```rust\nfn x() {}\n```\n<!-- hidden -->\n\n<!--\nhidden\nas well -->\n";
         assert_eq!(
-            plain_text(markdown)
+            plain_text_of_markdown(markdown)
                 .split_whitespace()
                 .collect::<Vec<_>>()
                 .join(" "),

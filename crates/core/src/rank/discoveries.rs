@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use super::fusion::saturate;
 use super::ratio;
-use crate::discovery::{Discovery, DiscoverySource, DiscoveryWords};
+use crate::discovery::{Discovery, DiscoveryKind, DiscoverySource, DiscoveryWords};
 use crate::text::tokens::{ParsedQuery, words};
 
 /// Multiplies all discoveries if the query asks for the reasons or rules that they record.
@@ -44,6 +44,15 @@ pub fn rank_discoveries(query: &ParsedQuery, text: &str, candidates: &[(&Discove
         .iter()
         .map(|(discovery, bm25)| saturate(intent * score_discovery(query, discovery, bm25 / best)))
         .collect()
+}
+
+/// The query without words that name one of these kinds: all rules answer a query for rules, whether or not
+/// they call themselves so.
+pub fn without_kind_names(query: &ParsedQuery, kinds: &[DiscoveryKind]) -> ParsedQuery {
+    let names: Vec<String> = kinds.iter().flat_map(|kind| words(kind.name())).collect();
+    let mut others = query.clone();
+    others.words.retain(|word| !names.contains(word));
+    others
 }
 
 /// The order of discoveries with the same score, by BM25 score, date (the newest first) and id. Without it,
@@ -106,7 +115,11 @@ fn score_discovery(query: &ParsedQuery, discovery: &Discovery, bm25_ratio: f32) 
         .iter()
         .filter(|word| discovery_words.contains(word))
         .count();
-    let coverage = ratio(covered, query.words.len().max(1));
+    let coverage = match query.words.len() {
+        // A query for all discoveries of a kind: each answers it.
+        0 => 1.0,
+        count => ratio(covered, count),
+    };
     let source = match discovery.source {
         DiscoverySource::Memory => MEMORY,
         DiscoverySource::Record => RECORD,
@@ -140,6 +153,19 @@ mod tests {
         check("decisions about retries", ASKED_FOR);
         check("problems of retries", PERHAPS_ASKED_FOR);
         check("limit retries", 1.0);
+    }
+
+    #[test]
+    fn words_that_name_the_kind_do_not_count() {
+        let check = |text: &str, kind: DiscoveryKind, expected: &[&str]| {
+            let query = without_kind_names(&ParsedQuery::of(text), &[kind]);
+            assert_eq!(query.words, expected, "{text}");
+        };
+        check("contributing rules", DiscoveryKind::Rule, &["contribut"]);
+        check("decisions about retries", DiscoveryKind::Decision, &["retry"]);
+        check("open issues", DiscoveryKind::Issue, &["open"]);
+        check("patterns", DiscoveryKind::Pattern, &[]);
+        check("rules of the parser", DiscoveryKind::Issue, &["rul", "pars"]);
     }
 
     #[test]

@@ -266,6 +266,13 @@ pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) ->
     let mut factor = match FileRole::of(&parsed) {
         FileRole::Test if !asks_for_tests(query) => weights.test,
         FileRole::Docs | FileRole::Config if !asks_for_prose(query) => weights.prose,
+        FileRole::Fixture if !asks_for_tests(query) => weights.test * weights.prose,
+        // They repeat the words of code and prose, and nobody edits them for what they say.
+        FileRole::Changelog | FileRole::IssueTemplate if !asks_for_changes(query) => {
+            weights.prose * weights.generated
+        }
+        FileRole::Translation if !asks_for_translations(query) => weights.prose * weights.generated,
+        FileRole::Lock => weights.prose * weights.generated,
         _ => 1.0,
     };
     if is_below(&EXAMPLE_DIRECTORIES) && !query.has_word("exampl") && !query.has_word("bench") {
@@ -279,6 +286,18 @@ pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) ->
 
 fn asks_for_tests(query: &ParsedQuery) -> bool {
     ["test", "spec", "fixtur", "mock", "assert"]
+        .iter()
+        .any(|stem| query.has_word(stem))
+}
+
+fn asks_for_changes(query: &ParsedQuery) -> bool {
+    ["changelog", "releas", "templat"]
+        .iter()
+        .any(|stem| query.has_word(stem))
+}
+
+fn asks_for_translations(query: &ParsedQuery) -> bool {
+    ["translat", "local", "i18n", "l10n"]
         .iter()
         .any(|stem| query.has_word(stem))
 }

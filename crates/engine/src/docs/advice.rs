@@ -7,9 +7,12 @@
 use std::collections::BTreeMap;
 
 use docent_core::docs::manifest::Labels;
+use docent_core::path::RepoPath;
 use docent_core::text::tokens::{ParsedQuery, words};
 
+use super::read_text;
 use super::search::{SectionRequest, find_by_words};
+use crate::files::Root;
 use crate::index::Index;
 use crate::store::StoreError;
 
@@ -36,7 +39,7 @@ const MAX_CHECKED_WORDS: usize = 12;
 const MAX_NAMED_HEADINGS: usize = 3;
 
 /// Searches for changes to a request without results that would find something.
-pub fn advice(index: &Index, request: &SectionRequest<'_>) -> Result<Advice, StoreError> {
+pub fn advice(root: &Root, index: &Index, request: &SectionRequest<'_>) -> Result<Advice, StoreError> {
     let mut advice = Advice::default();
     if !request.filters.is_empty() {
         // First, change one filter and leave the others as they are.
@@ -83,20 +86,45 @@ pub fn advice(index: &Index, request: &SectionRequest<'_>) -> Result<Advice, Sto
             advice.headings.push(heading);
         }
     }
-    // Show words as headings spell them: the index has only stems.
-    let headings: Vec<&str> = advice
-        .headings
-        .iter()
-        .flat_map(|heading| heading.split_whitespace())
-        .collect();
     for (written, stem) in similar.into_iter().take(MAX_NAMED_WORDS) {
-        let spelled = headings.iter().find(|word| words(word).contains(&stem));
-        let shown = spelled.map_or(stem.as_str(), |word| {
-            word.trim_matches(|c: char| !c.is_alphanumeric())
-        });
-        advice.words.push((written.to_owned(), shown.to_owned()));
+        if let Some(spelled) = spell(root, index, &stem)? {
+            advice.words.push((written.to_owned(), spelled));
+        }
     }
     Ok(advice)
+}
+
+/// Sections in which the spelling of a word is looked up.
+const MAX_SPELLING_SECTIONS: usize = 5;
+
+/// A word as a page spells it, because the index has only stems. Headings come first.
+fn spell(root: &Root, index: &Index, stem: &str) -> Result<Option<String>, StoreError> {
+    let sections = find_by_words(index, &[stem.to_owned()], &[])?;
+    let in_headings = sections
+        .iter()
+        .find_map(|section| find_word(&section.heading, stem));
+    if in_headings.is_some() {
+        return Ok(in_headings);
+    }
+    for section in sections.iter().take(MAX_SPELLING_SECTIONS) {
+        let text = RepoPath::parse(&section.path)
+            .ok()
+            .and_then(|path| read_text(root, &path).ok());
+        let spelled = text.and_then(|text| find_word(text.get(section.start..section.end)?, stem));
+        if spelled.is_some() {
+            return Ok(spelled);
+        }
+    }
+    Ok(None)
+}
+
+/// The first word of a text that has a stem.
+fn find_word(text: &str, stem: &str) -> Option<String> {
+    let is_edge = |c: char| !(c.is_alphanumeric() || c == '_');
+    let found = text
+        .split(is_edge)
+        .find(|word| !word.is_empty() && words(word).iter().any(|one| one == stem));
+    found.map(str::to_owned)
 }
 
 /// The values of a label among the sections that these filters match.

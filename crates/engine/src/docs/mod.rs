@@ -17,7 +17,7 @@ pub use reading::{Doc, DocSection, ReadError, read};
 pub use search::{Results, RetrievalMode, SectionHit, SectionRequest, search};
 
 use docent_core::docs::manifest::{DocsManifest, MANIFEST_FILE, PageRules};
-use docent_core::docs::page::Page;
+use docent_core::docs::page::{Markup, Page};
 use docent_core::path::RepoPath;
 
 use crate::files::{FileError, Root, decode_file, lossy_text};
@@ -34,7 +34,12 @@ fn read_text(root: &Root, path: &RepoPath) -> Result<String, FileError> {
 /// A page as it is now, chunked by these rules, and its text.
 fn read_page(root: &Root, path: &RepoPath, rules: PageRules) -> Result<(Page, String), FileError> {
     let text = read_text(root, path)?;
-    Ok((Page::of(&text, rules), text))
+    Ok((Page::of(&text, markup_of(path), rules), text))
+}
+
+/// The markup of a page.
+fn markup_of(path: &RepoPath) -> Markup {
+    Markup::of_path(path).unwrap_or_default()
 }
 
 /// The instructions for clients in the project's manifest.

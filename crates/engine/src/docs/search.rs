@@ -8,14 +8,16 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use docent_core::docs::front_matter::text_start;
 use docent_core::docs::manifest::Labels;
-use docent_core::docs::snippet::{best_snippet, plain_text};
+use docent_core::docs::minor::asks_for_minor;
+use docent_core::docs::page::plain_text;
+use docent_core::docs::snippet::best_snippet;
 use docent_core::docs::taxonomy::sibling_key;
 use docent_core::path::RepoPath;
+use docent_core::text::left_out::left_out_words;
 use docent_core::text::tokens::ParsedQuery;
 
-use super::{read_page, read_text};
+use super::{markup_of, read_page, read_text};
 use crate::deadline::Deadline;
 use crate::files::Root;
 use crate::index::{Index, RerankSkipped, View, hash};
@@ -94,6 +96,22 @@ const MAX_SNIPPET_SOURCE_BYTES: usize = 60_000;
 /// Longer queries are questions, not phrases.
 const MAX_PHRASE_WORDS: usize = 6;
 
+/// Multiplies the scores of changelogs, templates and fixtures: they repeat the words of guides.
+const MINOR_FACTOR: f32 = 0.25;
+
+/// The factor of minor pages for a query.
+fn minor_factor(query: &str) -> f32 {
+    if asks_for_minor(query) { 1.0 } else { MINOR_FACTOR }
+}
+
+/// Words that are too common to be indexed with the others. They are searched for if the query has no others.
+fn common_words(query: &ParsedQuery, text: &str) -> Vec<String> {
+    match query.words.as_slice() {
+        [] => left_out_words(text),
+        _ => Vec::new(),
+    }
+}
+
 /// Searches for sections, the best first.
 pub fn search(
     root: &Root,
@@ -102,6 +120,7 @@ pub fn search(
     deadline: &Deadline,
 ) -> Result<Results, StoreError> {
     let query = ParsedQuery::of(request.query);
+    let common = common_words(&query, request.query);
     let filters = request.view.filters(request.filters);
     let phrase: &[String] = if query.words.len() <= MAX_PHRASE_WORDS {
         &query.words
@@ -118,9 +137,11 @@ pub fn search(
     };
     let mut candidates = index.report_damage(sections.find(&SectionQuery {
         words: &query.words,
+        common: &common,
         phrase,
         vector,
         filters: &filters,
+        minor_factor: minor_factor(request.query),
         limit: MAX_CANDIDATES,
     }))?;
     if request.mode == RetrievalMode::Meaning {
@@ -163,16 +184,22 @@ pub fn search(
             Some(text) => results.hits.push(SectionHit {
                 at,
                 labels: request.view.labels_of(&section.path, &section.labels),
-                snippet: best_snippet(
-                    &plain_text(&text[..text.floor_char_boundary(MAX_SNIPPET_SOURCE_BYTES)]),
-                    &query.words,
-                ),
+                snippet: snippet(&section, &text, query.words.as_slice(), &common),
                 section,
                 score,
             }),
         }
     }
     Ok(results)
+}
+
+/// The part of a section that has most of the query's words.
+fn snippet(section: &StoredSection, text: &str, words: &[String], common: &[String]) -> String {
+    let markup = RepoPath::parse(&section.path).map(|path| markup_of(&path));
+    let source = &text[..text.floor_char_boundary(MAX_SNIPPET_SOURCE_BYTES)];
+    let plain = plain_text(source, markup.unwrap_or_default());
+    let words = if words.is_empty() { common } else { words };
+    best_snippet(&plain, words)
 }
 
 /// Reads the sections of the requested page, and says whether there are further ones.
@@ -255,8 +282,20 @@ fn fuse(candidates: SectionHits, by_server: Vec<Ranked>) -> Vec<(SectionAddress,
     let mut scores: HashMap<SectionAddress, (f64, u64)> = HashMap::new();
     for (list, weight) in lists {
         let mut rank = 0.0;
-        for Ranked { address, key, .. } in list {
+        for Ranked {
+            address,
+            key,
+            is_lowered,
+            ..
+        } in list
+        {
             rank += 1.0;
+            // A list may have nothing but changelogs, so a low rank in it is not enough.
+            let weight = if is_lowered {
+                weight * f64::from(MINOR_FACTOR)
+            } else {
+                weight
+            };
             scores.entry(address).or_insert((0.0, key)).0 += weight / (FUSION_K + rank) / max_score;
         }
     }
@@ -279,9 +318,11 @@ pub(super) fn find_by_words(
     };
     let query = SectionQuery {
         words,
+        common: &[],
         phrase: &[],
         vector: None,
         filters,
+        minor_factor: 1.0,
         limit: MAX_CANDIDATES,
     };
     let candidates = index.report_damage(sections.find(&query))?;
@@ -318,6 +359,10 @@ fn read_section(root: &Root, index: &Index, section: &StoredSection, text: Optio
             Cow::Owned(text[moved.bytes].to_owned())
         }
     };
-    let start = if section.start == 0 { text_start(&shown) } else { 0 };
+    let markup = RepoPath::parse(&section.path).map(|path| markup_of(&path));
+    let start = match section.start {
+        0 => markup.unwrap_or_default().text_start(&shown),
+        _ => 0,
+    };
     Some(shown[start..].to_owned())
 }

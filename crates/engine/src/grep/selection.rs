@@ -23,9 +23,9 @@ impl FileKind {
     pub fn of(path: &RepoPath) -> Self {
         match FileRole::of(path) {
             FileRole::Entry | FileRole::Core => Self::Code,
-            FileRole::Test => Self::Tests,
-            FileRole::Docs => Self::Docs,
-            FileRole::Config => Self::Config,
+            FileRole::Test | FileRole::Fixture => Self::Tests,
+            FileRole::Docs | FileRole::Changelog | FileRole::IssueTemplate => Self::Docs,
+            FileRole::Config | FileRole::Lock | FileRole::Translation => Self::Config,
         }
     }
 }

@@ -65,6 +65,9 @@ const EMPTY_OR_HALF_DONE_WAIT: Duration = Duration::from_secs(2);
 /// Wait for changes of a complete index.
 const UPDATE_WAIT: Duration = Duration::from_millis(1_500);
 
+/// How long a search for code waits until commits were read for the first time.
+pub(super) const MAX_HISTORY_WAIT: Duration = Duration::from_millis(400);
+
 /// How long a search with [`Patience::Moment`] waits for a corpus in this state.
 pub(super) fn max_wait(freshness: &Freshness, progress: Progress) -> Duration {
     if freshness.was_complete {

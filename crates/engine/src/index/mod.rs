@@ -36,7 +36,7 @@ use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use extract::SkipReason;
 pub use freshness::{Filled, Freshness, Patience, Progress};
-use freshness::{STALL_TIMEOUT, max_wait};
+use freshness::{MAX_HISTORY_WAIT, STALL_TIMEOUT, max_wait};
 pub use options::{Corpus, IndexOptions};
 pub use rerank::RerankSkipped;
 pub use scan::WatchError;
@@ -193,6 +193,28 @@ impl Index {
             state = shared.wait(state, left.min(POLL_INTERVAL));
             report(self.progress());
         }
+    }
+
+    /// Waits until all commits were read once, for a moment at most.
+    pub fn await_history(&self, deadline: &Deadline) {
+        let waited = self.shared.options.clock.stopwatch();
+        let mut state = self.shared.lock();
+        loop {
+            let history = state.known_freshness(Corpus::History);
+            let is_coming = (history.unknown || history.pending > 0)
+                && history.troubles.is_empty()
+                && matches!(state.worker, WorkerStatus::Idle | WorkerStatus::Syncing);
+            let left = MAX_HISTORY_WAIT.saturating_sub(waited.elapsed());
+            if history.was_complete || !is_coming || left.is_zero() || deadline.check().is_err() {
+                return;
+            }
+            state = self.shared.wait(state, left);
+        }
+    }
+
+    /// Whether all commits were read at least once.
+    pub fn has_history(&self) -> bool {
+        self.shared.lock().freshness(Corpus::History).was_complete
     }
 
     /// The freshness of a corpus, as far as it is known without a scan.

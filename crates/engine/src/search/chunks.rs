@@ -49,7 +49,7 @@ pub(super) fn find(
         rerank_skipped = rerank(project.index, query, request, found.iter_mut()).or(rerank_skipped);
         let found = select_nested(found, query, &kinds);
         hits.extend(found.into_iter().map(|hit| (at, hit)));
-        commit_scores.push(score_files(query, project.index)?);
+        commit_scores.push(score_files(query, project)?);
     }
     sort_hits(&mut hits);
     let inputs: Vec<RankInput<'_>> = hits
@@ -133,12 +133,17 @@ fn rerank<'a>(
     None
 }
 
-/// The commit score of each file. Empty if the query is a name, which asks for its definition.
-fn score_files(query: &ParsedQuery, index: &Index) -> Result<HashMap<String, f32>, StoreError> {
-    if query.is_name {
+/// The commit score of each file. Empty if the query is a name, which asks for its definition, and until all
+/// commits were read.
+fn score_files(
+    query: &ParsedQuery,
+    project: &ProjectContext<'_>,
+) -> Result<HashMap<String, f32>, StoreError> {
+    if query.is_name || !project.has_history {
         return Ok(HashMap::new());
     }
-    Ok(score_by_commits(index.find_commits(&query.words, MAX_COMMITS)?))
+    let commits = project.index.find_commits(&query.words, MAX_COMMITS)?;
+    Ok(score_by_commits(commits))
 }
 
 fn sort_hits(hits: &mut [(usize, ChunkHit)]) {

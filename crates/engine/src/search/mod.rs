@@ -155,6 +155,13 @@ pub fn search(
     }?;
 
     let (chunks, discoveries) = (found.chunks.len(), found.discoveries.len());
+    let mut found = found;
+    let mut nearest_of = None;
+    if let (None, Some(kinds @ [_, ..]), 0) = (request.chunks, request.discoveries, discoveries) {
+        let nearest = discoveries::find_nearest(&contexts, kinds, request)?;
+        nearest_of = (nearest.count > 0).then_some(SearchNotice::NearestDiscoveries(nearest.count));
+        found.discoveries = nearest.ranked;
+    }
     let mut candidates = merge::merge(found.chunks, found.discoveries);
     let mut use_counts = None;
     if let Some(answer) = uses::answer(projects, &contexts, request)? {
@@ -171,6 +178,7 @@ pub fn search(
     }
 
     let mut notices = Vec::from_iter(use_counts.map(SearchNotice::UsesOf));
+    notices.extend(nearest_of);
     notices.extend(notice::collect(
         request,
         &code,

@@ -76,7 +76,13 @@ pub(super) fn freshen_code_and_history(
     }
     let code = freshen_all(projects, Corpus::Code, request);
     let history = match projects {
-        [own, ..] if request.chunks.is_some() => own.index.freshness(Corpus::History),
+        [own, ..] if request.chunks.is_some() => {
+            // A short history is read in the time that a search takes.
+            if code.pending == 0 {
+                own.index.await_history(request.deadline);
+            }
+            own.index.freshness(Corpus::History)
+        }
         _ => freshen_all(projects, Corpus::History, request),
     };
     (code, history)
@@ -90,6 +96,9 @@ pub(super) struct ProjectContext<'a> {
     /// The module that the user works in. `None` for linked projects.
     current_module: Option<String>,
     rules: BoostRules,
+    /// Whether all commits were read once. Until then nothing that depends on commits counts, because it would
+    /// change from one answer to the next.
+    pub(super) has_history: bool,
 }
 
 impl<'a> ProjectContext<'a> {
@@ -110,6 +119,7 @@ impl<'a> ProjectContext<'a> {
                     usage,
                     current_module: current_module.filter(|_| at == 0),
                     rules: request.boosts,
+                    has_history: project.index.has_history(),
                 }
             })
             .collect()

@@ -434,7 +434,7 @@ impl ChunkStore for EmbeddedChunks {
         &self,
         query: &DiscoveryQuery<'_>,
     ) -> Result<Vec<(StoredDiscovery, f32)>, StoreError> {
-        if query.words.is_empty() && query.module.is_none() {
+        if query.words.is_empty() && query.module.is_none() && query.kinds.is_empty() {
             return Ok(Vec::new());
         }
         let fields = self.schema;

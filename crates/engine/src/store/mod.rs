@@ -309,6 +309,11 @@ pub struct SectionEntry {
     pub section: StoredSection,
     /// Words, each followed by a space. A word that counts more is repeated.
     pub text: String,
+    /// Words that are on the page, but not in the text that a reader sees: targets of links, attributes, front
+    /// matter. Each once.
+    pub hidden: String,
+    /// Words that the tokenizer leaves out because they are in every text.
+    pub common: String,
     /// `None` for a text that the embedder does not know.
     pub vector: Option<Vector>,
     /// Filters that it passes.
@@ -325,18 +330,24 @@ pub enum Label {
     Directory(String),
     /// Passes every filter by language: a guide, or a page that belongs to no language.
     ForAll,
+    /// A changelog, a template or a fixture.
+    Minor,
 }
 
 /// A query for sections.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionQuery<'a> {
     pub words: &'a [String],
+    /// Words that are too common to be indexed with the others ([`SectionEntry::common`]).
+    pub common: &'a [String],
     /// Words that should follow each other. Fewer than two are ignored.
     pub phrase: &'a [String],
     /// Vector of the query.
     pub vector: Option<Vector>,
     /// A section must have one label of each list.
     pub filters: &'a [Vec<Label>],
+    /// Multiplies the scores of minor pages, such as changelogs.
+    pub minor_factor: f32,
     pub limit: usize,
 }
 
@@ -355,6 +366,8 @@ pub struct Ranked {
     /// Orders sections with equal scores independently of when they were indexed.
     pub key: u64,
     pub score: f32,
+    /// True for a minor page whose score was lowered.
+    pub is_lowered: bool,
 }
 
 /// Why an operation of a store failed.

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::collector::Count;
 use tantivy::index::SegmentId;
 use tantivy::query::{
-    BooleanQuery, ConstScoreQuery, EnableScoring, FuzzyTermQuery, Occur, PhraseQuery, Query, TermQuery,
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EnableScoring, FuzzyTermQuery, Occur, PhraseQuery,
+    Query, TermQuery,
 };
 use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema};
 use tantivy::{DocAddress, Searcher, SegmentReader, TantivyDocument, TantivyError, Term};
@@ -35,6 +36,10 @@ pub(crate) struct SectionFields {
     path: Field,
     label: Field,
     text: Field,
+    /// Words that a reader does not see.
+    hidden: Field,
+    /// Words that are in every text.
+    common: Field,
     /// The vector, eight numbers to a field, as columns: a scan over all sections reads them in one go.
     vector: [Field; PARTS],
     /// Hash of the section's id, which orders equal scores.
@@ -47,6 +52,9 @@ pub(crate) struct SectionFields {
 /// Numbers of a vector in one field, and the number of fields.
 const PER_FIELD: usize = 8;
 const PARTS: usize = DIMENSIONS / PER_FIELD;
+
+/// Multiplies the scores of words that a reader does not see.
+const HIDDEN_FACTOR: f32 = 0.2;
 
 /// Words of a phrase may have this many others between them.
 const PHRASE_SLOP: u32 = 2;
@@ -62,6 +70,8 @@ impl EntrySchema for SectionFields {
             path: schema.add_text_field("path", raw_field()),
             label: schema.add_text_field("label", raw_field()),
             text: schema.add_text_field("text", word_field(IndexRecordOption::WithFreqsAndPositions)),
+            hidden: schema.add_text_field("hidden", word_field(IndexRecordOption::WithFreqs)),
+            common: schema.add_text_field("common", word_field(IndexRecordOption::WithFreqs)),
             vector: std::array::from_fn(|part| schema.add_u64_field(&format!("vector{part}"), FAST)),
             key: schema.add_u64_field(KEY, FAST),
             section: schema.add_bytes_field("section", BytesOptions::default().set_stored()),
@@ -81,6 +91,8 @@ impl EntrySchema for SectionFields {
             document.add_text(self.label, label.term());
         }
         document.add_text(self.text, &entry.text);
+        document.add_text(self.hidden, &entry.hidden);
+        document.add_text(self.common, &entry.common);
         let vector = entry.vector.map_or([0; DIMENSIONS], |vector| vector.0);
         for (field, part) in self.vector.iter().zip(vector.chunks_exact(PER_FIELD)) {
             let mut bytes = [0; PER_FIELD];
@@ -102,6 +114,8 @@ impl Label {
             Self::Value { key, value } => format!("{key}\0{value}"),
             Self::Directory(path) => format!("\0{path}"),
             Self::ForAll => "\0".into(),
+            // No path has a NUL.
+            Self::Minor => "\0\0".into(),
         }
     }
 }
@@ -154,11 +168,13 @@ struct EmbeddedSnapshot {
 impl SectionSnapshot for EmbeddedSnapshot {
     fn find(&self, query: &SectionQuery<'_>) -> Result<SectionHits, StoreError> {
         catch_panics(|| {
-            let find = |by: Vec<Box<dyn Query>>| self.find_top(&by, query);
+            let find =
+                |by: Vec<Box<dyn Query>>| self.lower_minor(query, |pages| self.find_top(&by, query, pages));
             Ok(SectionHits {
-                by_words: match query.words {
-                    [] => Vec::new(),
-                    words => find(self.word_queries(words))?,
+                by_words: match (query.words, query.common) {
+                    ([], []) => Vec::new(),
+                    ([], common) => find(self.common_queries(common))?,
+                    (words, _) => find(self.word_queries(words))?,
                 },
                 by_phrase: match query.phrase {
                     [] | [_] => Vec::new(),
@@ -166,7 +182,9 @@ impl SectionSnapshot for EmbeddedSnapshot {
                 },
                 by_meaning: match &query.vector {
                     None => Vec::new(),
-                    Some(vector) => self.find_similar(vector, query)?,
+                    Some(vector) => {
+                        self.lower_minor(query, |pages| self.find_similar(vector, query, pages))?
+                    }
                 },
             })
         })
@@ -183,13 +201,60 @@ impl SectionSnapshot for EmbeddedSnapshot {
     }
 }
 
+/// The pages of one search in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SearchedPages {
+    All,
+    Guides,
+    Minor,
+}
+
+/// A query for a word in a field.
+fn word_query(field: Field, word: &str) -> Box<dyn Query> {
+    let term = Term::from_field_text(field, word);
+    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+}
+
 impl EmbeddedSnapshot {
     fn word_queries(&self, words: &[String]) -> Vec<Box<dyn Query>> {
-        let query = |word: &String| -> Box<dyn Query> {
-            let term = Term::from_field_text(self.schema.text, word);
-            Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
-        };
-        words.iter().map(query).collect()
+        let seen = words.iter().map(|word| word_query(self.schema.text, word));
+        let hidden = words.iter().map(|word| -> Box<dyn Query> {
+            Box::new(BoostQuery::new(
+                word_query(self.schema.hidden, word),
+                HIDDEN_FACTOR,
+            ))
+        });
+        seen.chain(hidden).collect()
+    }
+
+    fn common_queries(&self, words: &[String]) -> Vec<Box<dyn Query>> {
+        words
+            .iter()
+            .map(|word| word_query(self.schema.common, word))
+            .collect()
+    }
+
+    /// Finds the best sections, where the scores of minor pages are multiplied by the query's factor. Both
+    /// kinds are searched for by themselves, because minor pages may be more than fit into a list.
+    fn lower_minor(
+        &self,
+        query: &SectionQuery<'_>,
+        find: impl Fn(SearchedPages) -> tantivy::Result<Vec<Ranked>>,
+    ) -> tantivy::Result<Vec<Ranked>> {
+        let minor = Term::from_field_text(self.schema.label, &Label::Minor.term());
+        let is_same = (query.minor_factor - 1.0).abs() < f32::EPSILON;
+        if is_same || self.searcher.doc_freq(&minor)? == 0 {
+            return find(SearchedPages::All);
+        }
+        let mut found = find(SearchedPages::Guides)?;
+        for mut ranked in find(SearchedPages::Minor)? {
+            ranked.score *= query.minor_factor;
+            ranked.is_lowered = true;
+            found.push(ranked);
+        }
+        found.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
+        found.truncate(query.limit);
+        Ok(found)
     }
 
     fn phrase_query(&self, phrase: &[String]) -> Box<dyn Query> {
@@ -202,8 +267,13 @@ impl EmbeddedSnapshot {
     }
 
     /// Restricts a query to sections that have one label of each list.
-    fn add_filter(&self, by: Box<dyn Query>, query: &SectionQuery<'_>) -> Box<dyn Query> {
-        match self.filter(query) {
+    fn add_filter(
+        &self,
+        by: Box<dyn Query>,
+        query: &SectionQuery<'_>,
+        pages: SearchedPages,
+    ) -> Box<dyn Query> {
+        match self.filter(query, pages) {
             None => by,
             Some(filter) => {
                 let filter: Box<dyn Query> = Box::new(ConstScoreQuery::new(filter, 0.0));
@@ -212,21 +282,35 @@ impl EmbeddedSnapshot {
         }
     }
 
-    fn filter(&self, query: &SectionQuery<'_>) -> Option<Box<dyn Query>> {
+    fn filter(&self, query: &SectionQuery<'_>, pages: SearchedPages) -> Option<Box<dyn Query>> {
         let any = |labels: &Vec<Label>| -> Box<dyn Query> {
             let labels = labels
                 .iter()
                 .map(|label| exact_query(self.schema.label, &label.term()));
             Box::new(BooleanQuery::union(labels.collect()))
         };
-        let all: Vec<Box<dyn Query>> = query.filters.iter().map(any).collect();
+        let mut all: Vec<Box<dyn Query>> = query.filters.iter().map(any).collect();
+        let minor = || exact_query(self.schema.label, &Label::Minor.term());
+        match pages {
+            SearchedPages::All => {}
+            SearchedPages::Minor => all.push(minor()),
+            SearchedPages::Guides => all.push(Box::new(BooleanQuery::new(vec![
+                (Occur::Must, Box::new(AllQuery)),
+                (Occur::MustNot, minor()),
+            ]))),
+        }
         (!all.is_empty()).then(|| Box::new(BooleanQuery::intersection(all)) as Box<dyn Query>)
     }
 
     /// The sections with the most similar vectors, by a full scan: there are few enough, and none is missed.
-    fn find_similar(&self, vector: &Vector, query: &SectionQuery<'_>) -> tantivy::Result<Vec<Ranked>> {
+    fn find_similar(
+        &self,
+        vector: &Vector,
+        query: &SectionQuery<'_>,
+        pages: SearchedPages,
+    ) -> tantivy::Result<Vec<Ranked>> {
         let searcher = &self.searcher;
-        let filter = match self.filter(query) {
+        let filter = match self.filter(query, pages) {
             None => None,
             Some(filter) => Some(filter.weight(EnableScoring::disabled_from_searcher(searcher))?),
         };
@@ -269,10 +353,15 @@ impl EmbeddedSnapshot {
     }
 
     /// The sections with the best BM25 scores, summed over the queries.
-    fn find_top(&self, by: &[Box<dyn Query>], query: &SectionQuery<'_>) -> tantivy::Result<Vec<Ranked>> {
+    fn find_top(
+        &self,
+        by: &[Box<dyn Query>],
+        query: &SectionQuery<'_>,
+        pages: SearchedPages,
+    ) -> tantivy::Result<Vec<Ranked>> {
         let any = BooleanQuery::union(by.iter().map(|query| query.box_clone()).collect());
         let scored = ScoredQuery {
-            matching: &*self.add_filter(Box::new(any), query),
+            matching: &*self.add_filter(Box::new(any), query, pages),
             clauses: by,
             statistics: &self.searcher,
         };
@@ -287,6 +376,7 @@ impl From<TopDocument<f32>> for Ranked {
             address: SectionAddress(u64::from(address.segment_ord) << 32 | u64::from(address.doc_id)),
             key,
             score: rank,
+            is_lowered: false,
         }
     }
 }

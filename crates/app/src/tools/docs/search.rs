@@ -435,7 +435,7 @@ fn hint(call: &Call<'_>, request: &SectionRequest<'_>, freshness: &Freshness) ->
         let message = if freshness.pending > 0 || freshness.unknown {
             "The documentation is being indexed; ask again in a moment."
         } else {
-            "The project has no documentation: no .md, .mdx or .markdown file. context_search searches its code."
+            "The project has no documentation: no .md, .mdx, .markdown, .rst, .adoc or .asciidoc file. context_search searches its code."
         };
         return Ok(SearchHint {
             message: message.to_owned(),
@@ -447,7 +447,7 @@ fn hint(call: &Call<'_>, request: &SectionRequest<'_>, freshness: &Freshness) ->
         without,
         words,
         headings,
-    } = advice(&call.project.index, request).map_err(|error| refuse_search(&error))?;
+    } = advice(&call.project.root, &call.project.index, request).map_err(|error| refuse_search(&error))?;
     let filtered_by: Vec<String> = request
         .filters
         .iter()

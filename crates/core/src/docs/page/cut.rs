@@ -65,7 +65,7 @@ impl PageCut<'_> {
             HeadingLevel::H3 => 3,
         };
         let headings = self.blocks.iter().filter_map(|block| block.heading.as_ref());
-        if headings.filter(|heading| heading.level == level).count() > MAX_SECTIONS {
+        if headings.filter(|heading| heading.level <= level).count() > MAX_SECTIONS {
             // Data that looks like headings is cut by its length alone.
             let mut drafts = Vec::new();
             self.cut_between_blocks(&whole(DraftKind::File, ""), self.blocks, &mut drafts);
@@ -90,11 +90,13 @@ impl PageCut<'_> {
         drafts
     }
 
-    /// Cuts before every heading of a level. Higher headings become part of the names below them.
+    /// Cuts before every heading of a level, and before every higher one, so that no section goes on below a
+    /// heading that does not belong to it. The preamble goes on until its own heading ends.
     fn cut_at_level(&self, mut preamble: DraftSection, level: usize) -> Vec<DraftSection> {
         let mut drafts: Vec<DraftSection> = Vec::new();
         let mut above: [Option<(String, String)>; 7] = Default::default();
         let mut counts: HashMap<String, usize> = HashMap::new();
+        let mut preamble_level = None;
         for block in self.blocks {
             let Some(heading) = &block.heading else { continue };
             let outer: Vec<&(String, String)> = above[1..heading.level].iter().flatten().collect();
@@ -103,10 +105,12 @@ impl PageCut<'_> {
             let count = counts.entry(full).or_default();
             *count += 1;
             let slug = number_slug(&heading.slug, *count);
-            if heading.level == level {
+            let ends_preamble = || preamble_level.is_some_and(|first| heading.level <= first);
+            let ends_section = heading.level < level && (!drafts.is_empty() || ends_preamble());
+            if heading.level == level || ends_section {
                 drafts.push(DraftSection {
                     kind: DraftKind::Heading,
-                    level,
+                    level: heading.level,
                     heading: heading.shown.clone(),
                     slug: slug.clone(),
                     above: outer.iter().map(|(shown, _)| shown.clone()).collect(),
@@ -116,17 +120,41 @@ impl PageCut<'_> {
                     part: 1,
                 });
             }
+            preamble_level = preamble_level.or(Some(heading.level));
             above[heading.level] = Some((heading.shown.clone(), slug));
             for deeper in &mut above[heading.level + 1..] {
                 *deeper = None;
             }
         }
+        self.join_bare_headings(&mut drafts);
         preamble.end = drafts.first().map_or(self.text.len(), |first| first.start);
         if drafts.is_empty() || !self.text[preamble.start..preamble.end].trim().is_empty() {
             drafts.insert(0, preamble);
         }
         end_at_next_start(&mut drafts);
         drafts
+    }
+
+    /// Lets a section begin at the headings directly above it, because a heading without a text of its own is
+    /// no section.
+    fn join_bare_headings(&self, drafts: &mut Vec<DraftSection>) {
+        let first_block_at = |byte: usize| self.blocks.partition_point(|block| block.start.text < byte);
+        let is_bare = |start: usize, end: usize| {
+            let mut inside = self.blocks[first_block_at(start)..first_block_at(end)].iter();
+            inside.all(|block| block.heading.is_some())
+        };
+        let mut joined: Vec<DraftSection> = Vec::with_capacity(drafts.len());
+        for mut draft in drafts.drain(..) {
+            if let Some(before) = joined.last()
+                && before.level < draft.level
+                && is_bare(before.start, draft.start)
+            {
+                draft.start = before.start;
+                joined.pop();
+            }
+            joined.push(draft);
+        }
+        *drafts = joined;
     }
 
     fn fits(&self, start: usize, end: usize) -> bool {

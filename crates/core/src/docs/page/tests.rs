@@ -17,7 +17,11 @@ fn strategy(level: HeadingLevel, max_chars: usize, min_chars: usize) -> PageRule
 }
 
 fn page(text: &str, rules: PageRules) -> Page {
-    let page = Page::of(text, rules);
+    page_in(Markup::Markdown, text, rules)
+}
+
+fn page_in(markup: Markup, text: &str, rules: PageRules) -> Page {
+    let page = Page::of(text, markup, rules);
     let joined: String = page
         .sections
         .iter()
@@ -31,6 +35,20 @@ fn page(text: &str, rules: PageRules) -> Page {
         .collect();
     assert_eq!(plain, page.plain);
     page
+}
+
+/// The names of the sections of a page in some markup, by the rules without a manifest.
+pub(super) fn sections_of(markup: Markup, text: &str) -> Vec<String> {
+    names(&page_in(markup, text, PageRules::default()))
+}
+
+/// The headings of a page in some markup, each with its level.
+pub(super) fn headings(markup: Markup, text: &str) -> Vec<String> {
+    let (blocks, _) = markup.split_blocks(text, 0);
+    let headings = blocks.iter().filter_map(|block| block.heading.as_ref());
+    headings
+        .map(|heading| format!("{} {}", heading.level, heading.shown))
+        .collect()
 }
 
 fn names_by(level: HeadingLevel, text: &str) -> Vec<String> {
@@ -50,9 +68,9 @@ fn sections_are_named_by_the_headings_above_them() {
     );
     assert_eq!(
         names_by(HeadingLevel::H3, text),
-        ["_preamble", "retries/backoff-strategy/jitter"]
+        ["_preamble", "retries/backoff-strategy/jitter", "retries/limits"]
     );
-    assert_eq!(names_by(HeadingLevel::H1, text), ["retries"]);
+    assert_eq!(names_by(HeadingLevel::H1, text), [""]);
     assert_eq!(names_by(HeadingLevel::File, text), [""]);
     let page = page(text, PageRules::default());
     let crumbs: Vec<String> = page.sections.iter().map(PageSection::breadcrumb).collect();
@@ -62,6 +80,38 @@ fn sections_are_named_by_the_headings_above_them() {
     );
     let lines: Vec<(usize, usize)> = page.sections.iter().map(|section| section.lines).collect();
     assert_eq!(lines, [(1, 3), (4, 9), (10, 11)]);
+}
+
+#[test]
+fn a_section_ends_at_any_heading_of_its_own_or_a_higher_level() {
+    let text = "# One\nintro\n\n## A\nx\n\n# Two\nintro\n\n## A\ny\n\n# Three\n\n## B\nz\n\n# Four\nend\n";
+    let page = page(text, PageRules::default());
+    assert_eq!(
+        names(&page),
+        ["_preamble", "one/a", "two", "two/a", "three/b", "four"]
+    );
+    let crumbs: Vec<String> = page.sections.iter().map(PageSection::breadcrumb).collect();
+    assert_eq!(crumbs, ["One", "One > A", "Two", "Two > A", "Three > B", "Four"]);
+    // A heading without a text of its own stands above its first section.
+    assert!(text[page.sections[4].bytes.clone()].starts_with("# Three"));
+    assert_eq!(
+        names_by(HeadingLevel::H2, "# One\nx\n# Two\ny\n"),
+        ["_preamble", "two"]
+    );
+    assert_eq!(
+        names_by(HeadingLevel::H3, "# T\n## A\n### B\nx\n## C\ny\n## D\n### E\n"),
+        ["_preamble", "t/a/b", "t/c", "t/d/e"]
+    );
+}
+
+#[test]
+fn a_page_of_one_section_has_no_name_behind_the_path() {
+    let page = page("## Only\ntext\n", PageRules::default());
+    assert_eq!(page.sections[0].id("a.md"), "a.md");
+    assert_eq!(page.find(""), PageTarget::One(0));
+    // The name that it has beside others still leads to it.
+    assert_eq!(page.find("only"), PageTarget::One(0));
+    assert_eq!(page.find("other"), PageTarget::None);
 }
 
 #[test]
@@ -89,7 +139,7 @@ fn only_real_headings_cut_a_page() {
         names_by(HeadingLevel::H2, text),
         ["_preamble", "title/set", "title/yes"]
     );
-    let html = "## New <span class=\"v\">v5</span>\n";
+    let html = "## New <span class=\"v\">v5</span>\n\n## Other\n";
     let page = page(html, PageRules::default());
     assert_eq!(page.sections[0].heading, "New v5");
     assert_eq!(page.sections[0].name, "new-span-classvv5span");
@@ -118,16 +168,16 @@ fn front_matter_belongs_to_the_first_section_and_gives_the_title() {
     assert_eq!(&page.plain[page.sections[0].plain.clone()], "Intro.\n");
     assert_eq!(page.sections[1].breadcrumb(), "Islands > One");
     assert_eq!(
-        names_by(HeadingLevel::H2, "---\ntitle: x\n---\n\n## One\nx\n"),
-        ["one"]
+        names_by(HeadingLevel::H2, "---\ntitle: x\n---\n\n## One\nx\n## Two\n"),
+        ["one", "two"]
     );
 }
 
 #[test]
 fn pages_without_text_are_one_section() {
-    assert_eq!(names_by(HeadingLevel::H2, ""), ["_preamble"]);
-    assert_eq!(names_by(HeadingLevel::H2, " \n\n"), ["_preamble"]);
-    assert_eq!(names_by(HeadingLevel::H2, "---\na: b\n---\n"), ["_preamble"]);
+    assert_eq!(names_by(HeadingLevel::H2, ""), [""]);
+    assert_eq!(names_by(HeadingLevel::H2, " \n\n"), [""]);
+    assert_eq!(names_by(HeadingLevel::H2, "---\na: b\n---\n"), [""]);
 }
 
 #[test]
@@ -219,8 +269,11 @@ fn invisible_text_is_a_preamble_too() {
         ["_preamble", "imports"]
     );
     assert_eq!(
-        names_by(HeadingLevel::H2, "## Foot[^1] ~~note~~\n\n[^1]: There.\n"),
-        ["foot-note"]
+        names_by(
+            HeadingLevel::H2,
+            "## Foot[^1] ~~note~~\n\n[^1]: There.\n\n## End\n"
+        ),
+        ["foot-note", "end"]
     );
 }
 
@@ -234,6 +287,24 @@ fn mdx_is_read_as_markdown() {
 }
 
 proptest! {
+    #[test]
+    fn the_sections_of_a_random_page_of_other_markup_are_the_page(
+        text in "(=|==|=== A|--|~~|A|b \n|\n|    c\n|\\.\\. _x:\n|\\.\\. n:: y\n|:r:`t <u>`_|\\[\\[a\\]\\]\n|----\n|\\|===\n|é|\r\n|\t){0,60}",
+        most in 1_usize..80,
+        by in 0_usize..4,
+    ) {
+        let by = [HeadingLevel::H1, HeadingLevel::H2, HeadingLevel::H3, HeadingLevel::File][by];
+        for markup in [Markup::RestructuredText, Markup::AsciiDoc] {
+            let page = page_in(markup, &text, strategy(by, most, most / 3));
+            let mut names = names(&page);
+            let count = names.len();
+            prop_assert!(count > 0);
+            names.sort();
+            names.dedup();
+            prop_assert_eq!(names.len(), count);
+        }
+    }
+
     #[test]
     fn the_sections_of_a_random_page_are_the_page(text in "(# |## |### |---\n|a|b \n|\n|```\n|\\| x \\|\n|- |> |<p>\n|=+\n|é|\r\n|\t){0,60}", most in 1_usize..80, by in 0_usize..4) {
         let by = [HeadingLevel::H1, HeadingLevel::H2, HeadingLevel::H3, HeadingLevel::File][by];

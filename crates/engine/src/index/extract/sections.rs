@@ -1,11 +1,14 @@
 //! Sections of a page of documentation.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use docent_core::docs::manifest::PageRules;
-use docent_core::docs::page::{Page, PageSection};
+use docent_core::docs::minor::is_minor;
+use docent_core::docs::page::{Markup, Page, PageSection};
 use docent_core::docs::taxonomy::applies_to_all_languages;
 use docent_core::path::RepoPath;
+use docent_core::text::left_out::left_out_words_into;
 use docent_core::text::tokens::words_into;
 
 use super::file_job::{Extracted, FileJob, path_words};
@@ -27,7 +30,7 @@ pub(in crate::index) fn extract_sections(
     rules: impl FnOnce() -> PageRules,
 ) -> Extracted<SectionEntry> {
     job.run(|row, text| {
-        let page = Page::of(text, rules());
+        let page = Page::of(text, Markup::of_path(job.path).unwrap_or_default(), rules());
         row.note = page
             .problems
             .first()
@@ -49,6 +52,11 @@ fn section_entries(path: &RepoPath, text: &str, page: &Page, embedder: &dyn Embe
     let filters: Arc<[Label]> = filters(path, page, &labels).into();
     let entry = |section: &PageSection| {
         let plain = &page.plain[section.plain.clone()];
+        let mut common = String::new();
+        left_out_words_into(plain, &mut common);
+        for _ in 0..HEADING_REPEATS {
+            left_out_words_into(&section.heading, &mut common);
+        }
         let mut words = String::with_capacity(plain.len() + plain.len() / 4);
         words_into(plain, &mut words);
         for _ in 0..HEADING_REPEATS {
@@ -61,11 +69,28 @@ fn section_entries(path: &RepoPath, text: &str, page: &Page, embedder: &dyn Embe
         SectionEntry {
             vector: embedder.embed(&embedded_text(path, page, section)),
             section: stored_section(path, text, section, &labels),
+            hidden: hidden_words(&text[section.bytes.clone()], &words),
             text: words,
+            common,
             labels: filters.clone(),
         }
     };
     page.sections.iter().map(entry).collect()
+}
+
+/// The words of a section as it is written that are not among those that a reader sees, each once.
+fn hidden_words(written: &str, seen: &str) -> String {
+    let mut known: HashSet<&str> = seen.split_terminator(' ').collect();
+    let mut all = String::new();
+    words_into(written, &mut all);
+    let mut hidden = String::new();
+    for word in all.split_terminator(' ') {
+        if known.insert(word) {
+            hidden.push_str(word);
+            hidden.push(' ');
+        }
+    }
+    hidden
 }
 
 /// The filters of a page's sections: its labels, and the directories it is in.
@@ -79,6 +104,9 @@ fn filters(path: &RepoPath, page: &Page, labels: &[(String, String)]) -> Vec<Lab
         .collect();
     if applies_to_all_languages(&page.labels) {
         filters.push(Label::ForAll);
+    }
+    if is_minor(path) {
+        filters.push(Label::Minor);
     }
     let mut directory = path.as_str();
     while let Some((above, _)) = directory.rsplit_once('/') {

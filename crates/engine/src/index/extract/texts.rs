@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use docent_core::chunk::{Chunk, Chunked, Rows, chunk};
 use docent_core::docs::manifest::PageRules;
-use docent_core::docs::page::{Page, PageSection};
+use docent_core::docs::page::{Markup, Page, PageSection};
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::text::redact::redact;
@@ -45,7 +45,7 @@ pub(in crate::index) fn section_texts(
     rules: impl FnOnce() -> PageRules,
 ) -> Extracted<Text> {
     job.run(|_, text| {
-        let page = Page::of(text, rules());
+        let page = Page::of(text, Markup::of_path(job.path).unwrap_or_default(), rules());
         let redacted = RedactedText::new(&page.plain);
         let text = |section: &PageSection| {
             let stored = stored_section(job.path, text, section, &[]);

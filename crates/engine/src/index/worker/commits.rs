@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use docent_core::discovery::CommitMessage;
 
+use super::indexed::LISTED_FACT;
 use super::project_state::ProjectState;
 use crate::deadline::Deadline;
 use crate::git::{Git, GitError, Heads};
@@ -261,9 +262,6 @@ impl CommitSync {
         change.finish()
     }
 }
-
-/// The fact of the table that says for which heads all commits are indexed.
-const LISTED_FACT: &str = "history of";
 
 /// The value of [`LISTED_FACT`]: the stamp of the heads, and how many commits are indexed at most.
 fn list_key(heads: &Heads, max_commits: usize) -> Option<String> {

@@ -8,6 +8,9 @@ use crate::index::disk::{CommitId, IndexedFile, OpenIndex, table_error};
 use crate::index::options::Corpus;
 use crate::store::StoreError;
 
+/// The fact of the table that says for which heads all commits are indexed.
+pub(super) const LISTED_FACT: &str = "history of";
+
 /// The rows of the table, by corpus.
 #[derive(Default)]
 pub(in crate::index) struct IndexedState {
@@ -32,7 +35,12 @@ impl IndexedState {
             self.pages = table.files(Corpus::Docs).map_err(table_error)?;
             self.commits = table.commits().map_err(table_error)?;
             if table.fact("complete").map_err(table_error)?.is_some() {
-                self.was_complete = [true; 3];
+                self.set_complete(Corpus::Code);
+                self.set_complete(Corpus::Docs);
+            }
+            // Commits are read after the files, so the files may be complete without them.
+            if table.fact(LISTED_FACT).map_err(table_error)?.is_some() {
+                self.set_complete(Corpus::History);
             }
             self.version = version;
             self.changes += 1;

@@ -148,9 +148,12 @@ impl ProjectState {
                     .restore(saved, self.indexed.files.keys().cloned().collect());
             }
             self.publish_view(shared);
+            let has_history = self.indexed.was_complete(Corpus::History);
             shared.update(|state| {
                 state.restore_completeness(Corpus::Docs);
-                state.restore_completeness(Corpus::History);
+                if has_history {
+                    state.restore_completeness(Corpus::History);
+                }
             });
         }
     }

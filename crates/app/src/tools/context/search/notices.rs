@@ -13,6 +13,7 @@ use crate::tools::freshness::{freshness_notices, history_notices};
 pub(super) fn word(outcome: &SearchOutcome, args: &Args) -> Vec<String> {
     let word = |notice: &SearchNotice| match notice {
         SearchNotice::UsesOf(counts) => vec![word_uses(counts)],
+        SearchNotice::NearestDiscoveries(count) => vec![word_nearest(*count, args)],
         SearchNotice::StaleCode | SearchNotice::PartialCode => freshness_notices(&outcome.code),
         SearchNotice::HistoryIncomplete => {
             history_notices(&outcome.history, args.wants_discoveries() && !args.wants_chunks())
@@ -25,6 +26,24 @@ pub(super) fn word(outcome: &SearchOutcome, args: &Args) -> Vec<String> {
         )],
     };
     outcome.notices.iter().flat_map(word).collect()
+}
+
+/// What is shown in place of discoveries that match.
+fn word_nearest(found: usize, args: &Args) -> String {
+    let kind = match args.r#type.map(Type::kinds) {
+        Some([kind]) => kind.name(),
+        _ => "discovery",
+    };
+    let place = match &args.module {
+        Some(module) => format!("Module '{}'", inline_to(module, 100)),
+        None if args.path().is_some() => "The path".to_owned(),
+        None => "The project".to_owned(),
+    };
+    let all = match found {
+        1 => format!("1 {kind}, which is shown"),
+        _ => format!("{} {kind}s, of which the nearest are shown", count(found as u64)),
+    };
+    format!("No {kind} has these words. {place} has {all}; remove type to search everything")
 }
 
 /// The uses of the symbol that the query asked for.
