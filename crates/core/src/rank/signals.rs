@@ -173,39 +173,17 @@ pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) ->
             .any(|part| names.contains(&part.to_ascii_lowercase().as_str()))
     };
     let mut factor = match FileRole::of(&parsed) {
-        FileRole::Test if !asks_for_tests(query) => weights.test,
-        FileRole::Docs | FileRole::Config if !asks_for_prose(query) => weights.prose,
+        FileRole::Test if !query.intent.tests => weights.test,
+        FileRole::Docs | FileRole::Config if !query.intent.prose => weights.prose,
         _ => 1.0,
     };
-    if is_below(&EXAMPLE_DIRECTORIES) && !query.has_word("exampl") && !query.has_word("bench") {
+    if is_below(&EXAMPLE_DIRECTORIES) && !query.intent.examples {
         factor *= weights.example;
     }
     if is_below(&FOREIGN_DIRECTORIES) && !query.has_word("legacy") {
         factor *= weights.example;
     }
     factor
-}
-
-fn asks_for_tests(query: &ParsedQuery) -> bool {
-    ["test", "spec", "fixtur", "mock", "assert"]
-        .iter()
-        .any(|stem| query.has_word(stem))
-}
-
-fn asks_for_prose(query: &ParsedQuery) -> bool {
-    [
-        "doc",
-        "document",
-        "readm",
-        "guid",
-        "config",
-        "configurat",
-        "sett",
-        "changelog",
-        "licens",
-    ]
-    .iter()
-    .any(|stem| query.has_word(stem))
 }
 
 #[cfg(test)]
