@@ -3,7 +3,7 @@
 
     run.py prepare LOCAGENT MIRRORS WORK
     run.py docent BINARY WORK NAME [--count N] [--first CHARACTERS]
-    run.py example BINARY WORK NAME [--count N] [WEIGHT=VALUE …]
+    run.py example BINARY WORK NAME [--count N] [--weights NAME=VALUE …]
     run.py bm25 WORK [--count N] [--first CHARACTERS]
     run.py table WORK NAME … [--misses N]
 
@@ -195,7 +195,7 @@ def main():
         if name != "bm25":
             other.add_argument("name")
         if name == "example":
-            other.add_argument("weights", nargs="*")
+            other.add_argument("--weights", nargs="*", default=[])
         other.add_argument("--count", type=int)
         other.add_argument("--first", type=int)
     one.add_argument("work", type=pathlib.Path)

@@ -19,6 +19,7 @@ pub mod memory;
 pub mod module;
 pub mod path;
 pub mod rank;
+pub mod report;
 pub mod role;
 pub mod symbols;
 pub mod text;

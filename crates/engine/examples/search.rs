@@ -2,7 +2,7 @@
 //!
 //!     search QUESTIONS.jsonl ANSWERS.jsonl CACHE [weight=value …]
 //!
-//! A question is `{"repo", "root", "query"}`. An answer has the first ten results, chunks and discoveries, as
+//! A question is `{"repo", "root", "query"}`, with `"details"` if there are any. An answer has the first ten results, chunks and discoveries, as
 //! `context_search` shows them. Weights are those of `docent_core::rank::Weights`, by name.
 
 #![expect(
@@ -31,8 +31,11 @@ use serde_json::{Value, json};
 
 const USAGE: &str = "search QUESTIONS.jsonl ANSWERS.jsonl CACHE [weight=value …]";
 
-/// Questions by the root that they are about: the name of the repository and the query.
-type Questions = BTreeMap<String, Vec<(String, String)>>;
+/// Questions by the root that they are about: those of one root in their order.
+type Questions = BTreeMap<String, Vec<Question>>;
+
+/// The repository, the query and its details.
+type Question = (String, String, Option<String>);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -67,9 +70,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             index: &index,
             accesses: &accesses,
         };
-        for (repository, query) in &questions[root] {
+        for (repository, query, details) in &questions[root] {
             let started = Instant::now();
-            let outcome = search(&[project], &request(query, &weights))?;
+            let outcome = search(&[project], &request(query, details.as_deref(), &weights))?;
             times.push(started.elapsed());
             let results: Vec<Value> = outcome.hits.iter().map(to_json).collect();
             let answer = json!({ "repo": repository, "query": query, "results": results });
@@ -102,7 +105,8 @@ fn read_questions(path: &str) -> Result<(Vec<String>, Questions), Box<dyn Error>
             order.push(field("root"));
             Vec::new()
         });
-        of_root.push((field("repo"), field("query")));
+        let details = question["details"].as_str().map(str::to_owned);
+        of_root.push((field("repo"), field("query"), details));
     }
     Ok((order, questions))
 }
@@ -123,10 +127,11 @@ fn open_index(root: &Root, folder: &Path, accesses: &Arc<Accesses>) -> Index {
 }
 
 /// A request as `context_search` makes it for a query alone.
-fn request<'a>(query: &'a str, weights: &'a Weights) -> SearchRequest<'a> {
+fn request<'a>(query: &'a str, details: Option<&'a str>, weights: &'a Weights) -> SearchRequest<'a> {
     static NO_DEADLINE: std::sync::LazyLock<Deadline> = std::sync::LazyLock::new(Deadline::default);
     SearchRequest {
         query,
+        details,
         chunks: Some(&[]),
         discoveries: Some(&[]),
         module: None,

@@ -198,6 +198,7 @@ fn ask(index: &Index, settings: &Settings, query: &str) {
     };
     let request = SearchRequest {
         query,
+        details: None,
         chunks: Some(&[]),
         discoveries: Some(&[]),
         module: None,

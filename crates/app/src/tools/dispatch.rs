@@ -276,8 +276,8 @@ impl Dispatch {
     ) -> Result<(Object, Option<Freshness>), Failure> {
         let given = arguments.clone();
         if !tool.is_adaptive() {
-            let arguments =
-                arguments::check(&tool.input, arguments).map_err(|problems| tool.refuse(problems, &given))?;
+            let arguments = arguments::check(tool.input_in(self.form), arguments)
+                .map_err(|problems| tool.refuse(problems, &given))?;
             return Ok((arguments, None));
         }
         let patience = self.project.search.patience;

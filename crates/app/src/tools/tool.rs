@@ -15,6 +15,7 @@ use super::call::{Call, Reply};
 use super::failure::{Dialect, Failure};
 use super::queue::CallWeight;
 use crate::project::Project;
+use crate::settings::AnswerForm;
 
 /// One tool.
 pub(crate) struct Tool {
@@ -23,6 +24,8 @@ pub(crate) struct Tool {
     pub(crate) about: &'static str,
     /// The schema of the arguments, which [`arguments::check`] validates calls against.
     pub(crate) input: Arc<Object>,
+    /// The same with the bounds of the compact form, if it has others.
+    compact_input: Option<Arc<Object>>,
     /// The schema of the answer, for tools that answer in JSON.
     pub(crate) output: Option<Arc<Object>>,
     /// Calls allowed per session in any minute, unless configured otherwise; 0 for any number.
@@ -119,6 +122,7 @@ impl Tool {
             group,
             about,
             input: Arc::new(arguments::schema::<A>()),
+            compact_input: None,
             output: None,
             per_minute: 0,
             per_minute_paid: None,
@@ -144,6 +148,26 @@ impl Tool {
                     serde_json::from_value(Value::Object(arguments)).map_err(Failure::arguments)?;
                 run(call, &arguments)
             }),
+        }
+    }
+
+    /// Declares other lengths of a text in the compact form than in the contract.
+    pub(crate) fn compact_length(mut self, argument: &str, min: usize, max: usize) -> Self {
+        let mut input = self.input.as_ref().clone();
+        let properties = input.get_mut("properties").and_then(Value::as_object_mut);
+        if let Some(Value::Object(property)) = properties.and_then(|all| all.get_mut(argument)) {
+            property.insert("minLength".to_owned(), min.into());
+            property.insert("maxLength".to_owned(), max.into());
+        }
+        self.compact_input = Some(Arc::new(input));
+        self
+    }
+
+    /// The schema that calls in a form are validated against.
+    pub(super) fn input_in(&self, form: AnswerForm) -> &Object {
+        match (form, &self.compact_input) {
+            (AnswerForm::Compact, Some(input)) => input,
+            _ => &self.input,
         }
     }
 

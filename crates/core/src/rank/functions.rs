@@ -145,6 +145,7 @@ fn score_inside(query: &ParsedQuery, file: &FileInput<'_>, weights: &Weights) ->
         let mut score = words(one) / max_words + similarity_weight * similarity.max(0.0);
         score += weights.function_name * signals::name_match(query, one.chunk.name);
         score += signals::definition(query, &one.chunk, weights);
+        score += one.chunk.named.score(weights);
         if query.is_name {
             // The definition decides, whatever its kind.
             return score;
@@ -208,6 +209,7 @@ fn is_same(one: &RankInput<'_>, other: &RankInput<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::chunk::ChunkKind;
+    use crate::rank::NamedSignals;
 
     fn chunk(name: &str) -> RankInput<'_> {
         RankInput {
@@ -224,6 +226,7 @@ mod tests {
             bm25: 1.0,
             similarity: 0.0,
             commit_score: 0.0,
+            named: NamedSignals::default(),
         }
     }
 

@@ -29,6 +29,12 @@ pub fn saturate(score: f32) -> f64 {
     score / (score + 1.0)
 }
 
+/// A relevance to whose score `bonus` is added.
+pub fn raise(relevance: f64, bonus: f32) -> f64 {
+    let score = relevance / (1.0 - relevance).max(f64::EPSILON) + f64::from(bonus);
+    score / (score + 1.0)
+}
+
 /// BM25 score and similarity of each candidate as one text score, where the best has 1.
 pub(super) fn fuse_text_scores(
     query: &ParsedQuery,

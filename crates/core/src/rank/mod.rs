@@ -36,7 +36,10 @@ pub mod boosts;
 pub mod discoveries;
 pub mod functions;
 pub mod fusion;
+mod named;
 pub mod signals;
+
+pub use named::NamedSignals;
 
 use std::collections::HashMap;
 
@@ -69,6 +72,8 @@ pub struct RankInput<'a> {
     pub similarity: f32,
     /// How much commits with the query's words changed its file, from 0 to 1 ([`signals::score_by_commits`]).
     pub commit_score: f32,
+    /// How directly a report names it.
+    pub named: NamedSignals,
 }
 
 /// Declares each weight once: its field, its default, and its name for programs that tune it.
@@ -147,6 +152,14 @@ weights! {
     definition_of_loose_name = 0.4,
     /// Added if the file's stem is a name in the query: `retry.rs` for `Retry`.
     stem_is_name = 0.6,
+    /// Multiplies how surely a report names the definition, by symbol.
+    named_symbol = 0.6,
+    /// Multiplies how strongly paths and frames of a report point to the file.
+    named_file = 0.6,
+    /// Multiplies how strongly a frame points to the lines or the function.
+    named_lines = 0.6,
+    /// Multiplies the share of a phrase of the query that the chunk has word for word.
+    phrase = 1.5,
     /// Multiplies chunks of tests, which repeat the words of the code that they test.
     test = 0.4,
     /// Multiplies generated chunks, which nobody edits.
@@ -200,6 +213,7 @@ pub fn score_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: 
             score += file.path_match + weights.history * candidate.commit_score;
             score += weights.name_match * signals::name_match(query, candidate.name);
             score += signals::definition(query, candidate, weights) / openers.of(candidate);
+            score += candidate.named.score(weights);
             if candidate.generated && !query.has_word("generat") {
                 score *= weights.generated;
             }

@@ -264,58 +264,24 @@ pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) ->
             .any(|part| names.contains(&part.to_ascii_lowercase().as_str()))
     };
     let mut factor = match FileRole::of(&parsed) {
-        FileRole::Test if !asks_for_tests(query) => weights.test,
-        FileRole::Docs | FileRole::Config if !asks_for_prose(query) => weights.prose,
-        FileRole::Fixture if !asks_for_tests(query) => weights.test * weights.prose,
+        FileRole::Test if !query.intent.tests => weights.test,
+        FileRole::Docs | FileRole::Config if !query.intent.prose => weights.prose,
+        FileRole::Fixture if !query.intent.tests => weights.test * weights.prose,
         // They repeat the words of code and prose, and nobody edits them for what they say.
-        FileRole::Changelog | FileRole::IssueTemplate if !asks_for_changes(query) => {
+        FileRole::Changelog | FileRole::IssueTemplate if !query.intent.changes => {
             weights.prose * weights.generated
         }
-        FileRole::Translation if !asks_for_translations(query) => weights.prose * weights.generated,
+        FileRole::Translation if !query.intent.translations => weights.prose * weights.generated,
         FileRole::Lock => weights.prose * weights.generated,
         _ => 1.0,
     };
-    if is_below(&EXAMPLE_DIRECTORIES) && !query.has_word("exampl") && !query.has_word("bench") {
+    if is_below(&EXAMPLE_DIRECTORIES) && !query.intent.examples {
         factor *= weights.example;
     }
     if is_below(&FOREIGN_DIRECTORIES) && !query.has_word("legacy") {
         factor *= weights.example;
     }
     factor
-}
-
-fn asks_for_tests(query: &ParsedQuery) -> bool {
-    ["test", "spec", "fixtur", "mock", "assert"]
-        .iter()
-        .any(|stem| query.has_word(stem))
-}
-
-fn asks_for_changes(query: &ParsedQuery) -> bool {
-    ["changelog", "releas", "templat"]
-        .iter()
-        .any(|stem| query.has_word(stem))
-}
-
-fn asks_for_translations(query: &ParsedQuery) -> bool {
-    ["translat", "local", "i18n", "l10n"]
-        .iter()
-        .any(|stem| query.has_word(stem))
-}
-
-fn asks_for_prose(query: &ParsedQuery) -> bool {
-    [
-        "doc",
-        "document",
-        "readm",
-        "guid",
-        "config",
-        "configurat",
-        "sett",
-        "changelog",
-        "licens",
-    ]
-    .iter()
-    .any(|stem| query.has_word(stem))
 }
 
 #[cfg(test)]

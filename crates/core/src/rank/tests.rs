@@ -17,6 +17,7 @@ fn candidate(path: &str, score: f32) -> RankInput<'_> {
         bm25: score,
         similarity: 0.0,
         commit_score: 0.0,
+        named: NamedSignals::default(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Words and characters: what is indexed, embedded, redacted and shown.
 
+pub mod intent;
 pub mod left_out;
 pub mod names;
 pub mod redact;

@@ -8,6 +8,8 @@
 //! Invariant: the words of a text are the words of its lines, and the same text gives the same words on every
 //! machine.
 
+use super::intent::Intent;
+
 /// Words so common that they are neither indexed nor searched.
 pub(super) fn is_stop_word(word: &str) -> bool {
     matches!(
@@ -354,6 +356,8 @@ pub struct ParsedQuery {
     pub names: Vec<QueryName>,
     /// True if the whole query is one name.
     pub is_name: bool,
+    /// The kinds of files that it asks for.
+    pub intent: Intent,
 }
 
 /// A name in a query that is written like code.
@@ -401,6 +405,7 @@ impl ParsedQuery {
             words,
             is_name: is_single && !names.is_empty(),
             names,
+            intent: Intent::of(text),
         }
     }
 

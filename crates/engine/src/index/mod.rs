@@ -236,6 +236,21 @@ impl Index {
         self.read(|opened| opened.chunks.chunks_of_files(query, paths))
     }
 
+    /// For each word, in how many chunks it is; and how many chunks there are.
+    pub fn count_words(&self, words: &[String]) -> Result<(Vec<u64>, u64), StoreError> {
+        self.read(|opened| Ok((opened.chunks.count_words(words)?, opened.chunks.count_chunks()?)))
+    }
+
+    /// Words of chunks that a misspelt word may stand for, the closest first.
+    pub(crate) fn similar_words(&self, word: &str, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.read(|opened| opened.chunks.similar_words(word, limit))
+    }
+
+    /// Calls `visit` with the path of every indexed file, and with keys of other entries.
+    pub(crate) fn visit_keys(&self, visit: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.read(|opened| opened.chunks.visit_keys(visit))
+    }
+
     /// The commits whose messages match best: the files that each has changed, and its BM25 score.
     pub fn find_commits(
         &self,

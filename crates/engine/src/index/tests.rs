@@ -47,6 +47,8 @@ fn an_index_of_one_table_is_not_searched_with_vectors_of_another() {
         let wanted = ChunkQuery {
             words: &ParsedQuery::of("walrus").words,
             names: &[],
+            weights: &[],
+            files: &[],
             kinds: &[],
             module: None,
             paths: None,

@@ -6,12 +6,15 @@ use docent_core::chunk::ChunkKind;
 use docent_core::rank::fusion::{compare_chunks, compare_scores};
 use docent_core::rank::signals::score_by_commits;
 use docent_core::rank::{RankInput, score_chunks, spread_files};
+use docent_core::report::ResolvedPlace;
 use docent_core::text::tokens::ParsedQuery;
 
 use super::definitions::find_definitions;
-use super::functions::{BestFile, CommitScores, FileKey, best_files, rank_inside, read_files, to_input};
+use super::functions::{BestFile, FileKey, ProjectSignals, best_files, rank_inside, read_files};
 use super::nested::{select_nested, select_nested_in_file};
 use super::project::ProjectContext;
+use super::reading::QueryReading;
+use super::spelling::Correction;
 use super::{Candidate, RankedCandidate, SearchRequest};
 use crate::index::{Index, RerankSkipped};
 use crate::store::{ChunkHit, ChunkQuery, StoreError, StoredChunk};
@@ -19,42 +22,60 @@ use crate::store::{ChunkHit, ChunkQuery, StoreError, StoredChunk};
 /// Chunks of each project that are ranked.
 const MAX_CHUNKS: usize = 200;
 
+/// Files that a report names, whose chunks are added, and how many of their chunks.
+const MAX_NAMED_FILES: usize = 20;
+const MAX_NAMED_CHUNKS: usize = 80;
+
 /// Best matching commits of each project, whose files gain.
 const MAX_COMMITS: usize = 50;
 
-/// The chunks that match, the best first; and why an embedding server, if there is one, did not rerank them.
+/// The chunks that match, the best first; why an embedding server, if there is one, did not rerank them; and
+/// the words that were corrected.
+type FoundChunks = (Vec<RankedCandidate>, Option<RerankSkipped>, Vec<Correction>);
+
+/// Finds the chunks of all projects.
 pub(super) fn find(
     projects: &[ProjectContext<'_>],
-    query: &ParsedQuery,
+    reading: &QueryReading,
     kinds: &[ChunkKind],
     request: &SearchRequest<'_>,
-) -> Result<(Vec<RankedCandidate>, Option<RerankSkipped>), StoreError> {
+) -> Result<FoundChunks, StoreError> {
+    let query = &reading.parsed;
     let kinds: Vec<&'static str> = kinds.iter().map(|kind| kind.name()).collect();
-    let names: Vec<String> = query.names.iter().map(|name| name.folded.clone()).collect();
-    let question = |project: &ProjectContext<'_>| ChunkQuery {
-        words: &query.words,
-        names: &names,
+    let mut signals = ProjectSignals::new(reading);
+    for project in projects {
+        let terms = reading.terms(project.index)?;
+        signals.add(terms, score_files(query, project)?);
+    }
+    let question = |at: usize| ChunkQuery {
+        words: &signals.terms[at].words,
+        weights: &signals.terms[at].weights,
+        names: &signals.terms[at].names,
         kinds: &kinds,
         module: request.module,
         paths: request.paths,
+        files: &[],
         // Each project has vectors of its own embedder.
-        vector: project.index.embedder().embed(request.query),
+        vector: projects[at].index.embedder().embed(&reading.embedded),
         limit: MAX_CHUNKS,
     };
+    let reranker = Reranker { reading, request };
     let mut hits: Vec<(usize, ChunkHit)> = Vec::new();
-    let mut commit_scores = CommitScores::new();
     let mut rerank_skipped = None;
     for (at, project) in projects.iter().enumerate() {
-        let mut found = find_with_definitions(project.index, query, &question(project), request)?;
-        rerank_skipped = rerank(project.index, query, request, found.iter_mut()).or(rerank_skipped);
+        let question = question(at);
+        let mut found = find_with_definitions(project.index, query, &question, request)?;
+        add_named_files(project.index, &question, &signals.terms[at].places, &mut found)?;
+        rerank_skipped = reranker
+            .rerank(project.index, found.iter_mut())
+            .or(rerank_skipped);
         let found = select_nested(found, query, &kinds);
         hits.extend(found.into_iter().map(|hit| (at, hit)));
-        commit_scores.push(score_files(query, project)?);
     }
     sort_hits(&mut hits);
     let inputs: Vec<RankInput<'_>> = hits
         .iter()
-        .map(|(project, hit)| to_input(*project, hit, &commit_scores))
+        .map(|(project, hit)| signals.to_input(*project, hit))
         .collect();
     let scores = score_chunks(query, &inputs, request.weights);
     let best = best_files(&inputs, &scores);
@@ -64,10 +85,10 @@ pub(super) fn find(
     let mut files: Vec<BestFile> = Vec::new();
     for (at, project) in projects.iter().enumerate() {
         let of_project = best.iter().filter(|((of, _), _)| *of == at);
-        let mut found = read_files(project.index, &question(project), of_project)?;
+        let mut found = read_files(project.index, &question(at), of_project)?;
         let chunks = found.iter_mut().flat_map(|file| &mut file.found.chunks);
         let of_chunks = chunks.map(|one| &mut one.hit);
-        rerank_skipped = rerank(project.index, query, request, of_chunks).or(rerank_skipped);
+        rerank_skipped = reranker.rerank(project.index, of_chunks).or(rerank_skipped);
         for file in &mut found {
             select_nested_in_file(&mut file.found, query, &kinds);
         }
@@ -78,14 +99,14 @@ pub(super) fn find(
         .into_iter()
         .zip(relevance)
         .filter(|((project, hit), _)| !ranked.contains(&(*project, hit.chunk.path.clone())));
-    let inside = rank_inside(query, files, &commit_scores, request);
+    let inside = rank_inside(query, files, &signals, request);
     let mut chunks: Vec<RankedCandidate> = inside
         .into_iter()
         .chain(rest)
         .map(|((at, hit), relevance)| projects[at].boost(at, Candidate::Chunk(hit.chunk), relevance))
         .collect();
     chunks.sort_by(|a, b| compare_scores(a.relevance, b.relevance));
-    Ok((chunks, rerank_skipped))
+    Ok((chunks, rerank_skipped, signals.corrections()))
 }
 
 /// The chunks that words find best, and those that define a name of the query.
@@ -106,31 +127,71 @@ fn key(hit: &ChunkHit) -> (String, u64, u32) {
     (hit.chunk.path.clone(), hit.chunk.id, hit.chunk.first_line)
 }
 
-/// Replaces the similarity of hits by that of the embedding server's model, if there is a server. Returns why
-/// it did not. A name asks for its definition, which needs no model.
-fn rerank<'a>(
+/// Adds the best chunks of the files that a report names, which its words alone may not find.
+fn add_named_files(
     index: &Index,
-    query: &ParsedQuery,
-    request: &SearchRequest<'_>,
-    hits: impl Iterator<Item = &'a mut ChunkHit>,
-) -> Option<RerankSkipped> {
-    if query.is_name || !index.has_server() {
-        return None;
+    query: &ChunkQuery<'_>,
+    places: &[ResolvedPlace],
+    found: &mut Vec<ChunkHit>,
+) -> Result<(), StoreError> {
+    let mut files: Vec<String> = Vec::new();
+    for place in places {
+        if files.len() < MAX_NAMED_FILES && !files.contains(&place.path) {
+            files.push(place.path.clone());
+        }
     }
-    // The server has no vectors of generated code.
-    let mut hits: Vec<&mut ChunkHit> = hits.filter(|hit| !hit.chunk.generated).collect();
-    let keys: Vec<u64> = hits
+    if files.is_empty() {
+        return Ok(());
+    }
+    let of_files = index.find_chunks(&ChunkQuery {
+        files: &files,
+        limit: MAX_NAMED_CHUNKS,
+        ..*query
+    })?;
+    let known: HashSet<(String, u64)> = found
         .iter()
-        .map(|hit| StoredChunk::vector_key(&hit.chunk.path, &hit.chunk.scope, hit.chunk.hash))
+        .map(|hit| (hit.chunk.path.clone(), hit.chunk.id))
         .collect();
-    let similarities = match index.similarity(request.query, &keys, request.deadline) {
-        Ok(similarities) => similarities?,
-        Err(why) => return Some(why),
-    };
-    for (hit, similarity) in hits.iter_mut().zip(similarities) {
-        hit.similarity = similarity;
+    found.extend(
+        of_files
+            .into_iter()
+            .filter(|hit| !known.contains(&(hit.chunk.path.clone(), hit.chunk.id))),
+    );
+    Ok(())
+}
+
+/// Replaces similarities by those of an embedding server's model.
+struct Reranker<'a> {
+    reading: &'a QueryReading,
+    request: &'a SearchRequest<'a>,
+}
+
+impl Reranker<'_> {
+    /// Replaces the similarity of hits, if the project has a server. Returns why it did not. A name asks for
+    /// its definition, which needs no model.
+    fn rerank<'h>(
+        &self,
+        index: &Index,
+        hits: impl Iterator<Item = &'h mut ChunkHit>,
+    ) -> Option<RerankSkipped> {
+        if self.reading.parsed.is_name || !index.has_server() {
+            return None;
+        }
+        // The server has no vectors of generated code.
+        let mut hits: Vec<&mut ChunkHit> = hits.filter(|hit| !hit.chunk.generated).collect();
+        let keys: Vec<u64> = hits
+            .iter()
+            .map(|hit| StoredChunk::vector_key(&hit.chunk.path, &hit.chunk.scope, hit.chunk.hash))
+            .collect();
+        let similarities = match index.similarity(&self.reading.embedded, &keys, self.request.deadline) {
+            Ok(similarities) => similarities?,
+            Err(why) => return Some(why),
+        };
+        for (hit, similarity) in hits.iter_mut().zip(similarities) {
+            hit.similarity = similarity;
+        }
+        None
     }
-    None
 }
 
 /// The commit score of each file. Empty if the query is a name, which asks for its definition, and until all

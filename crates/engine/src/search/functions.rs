@@ -12,6 +12,8 @@ use docent_core::rank::functions::{FileInput, FunctionInput, Spread, rank_functi
 use docent_core::text::tokens::ParsedQuery;
 
 use super::SearchRequest;
+use super::reading::{ProjectTerms, QueryReading};
+use super::spelling::Correction;
 use crate::index::Index;
 use crate::store::{ChunkHit, ChunkQuery, FileChunks, StoreError};
 
@@ -24,8 +26,60 @@ const FEW_FILES: usize = 5;
 /// The number of a project, and the path of one of its files.
 pub(super) type FileKey = (usize, String);
 
-/// The commit score of each file, by project.
-pub(super) type CommitScores = Vec<HashMap<String, f32>>;
+/// What ranking knows of each project beside its hits.
+pub(super) struct ProjectSignals<'a> {
+    reading: &'a QueryReading,
+    pub(super) terms: Vec<ProjectTerms>,
+    /// The commit score of each file, by project.
+    commit_scores: Vec<HashMap<String, f32>>,
+}
+
+impl<'a> ProjectSignals<'a> {
+    pub(super) fn new(reading: &'a QueryReading) -> Self {
+        Self {
+            reading,
+            terms: Vec::new(),
+            commit_scores: Vec::new(),
+        }
+    }
+
+    /// Adds the next project.
+    pub(super) fn add(&mut self, terms: ProjectTerms, commit_scores: HashMap<String, f32>) {
+        self.terms.push(terms);
+        self.commit_scores.push(commit_scores);
+    }
+
+    /// A chunk as ranking sees it.
+    pub(super) fn to_input<'h>(&self, project: usize, hit: &'h ChunkHit) -> RankInput<'h> {
+        RankInput {
+            project,
+            path: &hit.chunk.path,
+            kind: hit.chunk.kind,
+            name: hit.chunk.name(),
+            enclosing: hit.chunk.enclosing(),
+            generated: hit.chunk.generated,
+            is_container_header: hit.chunk.is_container_header,
+            reopens: hit.chunk.reopens,
+            part: hit.chunk.part,
+            parts: hit.chunk.parts,
+            bm25: hit.score,
+            similarity: hit.similarity,
+            commit_score: self.commit_scores[project]
+                .get(&hit.chunk.path)
+                .copied()
+                .unwrap_or_default(),
+            named: self.reading.named(&self.terms[project].places, &hit.chunk),
+        }
+    }
+
+    /// The words that were corrected, of all projects.
+    pub(super) fn corrections(self) -> Vec<Correction> {
+        self.terms
+            .into_iter()
+            .flat_map(|terms| terms.corrections)
+            .collect()
+    }
+}
 
 /// One of the best files, with its chunks.
 pub(super) struct BestFile {
@@ -74,7 +128,7 @@ pub(super) fn read_files<'a>(
 pub(super) fn rank_inside(
     query: &ParsedQuery,
     files: Vec<BestFile>,
-    commit_scores: &CommitScores,
+    signals: &ProjectSignals<'_>,
     request: &SearchRequest<'_>,
 ) -> Vec<((usize, ChunkHit), f64)> {
     let inputs: Vec<FileInput<'_>> = files
@@ -88,7 +142,7 @@ pub(super) fn rank_inside(
                 .chunks
                 .iter()
                 .map(|one| FunctionInput {
-                    chunk: to_input(file.key.0, &one.hit, commit_scores),
+                    chunk: signals.to_input(file.key.0, &one.hit),
                     word_scores: &one.word_scores,
                 })
                 .collect(),
@@ -108,26 +162,4 @@ pub(super) fn rank_inside(
         }
     }
     ranked
-}
-
-/// A chunk as ranking sees it.
-pub(super) fn to_input<'a>(project: usize, hit: &'a ChunkHit, commit_scores: &CommitScores) -> RankInput<'a> {
-    RankInput {
-        project,
-        path: &hit.chunk.path,
-        kind: hit.chunk.kind,
-        name: hit.chunk.name(),
-        enclosing: hit.chunk.enclosing(),
-        generated: hit.chunk.generated,
-        is_container_header: hit.chunk.is_container_header,
-        reopens: hit.chunk.reopens,
-        part: hit.chunk.part,
-        parts: hit.chunk.parts,
-        bm25: hit.score,
-        similarity: hit.similarity,
-        commit_score: commit_scores[project]
-            .get(&hit.chunk.path)
-            .copied()
-            .unwrap_or_default(),
-    }
 }

@@ -24,14 +24,19 @@ mod functions;
 mod merge;
 mod nested;
 mod notice;
+mod phrases;
 mod project;
+mod reading;
 mod reread;
+mod short;
+mod spelling;
 mod surroundings;
 mod uses;
 
 pub use discoveries::discoveries_of_module;
 pub use notice::SearchNotice;
 pub use project::SearchedProject;
+pub use spelling::Correction;
 pub use surroundings::{HitSurroundings, InnerDefinition, WholeDefinition};
 pub use uses::UseCounts;
 
@@ -39,7 +44,6 @@ use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
 use docent_core::rank::Weights;
 use docent_core::rank::boosts::{BoostRules, Boosts, Usage};
-use docent_core::text::tokens::ParsedQuery;
 use jiff::Timestamp;
 
 use crate::clock::Clock;
@@ -48,12 +52,15 @@ use crate::grep::FileFilter;
 use crate::index::{Corpus, Freshness, Patience, Progress, RerankSkipped};
 use crate::store::{StoreError, StoredChunk, StoredDiscovery};
 use project::{ProjectContext, freshen_all, freshen_code_and_history};
+use reading::QueryReading;
 use reread::CurrentFiles;
 
 /// A search: the query, its filters, and how long it may take.
 #[derive(Clone, Copy)]
 pub struct SearchRequest<'a> {
     pub query: &'a str,
+    /// More about the query, such as the whole issue that it is the title of.
+    pub details: Option<&'a str>,
     /// Chunks of these kinds, any kind if empty. `None` leaves out all chunks.
     pub chunks: Option<&'a [ChunkKind]>,
     /// Discoveries of these kinds, any kind if empty. `None` leaves out all discoveries.
@@ -83,6 +90,8 @@ pub struct SearchRequest<'a> {
 pub struct SearchOutcome {
     /// At most the limit, the best first.
     pub hits: Vec<SearchHit>,
+    /// The query in a few words: as it is, or the title and the first prose of a report.
+    pub summary: String,
     /// How many chunks and discoveries were found, before the cut at the limit.
     pub chunks: usize,
     pub discoveries: usize,
@@ -145,7 +154,8 @@ pub fn search(
     // Accesses are read after freshening, because a renamed file takes its accesses along when it is indexed.
     let searched_at = request.clock.now();
     let contexts = ProjectContext::read_all(projects, request, searched_at);
-    let found = match find(&contexts, request) {
+    let mut files: Vec<CurrentFiles<'_>> = projects.iter().map(|one| CurrentFiles::new(one.root)).collect();
+    let mut found = match find(&contexts, request) {
         // The index has reported the damage to its worker, which rebuilds it while the second try waits.
         Err(StoreError::Damaged(_)) => {
             code = freshen_all(projects, Corpus::Code, request);
@@ -154,6 +164,12 @@ pub fn search(
         found => found,
     }?;
 
+    phrases::raise_exact(
+        &mut found.chunks,
+        &found.reading.phrases,
+        &mut files,
+        request.weights.phrase,
+    );
     let (chunks, discoveries) = (found.chunks.len(), found.discoveries.len());
     let mut found = found;
     let mut nearest_of = None;
@@ -167,9 +183,10 @@ pub fn search(
     if let Some(answer) = uses::answer(projects, &contexts, request)? {
         use_counts = Some(answer.counts);
         candidates = uses::put_first(answer.chunks, candidates);
+    } else if let Some(named) = short::find(projects, &contexts, request)? {
+        candidates = uses::put_first(named, candidates);
     }
     let candidates = merge::order(candidates, request.boosts.window);
-    let mut files: Vec<CurrentFiles<'_>> = projects.iter().map(|one| CurrentFiles::new(one.root)).collect();
     let mut selected = merge::select(candidates, &mut files, request.limit);
     if request.with_surroundings {
         for hit in &mut selected.hits {
@@ -179,6 +196,11 @@ pub fn search(
 
     let mut notices = Vec::from_iter(use_counts.map(SearchNotice::UsesOf));
     notices.extend(nearest_of);
+    notices.extend(spelling::notice(
+        &found.reading,
+        &found.corrections,
+        &selected.hits,
+    ));
     notices.extend(notice::collect(
         request,
         &code,
@@ -188,6 +210,7 @@ pub fn search(
     ));
     Ok(SearchOutcome {
         hits: selected.hits,
+        summary: found.reading.embedded,
         chunks,
         discoveries,
         code,
@@ -202,25 +225,29 @@ struct FoundCandidates {
     chunks: Vec<RankedCandidate>,
     discoveries: Vec<RankedCandidate>,
     rerank_skipped: Option<RerankSkipped>,
+    reading: QueryReading,
+    corrections: Vec<Correction>,
 }
 
 fn find(contexts: &[ProjectContext<'_>], request: &SearchRequest<'_>) -> Result<FoundCandidates, StoreError> {
-    let mut query = ParsedQuery::of(request.query);
-    if request.chunks.is_some() {
-        definitions::add_defined_names(contexts, &mut query, request.query)?;
+    let mut reading = QueryReading::of(request);
+    if request.chunks.is_some() && reading.report.is_none() {
+        definitions::add_defined_names(contexts, &mut reading.parsed, request.query)?;
     }
-    let (chunks, rerank_skipped) = match request.chunks {
-        Some(kinds) => chunks::find(contexts, &query, kinds, request)?,
-        None => (Vec::new(), None),
+    let (chunks, rerank_skipped, corrections) = match request.chunks {
+        Some(kinds) => chunks::find(contexts, &reading, kinds, request)?,
+        None => (Vec::new(), None, Vec::new()),
     };
     let discoveries = match request.discoveries {
-        Some(kinds) => discoveries::find(contexts, &query, kinds, request)?,
+        Some(kinds) => discoveries::find(contexts, &reading.parsed, kinds, request)?,
         None => Vec::new(),
     };
     Ok(FoundCandidates {
         chunks,
         discoveries,
         rerank_skipped,
+        reading,
+        corrections,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Notices of a search as values: stale or partial indexes, and results left out. The wording is the
 //! caller's.
 
-use super::{SearchRequest, UseCounts};
+use super::{Correction, SearchRequest, UseCounts};
 use crate::index::{Freshness, RerankSkipped};
 
 /// Something that a reader of the results should know.
@@ -11,6 +11,10 @@ pub enum SearchNotice {
     UsesOf(UseCounts),
     /// No discovery has the words of the query. The results are the nearest of this many that pass its filters.
     NearestDiscoveries(usize),
+    /// Words that nothing has were searched for as words that they may stand for.
+    Corrected(Vec<Correction>),
+    /// No result has more than a few of the query's words.
+    WeakMatch,
     /// Files have changed, or may have, and are not searched as they are now
     /// ([`super::SearchOutcome::code`]).
     StaleCode,

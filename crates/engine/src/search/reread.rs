@@ -94,6 +94,12 @@ impl<'a> CurrentFiles<'a> {
         Some(&file.as_ref()?.text)
     }
 
+    /// Lines of a file as they are now. `None` if it cannot be read.
+    pub(super) fn lines_of(&mut self, path: &RepoPath, first: u32, last: u32) -> Option<&str> {
+        let text = self.text(path)?;
+        Some(Rows::of(text).lines(first as usize, last as usize))
+    }
+
     /// The text of a chunk, whose lines are updated. `None` if its file no longer has it.
     fn reread_chunk(&mut self, stored: &mut StoredChunk) -> Option<String> {
         let path = RepoPath::parse(&stored.path).ok()?;

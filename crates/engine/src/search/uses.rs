@@ -153,7 +153,7 @@ fn list_places(outcome: &ReferenceOutcome, asked: AskedUses) -> Vec<(&RepoPath, 
 }
 
 /// The files of a project as they are now, each cut into chunks once.
-struct ChunkedFiles<'a> {
+pub(super) struct ChunkedFiles<'a> {
     root: &'a Root,
     /// By path. `None` for a file that cannot be read.
     files: HashMap<RepoPath, Option<ChunkedFile>>,
@@ -166,7 +166,7 @@ struct ChunkedFile {
 }
 
 impl<'a> ChunkedFiles<'a> {
-    fn new(root: &'a Root) -> Self {
+    pub(super) fn new(root: &'a Root) -> Self {
         Self {
             root,
             files: HashMap::new(),
@@ -174,7 +174,7 @@ impl<'a> ChunkedFiles<'a> {
     }
 
     /// The smallest chunk of a file that has this line, as it would be stored.
-    fn chunk_at(&mut self, path: &RepoPath, line: u32) -> Option<StoredChunk> {
+    pub(super) fn chunk_at(&mut self, path: &RepoPath, line: u32) -> Option<StoredChunk> {
         let root = self.root;
         let file = self.files.entry(path.clone()).or_insert_with(|| {
             let text = decode_file(root.read(path, MAX_FILE_BYTES).ok()?.bytes);

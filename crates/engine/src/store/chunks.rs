@@ -13,7 +13,7 @@ use docent_core::discovery::DiscoveryKind;
 use docent_core::path::RepoPath;
 use tantivy::collector::Count;
 use tantivy::query::{
-    Bm25StatisticsProvider, BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
+    Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
 };
 use tantivy::schema::{BytesOptions, FAST, Field, IndexRecordOption, Schema};
 use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
@@ -22,6 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::embedded::{
     EmbeddedStore, EntrySchema, StoredBytes, catch_panics, exact_query, raw_field, set_field, word_field,
 };
+use super::spelling::similar_words;
 use super::symbols::{count_symbols, symbols_document};
 use super::top::{KEY, ScoredQuery, find_highest};
 use super::{
@@ -165,15 +166,23 @@ impl EmbeddedChunks {
     fn chunk_clauses(&self, query: &ChunkQuery<'_>) -> Result<Clauses, StoreError> {
         let fields = self.schema;
         let mut scored: Vec<Box<dyn Query>> = Vec::new();
-        let mut should = |field: Field, word: &str| scored.push(word_query(field, word));
-        for word in query.words {
-            should(fields.text, word);
-            should(fields.name, word);
-            should(fields.path_words, word);
+        let mut should = |field: Field, word: &str, weight: f32| {
+            let clause = word_query(field, word);
+            scored.push(if (weight - 1.0).abs() < f32::EPSILON {
+                clause
+            } else {
+                Box::new(BoostQuery::new(clause, weight))
+            });
+        };
+        for (at, word) in query.words.iter().enumerate() {
+            let weight = query.weights.get(at).copied().unwrap_or(1.0);
+            should(fields.text, word, weight);
+            should(fields.name, word, weight);
+            should(fields.path_words, word, weight);
         }
         for name in query.names {
-            should(fields.name, name);
-            should(fields.path_words, name);
+            should(fields.name, name, 1.0);
+            should(fields.path_words, name, 1.0);
         }
         let mut filters: Vec<Box<dyn Query>> = Vec::new();
         if !query.kinds.is_empty() {
@@ -187,6 +196,13 @@ impl EmbeddedChunks {
         if let Some(paths) = query.paths {
             filters.push(self.path_query(paths)?);
         }
+        if !query.files.is_empty() {
+            let terms = query
+                .files
+                .iter()
+                .map(|path| Term::from_field_text(fields.path, path));
+            filters.push(Box::new(TermSetQuery::new(terms)));
+        }
         Ok(Clauses { scored, filters })
     }
 }
@@ -195,23 +211,16 @@ impl EmbeddedChunks {
     /// A query for the entries of files that a filter accepts. Keys of commits are no paths of files.
     fn path_query(&self, paths: &FileFilter) -> Result<Box<dyn Query>, StoreError> {
         let field = self.schema.path;
-        catch_panics(|| {
-            let mut terms = BTreeSet::new();
-            for segment in self.reader.searcher().segment_readers() {
-                let index = segment.inverted_index(field)?;
-                let mut keys = index.terms().stream()?;
-                while keys.advance() {
-                    let path = str::from_utf8(keys.key()).ok().map(RepoPath::parse);
-                    if let Some(Ok(path)) = path
-                        && paths.accepts(&path)
-                    {
-                        terms.insert(path.as_str().to_owned());
-                    }
-                }
+        let mut accepted = BTreeSet::new();
+        self.visit_keys(&mut |key| {
+            if let Ok(path) = RepoPath::parse(key)
+                && paths.accepts(&path)
+            {
+                accepted.insert(path.as_str().to_owned());
             }
-            let terms = terms.iter().map(|path| Term::from_field_text(field, path));
-            Ok(Box::new(TermSetQuery::new(terms)) as Box<dyn Query>)
-        })
+        })?;
+        let terms = accepted.iter().map(|path| Term::from_field_text(field, path));
+        Ok(Box::new(TermSetQuery::new(terms)) as Box<dyn Query>)
     }
 }
 
@@ -407,6 +416,41 @@ impl ChunkStore for EmbeddedChunks {
 
     fn chunks_of_files(&self, query: &ChunkQuery<'_>, paths: &[&str]) -> Result<Vec<FileChunks>, StoreError> {
         self.chunks_of_files(query, paths)
+    }
+
+    fn count_words(&self, words: &[String]) -> Result<Vec<u64>, StoreError> {
+        let fields = [self.schema.text, self.schema.name, self.schema.path_words];
+        catch_panics(|| {
+            let searcher = self.reader.searcher();
+            let count = |word: &String| -> tantivy::Result<u64> {
+                let mut most = 0;
+                for field in fields {
+                    most = most.max(searcher.doc_freq(&Term::from_field_text(field, word))?);
+                }
+                Ok(most)
+            };
+            words.iter().map(count).collect()
+        })
+    }
+
+    fn similar_words(&self, word: &str, limit: usize) -> Result<Vec<String>, StoreError> {
+        similar_words(&self.reader.searcher(), self.schema.text, word, limit)
+    }
+
+    fn visit_keys(&self, visit: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let searcher = self.reader.searcher();
+        catch_panics(|| {
+            for segment in searcher.segment_readers() {
+                let index = segment.inverted_index(self.schema.path)?;
+                let mut keys = index.terms().stream()?;
+                while keys.advance() {
+                    if let Ok(key) = str::from_utf8(keys.key()) {
+                        visit(key);
+                    }
+                }
+            }
+            Ok(())
+        })
     }
 
     fn count_chunks(&self) -> Result<u64, StoreError> {

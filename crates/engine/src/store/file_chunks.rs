@@ -102,11 +102,12 @@ impl EmbeddedChunks {
         let mut order: Vec<(DocAddress, usize)> = chunks.iter().map(|one| one.address).zip(0..).collect();
         order.sort_unstable();
         for (word, text) in query.words.iter().enumerate() {
+            let boost = query.weights.get(word).copied().unwrap_or(1.0);
             for field in [fields.text, fields.name] {
                 let weight = word_query(field, text).weight(scoring)?;
                 for documents in order.chunk_by(|(a, _), (b, _)| a.segment_ord == b.segment_ord) {
                     let segment = searcher.segment_reader(documents[0].0.segment_ord);
-                    let mut scorer = weight.scorer(segment, 1.0)?;
+                    let mut scorer = weight.scorer(segment, boost)?;
                     for &(DocAddress { doc_id: document, .. }, at) in documents {
                         if scorer.doc() < document {
                             scorer.seek(document);

@@ -14,6 +14,7 @@ mod folder;
 mod index_file;
 mod section;
 mod sections;
+mod spelling;
 mod symbols;
 mod top;
 
@@ -76,6 +77,16 @@ pub trait ChunkStore: Store<StoreEntry> {
     /// The discoveries that match best, the best first, each with its BM25 score.
     fn find_discoveries(&self, query: &DiscoveryQuery<'_>)
     -> Result<Vec<(StoredDiscovery, f32)>, StoreError>;
+
+    /// For each word, in how many chunks it is, in their text, name or path; removed chunks may count.
+    fn count_words(&self, words: &[String]) -> Result<Vec<u64>, StoreError>;
+
+    /// Words of chunks that a misspelt word may stand for, the most frequent of the closest first: within two
+    /// edits (one for short words), or longer words that begin with it.
+    fn similar_words(&self, word: &str, limit: usize) -> Result<Vec<String>, StoreError>;
+
+    /// Calls `visit` with the key of every entry: the paths of files, and others that are no paths.
+    fn visit_keys(&self, visit: &mut dyn FnMut(&str)) -> Result<(), StoreError>;
 
     /// How many of the entries are chunks of files.
     fn count_chunks(&self) -> Result<u64, StoreError>;
@@ -222,6 +233,8 @@ pub struct ChunkEntry {
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkQuery<'a> {
     pub words: &'a [String],
+    /// Multiplies the score of each word. Empty if all count alike.
+    pub weights: &'a [f32],
     /// Names that a chunk may have, as a whole.
     pub names: &'a [String],
     /// Only chunks of these kinds, or with a definition of these kinds inside. Empty for any.
@@ -230,6 +243,8 @@ pub struct ChunkQuery<'a> {
     pub module: Option<&'a str>,
     /// Only chunks of files that it accepts.
     pub paths: Option<&'a FileFilter>,
+    /// Only chunks of these files. Empty for any.
+    pub files: &'a [String],
     /// Vector of the query. It finds no chunks itself; chunks found by words get their similarity to it.
     pub vector: Option<Vector>,
     /// How many are found at most, beside definitions of `names`.

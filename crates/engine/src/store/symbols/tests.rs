@@ -216,6 +216,8 @@ fn scores(store: &EmbeddedChunks) -> Vec<(String, u32)> {
     let chunks = store.find_chunks(&ChunkQuery {
         words: &words,
         names: &words[..1],
+        weights: &[],
+        files: &[],
         kinds: &[],
         module: None,
         paths: None,

@@ -88,6 +88,8 @@ fn chunks_are_the_same_in_any_segments() {
         let query = ChunkQuery {
             words: &query,
             names: &query[..1],
+            weights: &[],
+            files: &[],
             kinds: &[],
             module: None,
             paths: None,

@@ -44,7 +44,13 @@ pub(super) struct Args {
     pub(super) max_chars: Option<usize>,
     /// Show the ranking
     pub(super) explain: Option<bool>,
+    /// The whole issue, stack trace or log that the query is about
+    #[schemars(length(max = MAX_REPORT_CHARS))]
+    pub(super) details: Option<String>,
 }
+
+/// Characters of an issue, a stack trace or a log.
+pub(super) const MAX_REPORT_CHARS: usize = 20_000;
 
 /// Results of the contract form, if there is no `limit`.
 const DEFAULT_LIMIT: usize = 5;

@@ -20,7 +20,7 @@ pub(super) const SAME_FILE_PENALTY: f32 = 0.9;
 pub(super) fn answer(output: &Output, notices: Vec<String>, args: &Args, budget: usize) -> String {
     let explain = args.explain == Some(true);
     let found = FoundParts {
-        query: &output.query,
+        query: &output.summary,
         parts: output.results.iter().map(|one| part_from(one, explain)).collect(),
         total: output.total_found,
         message: output.message.clone(),

@@ -19,6 +19,9 @@ use crate::settings::project_name;
 pub(super) struct Output {
     pub(super) results: Vec<SearchEntry>,
     pub(super) query: String,
+    /// The query, or what a report is about in a few lines: the compact form chooses lines by it.
+    #[serde(skip)]
+    pub(super) summary: String,
     pub(super) total_found: usize,
     /// In milliseconds
     pub(super) search_time: u64,

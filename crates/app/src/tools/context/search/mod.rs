@@ -24,8 +24,8 @@ use crate::settings::{AnswerForm, project_name};
 use crate::tools::call::{Call, Reply};
 use crate::tools::failure::{Dialect, Failure, FailureKind};
 use crate::tools::tool::{Group, Tool};
-use arguments::{Args, SearchFormat, reword_short_query};
-use entry::{Output, SearchEntry};
+use arguments::{Args, MAX_REPORT_CHARS, SearchFormat, reword_short_query};
+use entry::{Output, SearchEntry, reveal};
 
 const ABOUT: &str = "Search by meaning or by name. Returns code, sections, decisions, rules, patterns and known issues, the most relevant first. Start here.";
 
@@ -36,6 +36,7 @@ pub(crate) fn tool() -> Tool {
         .per_minute_paid(30)
         .slow_after(Duration::from_secs(2))
         .cli("search", &["query"])
+        .compact_length("query", 1, MAX_REPORT_CHARS)
         .choose_dialect(|given| {
             (SearchFormat::of_object(given) == SearchFormat::Markdown).then_some(Dialect::Markdown)
         })
@@ -66,7 +67,8 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     notices.extend(call.project.settings_notice());
     let no_results = outcome.hits.is_empty();
     let mut output = Output {
-        query: args.query.clone(),
+        query: reveal(&args.query),
+        summary: outcome.summary.clone(),
         total_found: outcome.chunks + outcome.discoveries,
         results: SearchEntry::from_outcome(&outcome, &projects),
         search_time: 0,
@@ -115,6 +117,7 @@ fn search_projects(
     };
     let request = SearchRequest {
         query: &args.query,
+        details: args.details.as_deref(),
         chunks: args.wants_chunks().then_some(kinds.as_slice()),
         discoveries: args.wants_discoveries().then_some(args.discovery_kinds()),
         module: args.module.as_deref(),

@@ -2,7 +2,7 @@
 
 use docent_core::symbols::AskedUses;
 use docent_core::text::tokens::ParsedQuery;
-use docent_engine::search::{SearchNotice, SearchOutcome, UseCounts};
+use docent_engine::search::{Correction, SearchNotice, SearchOutcome, UseCounts};
 
 use super::arguments::{Args, SearchFormat, Type};
 use crate::markdown::{count, inline_to};
@@ -14,6 +14,10 @@ pub(super) fn word(outcome: &SearchOutcome, args: &Args) -> Vec<String> {
     let word = |notice: &SearchNotice| match notice {
         SearchNotice::UsesOf(counts) => vec![word_uses(counts)],
         SearchNotice::NearestDiscoveries(count) => vec![word_nearest(*count, args)],
+        SearchNotice::Corrected(corrections) => vec![word_corrections(corrections)],
+        SearchNotice::WeakMatch => {
+            vec!["weak match: no result has more than a few of the query's words; name things as the code does".to_owned()]
+        }
         SearchNotice::StaleCode | SearchNotice::PartialCode => freshness_notices(&outcome.code),
         SearchNotice::HistoryIncomplete => {
             history_notices(&outcome.history, args.wants_discoveries() && !args.wants_chunks())
@@ -44,6 +48,20 @@ fn word_nearest(found: usize, args: &Args) -> String {
         _ => format!("{} {kind}s, of which the nearest are shown", count(found as u64)),
     };
     format!("No {kind} has these words. {place} has {all}; remove type to search everything")
+}
+
+/// The words that nothing has, and those searched for instead.
+fn word_corrections(corrections: &[Correction]) -> String {
+    /// Corrections that are worth a place in the answer.
+    const MAX_SHOWN: usize = 5;
+    let shown = corrections.iter().take(MAX_SHOWN).map(|one| {
+        let instead: Vec<String> = one.instead.iter().map(|word| format!("'{word}'")).collect();
+        format!("'{}' as {}", inline_to(&one.written, 60), instead.join(" or "))
+    });
+    format!(
+        "no match for some words; searched {}",
+        shown.collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// The uses of the symbol that the query asked for.
