@@ -175,6 +175,7 @@ fn remove_role(text: &mut String) {
 mod tests {
     use super::super::tests::{headings, sections_of};
     use super::*;
+    use crate::docs::manifest::PageRules;
     use crate::docs::page::{Markup, plain_text};
 
     #[test]
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn a_label_belongs_to_the_heading_below_it() {
         let text = "Title\n=====\n\nText.\n\n.. _inner:\n\nInner\n-----\n";
-        let page = crate::docs::page::Page::of(text, Markup::RestructuredText, Default::default());
+        let page = crate::docs::page::Page::of(text, Markup::RestructuredText, PageRules::default());
         assert!(text[page.sections[1].bytes.clone()].starts_with(".. _inner:"));
     }
 

@@ -198,6 +198,8 @@ fn sections_are_the_same_in_any_segments() {
             phrase: &query[3..],
             vector: Some(Vector(vector)),
             filters: &[],
+            common: &[],
+            minor_factor: 1.0,
             limit: LIMIT,
         };
         let snapshot = store.snapshot();
