@@ -277,6 +277,16 @@ pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) ->
     factor
 }
 
+/// The factor of a test that lies beside the code it tests, in a module named `tests`.
+pub(super) fn inline_test_factor(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) -> f32 {
+    let mut steps = candidate.enclosing.split(['.', ':']);
+    if steps.any(|step| matches!(step, "test" | "tests")) && !asks_for_tests(query) {
+        weights.test
+    } else {
+        1.0
+    }
+}
+
 fn asks_for_tests(query: &ParsedQuery) -> bool {
     ["test", "spec", "fixtur", "mock", "assert"]
         .iter()
