@@ -145,12 +145,13 @@ fn score_inside(query: &ParsedQuery, file: &FileInput<'_>, weights: &Weights) ->
         let mut score = words(one) / max_words + similarity_weight * similarity.max(0.0);
         score += weights.function_name * signals::name_match(query, one.chunk.name);
         score += signals::definition(query, &one.chunk, weights);
+        score *= signals::inline_test_factor(query, &one.chunk, weights);
         score += one.chunk.named.score(weights);
         if query.is_name {
             // The definition decides, whatever its kind.
             return score;
         }
-        score * kind_factor(one.chunk.kind, weights)
+        score * kind_factor(&one.chunk, weights)
     };
     file.chunks.iter().map(score).collect()
 }
@@ -230,9 +231,12 @@ mod tests {
         }
     }
 
+    /// A file by its score and its chunks, each with the scores of the two words.
+    type GivenFile<'a> = (f32, &'a [(RankInput<'a>, [f32; 2])]);
+
     /// The chunks of files that are shown, the best first. Each file is given by its score and its chunks, with the
     /// scores of the words of the query "alpha beta".
-    fn ranked(files: &[(f32, &[(RankInput<'_>, [f32; 2])])], spread: Spread) -> Vec<String> {
+    fn ranked(files: &[GivenFile<'_>], spread: Spread) -> Vec<String> {
         let counts: Vec<[usize; 2]> = files
             .iter()
             .map(|(_, chunks)| {
@@ -282,16 +286,13 @@ mod tests {
     #[test]
     fn a_second_function_stands_behind_several_files_and_before_a_poor_one() {
         let both = [(chunk("first"), [1.0, 1.0]), (chunk("second"), [1.0, 0.9])];
-        let one = |name| [(chunk(name), [1.0, 1.0])];
-        let (b, c, d, e, f) = (one("b"), one("c"), one("d"), one("e"), one("f"));
-        let files: [(f32, &[_]); 6] = [
-            (2.0, &both),
-            (1.9, &b),
-            (1.8, &c),
-            (1.7, &d),
-            (1.6, &e),
-            (0.2, &f),
-        ];
+        let others = ["b", "c", "d", "e", "f"].map(|name| [(chunk(name), [1.0, 1.0])]);
+        let mut files: Vec<GivenFile<'_>> = vec![(2.0, &both)];
+        files.extend(
+            [1.9, 1.8, 1.7, 1.6, 0.2]
+                .into_iter()
+                .zip(others.iter().map(|one| &one[..])),
+        );
         assert_eq!(
             ranked(&files, Spread::ManyFiles),
             ["first", "b", "c", "d", "e", "second", "f"]
@@ -302,7 +303,7 @@ mod tests {
     fn functions_of_files_that_the_caller_chose_compete_by_themselves() {
         let both = [(chunk("first"), [1.0, 1.0]), (chunk("second"), [1.0, 0.9])];
         let other = [(chunk("other"), [1.0, 1.0])];
-        let files: [(f32, &[_]); 2] = [(2.0, &both), (1.2, &other)];
+        let files: [GivenFile<'_>; 2] = [(2.0, &both), (1.2, &other)];
         assert_eq!(ranked(&files, Spread::FewFiles), ["first", "second", "other"]);
     }
 
@@ -316,6 +317,16 @@ mod tests {
         let file = [(header, [3.0, 3.0]), (chunk("real"), [1.0, 0.0])];
         assert_eq!(ranked(&[(1.0, &file)], Spread::ManyFiles), ["real"]);
         assert_eq!(ranked(&[(1.0, &file[..1])], Spread::ManyFiles), ["header"]);
+    }
+
+    #[test]
+    fn a_function_comes_before_the_test_beside_it() {
+        let test = RankInput {
+            enclosing: "tests",
+            ..chunk("test")
+        };
+        let file = [(test, [1.0, 1.0]), (chunk("tested"), [1.0, 0.5])];
+        assert_eq!(ranked(&[(1.0, &file)], Spread::ManyFiles), ["tested", "test"]);
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub(super) fn prefer_functions(
     let weighted: Vec<f32> = candidates
         .iter()
         .zip(&*text_scores)
-        .map(|(candidate, score)| score * kind_factor(candidate.kind, weights))
+        .map(|(candidate, score)| score * kind_factor(candidate, weights))
         .collect();
     let mut files: HashMap<(usize, &str), Vec<usize>> = HashMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
@@ -96,9 +96,11 @@ pub(super) fn prefer_functions(
 }
 
 /// The factor of a chunk's kind among the chunks of its file.
-pub(super) fn kind_factor(kind: ChunkKind, weights: &Weights) -> f32 {
-    match kind {
+pub(super) fn kind_factor(candidate: &RankInput<'_>, weights: &Weights) -> f32 {
+    match candidate.kind {
         ChunkKind::Function | ChunkKind::Method => 1.0,
+        // The top of a file.
+        ChunkKind::Module if candidate.name.is_empty() => weights.block,
         ChunkKind::Class | ChunkKind::Interface | ChunkKind::Type | ChunkKind::Module | ChunkKind::Block => {
             weights.non_function
         }

@@ -116,9 +116,9 @@ weights! {
     /// Multiplies the share of all matches that are in the file, for its best chunk: a file about the topic.
     file_matches = 0.6,
     /// Multiplies chunks that are not functions within their file: a class has the words of all its methods.
-    non_function = 0.8,
+    non_function = 0.75,
     /// Multiplies the lines between definitions within their file: its first comment has the words of all of it.
-    block = 0.7,
+    block = 0.6,
     /// Multiplies each further chunk of a file, once per chunk before it, so that several files are shown.
     same_file_penalty = 0.75,
     /// How much a word's rarity inside the file counts beside its rarity in the project, from 0 to 1.

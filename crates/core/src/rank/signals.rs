@@ -284,6 +284,16 @@ pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) ->
     factor
 }
 
+/// The factor of a test that lies beside the code it tests, in a module named `tests`.
+pub(super) fn inline_test_factor(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) -> f32 {
+    let mut steps = candidate.enclosing.split(['.', ':']);
+    if steps.any(|step| matches!(step, "test" | "tests")) && !query.intent.tests {
+        weights.test
+    } else {
+        1.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
