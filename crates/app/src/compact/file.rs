@@ -90,7 +90,7 @@ impl NumberedText {
 
     /// Adds a line in place of lines that the client has.
     pub(crate) fn name_shown(&mut self, path: &str, first: usize, last: usize) {
-        self.note(&shown_above(path, first, last));
+        self.note(&shown_above(path, first, last, "again: true"));
         self.last = Some(last);
     }
 
@@ -133,12 +133,10 @@ fn digits_of(first: usize, number: usize) -> usize {
     }
 }
 
-/// Names lines that the client was sent before.
-pub(crate) fn shown_above(path: &str, first: usize, last: usize) -> String {
-    format!(
-        "shown above: {} (again: true repeats it)",
-        place(path, first, last)
-    )
+/// Names lines that the client was sent before. `repeat` is the argument or call that sends them again.
+pub(crate) fn shown_above(path: &str, first: usize, last: usize, repeat: &str) -> String {
+    let place = place(path, first, last);
+    format!("shown above: {place} ({repeat} repeats it)")
 }
 
 /// The heading of lines of a file: `src/grid.rs:412-447 of 900`.

@@ -211,9 +211,14 @@ pub(crate) fn show_commit(inspected: &InspectedCommit, budget: usize) -> String 
     let room = budget.saturating_sub(length(&text) + NOTICE_CHARS);
     text += &show_rows(&inspected.diff.files, room);
     if !commit.parents.is_empty() {
-        text += &format!("… the patch: git_diff ref1 {short}~1 ref2 {short}\n");
+        text += &format!("… the patch: {}\n", name_patch(commit));
     }
     text
+}
+
+/// The call that shows the whole patch of a commit which is not the first.
+fn name_patch(commit: &Commit) -> String {
+    format!("git_diff ref1 {0}~1 ref2 {0}", commit.short)
 }
 
 /// Rows of files, as many as fit.
@@ -274,8 +279,11 @@ pub(crate) fn show_line_history(history: &LineHistory, room: usize) -> (String, 
         section += &shown.text;
         if shown.left_out > 0 {
             let lines = count_of(shown.left_out, "more changed line", "more changed lines");
-            let id = &change.commit.short;
-            section += &format!("… {lines}: git_diff ref1 {id}~1 ref2 {id}\n");
+            section += &match change.commit.parents.as_slice() {
+                // git_diff compares two commits, and the first one has none before it.
+                [] => format!("… {lines}\n"),
+                _ => format!("… {lines}: {}\n", name_patch(&change.commit)),
+            };
         }
         if at > 0 && length(&text) + length(&section) > room.saturating_sub(NOTICE_CHARS) {
             return (text, at);

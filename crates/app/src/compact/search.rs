@@ -309,7 +309,8 @@ impl FoundPart {
             match part {
                 FoldedPart::Shown(_) => {
                     let shown = rows.get(from - first..=to - first).unwrap_or_default();
-                    body.push_str(&number_lines(from, &shown.join("\n"), |_| false));
+                    // The line end keeps an empty last line.
+                    body.push_str(&number_lines(from, &(shown.join("\n") + "\n"), |_| false));
                 }
                 FoldedPart::Folded(_) => {
                     let _ = writeln!(body, "{}", fold_marker(from, to));

@@ -135,7 +135,7 @@ fn show_spans(
     if let &[(first, last)] = spans
         && is_known((first, last))
     {
-        return shown_above(&path, first, last);
+        return shown_above(&path, first, last, "again: true");
     }
     let all = source.text.lines().count();
     // The longest heading that these lines can have.
@@ -254,16 +254,22 @@ pub(crate) fn fold_content(
     let mut shown = NumberedText::new(budget);
     let mut is_revealed = false;
     let mut lines = 0;
-    for &(first, last) in spans {
+    'spans: for (at, &(first, last)) in spans.iter().enumerate() {
         shown.fold_up_to(first);
         for part in select_parts(source, (first, last), Some(question), shown.room()) {
-            let (first, last) = (*part.lines().start(), *part.lines().end());
+            let (first, part_last) = (*part.lines().start(), *part.lines().end());
             if !part.is_shown() {
-                shown.fold(first, last);
-            } else if !shown.is_full() {
-                let added = add_lines(&mut shown, source, (first, last));
-                is_revealed |= added.is_revealed;
-                lines += added.fitting;
+                shown.fold(first, part_last);
+                continue;
+            }
+            let added = add_lines(&mut shown, source, (first, part_last));
+            is_revealed |= added.is_revealed;
+            lines += added.fitting;
+            if shown.is_full() {
+                let next = shown.last().map_or(first, |last| last + 1);
+                let rest = std::iter::once((next, last)).chain(spans[at + 1..].iter().copied());
+                shown.note_rest(&rest.collect::<Vec<_>>());
+                break 'spans;
             }
         }
     }

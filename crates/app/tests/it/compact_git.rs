@@ -2,7 +2,7 @@
 
 use docent_testkit::{JANE, JOHN, Sandbox};
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::sandbox;
 
@@ -136,4 +136,38 @@ fn staged_changes_are_named_where_nothing_else_changed() {
     -        return None
          return decode(token)
     ");
+}
+
+#[test]
+fn the_history_of_a_moved_function_names_its_lines_on_disk() {
+    let sandbox = project();
+    sandbox.write("src/jwt.py", format!("import re\n\n\n{AFTER}"));
+    let history = |arguments: Value| {
+        let text = sandbox.call("git_log", arguments).text;
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        history(json!({ "filePath": "src/jwt.py", "symbol": "verify" })),
+        "src/jwt.py:1-4 verify in the last commit, 4-7 now"
+    );
+    assert_eq!(
+        history(json!({ "filePath": "src/jwt.py", "startLine": 4, "endLine": 7 })),
+        "src/jwt.py:1-4 in the last commit, 4-7 now"
+    );
+}
+
+#[test]
+fn the_rest_of_a_first_commit_is_only_counted() {
+    let body = "    total = total + values[total] * weights[total]\n".repeat(80);
+    let sandbox = sandbox()
+        .repository()
+        .file("a.py", format!("def long(total):\n{body}"));
+    sandbox.commit("2025-10-08", JANE, "Add a");
+    let sandbox = sandbox.compact();
+    let text = sandbox
+        .call("git_log", json!({ "filePath": "a.py", "symbol": "long" }))
+        .text;
+    // There is no commit before it that git_diff could compare with.
+    let last = text.lines().last().unwrap_or_default();
+    assert!(last.ends_with(" more changed lines"), "{text}");
 }

@@ -338,3 +338,55 @@ fn lines_are_sent_again_if_the_setting_says_so() {
     let first = read(&client, whole.clone());
     assert_eq!(read(&client, whole), first);
 }
+
+#[test]
+fn find_symbol_names_lines_that_were_sent_before() {
+    let sandbox = sandbox().file("a.py", long_function(20)).compact();
+    let client = sandbox.start_client(Era::Handshake);
+    read(&client, json!({ "path": "a.py" }));
+    assert_snapshot!(client.call("find_symbol", json!({ "name": "long" })), @"
+    a.py:1-20 function long
+    shown above: a.py:1-20 (read_file with again: true repeats it)
+    ");
+}
+
+#[test]
+fn lines_that_did_not_fit_do_not_count_as_sent() {
+    let sandbox = sandbox()
+        .file("a.py", long_function(29))
+        .file(".context/config.toml", "answer.max_chars = 2000\n")
+        .compact();
+    let client = sandbox.start_client(Era::Handshake);
+    assert_snapshot!(client.call("find_symbol", json!({ "name": "long" })), @"
+    a.py:1-29 function long
+      def long(values):
+    ");
+    let text = read(&client, json!({ "path": "a.py", "symbol": "long" }));
+    assert!(text.starts_with("1-29 of 29\n1\tdef long(values):\n"), "{text}");
+}
+
+#[test]
+fn lines_of_a_folded_text_that_do_not_fit_are_counted() {
+    let sandbox = sandbox()
+        .file("a.py", long_function(600))
+        .file(".context/config.toml", "answer.max_chars = 2000\n");
+    let arguments = json!({ "path": "a.py", "focus": "walruses", "ranges": ["1-80", "200-400"] });
+    let answer = sandbox.call("read_file", arguments).json();
+    let content = answer["file"]["content"].as_str().unwrap();
+    let mut next = 1;
+    for line in content.lines() {
+        if let Some(fold) = line.strip_prefix("… ") {
+            let ranges = fold
+                .split(' ')
+                .skip_while(|word| !word.starts_with("line"))
+                .nth(1);
+            let first = ranges.unwrap().split(['-', ',']).next().unwrap();
+            assert_eq!(first.parse(), Ok(next), "{content}");
+            let range = fold.trim_end_matches(": read on with ranges");
+            next = range.rsplit(['-', ' ']).next().unwrap().parse::<usize>().unwrap() + 1;
+        } else {
+            next += 1;
+        }
+    }
+    assert_eq!(next, 401, "{content}");
+}

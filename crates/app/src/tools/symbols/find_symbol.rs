@@ -108,7 +108,7 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
         notice: None,
     };
     if form == SymbolForm::Text && output.symbols.len() == output.total {
-        add_bodies(call, &outcome.symbols, &mut output.symbols);
+        add_bodies(call, &outcome.symbols, &mut output);
     }
     if call.audience == Audience::Client {
         cut_symbols(&mut output, form, call.budget);
@@ -126,19 +126,23 @@ fn run(call: &Call<'_>, args: &Args) -> Result<Reply, Failure> {
     })
 }
 
-/// Adds the lines of a few short definitions: the caller would read them next.
-fn add_bodies(call: &Call<'_>, found: &[FoundSymbol], symbols: &mut [MatchedSymbol]) {
+/// Adds the lines of a few short definitions, as far as they fit: the caller would read them next.
+fn add_bodies(call: &Call<'_>, found: &[FoundSymbol], output: &mut Output) {
     let is_short = |one: &FoundSymbol| one.last_line + 1 - one.first_line <= MAX_BODY_LINES;
     if found.len() > MAX_BODIES || !found.iter().all(is_short) {
         return;
     }
-    for (one, shown) in found.iter().zip(symbols) {
-        shown.body = read_body(call, one);
+    let texts = output.symbols.iter().map(|shown| length(&shown.text()));
+    let mut left = output.room(call.budget).saturating_sub(texts.sum());
+    for (one, shown) in found.iter().zip(&mut output.symbols) {
+        shown.body = read_body(call, one, left.min(MAX_BODY_CHARS));
+        left = left.saturating_sub(shown.body.as_deref().map_or(0, length));
     }
 }
 
-/// The numbered lines of a definition. `None` if the file has changed since it was searched.
-fn read_body(call: &Call<'_>, one: &FoundSymbol) -> Option<String> {
+/// The numbered lines of a definition in at most `room` characters. `None` if they do not fit, or if the file
+/// has changed since it was searched.
+fn read_body(call: &Call<'_>, one: &FoundSymbol, room: usize) -> Option<String> {
     let content = call.project.root.read(&one.path, MAX_FILE_BYTES).ok()?;
     let text = decode_text(content.bytes)?;
     let (first, last) = (one.first_line as usize, one.last_line as usize);
@@ -146,15 +150,21 @@ fn read_body(call: &Call<'_>, one: &FoundSymbol) -> Option<String> {
     let name_line = lines
         .lines()
         .nth(one.line.checked_sub(one.first_line)? as usize)?;
-    if length(lines) > MAX_BODY_CHARS || !name_line.contains(&one.name) {
+    if !name_line.contains(&one.name) {
         return None;
     }
     let path = inline_to(one.path.as_str(), 4_096);
     if length(lines) >= MIN_SKIPPED_CHARS && call.is_shown(&path, first, lines) {
-        return Some(format!("{}\n", shown_above(&path, first, last)));
+        let reference = shown_above(&path, first, last, "read_file with again: true");
+        return Some(format!("{reference}\n"));
     }
+    let body = number_lines(first, &reveal_part(lines), |_| false);
+    if length(&body) > room {
+        return None;
+    }
+    // Lines that are cut from the answer later must not count as shown, so only those that fit get here.
     call.record_shown(&path, first, lines);
-    Some(number_lines(first, &reveal_part(lines), |_| false))
+    Some(body)
 }
 
 /// Parses the name of a kind.
@@ -191,8 +201,7 @@ fn explain_missing(outcome: &SymbolOutcome, query: &SymbolQuery<'_>) -> Option<S
 
 /// Keeps as many definitions as fit into the budget.
 fn cut_symbols(output: &mut Output, form: SymbolForm, budget: usize) {
-    let message = output.message.as_deref().map_or(0, length);
-    let mut left = budget.saturating_sub(FRAME_CHARS + message);
+    let mut left = output.room(budget);
     let fitting = output
         .symbols
         .iter()
@@ -220,6 +229,14 @@ fn write_text(output: &Output) -> String {
     }
     text.truncate(text.trim_end_matches('\n').len());
     text
+}
+
+impl Output {
+    /// Characters that the definitions may have.
+    fn room(&self, budget: usize) -> usize {
+        let message = self.message.as_deref().map_or(0, length);
+        budget.saturating_sub(FRAME_CHARS + message)
+    }
 }
 
 impl MatchedSymbol {

@@ -52,6 +52,9 @@ pub(super) struct Scan {
     earlier: Option<(SavedScan, Vec<RepoPath>)>,
     /// The directories are saved as they are.
     is_saved: bool,
+    /// A walk of some directories could not read all of them. `missed` has only what a full walk could not
+    /// read.
+    is_incomplete: bool,
     /// Files whose names cannot be written as a path of the project, or whose path is too long.
     pub(super) unnameable: u64,
     /// Directories that could not be read.
@@ -103,7 +106,9 @@ impl Scan {
     /// Saves the directories for the next process, unless they are saved or not all were read. The caller
     /// knows that all files of the scan are in the index.
     pub(super) fn save(&mut self, root: &Root, generation: &Path) {
-        let Some(began) = self.began.filter(|_| !self.is_saved && self.missed.count == 0) else {
+        // A directory that is not in the saved scan is not looked for again, even once it can be read.
+        let is_complete = self.missed.count == 0 && !self.is_incomplete;
+        let Some(began) = self.began.filter(|_| !self.is_saved && is_complete) else {
             return;
         };
         self.is_saved = true;
@@ -164,7 +169,8 @@ impl Scan {
             );
             walked = Some(directory);
         }
-        true
+        // Only a full walk counts and names what it could not read.
+        !self.is_incomplete
     }
 
     fn refresh_files(&mut self, root: &Root, watch: &ActiveWatcher, ignore_files_changed: bool) {
@@ -262,7 +268,9 @@ impl Scan {
                 self.missed = survey.missed;
                 self.began = Some(began);
                 self.is_saved = false;
+                self.is_incomplete = false;
             } else {
+                self.is_incomplete |= survey.missed.count > 0;
                 self.files.extend(survey.files);
                 self.directories.extend(survey.directories);
                 self.marked.extend(survey.marked);

@@ -19,7 +19,8 @@ use crate::markdown::{cut_answer, inline, inline_to, note};
 use crate::settings::AnswerForm;
 use crate::tools::call::{Audience, Call, Reply};
 use crate::tools::failure::{Failure, FailureKind};
-use crate::tools::file_parts::PartSource;
+use crate::tools::file_parts::{LineSpan, PartSource};
+use crate::tools::file_text::{MAX_FILE_BYTES, decode_text};
 use crate::tools::tool::{Group, Tool};
 
 const ABOUT: &str = "Get git commit history for files or the repository, newest first.";
@@ -194,6 +195,7 @@ fn log_lines(call: &Call<'_>, args: &Args) -> Result<String, Failure> {
     let mut title = format!("{}:{lines}", inline(path.as_str()));
     if let Some(symbol) = symbol {
         title += &format!(" {}", inline_to(symbol, 100));
+        title += &place_on_disk(call, &path, symbol, (first, last));
     } else if (first, last) != history.committed {
         title += &format!(" in the last commit, {} now", line_range(first, last));
     }
@@ -217,6 +219,25 @@ fn log_lines(call: &Call<'_>, args: &Args) -> Result<String, Failure> {
         text += &notice(call.form, "No further commit changed these lines");
     }
     Ok(text)
+}
+
+/// Says that a definition has other lines on disk than in the last commit. Empty if it has the same.
+fn place_on_disk(call: &Call<'_>, path: &RepoPath, symbol: &str, committed: LineSpan) -> String {
+    let content = call.project.root.read(path, MAX_FILE_BYTES).ok();
+    let text = content.and_then(|content| decode_text(content.bytes));
+    let found = text.and_then(|text| {
+        let source = PartSource {
+            root: &call.project.root,
+            path,
+            text: &text,
+        };
+        source.find_symbol(symbol).ok()
+    });
+    match found {
+        Some(lines) if lines == committed => String::new(),
+        Some((first, last)) => format!(" in the last commit, {} now", line_range(first, last)),
+        None => " in the last commit".to_owned(),
+    }
 }
 
 const SHALLOW: &str = "This is a shallow clone; earlier commits are not here";

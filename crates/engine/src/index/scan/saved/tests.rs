@@ -154,6 +154,25 @@ fn stamps_of_just_now_are_not_trusted() {
 }
 
 #[test]
+fn a_directory_that_could_not_be_read_is_looked_for_again() {
+    let project = SavedProject::new(&FILES);
+    // The walk leaves out a directory whose ignore file is too long to be read.
+    write(&project.path("src/deep/.gitignore"), &"x\n".repeat(1 << 20));
+    project.apply(&Change::Write("src/new.rs", "n"));
+    let mut resumed = project.scan(Some(project.saved()));
+    assert_eq!(resumed.missed.count, project.scan(None).missed.count);
+    assert!(
+        !resumed
+            .files
+            .contains_key(&RepoPath::parse("src/deep/er/c.rs").unwrap())
+    );
+    resumed.began = Some(SystemTime::now() + Duration::from_mins(1));
+    let before = project.saved();
+    resumed.save(&project.root, project.generation.path());
+    assert_eq!(project.saved(), before, "an incomplete scan is not saved");
+}
+
+#[test]
 fn a_damaged_file_or_another_version_is_no_saved_scan() {
     let project = SavedProject::new(&FILES);
     let file = project.generation.path().join(FILE);
