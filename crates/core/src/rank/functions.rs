@@ -12,6 +12,7 @@
 
 use super::fusion::{compare_scores, kind_factor, saturate};
 use super::{RankInput, Weights, signals};
+use crate::chunk::ChunkKind;
 use crate::text::tokens::ParsedQuery;
 
 /// One of the best files, with its chunks.
@@ -171,8 +172,16 @@ fn share_score(
     spread: Spread,
     weights: &Weights,
 ) -> Vec<Share> {
-    let has_other = chunks.iter().any(|one| !one.chunk.is_container_header);
-    let is_left = |at: usize| has_other && chunks[at].chunk.is_container_header;
+    // The top of a file has the words of its topic, and says nothing that a definition below does not show.
+    let leads_on = |chunk: &RankInput<'_>| chunk.is_container_header || is_top_of_file(chunk);
+    let has_other = chunks
+        .iter()
+        .any(|one| !leads_on(&one.chunk) && !one.chunk.name.is_empty());
+    let has_text = chunks.iter().any(|one| !one.chunk.is_container_header);
+    let is_left = |at: usize| {
+        let chunk = &chunks[at].chunk;
+        chunk.is_container_header && has_text || leads_on(chunk) && has_other
+    };
     let mut order: Vec<usize> = (0..scores.len()).filter(|at| !is_left(*at)).collect();
     order.sort_by(|&a, &b| compare_scores(f64::from(scores[a]), f64::from(scores[b])));
     let best = order.first().map_or(0.0, |&at| scores[at]).max(f32::MIN_POSITIVE);
@@ -198,6 +207,11 @@ fn share_score(
         penalty *= same_file_penalty;
     }
     shares
+}
+
+/// Whether a chunk is what stands above the first definition: documentation and imports.
+fn is_top_of_file(chunk: &RankInput<'_>) -> bool {
+    chunk.kind == ChunkKind::Module && chunk.name.is_empty()
 }
 
 /// Whether two chunks are parts of one definition.
