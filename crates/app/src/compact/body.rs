@@ -35,7 +35,7 @@ pub(crate) struct Body<'a> {
     pub(crate) language: Language,
     /// The whole text from `first` to `last`.
     pub(crate) text: &'a str,
-    /// Numbers of the lines that the answer is about, in ascending order.
+    /// Numbers of the lines that the answer is about, such as the matches of a search, in ascending order.
     pub(crate) marked: &'a [usize],
 }
 
@@ -53,8 +53,8 @@ pub(crate) fn show_body(body: &Body<'_>, room: usize) -> Option<String> {
     })
 }
 
-/// The signature, the marked lines and what else matters of a definition that does not fit. `None` if a
-/// marked line is not among it.
+/// A definition folded to its signature, its marked lines and the lines that matter most. `None` if a marked
+/// line would be folded.
 fn show_folded(body: &Body<'_>, lines: &[Cow<'_, str>], room: usize) -> Option<String> {
     let focus = Focus {
         lines: body.marked,
@@ -94,7 +94,7 @@ fn show_folded(body: &Body<'_>, lines: &[Cow<'_, str>], room: usize) -> Option<S
     None
 }
 
-/// A line as it is shown.
+/// A line of the file without spaces at its end, cut if it is long, with invisible characters written out.
 fn show_line(line: &str) -> Cow<'_, str> {
     let line = line.trim_end();
     match line.char_indices().nth(MAX_LINE_CHARS) {

@@ -127,7 +127,7 @@ pub(crate) fn render_doc(doc: &Doc, budget: usize) -> String {
         // Once a section is left out, those further away are left out as well, so that the text has no gaps.
         let fits = length(&part) + 2 <= room && left_out.is_empty();
         if !fits && section.offset == 0 {
-            part = cut_section(&part, room, section, &doc.path);
+            part = cut_section(section, &part, &doc.path, room);
         } else if !fits {
             left_out.push(at);
             continue;
@@ -169,24 +169,41 @@ fn escape_headers<'a>(text: &'a str, path: &str) -> Cow<'a, str> {
     Cow::Owned(shown.split_inclusive('\n').map(escape).collect())
 }
 
-/// The beginning of a section that is longer than its room, and how to read on.
-fn cut_section(part: &str, room: usize, section: &DocSection, path: &str) -> String {
+/// The beginning of a section that is longer than its room, and how to read on. `part` is the section with
+/// its header.
+fn cut_section(section: &DocSection, part: &str, path: &str, room: usize) -> String {
     let end = part.char_indices().nth(room).map_or(part.len(), |(end, _)| end);
     let header = part.find('\n').map_or(0, |line| line + 1);
-    let path = inline(path);
+    let shown_path = inline(path);
     match part[header..end.max(header)].rfind('\n') {
         Some(line) if header + line > end / 2 => {
             let kept = &part[..header + line];
             let next = section.lines.0 + kept.matches('\n').count();
             let left = line_range(next, section.lines.1);
-            format!("{kept}\n… lines {left} are left: read_file {path}, startLine {next}")
+            format!("{kept}\n… lines {left} are left: read_file {shown_path}, startLine {next}")
         }
         // A single line is longer than the room.
         _ => {
-            let offset = section.start + end.saturating_sub(header);
-            format!("{}\n… cut: read_repo_file {path}, offset {offset}", &part[..end])
+            let header = &part[..header];
+            let fitting = fitting_bytes(&section.text, path, room.saturating_sub(length(header)));
+            let shown = escape_headers(&section.text[..fitting], path);
+            let offset = section.start + fitting;
+            format!("{header}{shown}\n… cut: read_repo_file {shown_path}, offset {offset}")
         }
     }
+}
+
+/// The bytes at the start of a section's text that take at most `room` characters when they are shown. An
+/// escaped character takes more than in the file, so the two differ.
+fn fitting_bytes(text: &str, path: &str, room: usize) -> usize {
+    let starts = text.char_indices().map(|(at, _)| at);
+    let ends: Vec<usize> = starts
+        .skip(1)
+        .chain(std::iter::once(text.len()))
+        .take(room)
+        .collect();
+    let fitting = ends.partition_point(|end| length(&escape_headers(&text[..*end], path)) <= room);
+    fitting.checked_sub(1).map_or(0, |last| ends[last])
 }
 
 #[cfg(test)]
@@ -233,6 +250,20 @@ mod tests {
             render_doc(&doc, 1_000),
             "a.md#b  A > B  lines 10-30, section 2 of 9\nx\n\\a.md#c  A > C  lines 1-2, section 1 of 9"
         );
+    }
+
+    #[test]
+    fn the_offset_of_a_cut_line_counts_the_bytes_of_the_file() {
+        let doc = Doc {
+            path: "a.md".into(),
+            sections: vec![section("a.md#b", 0, &("é\u{202e}".to_owned() + &"x".repeat(500)))],
+            total: 3,
+        };
+        let text = render_doc(&doc, 400);
+        let (shown, offset) = text.rsplit_once("offset ").unwrap();
+        let kept = shown.matches('x').count();
+        assert!(shown.contains("\né\\u{202E}x"), "{text}");
+        assert_eq!(offset.parse(), Ok(100 + "é\u{202e}".len() + kept));
     }
 
     #[test]

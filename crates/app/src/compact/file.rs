@@ -15,7 +15,7 @@ pub(crate) struct NumberedText {
     left: usize,
     /// The last line that is shown, folded or named.
     last: Option<usize>,
-    /// The rest of the lines has no room.
+    /// A line did not fit, so nothing more is added.
     is_full: bool,
 }
 
@@ -88,20 +88,20 @@ impl NumberedText {
         }
     }
 
-    /// Adds a line in place of lines that the client has.
+    /// Adds a line in place of lines that the client was sent before.
     pub(crate) fn name_shown(&mut self, path: &str, first: usize, last: usize) {
         self.note(&shown_above(path, first, last, "again: true"));
         self.last = Some(last);
     }
 
-    /// Adds a line about the lines.
+    /// Adds a line of docent's own.
     pub(crate) fn note(&mut self, line: &str) {
         self.left = self.left.saturating_sub(length(line) + 1);
         self.text += line;
         self.text.push('\n');
     }
 
-    /// Says which lines have no room.
+    /// Adds a line that names the ranges that did not fit.
     pub(crate) fn note_rest(&mut self, spans: &[(usize, usize)]) {
         let lines: usize = spans.iter().map(|(first, last)| last + 1 - first).sum();
         if lines == 0 {
@@ -124,7 +124,7 @@ impl NumberedText {
     }
 }
 
-/// The digits of the number of a line, which not all lines have.
+/// The digits in the margin of a line. Not every line has its number there.
 fn digits_of(first: usize, number: usize) -> usize {
     if number == first || number.is_multiple_of(super::NUMBERED_LINE_STEP) {
         number.ilog10() as usize + 1
@@ -148,14 +148,16 @@ pub(crate) fn file_header(path: &str, first: usize, last: usize, lines: usize) -
     }
 }
 
-/// The heading of a part that the caller has named: `412-447 of 900`.
+/// The heading of a part of the file that the call names: `412-447 of 900`.
 ///
-/// The call names the file, and its path would be a tenth of a short function.
+/// The path is left out, because the caller knows it, and it would be a tenth of the answer about a short
+/// function.
 pub(crate) fn part_header(first: usize, last: usize, lines: usize) -> String {
     format!("{} of {lines}", line_range(first, last))
 }
 
-/// The heading of a file that is shown by its outline: `src/grid.rs:1-900, 34,102 characters, outline`.
+/// The heading of a long file whose outline is shown in place of its text:
+/// `src/grid.rs:1-900, 34,102 characters, outline`.
 pub(crate) fn long_file_header(path: &str, lines: usize, chars: usize) -> String {
     format!(
         "{}, {} characters, outline",
@@ -169,8 +171,8 @@ pub(crate) fn outline_header(path: &str, lines: usize) -> String {
     format!("{path}, {}", count_of(lines, "line", "lines"))
 }
 
-/// Says where a line that is longer than the answer goes on.
-pub(crate) fn cut_line(number: usize, shown: usize, all: usize, next_byte: usize) -> String {
+/// Says how to read the rest of a line that is longer than the answer.
+pub(crate) fn describe_cut_line(number: usize, shown: usize, all: usize, next_byte: usize) -> String {
     format!(
         "… line {number}: {} of {} characters; read_repo_file with offset {next_byte} reads on",
         count(shown as u64),

@@ -21,13 +21,14 @@ pub(crate) struct DiffView<'a> {
     pub(crate) offset: usize,
 }
 
-/// Rows of a summary, and rows of a diff with lines.
+/// Rows of files in one answer.
 const MAX_ROWS: usize = 200;
 
 /// Characters kept for the first line and for notices.
 const FRAME_CHARS: usize = 500;
 
-/// Patches are cut to this many characters at least. Less of each says too little.
+/// No patch is cut to fewer characters than this, because so short a part says too little. Some patches are
+/// left out instead.
 const MIN_PATCH_CHARS: usize = 400;
 
 /// Characters kept for the notice below a patch that is cut.
@@ -99,7 +100,7 @@ pub(crate) fn show_diff(view: &DiffView<'_>, room: usize) -> String {
     let unshown = patched.len() - plan.shown.len();
     if unshown > 0 {
         let more = count_of(unshown, "more file", "more files");
-        text += &format!("… lines of {more} do not fit: filePath names a directory or file\n");
+        text += &format!("… lines of {more} do not fit: narrow with filePath\n");
     }
     text + &show_notices(view, listed, &left_out)
 }
@@ -112,8 +113,8 @@ struct PatchPlan {
     max_chars: usize,
 }
 
-/// Plans the lines of files. Less context comes before fewer changes. If so many files differ that little of
-/// each would fit, the small patches are shown whole and the others not at all.
+/// Plans which patches are shown. If not all fit, context is dropped before changed lines are. If so many
+/// files differ that little of each would fit, the small patches are shown whole and the others not at all.
 fn plan_patches(view: &DiffView<'_>, patched: &[usize], room: usize) -> PatchPlan {
     let lengths_with = |context: usize| -> Vec<usize> {
         let patch_view = PatchView {
@@ -175,7 +176,8 @@ fn show_lines(file: &FileDiff, view: PatchView, is_single: bool) -> String {
     } else if file.is_cut {
         text += "… the patch is longer than docent keeps\n";
     } else if text.is_empty() && view.offset > 0 {
-        text += &format!("… its patch has {} lines\n", split_patch(&file.patch).len());
+        let lines = count_of(split_patch(&file.patch).len(), "line", "lines");
+        text += &format!("… the patch has only {lines}\n");
     }
     text
 }
@@ -228,7 +230,7 @@ fn show_notices(view: &DiffView<'_>, listed: usize, left_out: &[Option<LeftOut>]
         let deleted: u64 = rest.iter().map(|file| file.deletions).sum();
         let more = count_of(rest.len(), "more file", "more files");
         text += &format!(
-            "… {more}, +{} −{}: filePath names a directory or file\n",
+            "… {more}, +{} −{}: narrow with filePath\n",
             count(added),
             count(deleted)
         );
@@ -253,14 +255,14 @@ fn show_notices(view: &DiffView<'_>, listed: usize, left_out: &[Option<LeftOut>]
     }
     if !kinds.is_empty() {
         text += &format!(
-            "… lines of {} are left out: filePath shows them\n",
+            "… lines of {} are left out: name a file with filePath to see them\n",
             kinds.join(", ")
         );
     }
     text
 }
 
-/// The answer without a difference. `reason` says more if the path is unknown.
+/// The answer if nothing differs. `reason` is given if git does not know the path.
 pub(crate) fn show_no_difference(title: &str, reason: Option<&str>, pending: &PendingFiles) -> String {
     let mut text = match reason {
         Some(reason) => format!("{title}: {reason}\n"),
@@ -278,12 +280,8 @@ pub(crate) fn show_no_difference(title: &str, reason: Option<&str>, pending: &Pe
         shown.join(", ")
     };
     if !pending.staged.is_empty() {
-        let verb = if pending.staged.len() == 1 { "is" } else { "are" };
-        let files = count_of(pending.staged.len(), "file", "files");
-        text += &format!(
-            "… {files} {verb} staged: staged true shows them: {}\n",
-            list(&pending.staged)
-        );
+        let files = count_of(pending.staged.len(), "staged file", "staged files");
+        text += &format!("… {files}, shown with staged true: {}\n", list(&pending.staged));
     }
     if !pending.untracked.is_empty() {
         let number = count(pending.untracked.len() as u64);
@@ -292,7 +290,7 @@ pub(crate) fn show_no_difference(title: &str, reason: Option<&str>, pending: &Pe
     text
 }
 
-/// Why the lines of a file are not worth their room, by its name and its patch.
+/// Whether the lines of a file are left out, decided by its name and its patch.
 fn classify(file: &FileDiff) -> Option<LeftOut> {
     const LOCK_FILES: [&str; 9] = [
         "package-lock.json",

@@ -1,4 +1,4 @@
-//! `git_log` in the compact form: a line for each commit, then what is cheap to say about it.
+//! `git_log` in the compact form: a line for each commit, below it a short body of its message and its files.
 //!
 //! Invariant: text of a commit stands behind its header or is indented, so that it cannot pass for a header.
 
@@ -10,13 +10,13 @@ use super::git_patch::{PatchView, show_patch};
 use super::{count_of, fair_share};
 use crate::markdown::{count, cut, inline, inline_to, length};
 
-/// Characters that a commit may have on average before the rest of messages is cut.
+/// Characters of a commit on average. If a page has more, the bodies of its messages are cut.
 const CHARS_PER_COMMIT: usize = 190;
 
-/// Characters of the rest of a message. Longer ones are cut to their first paragraph.
+/// Characters of the body of a message. Longer ones are cut to their first paragraph.
 const MAX_BODY_CHARS: usize = 300;
 
-/// A rest of a message that would have fewer characters is left out.
+/// A body that would be cut to fewer characters is left out.
 const MIN_BODY_CHARS: usize = 40;
 
 /// Characters of an author's name and of a subject.
@@ -40,7 +40,7 @@ const MAX_PATCH_CHARS: usize = 1_200;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogPage<'a> {
     pub(crate) commits: &'a [Commit],
-    /// The messages behind the subjects.
+    /// The message of each commit without its subject.
     pub(crate) bodies: &'a [String],
     /// The path that was asked for.
     pub(crate) path: Option<&'a str>,
@@ -102,8 +102,8 @@ fn show_heads<'a>(commits: impl Iterator<Item = &'a Commit>) -> Vec<String> {
         .collect()
 }
 
-/// The first files below `path`, and the number of others. A file that was asked for by its name and modified
-/// is neither.
+/// The names of the first changed files below `path`, and the number of the others. If `path` is a file that
+/// was only modified, it is neither named nor counted: the caller knows that the commit changed it.
 fn name_files(commit: &Commit, path: Option<&str>) -> (Vec<String>, usize) {
     let is_below = |name: &str| {
         path.is_none_or(|path| {
@@ -147,7 +147,7 @@ fn name_change(file: &ChangedFile) -> String {
     }
 }
 
-/// The rest of a message on one line, without trailers: all of it if it is short, else its first paragraph.
+/// The body of a message on one line, without trailers: all of it if it is short, else its first paragraph.
 fn shorten_body(body: &str) -> String {
     let body = body.replace("\r\n", "\n");
     let is_rule = |paragraph: &str| paragraph.chars().all(|c| c.is_whitespace() || "-=*_".contains(c));
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_of_a_message_is_short_and_has_no_trailers() {
+    fn the_body_of_a_message_is_short_and_has_no_trailers() {
         assert_eq!(
             shorten_body(
                 "It was\nslow.\n\nCloses #3\n\n---------\n\nCo-authored-by: A <a@x>\nSigned-off-by: B\n"

@@ -23,7 +23,7 @@ pub(crate) struct PatchView {
     pub(crate) max_chars: usize,
 }
 
-/// The start of a patch.
+/// The part of a patch that fits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShownPatch {
     pub(crate) text: String,
@@ -33,7 +33,7 @@ pub(crate) struct ShownPatch {
     pub(crate) next: Option<usize>,
 }
 
-/// A part of a hunk that is shown as one.
+/// Consecutive lines of a hunk, shown below one header.
 struct HunkPart<'a> {
     function: &'a str,
     lines: Vec<PatchLine<'a>>,

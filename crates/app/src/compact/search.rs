@@ -1,11 +1,11 @@
 //! The compact answer of `context_search`.
 //!
-//! Each result has a header `path:start-end kind Scoped.name score` and, as room allows, one of three
-//! depths: its lines (whole or folded), its head with the lines that match the query best, or its header
-//! alone. The room is shared before anything is written. The code of the best result gets its share. Then
-//! as many results as fit are listed with their heads, because a function that is not listed cannot be
-//! found: the first of a file with a header, the others below it on one line each. Room that is left goes
-//! to lines that match.
+//! Each result has a header `path:start-end kind Scoped.name score`. Below it are its lines, whole or folded,
+//! or its head with the lines that match the query best, or nothing, as room allows.
+//!
+//! The room is spent in three steps. The best result gets a share for its code. Then as many results as fit
+//! are listed with their heads, because a function that is not listed cannot be found: the first of a file
+//! with a header, the others below it on one line each. The rest of the room goes to lines that match.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ pub(crate) struct FoundParts<'a> {
 pub(crate) struct FoundPart {
     /// Path and lines, or a commit.
     pub(crate) source: FoundIn,
-    /// Kind, name and what else a header has behind the place, the score left out.
+    /// The words of the header between the place and the score: kind, name, and what is special about it.
     pub(crate) about: String,
     /// The linked project it is in. Empty for the caller's own.
     pub(crate) project: String,
@@ -69,7 +69,7 @@ impl Default for FoundIn {
 /// Share of the room for the code of the best result, in percent.
 const BODY_PERCENT: usize = 30;
 
-/// Characters of the code of one result that are never exceeded, however much room there is.
+/// Characters of the code of one result, even if there is room for more.
 const MAX_BODY_CHARS: usize = 3_000;
 
 /// The longest single line that is shown.
@@ -78,11 +78,14 @@ const MAX_LINE_CHARS: usize = 140;
 /// Characters of a discovery's text.
 const MAX_DISCOVERY_CHARS: usize = 240;
 
-/// The first files, each of which has a line that matches before any further result is listed.
-const LINED_SECTIONS: usize = 4;
+/// Files that are listed with a matching line from the start. Those after them get one if room is left.
+const MAX_SECTIONS_WITH_LINE: usize = 4;
 
-/// Lines that match, of a result whose code is not shown, if room is left.
-const MORE_LINES: usize = 4;
+/// Matching lines of a result whose code is not shown.
+const MAX_MATCHING_LINES: usize = 4;
+
+/// Characters of the line that counts the results left out.
+const LEFT_OUT_CHARS: usize = 60;
 
 /// Writes the answer within `room` characters.
 pub(crate) fn write(found: &FoundParts<'_>, room: usize) -> String {
@@ -93,8 +96,8 @@ pub(crate) fn write(found: &FoundParts<'_>, room: usize) -> String {
     for notice in &found.notices {
         let _ = writeln!(tail, "note: {notice}");
     }
-    let reserved = length(&tail) + MORE_CHARS;
-    let scored = LineScores::of(found);
+    let reserved = length(&tail) + LEFT_OUT_CHARS;
+    let scored = LineScores::new(found);
     let shown = share_room(found, &scored, room.saturating_sub(reserved));
     let mut text = String::new();
     for (at, section) in shown.iter().enumerate() {
@@ -117,9 +120,6 @@ pub(crate) fn write(found: &FoundParts<'_>, room: usize) -> String {
     cut(text.trim_end(), room, "\n… cut")
 }
 
-/// Characters of the line that counts the results left out.
-const MORE_CHARS: usize = 60;
-
 /// A result with the further results of its file, which need no header.
 struct Section {
     part: usize,
@@ -138,14 +138,14 @@ fn share_room(found: &FoundParts<'_>, scored: &LineScores, room: usize) -> Vec<S
             .iter()
             .position(|section| found.parts[section.part].shares_file_with(one));
         let text = match same_file {
-            Some(_) => one.short(scored, part),
-            None if part == 0 => one.with_body(
+            Some(_) => one.write_row(scored, part),
+            None if part == 0 => one.write_with_code(
                 found.query,
                 (room * BODY_PERCENT / 100).min(MAX_BODY_CHARS),
                 scored,
                 0,
             ),
-            None => one.brief(scored, part, usize::from(sections.len() < LINED_SECTIONS)),
+            None => one.write_brief(scored, part, usize::from(sections.len() < MAX_SECTIONS_WITH_LINE)),
         };
         let cost = length(&text);
         if cost + 1 > left && part > 0 {
@@ -165,21 +165,21 @@ fn share_room(found: &FoundParts<'_>, scored: &LineScores, room: usize) -> Vec<S
             }),
         }
     }
-    fill(found, scored, &mut sections, left);
+    spend_rest(found, scored, &mut sections, left);
     sections
 }
 
 /// Gives the room that is left to lines that match, the best results first, and then to the code of the best.
-fn fill(found: &FoundParts<'_>, scored: &LineScores, sections: &mut [Section], mut left: usize) {
-    for lines in 1..=MORE_LINES {
+fn spend_rest(found: &FoundParts<'_>, scored: &LineScores, sections: &mut [Section], mut left: usize) {
+    for lines in 1..=MAX_MATCHING_LINES {
         for section in sections.iter_mut().skip(1) {
-            let longer = found.parts[section.part].brief(scored, section.part, lines);
+            let longer = found.parts[section.part].write_brief(scored, section.part, lines);
             section.lengthen(longer, &mut left);
         }
     }
     for section in sections {
         let room = (length(&section.text) + left).min(MAX_BODY_CHARS);
-        let longer = found.parts[section.part].with_body(found.query, room, scored, section.part);
+        let longer = found.parts[section.part].write_with_code(found.query, room, scored, section.part);
         section.lengthen(longer, &mut left);
     }
 }
@@ -226,9 +226,9 @@ impl FoundPart {
     }
 
     /// Its lines and its head, or its best line: `551-572: def add_task_queue(self, queue,`.
-    fn short(&self, scored: &LineScores, at: usize) -> String {
+    fn write_row(&self, scored: &LineScores, at: usize) -> String {
         let FoundIn::Code { first, last, .. } = self.source else {
-            return self.brief(scored, at, 0);
+            return self.write_brief(scored, at, 0);
         };
         let row = scored.best_lines(at, 1).first().copied().unwrap_or_default();
         let line = match &self.head {
@@ -243,10 +243,10 @@ impl FoundPart {
     }
 
     /// Header, head, and at most `lines` lines that match.
-    fn brief(&self, scored: &LineScores, at: usize, lines: usize) -> String {
+    fn write_brief(&self, scored: &LineScores, at: usize, lines: usize) -> String {
         let mut text = self.header();
         let FoundIn::Code { first, .. } = self.source else {
-            let _ = writeln!(text, "{}", self.prose());
+            let _ = writeln!(text, "{}", self.shorten_prose());
             return text;
         };
         let mut numbers: Vec<usize> = scored
@@ -281,9 +281,9 @@ impl FoundPart {
     }
 
     /// Header and lines, folded to fit into `room` characters; brief if even that is too long.
-    fn with_body(&self, query: &str, room: usize, scored: &LineScores, at: usize) -> String {
+    fn write_with_code(&self, query: &str, room: usize, scored: &LineScores, at: usize) -> String {
         let FoundIn::Code { first, .. } = self.source else {
-            return self.brief(scored, at, 0);
+            return self.write_brief(scored, at, 0);
         };
         let header = self.header();
         let mut start = header.clone();
@@ -320,11 +320,11 @@ impl FoundPart {
         if length(&start) + length(&body) <= room {
             return start + &body;
         }
-        self.brief(scored, at, MORE_LINES)
+        self.write_brief(scored, at, MAX_MATCHING_LINES)
     }
 
     /// The text of a discovery on one line.
-    fn prose(&self) -> String {
+    fn shorten_prose(&self) -> String {
         let text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
         cut(&text, MAX_DISCOVERY_CHARS, "…")
     }
@@ -339,7 +339,7 @@ struct LineScores {
 }
 
 impl LineScores {
-    fn of(found: &FoundParts<'_>) -> Self {
+    fn new(found: &FoundParts<'_>) -> Self {
         let query = ParsedQuery::of(found.query);
         let matching = |line: &str| -> Vec<usize> {
             let line: HashSet<String> = words(line).into_iter().collect();

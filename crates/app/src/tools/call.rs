@@ -60,8 +60,7 @@ pub(crate) type ReportProgress<'a> = &'a (dyn Fn(Progress) + Sync);
 pub(crate) enum Audience {
     /// A model or a program: the answer keeps to the contract, and has a size limit.
     Client,
-    /// A person at a terminal, who sees it as the tool's `show` lays it out, and can scroll. It may have more
-    /// than the contract's fields.
+    /// A person at a terminal, who can scroll: the answer has no size limit.
     Person,
 }
 

@@ -1,8 +1,8 @@
-//! Files in the compact form, for the tools that read one: the lines that are asked for, folded if a question
-//! says what matters, and named if the client has them.
+//! The compact answer of the tools that read a file. It has the requested lines, folded if a question says
+//! which of them matter. Lines that the client was sent before are only named.
 //!
-//! A whole file that is long is answered with its outline, because agents read long files whole and need a
-//! few lines.
+//! A long file is answered with its outline if the call asks for all of it, because agents read long files
+//! whole and need a few lines.
 //!
 //! The text itself is written by `compact::file` and `compact::outline`.
 
@@ -21,7 +21,7 @@ use super::file_parts::{
     FilePart, LineSpan, PartSource, byte_range, explain_outlines, list_outline, parse_ranges,
 };
 use crate::compact::file::{
-    NumberedText, cut_line, file_header, long_file_header, outline_header, part_header, shown_above,
+    NumberedText, describe_cut_line, file_header, long_file_header, outline_header, part_header, shown_above,
 };
 use crate::compact::outline::{directory_outline, outline};
 use crate::markdown::{inline_to, length};
@@ -29,10 +29,11 @@ use crate::markdown::{inline_to, length};
 /// A whole file with more characters is shown by its outline.
 const MAX_WHOLE_FILE_CHARS: usize = 12_000;
 
-/// Lines with fewer characters are sent even if the client has them: their name would be as long.
+/// Fewer characters are sent again even if the client was sent them before: the line that names them would be
+/// as long.
 pub(crate) const MIN_SKIPPED_CHARS: usize = 200;
 
-/// Bounds of the characters of a folded text. In between it has two fifths of its characters.
+/// A folded text has two fifths of its characters, within these bounds.
 const MIN_FOLDED_CHARS: usize = 1_500;
 const MAX_FOLDED_CHARS: usize = 8_000;
 
@@ -44,9 +45,9 @@ pub(crate) struct CompactRequest<'a> {
     pub(crate) part: FilePart<'a>,
     /// The lines that the tool's own arguments name. `None` for the whole file.
     pub(crate) lines: Option<LineSpan>,
-    /// What the reader looks for; the text is folded.
+    /// A question, for which the text is folded.
     pub(crate) focus: Option<&'a str>,
-    /// Send lines that the client has.
+    /// Send lines even if the client was sent them before.
     pub(crate) again: bool,
 }
 
@@ -67,9 +68,11 @@ pub(crate) fn read_compact(
         FilePart::Symbol(symbol) => vec![source.find_symbol(symbol)?],
         FilePart::Ranges(ranges) => parse_ranges(ranges, lines)?,
         FilePart::Lines => {
-            if request.lines.is_none() && request.focus.is_none() && call.audience == Audience::Client {
+            let is_whole = request.lines.is_none() && request.focus.is_none();
+            let chars = length(source.text);
+            if is_whole && call.audience == Audience::Client && chars > MAX_WHOLE_FILE_CHARS.min(room) {
                 room = room.min(MAX_WHOLE_FILE_CHARS);
-                if let Some(outline) = outline_long_file(source, lines, room) {
+                if let Some(outline) = outline_long_file(source, (lines, chars), room) {
                     return Ok(outline);
                 }
             }
@@ -79,12 +82,12 @@ pub(crate) fn read_compact(
     Ok(show_spans(call, source, request, &spans, room))
 }
 
-/// The outline of a file that is too long to be shown as a whole. `None` if it has no definitions.
-fn outline_long_file(source: &PartSource<'_>, lines: usize, room: usize) -> Option<String> {
+/// The outline of a file that is too long to be shown as a whole, with its number of lines and characters.
+/// `None` if it has no definitions.
+fn outline_long_file(source: &PartSource<'_>, (lines, chars): (usize, usize), room: usize) -> Option<String> {
     const ADVICE: &str = "… read with symbol, ranges or focus";
-    let chars = length(source.text);
     // Without a grammar there are no definitions, and a megabyte of text need not be cut into chunks.
-    if chars <= room || !has_grammar(Language::of_file(source.path, source.text)) {
+    if !has_grammar(Language::of_file(source.path, source.text)) {
         return None;
     }
     let outline = outline_file(source.root, source.path, source.text);
@@ -211,7 +214,8 @@ struct AddedLines {
     is_revealed: bool,
 }
 
-/// Adds as many lines of a file as fit. Of a first line that does not fit, the beginning is shown.
+/// Adds as many lines of a file as fit. If not even the first line of the answer fits, its beginning is
+/// shown.
 fn add_lines(shown: &mut NumberedText, source: &PartSource<'_>, (first, last): LineSpan) -> AddedLines {
     let range = byte_range(source.text, first, last);
     let raw = &source.text[range.clone()];
@@ -223,7 +227,7 @@ fn add_lines(shown: &mut NumberedText, source: &PartSource<'_>, (first, last): L
     {
         let (kept, start) = fit(line, shown.room(), reveal_part);
         shown.add_line_start(first, &start);
-        shown.note(&cut_line(
+        shown.note(&describe_cut_line(
             first,
             length(&line[..kept]),
             length(line),
@@ -239,7 +243,7 @@ fn add_lines(shown: &mut NumberedText, source: &PartSource<'_>, (first, last): L
 /// Lines of a file, folded for a question, as the contract form has them.
 pub(crate) struct FoldedContent {
     pub(crate) content: String,
-    /// Names how many lines are shown.
+    /// Says how many lines are shown.
     pub(crate) notice: String,
     pub(crate) is_revealed: bool,
 }

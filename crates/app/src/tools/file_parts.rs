@@ -13,6 +13,7 @@ use docent_engine::symbols::{FileOutline, FoundSymbol, MAX_OUTLINED_FILES, find_
 use super::budget::{fit, json_length};
 use super::failure::{Failure, FailureKind};
 use super::symbol_entry::{SymbolEntry, show_lines};
+use crate::compact::line_range;
 use crate::compact::outline::OutlineLine;
 use crate::markdown::{inline_to, length};
 
@@ -60,7 +61,7 @@ impl ShownSpans {
     pub(crate) fn list_ranges(&self) -> Vec<String> {
         self.spans
             .iter()
-            .map(|(first, last)| show_span(*first, *last))
+            .map(|(first, last)| line_range(*first, *last))
             .collect()
     }
 }
@@ -170,7 +171,7 @@ impl PartSource<'_> {
                         std::iter::once((cut.shown_last + 1, last)).chain(spans[at + 1..].iter().copied());
                     let rest: Vec<String> = rest
                         .take(MAX_LISTED_RANGES)
-                        .map(|(first, last)| format!("\"{}\"", show_span(first, last)))
+                        .map(|(first, last)| format!("\"{}\"", line_range(first, last)))
                         .collect();
                     shown.cut_notice = Some(format!(
                         "The ranges fit up to line {}; read on with ranges [{}]",
@@ -194,16 +195,7 @@ impl PartSource<'_> {
 /// The line between two ranges of a file.
 fn skipped_line(first: usize, last: usize) -> String {
     let lines = if first == last { "line" } else { "lines" };
-    format!("… {lines} {} left out …\n", show_span(first, last))
-}
-
-/// A range of lines as callers write it.
-fn show_span(first: usize, last: usize) -> String {
-    if first == last {
-        first.to_string()
-    } else {
-        format!("{first}-{last}")
-    }
+    format!("… {lines} {} left out …\n", line_range(first, last))
 }
 
 /// Definitions with their lines: `Row.render (10-20), Table.render (40-60)`.

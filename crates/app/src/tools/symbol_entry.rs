@@ -5,6 +5,7 @@
 use docent_engine::symbols::FoundSymbol;
 use serde::Serialize;
 
+use crate::compact::line_range;
 use crate::markdown::inline_to;
 
 /// Characters of a name, a signature and a line of documentation.
@@ -76,9 +77,5 @@ pub(crate) fn qualify(scope: &str, name: &str) -> String {
 
 /// A range of lines: `10-20`, or `10` for one line.
 pub(crate) fn show_lines(first: u32, last: u32) -> String {
-    if first == last {
-        first.to_string()
-    } else {
-        format!("{first}-{last}")
-    }
+    line_range(first as usize, last as usize)
 }

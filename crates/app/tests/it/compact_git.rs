@@ -125,7 +125,7 @@ fn staged_changes_are_named_where_nothing_else_changed() {
     sandbox.git(&["add", "src/jwt.py"]);
     assert_snapshot!(sandbox.call("git_diff", json!({})), @"
     unstaged changes: no differences
-    … 1 file is staged: staged true shows them: src/jwt.py
+    … 1 staged file, shown with staged true: src/jwt.py
     ");
     assert_snapshot!(sandbox.call("git_diff", json!({ "staged": true })), @"
     staged changes: 1 file, +0 −2

@@ -168,6 +168,14 @@ fn a_long_file_is_answered_with_its_outline() {
 }
 
 #[test]
+fn margins_do_not_count_for_the_length_of_a_file() {
+    let sandbox = sandbox().file("a.txt", "tusk\n".repeat(2_390)).compact();
+    let text = sandbox.call("read_file", json!({ "path": "a.txt" })).text;
+    assert!(text.starts_with("a.txt:1-2390\n1\ttusk\n"), "{text}");
+    assert!(text.ends_with("2390\ttusk"), "{text}");
+}
+
+#[test]
 fn a_long_text_without_definitions_is_cut() {
     let sandbox = sandbox().file("long.txt", "walrus\n".repeat(9_000)).compact();
     let text = sandbox.call("read_file", json!({ "path": "long.txt" })).text;

@@ -538,7 +538,7 @@ fn a_terminal_numbers_the_lines_of_ranges() {
     let sandbox = sandbox().file("a.txt", "one\ntwo\nthree\nfour\n");
     let shown = sandbox.run_on_terminal(&["read", "a.txt", "--ranges", "1", "4", "--color", "never"]);
     assert_snapshot!(shown, @"
-    a.txt:1-4
+    1-4 of 4
     1	one
     … 2 lines 2-3
     4	four

@@ -7,7 +7,7 @@ use tree_sitter::{Node, Tree};
 use crate::chunk;
 use crate::language::Language;
 
-/// What starts on a line, as a set of bits.
+/// The syntax that starts on a line, as a set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LineTraits(u16);
 
@@ -46,7 +46,7 @@ pub(super) struct TextSyntax {
 
 const MAX_SIGNATURE_LINES: usize = 10;
 const MAX_SIGNATURE_CHARS: usize = 600;
-/// Lines after these many characters are data.
+/// Only the start of a longer line is read. Such lines hold data.
 const MAX_READ_LINE_BYTES: usize = 1_000;
 
 pub(super) fn read_lines(text: &str, lines: &[&str], language: Language) -> TextSyntax {
@@ -87,8 +87,8 @@ fn indents_of(lines: &[&str]) -> Vec<usize> {
     indents
 }
 
-/// The text moved to the left, because grammars of indented languages reject an indented first line.
-/// `None` if it starts there.
+/// The text without the indentation of its first line, because grammars of indented languages reject an
+/// indented first line. `None` if that line has no indentation.
 fn without_common_indent(lines: &[&str], indents: &[usize]) -> Option<String> {
     if indents.first() == Some(&0) {
         return None;
@@ -207,7 +207,7 @@ fn add_traits_of_tree(tree: &Tree, traits: &mut [LineTraits]) {
     }
 }
 
-/// What nodes of one kind say about their lines.
+/// The traits that nodes of one kind give to their lines.
 struct NodeMark {
     first_line: LineTraits,
     further_lines: LineTraits,

@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 
 use crate::language::Language;
 
-/// What the reader of a folded text looks for.
+/// The question that a reader of a folded text has, and lines that must not be hidden.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Focus<'a> {
     /// A question, a query or a name. May be empty.

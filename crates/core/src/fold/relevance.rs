@@ -11,7 +11,7 @@ use super::Focus;
 use super::line_syntax::{LineTraits, TextSyntax};
 use crate::text::tokens::{self, ParsedQuery};
 
-/// Coefficients of what starts on a line.
+/// Coefficients of the syntax of a line.
 const TRAITS: [(LineTraits, f64); 9] = [
     (LineTraits::BLANK, 0.55),
     (LineTraits::CLOSING, -0.5),
@@ -36,7 +36,8 @@ const COMMAS: f64 = 0.55;
 const AFTER_BLANK: f64 = 0.6;
 const BEFORE_BLANK: f64 = 0.2;
 const BEFORE_CLOSING: f64 = 0.45;
-/// Comments and texts for a focus on wording, and lines with literals for a focus on messages.
+/// Added to comments and strings if the question is about wording, and to lines with quotes if it is about
+/// messages.
 const WORDING: f64 = 2.2;
 const MESSAGE: f64 = 0.5;
 /// Lines that the caller names outweigh all others.
@@ -52,7 +53,7 @@ const MESSAGE_WORDS: &str = "message text log format string print output";
 /// Only the start of a longer line is compared with the focus.
 const MAX_READ_LINE_BYTES: usize = 1_000;
 const MAX_MATCH: f64 = 3.0;
-/// Longer runs of lines without a blank one are no paragraphs.
+/// A longer run of lines without a blank one does not count as a paragraph: its lines have little in common.
 const MAX_PARAGRAPH_LINES: usize = 25;
 
 pub(super) fn weigh_lines(

@@ -1,4 +1,4 @@
-//! Which lines to show: those with the largest sum of weights within the budget, found by dynamic
+//! The choice of lines: those with the largest sum of weights within the budget, found by dynamic
 //! programming.
 //!
 //! A shown line yields its weight. A hidden line yields a part of its weight that falls with its distance to
@@ -6,7 +6,7 @@
 //! best selection for a price is found in one pass, and a search over prices finds the one that fills the
 //! budget. What then remains is filled line by line.
 
-/// What hidden lines at a distance of 1, 2, … from a shown line yield of their weight.
+/// The share of its weight that a hidden line yields, by its distance from the nearest shown line.
 const NEARBY_YIELD: [f64; MAX_DISTANCE + 1] = [1.0, 0.5, 0.25, 0.2, 0.0, 0.0, 0.0];
 const MAX_DISTANCE: usize = 6;
 const PRICE_STEPS: usize = 30;

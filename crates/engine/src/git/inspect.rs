@@ -15,7 +15,7 @@ use crate::deadline::Deadline;
 #[derive(Clone, Debug)]
 pub struct InspectedCommit {
     pub commit: Commit,
-    /// The message behind the subject.
+    /// The message without its subject.
     pub body: String,
     /// Against the first parent, or against nothing.
     pub diff: Arc<Diff>,
@@ -41,7 +41,7 @@ impl Git {
         })
     }
 
-    /// The messages of commits behind their subjects, in the order of `ids`.
+    /// The messages of commits without their subjects, in the order of `ids`.
     pub fn bodies(&self, ids: &[&str], deadline: &Deadline) -> Result<Vec<String>, GitError> {
         if ids.is_empty() {
             // Without an id, git would list the newest commit.

@@ -14,7 +14,7 @@ use super::{Git, GitError, Repository};
 use crate::deadline::Deadline;
 use crate::files::lossy_text;
 
-/// Changes that are not between the index and the working tree.
+/// Changed files that a diff between the index and the working tree does not show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PendingFiles {
     /// Files in which the index differs from the last commit.

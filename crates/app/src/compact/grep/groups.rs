@@ -64,7 +64,7 @@ struct ShownLines {
     last: usize,
 }
 
-impl<'a> MatchGroup<'a> {
+impl MatchGroup<'_> {
     /// The text of the group. Empty if the answer has none.
     pub(super) fn text(&self) -> &str {
         self.shown_lines().map_or("", |lines| &lines.text)

@@ -48,7 +48,7 @@ pub(super) struct Scan {
     marked: BTreeSet<RepoPath>,
     /// When the scan of all directories began. Changes from then on may be missing from a saved scan.
     began: Option<SystemTime>,
-    /// The directories of an earlier process's scan, and the files that it has indexed.
+    /// The scan that an earlier process saved, and the files that it has indexed.
     earlier: Option<(SavedScan, Vec<RepoPath>)>,
     /// The directories are saved as they are.
     is_saved: bool,

@@ -104,8 +104,8 @@ impl CommitSync {
         self.retry = Some(Instant::now() + HISTORY_RETRY);
     }
 
-    /// Takes the indexed commits for those of the history, if the history has not moved since an earlier
-    /// process had indexed all of it. git then need not run at all.
+    /// Skips the listing of commits if `HEAD` is where it was when an earlier process had indexed the whole
+    /// history. git need not run then.
     fn recall_list(&mut self, shared: &Shared, state: &mut ProjectState) -> Result<(), StoreError> {
         let heads = &state.scan.unwatched.heads;
         if self.listed_for.is_some() {

@@ -140,7 +140,7 @@ fn is_known(call: &Call<'_>, path: &RepoPath, sides: DiffSides<'_>) -> Result<bo
         .map_err(|error| refuse_git(error, "git reference"))
 }
 
-/// Explains an empty diff in the compact form. Changes may be staged, or in files that git does not track.
+/// Explains an empty diff in the compact form, and names staged and untracked files, which it does not show.
 fn explain_compactly(call: &Call<'_>, title: &str, sides: DiffSides<'_>) -> Result<String, Failure> {
     let is_about_work_tree = sides.from.is_none() || sides.to.is_none();
     let mut pending = PendingFiles::default();
