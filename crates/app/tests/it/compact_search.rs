@@ -110,7 +110,7 @@ fn further_functions_of_a_file_take_one_line() {
         format!("def parse_token(text):\n{body}\n\ndef render_token(token):\n{body}\n\ndef drop_token(token):\n{body}"),
     );
     assert_snapshot!(sandbox.call("context_search", json!({ "query": "parse token", "maxChars": 600 })), @"
-    src/tokens.py:1-43 function parse_token 0.67
+    src/tokens.py:1-41 function parse_token 0.67
     1	def parse_token(text):
     	    value = 1
     	    value = 1
@@ -137,7 +137,7 @@ fn further_functions_of_a_file_take_one_line() {
     … 6 lines 35-40
     41	    value = 1
     87-127: def drop_token(token):
-    44-86: def render_token(token):
+    44-84: def render_token(token):
     ");
 }
 

@@ -572,7 +572,7 @@ fn the_rate_limit_is_100_calls_a_minute() {
 fn the_search_command_prints_place_score_and_code() {
     let finished = project().run(&["search", "verify token", "--limit", "1"]);
     assert_snapshot!(finished.stdout, @"
-    src/auth/jwt.ts:1-5 function verifyToken 0.63
+    src/auth/jwt.ts:1-4 function verifyToken 0.63
     1	/** Checks the signature of a token. */
     	export function verifyToken(token: string): Claims {
     	  return jwt.verify(token, SECRET);

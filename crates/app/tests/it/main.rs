@@ -73,6 +73,7 @@ mod resources;
 mod search_docs;
 mod search_uses;
 mod setup;
+mod small_definitions;
 mod tidy;
 mod tidy_modules;
 mod tool_list;

@@ -229,6 +229,71 @@ fn documents_and_data_are_cut_at_headings_and_keys() {
 }
 
 #[test]
+fn a_heading_without_a_text_goes_with_the_section_behind_it() {
+    let check = |text: &str, expected: &[(&str, usize, usize)]| {
+        let chunked = assert_covered(Language::Markdown, text);
+        let shown: Vec<(&str, usize, usize)> = chunked
+            .chunks
+            .iter()
+            .map(|chunk| (chunk.path.as_str(), *chunk.lines.start(), *chunk.lines.end()))
+            .collect();
+        assert_eq!(shown, expected, "{text}");
+    };
+    check(
+        "# A\n\n## B\n\ntext\n\n## C\n\ntext\n",
+        &[("A > B", 1, 5), ("A > C", 7, 9)],
+    );
+    check("A\n===\n\n# B\n\ntext\n\n# C\n", &[("B", 1, 6), ("C", 8, 8)]);
+}
+
+#[test]
+fn small_definitions_are_told_with_the_chunk_around_them() {
+    let nested = |language: Language, text: &str| -> Vec<String> {
+        let chunks = assert_covered(language, text).chunks;
+        let all = chunks.iter().flat_map(|chunk| &chunk.nested);
+        all.map(|one| format!("{} {} {:?}", one.kind.name(), one.path, one.lines))
+            .collect()
+    };
+    let class = "class A:\n    x = 1\n    # Lends a copy.\n    def m(self):\n        def f():\n            pass\n        return f\n";
+    assert_eq!(
+        nested(Language::Python, class),
+        ["method A.m 3..=7", "function A.m.f 5..=6"]
+    );
+    assert_eq!(
+        nested(
+            Language::TypeScript,
+            "interface A {\n  m(): void;\n}\n\ndeclare function f(): void;\n"
+        ),
+        ["method A.m 2..=2"],
+        "a declaration without a body is no definition"
+    );
+}
+
+#[test]
+fn a_definition_keeps_its_id_when_it_becomes_a_chunk() {
+    let method = "    def m(self):\n        return 1\n";
+    let small = chunk(Language::Python, &format!("class A:\n{method}"));
+    let rows = "    x = 1\n".repeat(40);
+    let large = chunk(Language::Python, &format!("class A:\n{rows}{method}"));
+    assert_eq!(small.chunks[0].nested[0].id, id_of(&large, "A.m"));
+}
+
+#[test]
+fn parts_of_a_definition_know_how_many_there_are() {
+    let statements = "    if x {\n        y();\n    }\n".repeat(100);
+    let chunked = chunk(
+        Language::Rust,
+        &format!("fn long() {{\n{statements}}}\n\nfn short() {{}}\n"),
+    );
+    let shown: Vec<(usize, usize)> = chunked
+        .chunks
+        .iter()
+        .map(|chunk| (chunk.part, chunk.parts))
+        .collect();
+    assert_eq!(shown, [(1, 3), (2, 3), (3, 3), (1, 1)]);
+}
+
+#[test]
 fn a_component_wrapped_in_a_call_is_a_function() {
     let text = "/** Lends. */\nexport const Button = React.forwardRef((props, ref) => {\n  return null;\n});\n\nconst all = items.map((x) => x);\n";
     for language in [Language::JavaScript, Language::TypeScriptReact] {

@@ -13,7 +13,7 @@ use crate::store::{ChunkHit, FileChunk, FileChunks, StoredChunk, StoredNested};
 
 /// How well a name is the one that was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum NameMatch {
+enum AskedMatch {
     No,
     OtherSpelling,
     Exact,
@@ -47,14 +47,14 @@ pub(super) fn select_nested_in_file(file: &mut FileChunks, query: &ParsedQuery, 
 fn select_in_hit(mut hit: ChunkHit, query: &ParsedQuery, kinds: &[&'static str]) -> Vec<ChunkHit> {
     let is_wanted = |kind: ChunkKind| kinds.is_empty() || kinds.contains(&kind.name());
     let nested = std::mem::take(&mut hit.chunk.nested);
-    let mut found: Vec<(NameMatch, StoredNested)> = nested
+    let mut found: Vec<(AskedMatch, StoredNested)> = nested
         .into_iter()
         .filter(|one| is_wanted(one.kind))
         .map(|one| (match_name(&query.names, one.name()), one))
         .collect();
     let own = is_wanted(hit.chunk.kind).then(|| match_name(&query.names, hit.chunk.name()));
     let best = found.iter().map(|(matched, _)| *matched).max();
-    let best = best.unwrap_or(NameMatch::No);
+    let best = best.unwrap_or(AskedMatch::No);
     if own.is_some_and(|own| best <= own) {
         found.clear();
     }
@@ -65,23 +65,23 @@ fn select_in_hit(mut hit: ChunkHit, query: &ParsedQuery, kinds: &[&'static str])
         ..hit.clone()
     };
     let mut selected: Vec<ChunkHit> = found.into_iter().map(|(_, one)| around(one)).collect();
-    if own.is_some_and(|own| own > NameMatch::No || selected.is_empty()) {
+    if own.is_some_and(|own| own > AskedMatch::No || selected.is_empty()) {
         selected.insert(0, hit);
     }
     selected
 }
 
-fn match_name(names: &[QueryName], name: &str) -> NameMatch {
+fn match_name(names: &[QueryName], name: &str) -> AskedMatch {
     let match_one = |asked: &QueryName| {
         if asked.written == without_mark(name) {
-            NameMatch::Exact
+            AskedMatch::Exact
         } else if asked.folded == fold_name(name) {
-            NameMatch::OtherSpelling
+            AskedMatch::OtherSpelling
         } else {
-            NameMatch::No
+            AskedMatch::No
         }
     };
-    names.iter().map(match_one).max().unwrap_or(NameMatch::No)
+    names.iter().map(match_one).max().unwrap_or(AskedMatch::No)
 }
 
 impl StoredNested {
