@@ -26,8 +26,8 @@ const MAX_NAMED_CHUNKS: usize = 80;
 /// Best matching commits of each project, whose files gain.
 const MAX_COMMITS: usize = 50;
 
-/// The chunks that match, the best first; why an embedding server, if there is one, did not rerank them; and the
-/// words that were corrected.
+/// The chunks that match, the best first; why an embedding server, if there is one, did not rerank them; and
+/// the words that were corrected.
 type FoundChunks = (Vec<RankedCandidate>, Option<RerankSkipped>, Vec<Correction>);
 
 /// Finds the chunks of all projects.
@@ -74,7 +74,11 @@ pub(super) fn find(
         commit_scores.push(score_files(query, project.index)?);
     }
     let named = |project: usize, chunk: &StoredChunk| reading.named(&places[project], chunk);
-    let ranked = rank(projects, query, hits, &commit_scores, &named, request.weights);
+    let weights = match reading.report {
+        Some(_) => request.weights.for_report(),
+        None => *request.weights,
+    };
+    let ranked = rank(projects, query, hits, &commit_scores, &named, &weights);
     Ok((ranked, rerank_skipped, corrections))
 }
 

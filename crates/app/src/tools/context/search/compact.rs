@@ -12,8 +12,8 @@ const DEFAULT_CHARS: usize = 2_200;
 /// Results that are ranked for an answer whose caller set no limit. Room decides how many are shown.
 pub(super) const DEFAULT_LIMIT: usize = 60;
 
-/// Multiplies each further chunk of a file. The contract form uses 0.5. Here a further function of a listed file
-/// takes one line, so more of them are worth their room (`eval/agent`, functions on the screen).
+/// Multiplies each further chunk of a file. The contract form uses 0.5. Here a further function of a listed
+/// file takes one line, so more of them are worth their room (`eval/agent`, functions on the screen).
 pub(super) const SAME_FILE_PENALTY: f32 = 0.9;
 
 /// Writes the answer.
