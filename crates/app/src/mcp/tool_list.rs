@@ -115,14 +115,14 @@ const SHORT_TOOLS: &[ShortTool] = &[
         name: "context_search",
         about: "Code, docs and recorded decisions that answer a question. Start here.",
         described: &[
-            ("query", "Question, description or name"),
+            ("query", "Question, name, whole issue or stack trace"),
             ("type", "Recorded knowledge only"),
             ("module", ""),
             ("limit", ""),
             ("projectScope", ""),
             ("chunkType", ""),
         ],
-        unlisted: &["format", "explain"],
+        unlisted: &["format", "explain", "details"],
     },
     ShortTool {
         name: "read_file",

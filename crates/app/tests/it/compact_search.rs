@@ -265,7 +265,7 @@ fn max_chars_caps_the_contract_form() {
 fn no_result_names_the_ground() {
     let sandbox = project().compact();
     assert_snapshot!(sandbox.call("context_search", json!({ "query": "zzyzx quuxly" })), @"No match for any of these words. Use grep_codebase to search inside words");
-    assert_snapshot!(sandbox.call("context_search", json!({ "query": "ab" })), @"[isError] Error: Query must be at least 3 characters");
+    assert_snapshot!(sandbox.call("context_search", json!({ "query": "" })), @"[isError] Error: query must have at least 1 character");
 }
 
 #[test]

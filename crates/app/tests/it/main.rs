@@ -69,6 +69,7 @@ mod read_file;
 mod read_file_deps;
 mod read_repo_file;
 mod replaced_root;
+mod reports;
 mod resources;
 mod search_docs;
 mod search_uses;

@@ -189,6 +189,7 @@ fn the_context_tools_have_the_arguments_of_their_contract() {
       path {"type":"string"}
       maxChars {"type":"integer"}
       explain {"type":"boolean"}
+      details {"type":"string"}
     read_file {"type":"object","required":["path"]}
       path {"type":"string","description":"File path relative to project root","minLength":1}
       includeDeps {"type":"boolean","description":"Include level 1 dependencies (imports)","default":false}

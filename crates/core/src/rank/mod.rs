@@ -152,10 +152,14 @@ weights! {
     definition_of_loose_name = 0.4,
     /// Added if the file's stem is a name in the query: `retry.rs` for `Retry`.
     stem_is_name = 0.6,
+    /// Multiplies `similarity` of a report: a vector of a whole issue is about several things.
+    similarity_of_reports = 0.5,
+    /// Replaces `same_file_penalty` for a report, if that is lower: a fix changes one file in several places.
+    same_file_of_reports = 0.8,
     /// Multiplies how surely a report names the definition, by symbol.
-    named_symbol = 0.6,
+    named_symbol = 0.3,
     /// Multiplies how strongly paths and frames of a report point to the file.
-    named_file = 0.6,
+    named_file = 1.0,
     /// Multiplies how strongly a frame points to the lines or the function.
     named_lines = 0.6,
     /// Multiplies the share of a phrase of the query that the chunk has word for word.

@@ -5,12 +5,24 @@ use super::Weights;
 /// How directly a report names a chunk. All 0 for a question that is no report.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NamedSignals {
-    /// As a symbol, from 0 to about 1 ([`crate::report::Report::definition`]).
+    /// As a symbol, from 0 to about 1 ([`crate::report::IssueReport::definition`]).
     pub symbol: f32,
     /// Its file by a path, a module or a frame, and its lines by a frame, from 0 to 1
     /// ([`crate::report::place_scores`]).
     pub file: f32,
     pub lines: f32,
+}
+
+impl Weights {
+    /// The weights for a report, from those for a question.
+    #[must_use]
+    pub fn for_report(self) -> Self {
+        Self {
+            similarity: self.similarity * self.similarity_of_reports,
+            same_file_penalty: self.same_file_penalty.max(self.same_file_of_reports),
+            ..self
+        }
+    }
 }
 
 impl NamedSignals {

@@ -1,8 +1,8 @@
-//! Stack frames and places of files in a text: Python, JavaScript, Java, Kotlin, Go, Rust, Ruby, C#, PHP, and the
-//! `PATH:LINE` that compilers and test runners print.
+//! Stack frames and places of files in a text: Python, JavaScript, Java, Kotlin, Go, Rust, Ruby, C#, PHP, and
+//! the `PATH:LINE` that compilers and test runners print.
 //!
-//! Which of the paths are the project's is not known here. A frame of Java or Kotlin has no path but a package,
-//! which is written as one.
+//! Which of the paths are the project's is not known here. A frame of Java or Kotlin has no path but a
+//! package, which is written as one.
 //!
 //! Invariant: frames of one trace come with the innermost first, whichever way the language prints them.
 
@@ -12,7 +12,8 @@ use regex::{Captures, Regex};
 
 use super::{NamedPlace, PlaceSource};
 
-/// A form of a frame: the pattern has the groups `path`, `line` and `function`, of which the last two may miss.
+/// A form of a frame: the pattern has the groups `path`, `line` and `function`, of which the last two may
+/// miss.
 struct FrameForm {
     pattern: Regex,
     /// The innermost frame is printed last.
@@ -130,8 +131,8 @@ fn last_name(function: &str) -> Option<String> {
     (!is_anonymous || function == name).then(|| name.to_owned())
 }
 
-/// The function of a line of Go (`pkg/path.(*Type).Method(0x1, …)`) or Rust (`3: krate::module::function`), whose
-/// place follows.
+/// The function of a line of Go (`pkg/path.(*Type).Method(0x1, …)`) or Rust (`3: krate::module::function`),
+/// whose place follows.
 fn function_of_line(line: &str) -> Option<String> {
     static GO: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^[\w./-]+\.(?:\(\*?\w+\)\.)?(?P<function>\w+)(?:\.func\d+(?:\.\d+)*)?\([^)]*\)$")

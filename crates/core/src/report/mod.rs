@@ -1,8 +1,8 @@
 //! Reports: an issue, a stack trace or the log of a test, read as a question.
 //!
-//! A report says where to look in several ways: words of its title and prose, names of symbols, paths and frames
-//! of files, and texts that code has word for word. Each is read here as a value. Which paths are files of the
-//! project, and which symbols it defines, is for the caller to find out.
+//! A report says where to look in several ways: words of its title and prose, names of symbols, paths and
+//! frames of files, and texts that code has word for word. Each is read here as a value. Which paths are
+//! files of the project, and which symbols it defines, is for the caller to find out.
 //!
 //! Left out: what trackers and templates add to every report, versions, and links to other places.
 //!
@@ -24,7 +24,7 @@ pub use terms::{Term, select_terms};
 
 /// A report as a question.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct IssueReport {
     /// Its first line.
     pub title: String,
     /// The title and the first prose, for a vector.
@@ -76,7 +76,7 @@ const MAX_SUMMARY_CHARS: usize = 400;
 /// One line with more characters is a report: nobody asks a question this long.
 const MIN_REPORT_CHARS: usize = 300;
 
-impl Report {
+impl IssueReport {
     /// Whether a text is a report and not a question in a line.
     pub fn is_report(text: &str) -> bool {
         let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_report_names_symbols_places_and_messages() {
-        let report = Report::read(REPORT);
+        let report = IssueReport::read(REPORT);
         assert_eq!(report.title, "Walrus.sink() loses its depth");
         let places: Vec<&str> = report
             .places
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn a_question_in_a_line_is_no_report() {
-        assert!(!Report::is_report("how does the walrus sink"));
-        assert!(!Report::is_report("how does\nthe walrus sink"));
-        assert!(Report::is_report(REPORT));
+        assert!(!IssueReport::is_report("how does the walrus sink"));
+        assert!(!IssueReport::is_report("how does\nthe walrus sink"));
+        assert!(IssueReport::is_report(REPORT));
     }
 }

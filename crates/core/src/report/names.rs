@@ -1,7 +1,7 @@
 //! Files, modules and symbols that a line of a report names.
 //!
-//! A name is a symbol if it is in backquotes, is called, or is written like code. A dotted name is a symbol and a
-//! module at once, because only the project's files tell where the module ends.
+//! A name is a symbol if it is in backquotes, is called, or is written like code. A dotted name is a symbol
+//! and a module at once, because only the project's files tell where the module ends.
 
 use std::sync::LazyLock;
 
@@ -140,7 +140,13 @@ fn symbol_of(text: &str, is_quoted: bool, is_in_code: bool) -> Option<(Option<&s
         .filter(|part| !part.is_empty());
     let (name, scope) = (parts.next()?, parts.next());
     let scope = scope.filter(|scope| !matches!(*scope, "self" | "this" | "cls"));
-    let is_name = (3..=MAX_NAME_BYTES).contains(&name.len());
+    let starts_upper = name.starts_with(|c: char| c.is_ascii_uppercase());
+    let min = if (is_called && starts_upper) || (is_quoted && !is_in_code) {
+        1
+    } else {
+        3
+    };
+    let is_name = (min..=MAX_NAME_BYTES).contains(&name.len());
     let looks_named =
         is_called || is_written_like_name(name) || (is_quoted && !is_in_code) || scope.is_some();
     (is_name && looks_named && !is_keyword(name)).then_some((scope, name))

@@ -1,7 +1,7 @@
 //! Phrases of a query: texts that code has word for word, such as an error message or a pasted line.
 //!
-//! A message is written in code with placeholders, so the longest run of words that a text shares with the phrase
-//! counts, not the whole phrase alone.
+//! A message is written in code with placeholders, so the longest run of words that a text shares with the
+//! phrase counts, not the whole phrase alone.
 //!
 //! Invariant: a phrase is compared by its words in lower case, so that quotes and spaces make no difference.
 

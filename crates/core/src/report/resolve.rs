@@ -1,8 +1,8 @@
 //! Places of a report as files of a project.
 //!
 //! A report writes paths of the reporter's machine, so a path means the file that shares the most of its last
-//! parts. A path of several parts that shares its file name alone means another project's file. Paths that fit
-//! several files equally well mean each of them, if they are few.
+//! parts. A path of several parts that shares its file name alone means another project's file. Paths that
+//! fit several files equally well mean each of them, if they are few.
 //!
 //! Invariant: the places depend on the set of files, not on the order in which they are offered.
 

@@ -37,7 +37,8 @@ pub(super) fn read_terms(lines: &[ReportLine<'_>]) -> Vec<Term> {
         let text = without_links(line.text);
         let content = text
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .filter(|word| !(is_prose && is_function_word(word)));
+            .filter(|word| !(is_prose && is_function_word(word)))
+            .filter(|word| !(line.kind == LineKind::Prose && is_evidence_word(word)));
         for word in words(&content.collect::<Vec<_>>().join(" ")) {
             if word.bytes().all(|byte| byte.is_ascii_digit()) {
                 continue;
@@ -83,6 +84,24 @@ pub fn select_terms(terms: &[Term], frequencies: &[u64], total: u64, most: usize
 fn without_links(line: &str) -> String {
     let is_link = |word: &&str| !word.contains("://");
     line.split(' ').filter(is_link).collect::<Vec<_>>().join(" ")
+}
+
+/// Words for what a report is shown by. They would find tests and documents. In a title they are the topic.
+fn is_evidence_word(word: &str) -> bool {
+    [
+        "test",
+        "tests",
+        "tested",
+        "testing",
+        "testcase",
+        "doc",
+        "docs",
+        "documentation",
+        "documented",
+        "readme",
+    ]
+    .iter()
+    .any(|other| other.eq_ignore_ascii_case(word))
 }
 
 /// Words of any English text, and words of any report.

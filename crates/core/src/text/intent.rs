@@ -1,7 +1,8 @@
 //! What kind of files a query asks for: tests, prose or examples. Most queries ask for none of them.
 //!
-//! A word alone is no wish: an issue about a test runner is about code, and "configuration" is a topic of code
-//! more often than a file. So only a phrase that asks for them counts, or the word in a query of few words.
+//! A word alone is no wish: an issue about a test runner is about code, and "configuration" is a topic of
+//! code more often than a file. So only a phrase that asks for them counts, or the word in a query of few
+//! words.
 //!
 //! Invariant: a wish raises nothing by itself. It only spares files of that kind the factor that lowers them.
 
@@ -111,7 +112,7 @@ impl Intent {
         }
     }
 
-    /// The wish of a report: none. Whoever reports an error wants the code behind it.
+    /// The wish of a report: none, because a report is about the code behind an error.
     pub fn of_report() -> Self {
         Self::default()
     }

@@ -77,9 +77,13 @@ pub(super) fn find(
         .iter()
         .map(|(project, hit)| signals.to_input(*project, hit))
         .collect();
-    let scores = score_chunks(query, &inputs, request.weights);
+    let weights = match reading.report {
+        Some(_) => request.weights.for_report(),
+        None => *request.weights,
+    };
+    let scores = score_chunks(query, &inputs, &weights);
     let best = best_files(&inputs, &scores);
-    let relevance = spread_files(&inputs, scores, request.weights);
+    let relevance = spread_files(&inputs, scores, &weights);
     drop(inputs);
 
     let mut files: Vec<BestFile> = Vec::new();
@@ -99,7 +103,7 @@ pub(super) fn find(
         .into_iter()
         .zip(relevance)
         .filter(|((project, hit), _)| !ranked.contains(&(*project, hit.chunk.path.clone())));
-    let inside = rank_inside(query, files, &signals, request);
+    let inside = rank_inside(files, &signals, &weights, request.paths.is_some());
     let mut chunks: Vec<RankedCandidate> = inside
         .into_iter()
         .chain(rest)

@@ -7,11 +7,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use docent_core::rank::RankInput;
 use docent_core::rank::functions::{FileInput, FunctionInput, Spread, rank_functions};
-use docent_core::text::tokens::ParsedQuery;
+use docent_core::rank::{RankInput, Weights};
 
-use super::SearchRequest;
 use super::reading::{ProjectTerms, QueryReading};
 use super::spelling::Correction;
 use crate::index::Index;
@@ -126,10 +124,10 @@ pub(super) fn read_files<'a>(
 
 /// The chunks of the best files, each with its relevance.
 pub(super) fn rank_inside(
-    query: &ParsedQuery,
     files: Vec<BestFile>,
     signals: &ProjectSignals<'_>,
-    request: &SearchRequest<'_>,
+    weights: &Weights,
+    is_limited_to_paths: bool,
 ) -> Vec<((usize, ChunkHit), f64)> {
     let inputs: Vec<FileInput<'_>> = files
         .iter()
@@ -148,12 +146,12 @@ pub(super) fn rank_inside(
                 .collect(),
         })
         .collect();
-    let spread = if request.paths.is_some() && files.len() <= FEW_FILES {
+    let spread = if is_limited_to_paths && files.len() <= FEW_FILES {
         Spread::FewFiles
     } else {
         Spread::ManyFiles
     };
-    let relevance = rank_functions(query, &inputs, spread, request.weights);
+    let relevance = rank_functions(&signals.reading.parsed, &inputs, spread, weights);
     drop(inputs);
     let mut ranked = Vec::new();
     for (file, relevance) in files.into_iter().zip(relevance) {

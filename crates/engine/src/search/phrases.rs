@@ -1,7 +1,7 @@
 //! Phrases of the query in the text of the best candidates: a pasted line, a message of an error.
 //!
-//! The index has no positions of words, which would make it a third larger. So the files of the best candidates
-//! are read, of which most are read for the results anyway.
+//! The index has no positions of words, which would make it a third larger. So the files of the best
+//! candidates are read, of which most are read for the results anyway.
 //!
 //! Left out: phrases in chunks that their words alone do not bring among the candidates that are read.
 

@@ -5,7 +5,7 @@
 
 use docent_core::rank::NamedSignals;
 use docent_core::report::{
-    Phrase, PlaceResolver, Report, ResolvedPlace, phrase_of_line, place_scores, select_terms,
+    IssueReport, Phrase, PlaceResolver, ResolvedPlace, phrase_of_line, place_scores, select_terms,
 };
 use docent_core::text::tokens::ParsedQuery;
 
@@ -24,7 +24,7 @@ const MAX_NAMES: usize = 12;
 pub(super) struct QueryReading {
     /// The question; of a report, its title.
     pub(super) parsed: ParsedQuery,
-    pub(super) report: Option<Report>,
+    pub(super) report: Option<IssueReport>,
     /// Texts that a result may have word for word.
     pub(super) phrases: Vec<Phrase>,
     /// The text that vectors are compared with.
@@ -51,7 +51,7 @@ impl QueryReading {
             Some(details) => format!("{}\n\n{details}", request.query),
             None => request.query.to_owned(),
         };
-        if request.details.is_none() && !Report::is_report(&text) {
+        if request.details.is_none() && !IssueReport::is_report(&text) {
             return Self {
                 parsed: ParsedQuery::of(&text),
                 report: None,
@@ -59,7 +59,7 @@ impl QueryReading {
                 embedded: text,
             };
         }
-        let report = Report::read(&text);
+        let report = IssueReport::read(&text);
         Self {
             parsed: report.title_query(),
             embedded: report.summary.clone(),

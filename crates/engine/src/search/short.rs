@@ -1,7 +1,7 @@
 //! Queries of one or two characters: the definitions of exactly that name, and the files of that stem.
 //!
-//! The index has no words of a single letter, and those of two are in too much. So such a query is a name, spelt as
-//! it is.
+//! The index has no words of a single letter, and those of two are in too much. So such a query is a name,
+//! spelt as it is.
 
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
@@ -15,8 +15,8 @@ use crate::symbols::{NameMatch, SymbolContext, SymbolError, SymbolQuery, find_sy
 /// Longer names are words.
 const MAX_CHARS: usize = 2;
 
-/// The chunks that define the name, and the first of the files that have it. `None` if the query is longer, or if
-/// there are none.
+/// The chunks that define the name, and the first of the files that have it. `None` if the query is longer,
+/// or if there are none.
 pub(super) fn find(
     projects: &[SearchedProject<'_>],
     contexts: &[ProjectContext<'_>],

@@ -1,7 +1,7 @@
 //! Words of a field that a misspelt word may stand for.
 //!
-//! The dictionary is searched with an automaton, so that the time depends on what is similar and not on how many
-//! words there are.
+//! The dictionary is searched with an automaton, so that the time depends on what is similar and not on how
+//! many words there are.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -196,9 +196,17 @@ impl ChunkType {
 /// Words a query that is too short as the contract does.
 pub(super) fn reword_short_query(problems: &[ArgumentProblem], _: &Object) -> Option<Failure> {
     match problems {
-        [problem] if problem.path == ["query"] && problem.kind == ProblemKind::TooShort => Some(
-            Failure::new(FailureKind::Invalid, "Query must be at least 3 characters"),
-        ),
+        // The compact form asks for one character.
+        [problem]
+            if problem.path == ["query"]
+                && problem.kind == ProblemKind::TooShort
+                && problem.message.ends_with("3 characters") =>
+        {
+            Some(Failure::new(
+                FailureKind::Invalid,
+                "Query must be at least 3 characters",
+            ))
+        }
         _ => None,
     }
 }
