@@ -59,19 +59,19 @@ fn the_best_result_has_its_code_and_others_their_lines() {
         .compact()
         .call("context_search", json!({ "query": "retry delivery delay" }));
     assert_snapshot!(answer, @r#"
-    src/delay.py:1-3 function delay_of_retry 0.66
+    src/delay.py:1-3 function delay_of_retry 0.71
     1	def delay_of_retry(attempt):
     	    """Doubles the delay with each attempt."""
     	    return 2 ** attempt
 
-    docs/delivery.md:1-3 block Delivery 0.44
+    docs/delivery.md:1-3 block Delivery 0.50
     1: # Delivery
     3: A message is retried after a delay.
 
     AGENTS.md:3-3 rule guide 2026-01-09 0.40
     Always retry a delivery at most five times.
 
-    src/queue.py:4-30 class Queue 0.10
+    src/queue.py:4-30 class Queue 0.21
     4	class Queue:
     5	    def __init__(self, broker):
     	        self.broker = broker
@@ -110,7 +110,7 @@ fn further_functions_of_a_file_take_one_line() {
         format!("def parse_token(text):\n{body}\n\ndef render_token(token):\n{body}\n\ndef drop_token(token):\n{body}"),
     );
     assert_snapshot!(sandbox.call("context_search", json!({ "query": "parse token", "maxChars": 600 })), @"
-    src/tokens.py:1-41 function parse_token 0.67
+    src/tokens.py:1-41 function parse_token 0.72
     1	def parse_token(text):
     	    value = 1
     	    value = 1
@@ -154,7 +154,7 @@ fn a_part_of_a_function_shows_its_head_and_the_range_of_the_whole() {
         json!({ "query": "finish walrus", "maxChars": 500 }),
     );
     assert_snapshot!(answer, @"
-    src/long.py:241-302 function run_everything part 3 of 3 of 1-302 0.62
+    src/long.py:241-302 function run_everything part 3 of 3 of 1-302 0.68
     1: def run_everything(job):
     241	    step_239()
     	    step_240()
@@ -187,8 +187,8 @@ fn explain_adds_the_ranking() {
         json!({ "query": "delay of retry", "limit": 2, "explain": true, "chunkType": ["function"] }),
     );
     assert_snapshot!(answer, @r#"
-    src/delay.py:1-3 function delay_of_retry 1.33
-    semantic 0.67 × recency 1.50 × module 1.30 × frequency 1.01 = 1.33
+    src/delay.py:1-3 function delay_of_retry 1.42
+    semantic 0.72 × recency 1.50 × module 1.30 × frequency 1.01 = 1.42
     1	def delay_of_retry(attempt):
     	    """Doubles the delay with each attempt."""
     	    return 2 ** attempt
@@ -274,11 +274,11 @@ fn invisible_characters_are_shown() {
         .compact()
         .file("evil.py", "def token():\n    return '\u{202e}hidden'\n");
     let answer = sandbox.call("context_search", json!({ "query": "token hidden" }));
-    assert_snapshot!(answer, @r"
-    evil.py:1-2 function token 0.63
+    assert_snapshot!(answer, @r#"
+    evil.py:1-2 function token 0.69
     1	def token():
     	    return '\u{202E}hidden'
-    ");
+    "#);
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn example_markdown_with_ranking_details() {
     assert_snapshot!(answer, @r#"
     # Search Results for "authentication logic"
 
-    ## Result 1: authenticateUser (src/auth/middleware.ts:3-14) [Score: 0.64]
+    ## Result 1: authenticateUser (src/auth/middleware.ts:3-14) [Score: 0.69]
 
     **Type**: function  
     **Project**: project  
@@ -106,11 +106,11 @@ fn example_markdown_with_ranking_details() {
     ```
 
     **Ranking Details**:
-    - Semantic Score: 0.64
+    - Semantic Score: 0.69
     - Recency Boost: ×1.0 (not accessed in the last 7 days)
     - Module Boost: ×1.0 (not the module being worked in)
     - Frequency Boost: ×1.0 (0 accesses this week)
-    - **Final Score**: 0.64
+    - **Final Score**: 0.69
     "#);
 }
 
@@ -129,7 +129,7 @@ fn example_general_search() {
           "content": "/**\n * Authenticates user by verifying JWT token\n * @throws {UnauthorizedError} If token invalid\n */\nasync function authenticateUser(req: Request, res: Response, next: NextFunction) {\n  const token = req.headers.authorization?.split(' ')[1];\n  if (!token) throw new UnauthorizedError('No token provided');\n\n  const decoded = await verifyToken(token);\n  req.user = await getUserById(decoded.userId);\n  next();\n}",
           "module": "auth",
           "date": "2026-01-09T10:00:00Z",
-          "score": 0.5731,
+          "score": 0.6067,
           "source": "code",
           "path": "src/auth/middleware.ts",
           "startLine": 3,
@@ -140,11 +140,11 @@ fn example_general_search() {
           "language": "typescript",
           "accessesThisWeek": 0,
           "ranking": {
-            "semantic": 0.6522,
+            "semantic": 0.7037,
             "recency": 1.0,
             "module": 1.0,
             "frequency": 1.0,
-            "final": 0.6522
+            "final": 0.7037
           }
         },
         {
@@ -153,7 +153,7 @@ fn example_general_search() {
           "content": "test('authenticates a user by token', () => { authenticateUser(); });",
           "module": "tests",
           "date": "2026-01-09T10:00:00Z",
-          "score": 0.384,
+          "score": 0.4272,
           "source": "code",
           "path": "tests/auth.test.ts",
           "startLine": 1,
@@ -164,11 +164,11 @@ fn example_general_search() {
           "language": "typescript",
           "accessesThisWeek": 0,
           "ranking": {
-            "semantic": 0.4047,
+            "semantic": 0.4565,
             "recency": 1.0,
             "module": 1.0,
             "frequency": 1.0,
-            "final": 0.4047
+            "final": 0.4565
           }
         }
       ],
@@ -572,7 +572,7 @@ fn the_rate_limit_is_100_calls_a_minute() {
 fn the_search_command_prints_place_score_and_code() {
     let finished = project().run(&["search", "verify token", "--limit", "1"]);
     assert_snapshot!(finished.stdout, @"
-    src/auth/jwt.ts:1-4 function verifyToken 0.63
+    src/auth/jwt.ts:1-4 function verifyToken 0.69
     1	/** Checks the signature of a token. */
     	export function verifyToken(token: string): Claims {
     	  return jwt.verify(token, SECRET);

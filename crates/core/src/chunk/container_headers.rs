@@ -1,7 +1,8 @@
-//! Chunks that say nothing by themselves: the line that opens a container, a list of imports, a list of exports.
+//! Chunks that say nothing by themselves: the line that opens a container, a list of imports, a list of
+//! exports.
 //!
-//! They are told from their lines alone, without a grammar. A documentation comment says something, so a chunk
-//! that has one is never a header; a licence and a mark for tools say nothing.
+//! They are told from their lines alone, without a grammar. A documentation comment says something, so a
+//! chunk that has one is never a header; a licence and a mark for tools say nothing.
 //!
 //! Invariant: a chunk that holds a statement, a field or a body is no header.
 
@@ -50,7 +51,8 @@ pub(super) fn reopens(signature: &str) -> bool {
     first.is_some_and(|first| words.contains(&first))
 }
 
-/// The rest of a signature, which is on one line, behind a row of the text. `None` if the row is no part of it.
+/// The rest of a signature, which is on one line, behind a row of the text. `None` if the row is no part of
+/// it.
 fn read_signature<'a>(unread: &'a str, row: &str) -> Option<&'a str> {
     let mut rest = unread;
     // They stand before the node that is the definition.

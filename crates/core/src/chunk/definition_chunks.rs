@@ -122,8 +122,8 @@ impl DefinitionCut<'_> {
                 .any(|&child| self.is_own_chunk(&self.outline.definitions[child], Some(index)))
     }
 
-    /// Adds the rows between two chunks: the head of the enclosing definition, or further rows of it. Rows that
-    /// only close something are in no chunk: they belong to what is around the chunk before them.
+    /// Adds the rows between two chunks: the head of the enclosing definition, or further rows of it. Rows
+    /// that only close something are in no chunk: they belong to what is around the chunk before them.
     fn add_between(&mut self, region: RangeInclusive<usize>, owner: Option<usize>, part: &mut usize) {
         if region.clone().all(|row| only_closes(self.rows.row(row))) {
             return;

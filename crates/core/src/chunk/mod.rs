@@ -50,8 +50,9 @@ pub struct Chunk {
     pub nested: Vec<NestedDefinition>,
     /// Lines, counted from 1.
     pub lines: RangeInclusive<usize>,
-    /// Number of the part, counted from 1, and how many there are, if a definition or section was too long for
-    /// one chunk. Chunks of one file with the same path and kind and more than one part are parts of one thing.
+    /// Number of the part, counted from 1, and how many there are, if a definition or section was too long
+    /// for one chunk. Chunks of one file with the same path and kind and more than one part are parts of one
+    /// thing.
     pub part: usize,
     pub parts: usize,
     /// Only the line that opens a container, only imports, or only exports: it leads to other chunks and says
@@ -326,8 +327,8 @@ fn trim_blank_lines(chunk: &mut Chunk, rows: &Rows<'_>) {
     }
 }
 
-/// Trims each chunk, and sets its id: a hash of its kind, path and signature, or of its text if it has no name.
-/// Chunks that are equal in these are numbered.
+/// Trims each chunk, and sets its id: a hash of its kind, path and signature, or of its text if it has no
+/// name. Chunks that are equal in these are numbered.
 fn finish_chunks(mut chunks: Vec<Chunk>, rows: &Rows<'_>) -> Vec<Chunk> {
     let mut seen: HashMap<u64, u64> = HashMap::new();
     let mut number = |id: Fnv| {

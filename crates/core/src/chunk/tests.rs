@@ -19,8 +19,8 @@ fn languages() -> Vec<Language> {
     grammar::all_languages().chain(sections).collect()
 }
 
-/// Cuts a text and fails unless its chunks follow each other from the first line to the last, with nothing but
-/// blank and closing lines between them.
+/// Cuts a text and fails unless its chunks follow each other from the first line to the last, with nothing
+/// but blank and closing lines between them.
 fn assert_covered(language: Language, text: &str) -> Chunked {
     let chunked = chunk(language, text);
     let rows = Rows::of(text);

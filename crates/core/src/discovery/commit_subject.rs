@@ -181,7 +181,8 @@ impl<'a> CommitSubject<'a> {
             || self.words().next().is_some_and(|first| is_fix_word(&first))
     }
 
-    /// How many words say something about the fault: no names of faults, no numbers, no words of every sentence.
+    /// How many words say something about the fault: no names of faults, no numbers, no words of every
+    /// sentence.
     pub(super) fn count_telling_words(&self) -> usize {
         self.words()
             .filter(|word| {

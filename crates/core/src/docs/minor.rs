@@ -1,5 +1,5 @@
-//! Minor pages: changelogs, templates and fixtures. They have the words of guides, but do not explain them, so
-//! guides stand before them in search results.
+//! Minor pages: changelogs, templates and fixtures. They have the words of guides, but do not explain them,
+//! so guides stand before them in search results.
 
 use crate::path::RepoPath;
 use crate::role::FileRole;

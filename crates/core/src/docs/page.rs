@@ -1,9 +1,9 @@
 //! Pages: markdown cut at its headings into named sections.
 //!
 //! A section is named by the slugs of the headings above it: `guides/retries.md#retries/backoff`. The text
-//! before the first cutting heading is the preamble. A section ends at the next heading of its own or a higher
-//! level. One that is too long is cut at finer headings, and without those between blocks, but never inside a
-//! code block, a table row or a list item. A page that is one section has no name behind the `#`.
+//! before the first cutting heading is the preamble. A section ends at the next heading of its own or a
+//! higher level. One that is too long is cut at finer headings, and without those between blocks, but never
+//! inside a code block, a table row or a list item. A page that is one section has no name behind the `#`.
 //!
 //! [`Markup`] says how headings and blocks are written: markdown, reStructuredText or AsciiDoc.
 //!

@@ -11,7 +11,7 @@
 //! Invariant: the order of files is that of their scores; functions move inside their file's scores only.
 
 use super::fusion::{compare_scores, kind_factor, saturate};
-use super::{RankInput, Weights, signals};
+use super::{NamedSignals, RankInput, Weights, signals};
 use crate::chunk::ChunkKind;
 use crate::text::tokens::ParsedQuery;
 
@@ -34,6 +34,13 @@ pub struct FunctionInput<'a> {
     pub chunk: RankInput<'a>,
     /// By the words of the query: its BM25 score.
     pub word_scores: &'a [f32],
+}
+
+impl FunctionInput<'_> {
+    /// Whether the chunk has a word of the query, or is named by it.
+    fn is_match(&self) -> bool {
+        self.chunk.named != NamedSignals::default() || self.word_scores.iter().any(|score| *score > 0.0)
+    }
 }
 
 /// The relevance of each chunk of the best files, from 0 to 1, in the order given. `None` for a chunk that is
@@ -178,9 +185,12 @@ fn share_score(
         .iter()
         .any(|one| !leads_on(&one.chunk) && !one.chunk.name.is_empty());
     let has_text = chunks.iter().any(|one| !one.chunk.is_container_header);
+    let has_match = chunks.iter().any(FunctionInput::is_match);
     let is_left = |at: usize| {
         let chunk = &chunks[at].chunk;
-        chunk.is_container_header && has_text || leads_on(chunk) && has_other
+        chunk.is_container_header && has_text
+            || leads_on(chunk) && has_other
+            || has_match && !chunks[at].is_match()
     };
     let mut order: Vec<usize> = (0..scores.len()).filter(|at| !is_left(*at)).collect();
     order.sort_by(|&a, &b| compare_scores(f64::from(scores[a]), f64::from(scores[b])));
@@ -224,7 +234,6 @@ fn is_same(one: &RankInput<'_>, other: &RankInput<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::chunk::ChunkKind;
-    use crate::rank::NamedSignals;
 
     fn chunk(name: &str) -> RankInput<'_> {
         RankInput {
@@ -248,8 +257,8 @@ mod tests {
     /// A file by its score and its chunks, each with the scores of the two words.
     type GivenFile<'a> = (f32, &'a [(RankInput<'a>, [f32; 2])]);
 
-    /// The chunks of files that are shown, the best first. Each file is given by its score and its chunks, with the
-    /// scores of the words of the query "alpha beta".
+    /// The chunks of files that are shown, the best first. Each file is given by its score and its chunks,
+    /// with the scores of the words of the query "alpha beta".
     fn ranked(files: &[GivenFile<'_>], spread: Spread) -> Vec<String> {
         let counts: Vec<[usize; 2]> = files
             .iter()

@@ -117,7 +117,8 @@ weights! {
     file_matches = 0.6,
     /// Multiplies chunks that are not functions within their file: a class has the words of all its methods.
     non_function = 0.75,
-    /// Multiplies the lines between definitions within their file: its first comment has the words of all of it.
+    /// Multiplies the lines between definitions within their file: its first comment has the words of all of
+    /// it.
     block = 0.6,
     /// Multiplies each further chunk of a file, once per chunk before it, so that several files are shown.
     same_file_penalty = 0.75,
@@ -183,8 +184,8 @@ pub fn spread_files(candidates: &[RankInput<'_>], mut scores: Vec<f32>, weights:
     scores.into_iter().map(fusion::saturate).collect()
 }
 
-/// The score of each chunk by itself, from 0 up, in the order of `candidates`: the text score, the signals, and
-/// the factors of its file.
+/// The score of each chunk by itself, from 0 up, in the order of `candidates`: the text score, the signals,
+/// and the factors of its file.
 ///
 /// `candidates` must be sorted by [`fusion::compare_chunks`]: sums of floats and ties depend on their order.
 pub fn score_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: &Weights) -> Vec<f32> {

@@ -1,5 +1,5 @@
-//! Words that the tokenizer leaves out: stop words, single letters, and long numbers. They are searched for if
-//! a query has no others, so that `return` and `C` find the pages that are about them.
+//! Words that the tokenizer leaves out: stop words, single letters, and long numbers. They are searched for
+//! if a query has no others, so that `return` and `C` find the pages that are about them.
 
 use super::tokens::is_stop_word;
 

@@ -5,7 +5,8 @@
 //!
 //! 1. `project.rs`: bring the indexes of all projects up to date, and read how their files are used.
 //! 2. `definitions.rs`: the names of the query that a project defines. `chunks.rs`, `discoveries.rs`: find
-//!    candidates in the store, and rank them by `core::rank`; `functions.rs` ranks inside the best files. `uses.rs`:
+//! candidates in the store, and rank them by `core::rank`; `functions.rs` ranks inside the best files.
+//! `uses.rs`:
 //!    if the query asks for the uses of a symbol, the chunks around them.
 //! 3. `merge.rs`: one list of both, cut at the limit, without duplicates.
 //! 4. `reread.rs`: the text of each result from its file as it is now; `surroundings.rs`: the definitions in
@@ -195,12 +196,15 @@ pub fn search(
     }
 
     let mut notices = Vec::from_iter(use_counts.map(SearchNotice::UsesOf));
-    notices.extend(nearest_of);
-    notices.extend(spelling::notice(
-        &found.reading,
-        &found.corrections,
-        &selected.hits,
-    ));
+    if let Some(nearest) = nearest_of {
+        notices.push(nearest);
+    } else {
+        notices.extend(spelling::notice(
+            &found.reading,
+            &found.corrections,
+            &selected.hits,
+        ));
+    }
     notices.extend(notice::collect(
         request,
         &code,

@@ -1,8 +1,8 @@
 //! Definitions inside small chunks: a query that names one, or asks for its kind, gets it by its own lines.
 //!
-//! A class of a few lines is one chunk, because a question about the class is answered by the whole. The store
-//! finds that chunk by the names and kinds of the definitions inside as well. Here the chunk is replaced by
-//! the definition that was asked for, before candidates are ranked.
+//! A class of a few lines is one chunk, because a question about the class is answered by the whole. The
+//! store finds that chunk by the names and kinds of the definitions inside as well. Here the chunk is
+//! replaced by the definition that was asked for, before candidates are ranked.
 //!
 //! Invariant: a chunk that has the name itself is kept, and without a name or a kind in the query all are.
 

@@ -9,7 +9,8 @@ use crate::index::{Freshness, RerankSkipped};
 pub enum SearchNotice {
     /// The query asked for uses of a symbol, and the first results are those that are exact.
     UsesOf(UseCounts),
-    /// No discovery has the words of the query. The results are the nearest of this many that pass its filters.
+    /// No discovery has the words of the query. The results are the nearest of this many that pass its
+    /// filters.
     NearestDiscoveries(usize),
     /// Words that nothing has were searched for as words that they may stand for.
     Corrected(Vec<Correction>),

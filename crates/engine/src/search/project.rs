@@ -96,8 +96,8 @@ pub(super) struct ProjectContext<'a> {
     /// The module that the user works in. `None` for linked projects.
     current_module: Option<String>,
     rules: BoostRules,
-    /// Whether all commits were read once. Until then nothing that depends on commits counts, because it would
-    /// change from one answer to the next.
+    /// Whether all commits were read once. Until then nothing that depends on commits counts, because it
+    /// would change from one answer to the next.
     pub(super) has_history: bool,
 }
 

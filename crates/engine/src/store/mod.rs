@@ -324,8 +324,8 @@ pub struct SectionEntry {
     pub section: StoredSection,
     /// Words, each followed by a space. A word that counts more is repeated.
     pub text: String,
-    /// Words that are on the page, but not in the text that a reader sees: targets of links, attributes, front
-    /// matter. Each once.
+    /// Words that are on the page, but not in the text that a reader sees: targets of links, attributes,
+    /// front matter. Each once.
     pub hidden: String,
     /// Words that the tokenizer leaves out because they are in every text.
     pub common: String,
