@@ -1,4 +1,5 @@
-//! `context_search` asked with a whole issue, a stack trace, misspelt words, a name of one letter, or a line of code.
+//! `context_search` asked with a whole issue, a stack trace, misspelt words, a name of one letter, or a line of
+//! code.
 
 use docent_testkit::{Sandbox, notice};
 use serde_json::{Value, json};
