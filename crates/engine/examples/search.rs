@@ -3,8 +3,8 @@
 //!     search QUESTIONS.jsonl ANSWERS.jsonl CACHE [weight=value …]
 //!
 //! A question is `{"repo", "root", "query"}`, with `"details"` if there are any. An answer has the first ten
-//! results, chunks and discoveries, as
-//! `context_search` shows them. Weights are those of `docent_core::rank::Weights`, by name.
+//! results, chunks and discoveries, as `context_search` shows them. Weights are those of
+//! `docent_core::rank::Weights`, by name.
 
 #![expect(
     clippy::print_stdout,

@@ -18,10 +18,10 @@ fn project() -> Sandbox {
             "src/sea/dive.py",
             "class Q:\n    pass\n\n\ndef descend(animal):\n    if animal.air < MIN_AIR:\n        raise Drowned('The animal cannot dive without %s of air' % MIN_AIR)\n    return animal.position - 1\n",
         )
-        .file("src/sea/table.py", &filler("save_walrus"))
-        .file("src/sea/report.py", &filler("report_walrus"))
+        .file("src/sea/table.py", filler("save_walrus"))
+        .file("src/sea/report.py", filler("report_walrus"))
         .file("src/sea/vault.py", "def encrypted_credentials(user):\n    return seal(user.secret)\n")
-        .file("tests/test_walrus.py", &filler("test_save_walrus"))
+        .file("tests/test_walrus.py", filler("test_save_walrus"))
 }
 
 const ISSUE: &str = "Saving a walrus table fails in the test\n\n<!-- Thanks for your report! -->\nWe save the walrus with its depth to the table, as in the example of the docs.\n\n\
@@ -101,7 +101,7 @@ fn a_line_of_code_finds_its_function_first() {
     }
     sandbox = sandbox.file(
         "src/long.py",
-        &format!("def surface(animal):\n{long}    if animal.position < MIN_AIR and not animal.air:\n        return None\n{long}"),
+        format!("def surface(animal):\n{long}    if animal.position < MIN_AIR and not animal.air:\n        return None\n{long}"),
     );
     let answer = sandbox.search("if animal.position < MIN_AIR and not animal.air:");
     assert_eq!(first(&answer), "surface", "{answer}");

@@ -156,7 +156,11 @@ weights! {
     /// Multiplies `similarity` of a report: a vector of a whole issue is about several things.
     similarity_of_reports = 0.5,
     /// Replaces `same_file_penalty` for a report, if that is lower: a fix changes one file in several places.
-    same_file_of_reports = 0.8,
+    same_file_of_reports = 0.95,
+    /// Replaces `first_files` for a report, if that is higher.
+    first_files_of_reports = 4.0,
+    /// Replaces `closeness` for a report, if that is higher: its functions are close to each other in words.
+    closeness_of_reports = 0.7,
     /// Multiplies how surely a report names the definition, by symbol.
     named_symbol = 0.3,
     /// Multiplies how strongly paths and frames of a report point to the file.

@@ -20,6 +20,9 @@ impl Weights {
         Self {
             similarity: self.similarity * self.similarity_of_reports,
             same_file_penalty: self.same_file_penalty.max(self.same_file_of_reports),
+            first_files: self.first_files.min(self.first_files_of_reports),
+            closeness: self.closeness.min(self.closeness_of_reports),
+            file_rarity: 1.0,
             ..self
         }
     }

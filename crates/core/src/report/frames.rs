@@ -146,7 +146,7 @@ fn function_of_line(line: &str) -> Option<String> {
         return Some(found["function"].to_owned());
     }
     let found = RUST.captures(line)?;
-    let is_part = |part: &&str| !part.starts_with('{') && !(part.len() == 17 && part.starts_with('h'));
+    let is_part = |part: &&str| !part.starts_with('{') && (part.len() != 17 || !part.starts_with('h'));
     found["path"].rsplit("::").find(is_part).and_then(last_name)
 }
 

@@ -43,8 +43,8 @@ struct LineReader {
     fence: Option<Fence>,
     /// Below a heading about versions or the environment.
     in_environment: bool,
-    /// The line before was of a stack trace or of a log.
-    in_output: bool,
+    /// `None` before the first line and after an empty one.
+    kind_before: Option<LineKind>,
 }
 
 struct Fence {
@@ -60,7 +60,7 @@ impl LineReader {
         let line = self.without_comment(line)?;
         let trimmed = line.trim();
         if trimmed.is_empty() {
-            self.in_output = false;
+            self.kind_before = None;
             return None;
         }
         if let Some(marker) = ["```", "~~~"]
@@ -108,7 +108,7 @@ impl LineReader {
             }
             self.in_environment = false;
         }
-        self.in_output = kind == LineKind::Output;
+        self.kind_before = Some(kind);
         Some(ReportLine { kind, text: trimmed })
     }
 
@@ -146,7 +146,8 @@ impl LineReader {
     }
 
     fn kind_of(&self, line: &str, trimmed: &str) -> LineKind {
-        if is_output(trimmed) || (self.in_output && line.starts_with([' ', '\t'])) {
+        if is_output(trimmed) || (self.kind_before == Some(LineKind::Output) && line.starts_with([' ', '\t']))
+        {
             LineKind::Output
         } else if is_code(trimmed) {
             LineKind::Code

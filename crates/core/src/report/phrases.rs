@@ -26,19 +26,25 @@ pub struct Phrase {
     words: Vec<String>,
     /// How sure it is that the text is somebody's code or message.
     pub weight: f32,
+    /// Shorter runs do not count.
+    min_run: usize,
 }
 
 impl Phrase {
     /// `None` if the text is too short to be more than chance.
     pub fn new(text: &str, weight: f32) -> Option<Self> {
         let words: Vec<String> = raw_words(text).take(MAX_WORDS).collect();
-        (words.len() >= MIN_RUN).then_some(Self { words, weight })
+        (words.len() >= MIN_RUN).then_some(Self {
+            words,
+            weight,
+            min_run: MIN_RUN,
+        })
     }
 
     /// How much of the phrase a text has in one run, from 0 to 1. 0 for a run that may be chance.
     pub fn share_in(&self, text_words: &[String]) -> f32 {
         let run = longest_run(&self.words, text_words);
-        if run.len() < MIN_RUN || !run.iter().any(|word| word.len() > 4) {
+        if run.len() < self.min_run || !run.iter().any(|word| word.len() > 4) {
             return 0.0;
         }
         let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
@@ -111,7 +117,9 @@ pub(super) fn read_phrases(lines: &[ReportLine<'_>]) -> Vec<Phrase> {
 pub fn phrase_of_line(text: &str) -> Option<Phrase> {
     /// Shorter questions have runs of words in common with much that they are not about.
     const MIN_WORDS: usize = 5;
-    let phrase = Phrase::new(text, 1.0)?;
+    let mut phrase = Phrase::new(text, 1.0)?;
+    // A question shares a few words in a row with many texts; a pasted line shares most of them.
+    phrase.min_run = MIN_RUN.max(phrase.words.len() * 7 / 10);
     (phrase.words.len() >= MIN_WORDS).then_some(phrase)
 }
 

@@ -175,7 +175,9 @@ mod tests {
             source,
         }];
         let mut resolver = PlaceResolver::new(&places);
-        files.iter().for_each(|file| resolver.offer(file));
+        for file in files {
+            resolver.offer(file);
+        }
         let found: Vec<String> = resolver.finish().into_iter().map(|place| place.path).collect();
         assert_eq!(found, expected, "{path}");
     }

@@ -26,12 +26,15 @@ const MAX_INSTEAD: usize = 2;
 /// The weight of a word that stands for another.
 const CORRECTED_WEIGHT: f32 = 0.6;
 
+/// The words of a query, their weights (none if all count alike), and what was corrected.
+type CorrectedWords = (Vec<String>, Vec<f32>, Vec<Correction>);
+
 /// The words of a query with their weights; a word that nothing has is replaced by those it may stand for.
 pub(super) fn correct(
     query: &ParsedQuery,
     written: &str,
     index: &Index,
-) -> Result<(Vec<String>, Vec<f32>, Vec<Correction>), StoreError> {
+) -> Result<CorrectedWords, StoreError> {
     let (frequencies, chunks) = index.count_words(&query.words)?;
     // A whole identifier is found by its parts, and a name by its definition.
     let is_joined = |word: &str| query.names.iter().any(|name| name.folded == word);
