@@ -4,10 +4,10 @@
 //! [`search`] reads top to bottom, and no step goes back:
 //!
 //! 1. `project.rs`: bring the indexes of all projects up to date, and read how their files are used.
-//! 2. `definitions.rs`: the names of the query that a project defines. `chunks.rs`, `discoveries.rs`: find
-//! candidates in the store, and rank them by `core::rank`; `functions.rs` ranks inside the best files.
-//! `uses.rs`:
-//!    if the query asks for the uses of a symbol, the chunks around them.
+//! 2. `reading.rs`: the query, a question or a report; `definitions.rs`: the names of it that a project
+//!    defines. `chunks.rs`, `discoveries.rs`: find candidates in the store, and rank them by `core::rank`;
+//!    `functions.rs` ranks inside the best files. `phrases.rs` raises what has a phrase word for word.
+//!    `uses.rs`, `short.rs`: the chunks around the uses of a symbol, and those that a short name names.
 //! 3. `merge.rs`: one list of both, cut at the limit, without duplicates.
 //! 4. `reread.rs`: the text of each result from its file as it is now; `surroundings.rs`: the definitions in
 //!    and around it.
@@ -172,7 +172,6 @@ pub fn search(
         request.weights.phrase,
     );
     let (chunks, discoveries) = (found.chunks.len(), found.discoveries.len());
-    let mut found = found;
     let mut nearest_of = None;
     if let (None, Some(kinds @ [_, ..]), 0) = (request.chunks, request.discoveries, discoveries) {
         let nearest = discoveries::find_nearest(&contexts, kinds, request)?;
