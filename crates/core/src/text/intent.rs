@@ -7,7 +7,10 @@
 //! Invariant: a wish raises nothing by itself. It only spares files of that kind the factor that lowers them.
 
 /// The kinds of files that a query asks for.
-#[expect(clippy::struct_excessive_bools, reason = "a set of kinds, each asked for or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a set of kinds, each asked for or not"
+)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Intent {
     pub tests: bool,
