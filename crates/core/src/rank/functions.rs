@@ -12,7 +12,6 @@
 
 use super::fusion::{compare_scores, kind_factor, saturate};
 use super::{NamedSignals, RankInput, Weights, signals};
-use crate::chunk::ChunkKind;
 use crate::text::tokens::ParsedQuery;
 
 /// One of the best files, with its chunks.
@@ -58,12 +57,7 @@ pub fn rank_functions(
             .chunks
             .first()
             .map_or(1.0, |one| signals::role_factor(query, one.chunk.path, weights));
-        let of_names = if query.is_name {
-            weights.similarity_of_names
-        } else {
-            1.0
-        };
-        file.score + weights.file_coverage * of_names * role * coverage / best
+        file.score + weights.file_coverage * weights.name_factor(query) * role * coverage / best
     };
     let scores: Vec<f32> = files.iter().zip(coverages).map(score).collect();
     let limit = match spread {
@@ -141,16 +135,10 @@ fn score_inside(query: &ParsedQuery, file: &FileInput<'_>, weights: &Weights) ->
         file.chunks.iter().map(number).fold(f32::MIN_POSITIVE, f32::max)
     };
     let (max_words, max_similarity) = (max(&words), max(&|one| one.chunk.similarity));
-    let similarity_weight = weights.function_similarity
-        * if query.is_name {
-            weights.similarity_of_names
-        } else {
-            1.0
-        };
+    let similarity_weight = weights.function_similarity * weights.name_factor(query);
     let score = |one: &FunctionInput<'_>| {
-        let min_ratio = weights.min_similarity_ratio;
-        let similarity = (one.chunk.similarity / max_similarity - min_ratio) / (1.0 - min_ratio);
-        let mut score = words(one) / max_words + similarity_weight * similarity.max(0.0);
+        let similarity = weights.similarity_score(one.chunk.similarity, max_similarity);
+        let mut score = words(one) / max_words + similarity_weight * similarity;
         score += weights.function_name * signals::name_match(query, one.chunk.name);
         score += signals::definition(query, &one.chunk, weights);
         score *= signals::inline_test_factor(query, &one.chunk, weights);
@@ -180,7 +168,7 @@ fn share_score(
     weights: &Weights,
 ) -> Vec<Share> {
     // The top of a file has the words of its topic, and says nothing that a definition below does not show.
-    let leads_on = |chunk: &RankInput<'_>| chunk.is_container_header || is_top_of_file(chunk);
+    let leads_on = |chunk: &RankInput<'_>| chunk.is_container_header || chunk.is_top_of_file();
     let has_other = chunks
         .iter()
         .any(|one| !leads_on(&one.chunk) && !one.chunk.name.is_empty());
@@ -217,11 +205,6 @@ fn share_score(
         penalty *= same_file_penalty;
     }
     shares
-}
-
-/// Whether a chunk is what stands above the first definition: documentation and imports.
-fn is_top_of_file(chunk: &RankInput<'_>) -> bool {
-    chunk.kind == ChunkKind::Module && chunk.name.is_empty()
 }
 
 /// Whether two chunks are parts of one definition.

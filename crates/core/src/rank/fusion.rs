@@ -44,16 +44,10 @@ pub(super) fn fuse_text_scores(
     let max =
         |number: fn(&RankInput<'_>) -> f32| candidates.iter().map(number).fold(f32::MIN_POSITIVE, f32::max);
     let (max_bm25, max_similarity) = (max(|one| one.bm25), max(|one| one.similarity));
-    let similarity_weight = weights.similarity
-        * if query.is_name {
-            weights.similarity_of_names
-        } else {
-            1.0
-        };
+    let similarity_weight = weights.similarity * weights.name_factor(query);
     let fuse = |one: &RankInput<'_>| {
-        let min_ratio = weights.min_similarity_ratio;
-        let similarity = (one.similarity / max_similarity - min_ratio) / (1.0 - min_ratio);
-        weights.words * one.bm25 / max_bm25 + similarity_weight * similarity.max(0.0)
+        let similarity = weights.similarity_score(one.similarity, max_similarity);
+        weights.words * one.bm25 / max_bm25 + similarity_weight * similarity
     };
     let scores: Vec<f32> = candidates.iter().map(fuse).collect();
     let best = scores.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
@@ -99,8 +93,7 @@ pub(super) fn prefer_functions(
 pub(super) fn kind_factor(candidate: &RankInput<'_>, weights: &Weights) -> f32 {
     match candidate.kind {
         ChunkKind::Function | ChunkKind::Method => 1.0,
-        // The top of a file.
-        ChunkKind::Module if candidate.name.is_empty() => weights.block,
+        ChunkKind::Module if candidate.is_top_of_file() => weights.block,
         ChunkKind::Class | ChunkKind::Interface | ChunkKind::Type | ChunkKind::Module | ChunkKind::Block => {
             weights.non_function
         }

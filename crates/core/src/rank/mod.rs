@@ -76,6 +76,13 @@ pub struct RankInput<'a> {
     pub named: NamedSignals,
 }
 
+impl RankInput<'_> {
+    /// Whether the chunk is what stands above the first definition: documentation and imports.
+    fn is_top_of_file(&self) -> bool {
+        self.kind == ChunkKind::Module && self.name.is_empty()
+    }
+}
+
 /// Declares each weight once: its field, its default, and its name for programs that tune it.
 macro_rules! weights {
     ($($(#[$comment:meta])* $name:ident = $default:literal,)*) => {
@@ -179,6 +186,24 @@ weights! {
     older_version = 0.7,
     /// Multiplies chunks of examples and of vendored or legacy code, which resemble the project's own code.
     example = 0.5,
+}
+
+impl Weights {
+    /// The factor of what does not define the queried name: lower if the query is a name, which asks for its
+    /// definition.
+    fn name_factor(&self, query: &ParsedQuery) -> f32 {
+        if query.is_name {
+            self.similarity_of_names
+        } else {
+            1.0
+        }
+    }
+
+    /// The score of a similarity, from 0 to 1, relative to the best one.
+    fn similarity_score(&self, similarity: f32, best: f32) -> f32 {
+        let min_ratio = self.min_similarity_ratio;
+        ((similarity / best - min_ratio) / (1.0 - min_ratio)).max(0.0)
+    }
 }
 
 /// The relevance of each chunk by its score, from 0 to 1, where further chunks of a file are lowered.

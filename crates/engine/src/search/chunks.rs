@@ -47,7 +47,7 @@ pub(super) fn find(
         let terms = reading.terms(project.index)?;
         signals.add(terms, score_files(query, project)?);
     }
-    let question = |at: usize| ChunkQuery {
+    let to_question = |at: usize| ChunkQuery {
         words: &signals.terms[at].words,
         weights: &signals.terms[at].weights,
         names: &signals.terms[at].names,
@@ -59,13 +59,14 @@ pub(super) fn find(
         vector: projects[at].index.embedder().embed(&reading.embedded),
         limit: MAX_CHUNKS,
     };
+    let questions: Vec<ChunkQuery<'_>> = (0..projects.len()).map(to_question).collect();
     let reranker = Reranker { reading, request };
     let mut hits: Vec<(usize, ChunkHit)> = Vec::new();
     let mut rerank_skipped = None;
     for (at, project) in projects.iter().enumerate() {
-        let question = question(at);
-        let mut found = find_with_definitions(project.index, query, &question, request)?;
-        add_named_files(project.index, &question, &signals.terms[at].places, &mut found)?;
+        let question = &questions[at];
+        let mut found = find_with_definitions(project.index, query, question, request)?;
+        add_named_files(project.index, question, &signals.terms[at].places, &mut found)?;
         rerank_skipped = reranker
             .rerank(project.index, found.iter_mut())
             .or(rerank_skipped);
@@ -89,7 +90,7 @@ pub(super) fn find(
     let mut files: Vec<BestFile> = Vec::new();
     for (at, project) in projects.iter().enumerate() {
         let of_project = best.iter().filter(|((of, _), _)| *of == at);
-        let mut found = read_files(project.index, &question(at), of_project)?;
+        let mut found = read_files(project.index, &questions[at], of_project)?;
         let chunks = found.iter_mut().flat_map(|file| &mut file.found.chunks);
         let of_chunks = chunks.map(|one| &mut one.hit);
         rerank_skipped = reranker.rerank(project.index, of_chunks).or(rerank_skipped);

@@ -5,7 +5,6 @@
 //!
 //! Left out: names that many files define, because none of them is the definition.
 
-use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::text::names::possible_names;
 use docent_core::text::tokens::ParsedQuery;
@@ -65,9 +64,7 @@ pub(super) fn find_definitions(
             let Ok(parsed) = RepoPath::parse(&path) else {
                 continue;
             };
-            let is_wanted = request.module.is_none_or(|module| module_of(&parsed) == module)
-                && request.paths.is_none_or(|paths| paths.accepts(&parsed));
-            if is_wanted && !paths.contains(&path) {
+            if request.accepts(&parsed) && !paths.contains(&path) {
                 paths.push(path);
             }
         }

@@ -43,6 +43,8 @@ pub use uses::UseCounts;
 
 use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
+use docent_core::module::module_of;
+use docent_core::path::RepoPath;
 use docent_core::rank::Weights;
 use docent_core::rank::boosts::{BoostRules, Boosts, Usage};
 use jiff::Timestamp;
@@ -84,6 +86,14 @@ pub struct SearchRequest<'a> {
     /// Called with the progress of indexing during a wait.
     pub report: &'a (dyn Fn(Progress) + Sync),
     pub clock: Clock,
+}
+
+impl SearchRequest<'_> {
+    /// Whether files of this path are searched.
+    fn accepts(&self, path: &RepoPath) -> bool {
+        self.module.is_none_or(|module| module_of(path) == module)
+            && self.paths.is_none_or(|paths| paths.accepts(path))
+    }
 }
 
 /// The results of a search, and what they may miss.

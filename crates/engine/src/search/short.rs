@@ -3,7 +3,6 @@
 //! The index has no words of a single letter, and those of two are in too much. So such a query is a name,
 //! spelt as it is.
 
-use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 
 use super::project::{ProjectContext, SearchedProject};
@@ -41,9 +40,7 @@ pub(super) fn find(
         })?;
         let mut files = ChunkedFiles::new(project.root);
         for (path, line) in places {
-            let is_wanted = request.module.is_none_or(|module| module_of(&path) == module)
-                && request.paths.is_none_or(|paths| paths.accepts(&path));
-            if found.len() >= request.limit || !is_wanted {
+            if found.len() >= request.limit || !request.accepts(&path) {
                 continue;
             }
             if let Some(chunk) = files.chunk_at(&path, line)

@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 
 use docent_core::chunk::{Chunk, Rows, chunk};
 use docent_core::language::Language;
-use docent_core::module::module_of;
 use docent_core::path::RepoPath;
 use docent_core::symbols::{AskedUses, ReferenceRole, SymbolQuestion, parse_question};
 
@@ -78,9 +77,11 @@ pub(super) fn answer(
             if answer.chunks.len() == request.limit {
                 break;
             }
-            let is_wanted = request.module.is_none_or(|module| module_of(path) == module)
-                && request.paths.is_none_or(|paths| paths.accepts(path));
-            let Some(found) = is_wanted.then(|| files.chunk_at(path, line)).flatten() else {
+            let Some(found) = request
+                .accepts(path)
+                .then(|| files.chunk_at(path, line))
+                .flatten()
+            else {
                 continue;
             };
             if (kinds.is_empty() || kinds.contains(&found.kind))
