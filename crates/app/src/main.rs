@@ -15,6 +15,7 @@ mod overview;
 mod project;
 mod session;
 mod settings;
+mod shell;
 mod terminal;
 mod tools;
 

@@ -21,6 +21,7 @@ pub mod path;
 pub mod rank;
 pub mod report;
 pub mod role;
+pub mod shell;
 pub mod symbols;
 pub mod text;
 mod yaml;

@@ -1,0 +1,78 @@
+//! Shell commands that docent can answer: `grep`, `rg`, `find`, `git log` and their kin, as values.
+//!
+//! A command is understood down to its last flag and operand, or refused: [`understand`] serves both
+//! `docent rewrite`, which decides by it, and `docent sh`, which runs what it returns. No command is run and no
+//! path is looked up here.
+//!
+//! Invariant: a flag that is not known refuses the command; none is ever skipped.
+
+pub mod filter;
+pub mod find;
+pub mod git;
+pub mod search;
+
+pub use filter::OutputFilter;
+
+/// A word of a command after quotes and escapes were removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    pub text: String,
+    /// The shell replaces the word by others before the command sees it: it has an unquoted glob or `~`. Such a
+    /// word can be an operand, but never a flag or a pattern.
+    pub expands: bool,
+}
+
+/// A command that docent answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// `grep`, `egrep`, `fgrep`, `rg`, `git grep`, `ag`.
+    Search(search::SearchRequest),
+    /// `find`, `fd`, `ls -R`, `tree`.
+    Find(find::FindRequest),
+    /// `git log`, `git show`, `git diff`, `git blame`, `git status`.
+    Git(git::GitRequest),
+}
+
+/// Why a command is left to the program itself. `docent gain` counts these.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("docent does not know the program")]
+    Program,
+    #[error("the flag {0} is not answered")]
+    Flag(String),
+    #[error("the pattern is not answered: {0}")]
+    Pattern(String),
+    #[error("{0}")]
+    Form(&'static str),
+}
+
+impl Word {
+    pub fn literal(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            expands: false,
+        }
+    }
+}
+
+/// Reads a command, its program first. `git grep` and the other commands of git are two words.
+pub fn understand(words: &[Word]) -> Result<Request, Refusal> {
+    let [program, arguments @ ..] = words else {
+        return Err(Refusal::Program);
+    };
+    match program.text.as_str() {
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" => {
+            search::understand(&program.text, arguments).map(Request::Search)
+        }
+        "find" | "fd" | "fdfind" | "ls" | "tree" => {
+            find::understand(&program.text, arguments).map(Request::Find)
+        }
+        "git" => match arguments {
+            [command, rest @ ..] if command.text == "grep" => {
+                search::understand("git grep", rest).map(Request::Search)
+            }
+            _ => git::understand(arguments).map(Request::Git),
+        },
+        _ => Err(Refusal::Program),
+    }
+}
