@@ -19,6 +19,7 @@ mod progress;
 mod reference;
 mod sessions;
 mod setup;
+mod shell;
 mod tool_command;
 mod trust;
 
@@ -39,6 +40,10 @@ const ABOUT: &str = "A guide to your project, for coding agents and for you";
 
 /// Reads the command line and runs its command.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some(outcome) = shell::run_fast(&arguments) {
+        return outcome;
+    }
     let tools = tools::all();
     let matches = command(&tools).get_matches();
     let colour = Colour::parse(matches.get_one::<String>("color").expect("it has a default"));
@@ -200,6 +205,7 @@ fn command(tools: &[Tool]) -> Command {
         .subcommand(bench::command())
         .subcommands(links::commands())
         .subcommands(sessions::commands())
+        .subcommands(shell::commands())
         .subcommand(Command::new("config").about("Show every setting, its value and where that came from"))
         .subcommands(reference_commands())
 }

@@ -1,29 +1,31 @@
 //! `docent sh PROGRAM ARGS…`: answers a shell command as its program would, in fewer characters.
 //!
-//! Each program family has a file here that runs a request and writes the answer.
+//! Each program family has a file here that runs a request and writes the answer. `rewrite` puts `docent sh`
+//! before the commands of a line that it answers.
 //!
 //! Invariant: nothing is written to the project, and no program but git is run.
 
 pub(crate) mod find;
 pub(crate) mod git;
+pub(crate) mod rewrite;
 pub(crate) mod search;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use docent_core::shell::OutputFilter;
+use docent_core::shell::{OutputFilter, Refusal, Request, Word, split_words, understand};
+
+/// Characters that a shortened answer may have.
+const DEFAULT_BUDGET_CHARS: usize = 4_000;
 
 /// Where and how a command is answered.
 pub(crate) struct ShellContext {
     /// The directory that relative operands start from.
     pub(crate) directory: PathBuf,
-    /// The project's directory: the git root around `directory`, or `directory` itself.
-    pub(crate) root: PathBuf,
     /// Filters that followed the command in its pipeline, in order.
     pub(crate) filters: Vec<OutputFilter>,
     /// Characters that a shortened answer may have.
     pub(crate) budget: usize,
-    /// Print exactly what the program prints, unshortened.
-    pub(crate) is_plain: bool,
 }
 
 /// The answer to a command.
@@ -34,4 +36,57 @@ pub(crate) struct ShellAnswer {
     pub(crate) status: u8,
     /// Characters that the program itself would have printed, behind its filters.
     pub(crate) plain_chars: u64,
+}
+
+/// A command line of `docent sh`: filters of the pipeline, each after `--then`, and the command.
+#[derive(Debug)]
+struct ShellCommand {
+    filters: Vec<OutputFilter>,
+    request: Request,
+}
+
+impl ShellCommand {
+    fn parse(arguments: &[OsString]) -> Result<Self, Refusal> {
+        let mut words = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let text = argument.to_str().ok_or(Refusal::Form("a word is not UTF-8"))?;
+            words.push(Word::literal(text));
+        }
+        let mut filters = Vec::new();
+        let mut rest = words.as_slice();
+        while let [option, filter, others @ ..] = rest
+            && option.text == "--then"
+        {
+            filters.push(OutputFilter::understand(&split_words(&filter.text)?)?);
+            rest = others;
+        }
+        Ok(Self {
+            filters,
+            request: understand(rest)?,
+        })
+    }
+}
+
+/// Runs `docent sh` with the arguments behind `sh`.
+pub(crate) fn run(arguments: &[OsString]) -> anyhow::Result<ShellAnswer> {
+    let command = match ShellCommand::parse(arguments) {
+        Ok(command) => command,
+        Err(refusal) => {
+            return Ok(ShellAnswer {
+                err: format!("docent sh: {refusal}. Run the program itself\n").into_bytes(),
+                status: 2,
+                ..ShellAnswer::default()
+            });
+        }
+    };
+    let context = ShellContext {
+        directory: std::env::current_dir()?,
+        filters: command.filters,
+        budget: DEFAULT_BUDGET_CHARS,
+    };
+    match &command.request {
+        Request::Search(request) => search::answer(request, &context),
+        Request::Find(request) => find::answer(request, &context),
+        Request::Git(request) => git::answer(request, &context),
+    }
 }

@@ -1,7 +1,10 @@
 //! Filters at the end of a pipeline that `docent sh` applies itself: `head`, `tail`, `sed -n`, `sort`, `uniq`,
-//! `grep -v`.
+//! `cat`, `grep -v`.
 //!
-//! Invariant: a filter selects or orders lines of the output as the program itself would.
+//! Invariant: a filter selects or orders lines exactly as its program would.
+
+use super::search::SearchRequest;
+use super::{Refusal, Word};
 
 /// A filter over the lines that a command prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,167 @@ pub enum OutputFilter {
     SortUnique,
     /// `uniq`.
     Unique,
-    /// `grep -v` with one fixed word or a pattern, as its own request.
-    Without(Box<super::search::SearchRequest>),
+    /// `cat`.
+    All,
+    /// `grep -v`, as a request without operands.
+    Without(Box<SearchRequest>),
+}
+
+/// Lines that `head` and `tail` print without a number.
+const DEFAULT_LINES: usize = 10;
+
+impl OutputFilter {
+    /// Reads the command of a filter, its program first.
+    pub fn understand(words: &[Word]) -> Result<Self, Refusal> {
+        if words.iter().any(|word| word.expands) {
+            return Err(Refusal::Form("a filter has a glob"));
+        }
+        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        match texts.as_slice() {
+            ["cat"] => Ok(Self::All),
+            ["sort"] => Ok(Self::Sort),
+            ["sort", "-u" | "--unique"] => Ok(Self::SortUnique),
+            ["uniq"] => Ok(Self::Unique),
+            ["head", rest @ ..] => parse_line_count(rest).map(Self::Head),
+            ["tail", rest @ ..] => parse_line_count(rest).map(Self::Tail),
+            ["sed", "-n", script] | ["sed", "-n", "-e", script] => parse_range(script),
+            ["grep" | "egrep" | "fgrep", ..] => super::search::understand_filter(&words[0].text, &words[1..])
+                .map(|request| Self::Without(Box::new(request))),
+            _ => Err(Refusal::Form("a filter is not answered")),
+        }
+    }
+
+    /// Whether the filter needs the collating order of the locale, which docent knows for bytes only.
+    pub fn needs_byte_order(&self) -> bool {
+        matches!(self, Self::Sort | Self::SortUnique)
+    }
+}
+
+/// The number in `-20`, `-n 20`, `-n20` or `--lines=20`.
+fn parse_line_count(arguments: &[&str]) -> Result<usize, Refusal> {
+    let number = match arguments {
+        [] => return Ok(DEFAULT_LINES),
+        ["-n" | "--lines", number] => number,
+        [one] => one
+            .strip_prefix("--lines=")
+            .or_else(|| one.strip_prefix("-n"))
+            .or_else(|| one.strip_prefix('-'))
+            .ok_or(Refusal::Form("a filter reads a file"))?,
+        _ => return Err(Refusal::Form("a filter is not answered")),
+    };
+    parse_number(number)
+}
+
+/// A number of digits only: `+20` and `-20` mean something else to `tail` and `head`.
+fn parse_number(text: &str) -> Result<usize, Refusal> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = if is_number { text.parse().ok() } else { None };
+    number.ok_or(Refusal::Form("a filter is not answered"))
+}
+
+/// The range of `1,20p` or `5p`.
+fn parse_range(script: &str) -> Result<OutputFilter, Refusal> {
+    let lines = script
+        .strip_suffix('p')
+        .ok_or(Refusal::Form("a script of sed is not answered"))?;
+    let (first, last) = lines.split_once(',').unwrap_or((lines, lines));
+    let (first, last) = (parse_number(first)?, parse_number(last)?);
+    if first == 0 || last < first {
+        return Err(Refusal::Form("a script of sed is not answered"));
+    }
+    Ok(OutputFilter::Range { first, last })
+}
+
+/// The lines that pass all filters, in their new order. `is_match` says whether a line matches the request
+/// of [`OutputFilter::Without`]. Lines have no line end.
+pub fn apply_filters<'a>(
+    mut lines: Vec<&'a [u8]>,
+    filters: &[OutputFilter],
+    mut is_match: impl FnMut(&SearchRequest, &[u8]) -> bool,
+) -> Vec<&'a [u8]> {
+    for filter in filters {
+        match filter {
+            OutputFilter::Head(count) => lines.truncate(*count),
+            OutputFilter::Tail(count) => drop(lines.drain(..lines.len().saturating_sub(*count))),
+            OutputFilter::Range { first, last } => {
+                lines.truncate(*last);
+                lines.drain(..lines.len().min(first - 1));
+            }
+            OutputFilter::Sort => lines.sort(),
+            OutputFilter::SortUnique => {
+                lines.sort();
+                lines.dedup();
+            }
+            OutputFilter::Unique => lines.dedup(),
+            OutputFilter::All => {}
+            OutputFilter::Without(request) => lines.retain(|line| !is_match(request, line)),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(command: &str) -> Result<OutputFilter, Refusal> {
+        let words: Vec<Word> = command.split(' ').map(Word::literal).collect();
+        OutputFilter::understand(&words)
+    }
+
+    fn apply(lines: &str, command: &str) -> String {
+        let lines = lines.split(' ').map(str::as_bytes).collect();
+        let kept = apply_filters(lines, &[filter(command).unwrap()], |_, _| false);
+        String::from_utf8(kept.join(&b' ')).unwrap()
+    }
+
+    #[test]
+    fn head_and_tail_take_their_number_in_each_form() {
+        for command in [
+            "head -2",
+            "head -n 2",
+            "head -n2",
+            "head --lines=2",
+            "head --lines 2",
+        ] {
+            assert_eq!(apply("a b c", command), "a b", "{command}");
+        }
+        assert_eq!(apply("a b c", "tail -2"), "b c");
+        assert_eq!(filter("head"), Ok(OutputFilter::Head(10)));
+    }
+
+    #[test]
+    fn a_range_of_sed_is_counted_from_one() {
+        assert_eq!(apply("a b c d", "sed -n 2,3p"), "b c");
+        assert_eq!(apply("a b c d", "sed -n 2p"), "b");
+        assert_eq!(apply("a b", "sed -n 5,9p"), "");
+    }
+
+    #[test]
+    fn sort_and_uniq_order_by_bytes() {
+        assert_eq!(apply("b a B a", "sort"), "B a a b");
+        assert_eq!(apply("b a B a", "sort -u"), "B a b");
+        assert_eq!(apply("a a b a", "uniq"), "a b a");
+    }
+
+    #[test]
+    fn other_forms_are_refused() {
+        for command in [
+            "head -c 5",
+            "head -n -5",
+            "tail -n +5",
+            "tail -f",
+            "head file",
+            "sed 1,5p",
+            "sed -n /x/p",
+            "sed -n 0,5p",
+            "sed -n 5,2p",
+            "sort -n",
+            "uniq -c",
+            "cat file",
+            "wc -l",
+        ] {
+            assert!(filter(command).is_err(), "{command}");
+        }
+    }
 }

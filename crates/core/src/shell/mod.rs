@@ -6,12 +6,14 @@
 //!
 //! Invariant: a flag that is not known refuses the command; none is ever skipped.
 
-pub mod filter;
+mod filter;
 pub mod find;
 pub mod git;
 pub mod search;
+mod words;
 
-pub use filter::OutputFilter;
+pub use filter::{OutputFilter, apply_filters};
+pub use words::{quote_word, split_words};
 
 /// A word of a command after quotes and escapes were removed.
 #[derive(Clone, Debug, PartialEq, Eq)]

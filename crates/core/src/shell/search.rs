@@ -11,3 +11,9 @@ pub fn understand(program: &str, arguments: &[Word]) -> Result<SearchRequest, Re
     let _ = (program, arguments);
     Err(Refusal::Program)
 }
+
+/// Reads the arguments of a `grep -v` that reads a pipe.
+pub fn understand_filter(program: &str, arguments: &[Word]) -> Result<SearchRequest, Refusal> {
+    let _ = (program, arguments);
+    Err(Refusal::Program)
+}
