@@ -147,7 +147,7 @@ fn score_inside(query: &ParsedQuery, file: &FileInput<'_>, weights: &Weights) ->
             // The definition decides, whatever its kind.
             return score;
         }
-        score * kind_factor(&one.chunk, weights)
+        score * kind_factor(query, &one.chunk, weights)
     };
     file.chunks.iter().map(score).collect()
 }

@@ -72,7 +72,7 @@ pub(super) fn prefer_functions(
     let weighted: Vec<f32> = candidates
         .iter()
         .zip(&*text_scores)
-        .map(|(candidate, score)| score * kind_factor(candidate, weights))
+        .map(|(candidate, score)| score * kind_factor(query, candidate, weights))
         .collect();
     let mut files: HashMap<(usize, &str), Vec<usize>> = HashMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
@@ -90,8 +90,10 @@ pub(super) fn prefer_functions(
 }
 
 /// The factor of a chunk's kind among the chunks of its file.
-pub(super) fn kind_factor(candidate: &RankInput<'_>, weights: &Weights) -> f32 {
+pub(super) fn kind_factor(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) -> f32 {
     match candidate.kind {
+        ChunkKind::Function | ChunkKind::Method if query.intent.types => weights.function_for_type,
+        ChunkKind::Class | ChunkKind::Interface | ChunkKind::Type if query.intent.types => 1.0,
         ChunkKind::Function | ChunkKind::Method => 1.0,
         ChunkKind::Module if candidate.is_top_of_file() => weights.block,
         ChunkKind::Class | ChunkKind::Interface | ChunkKind::Type | ChunkKind::Module | ChunkKind::Block => {

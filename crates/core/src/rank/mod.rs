@@ -176,6 +176,10 @@ weights! {
     named_lines = 0.6,
     /// Multiplies the share of a phrase of the query that the chunk has word for word.
     phrase = 1.5,
+    /// Multiplies functions within their file, for a question about a type.
+    function_for_type = 0.6,
+    /// Multiplies chunks that are no tests, for a question that asks for tests.
+    no_test = 0.35,
     /// Multiplies chunks of tests, which repeat the words of the code that they test.
     test = 0.4,
     /// Multiplies generated chunks, which nobody edits.
@@ -253,6 +257,9 @@ pub fn score_chunks(query: &ParsedQuery, candidates: &[RankInput<'_>], weights: 
             }
             if versions.has_newer(candidate.path) {
                 score *= weights.older_version;
+            }
+            if query.intent.tests && signals::is_inline_test(candidate) {
+                return score;
             }
             score * file.role_factor
         })

@@ -273,6 +273,7 @@ pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) ->
         }
         FileRole::Translation if !query.intent.translations => weights.prose * weights.generated,
         FileRole::Lock => weights.prose * weights.generated,
+        FileRole::Core | FileRole::Entry if query.intent.tests => weights.no_test,
         _ => 1.0,
     };
     if is_below(&EXAMPLE_DIRECTORIES) && !query.intent.examples {
@@ -284,13 +285,23 @@ pub(super) fn role_factor(query: &ParsedQuery, path: &str, weights: &Weights) ->
     factor
 }
 
+/// Whether a chunk is a test beside the code it tests, in a module named `tests`.
+pub(super) fn is_inline_test(candidate: &RankInput<'_>) -> bool {
+    let mut steps = candidate.enclosing.split(['.', ':']);
+    steps.any(|step| matches!(step, "test" | "tests"))
+}
+
 /// The factor of a test that lies beside the code it tests, in a module named `tests`.
 pub(super) fn inline_test_factor(query: &ParsedQuery, candidate: &RankInput<'_>, weights: &Weights) -> f32 {
     let mut steps = candidate.enclosing.split(['.', ':']);
-    if steps.any(|step| matches!(step, "test" | "tests")) && !query.intent.tests {
-        weights.test
-    } else {
-        1.0
+    match (
+        steps.any(|step| matches!(step, "test" | "tests")),
+        query.intent.tests,
+    ) {
+        (true, false) => weights.test,
+        // The factor of its file is for the code beside it.
+        (true, true) => 1.0 / weights.no_test,
+        _ => 1.0,
     }
 }
 

@@ -18,7 +18,7 @@ mod terms;
 use crate::text::intent::Intent;
 use crate::text::tokens::{ParsedQuery, fold_name};
 use lines::{LineKind, ReportLine, read_lines};
-pub use phrases::{Phrase, phrase_of_line, phrase_score};
+pub use phrases::{Phrase, phrase_score, phrases_of_line};
 pub use resolve::{PlaceResolver, ResolvedPlace, place_scores};
 pub use terms::{Term, select_terms};
 

@@ -5,6 +5,7 @@
 //!
 //! Invariant: a phrase is compared by its words in lower case, so that quotes and spaces make no difference.
 
+use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -19,6 +20,9 @@ const MAX_WORDS: usize = 40;
 
 /// Phrases of one query. Each is compared with every candidate.
 const MAX_PHRASES: usize = 8;
+
+/// Parts of a question in a line that are compared beside the whole.
+const MAX_PARTS: usize = 3;
 
 /// A text that code may have word for word.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +43,18 @@ impl Phrase {
             weight,
             min_run: MIN_RUN,
         })
+    }
+
+    /// Only runs of most of its words count: a question shares a few words in a row with many texts, a pasted
+    /// line shares most of them.
+    fn with_most_words(mut self) -> Self {
+        self.min_run = MIN_RUN.max(self.words.len() * 7 / 10);
+        self
+    }
+
+    /// The words, for a search for chunks that have all of them.
+    pub fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// How much of the phrase a text has in one run, from 0 to 1. 0 for a run that may be chance.
@@ -113,14 +129,38 @@ pub(super) fn read_phrases(lines: &[ReportLine<'_>]) -> Vec<Phrase> {
     phrases
 }
 
-/// The phrase of a question in a line: the whole line, if it is long enough to be somebody's text.
-pub fn phrase_of_line(text: &str) -> Option<Phrase> {
+/// The phrases of a question in a line: the whole line, if it is long enough to be somebody's text, and the
+/// parts of it between values in quotes or brackets, because code has placeholders for these.
+pub fn phrases_of_line(text: &str) -> Vec<Phrase> {
     /// Shorter questions have runs of words in common with much that they are not about.
     const MIN_WORDS: usize = 5;
-    let mut phrase = Phrase::new(text, 1.0)?;
-    // A question shares a few words in a row with many texts; a pasted line shares most of them.
-    phrase.min_run = MIN_RUN.max(phrase.words.len() * 7 / 10);
-    (phrase.words.len() >= MIN_WORDS).then_some(phrase)
+    let mut phrases = Vec::from_iter(
+        Phrase::new(text, 1.0)
+            .filter(|phrase| phrase.words.len() >= MIN_WORDS)
+            .map(Phrase::with_most_words),
+    );
+    let mut parts: Vec<Phrase> = split_at_values(text)
+        .into_iter()
+        .filter_map(|part| Phrase::new(part, 1.0))
+        .map(Phrase::with_most_words)
+        .filter(|part| phrases.iter().all(|whole| whole.words != part.words))
+        .collect();
+    parts.sort_by_key(|part| Reverse(part.words.len()));
+    parts.truncate(MAX_PARTS);
+    phrases.append(&mut parts);
+    phrases
+}
+
+/// The parts of a text between values: quoted and bracketed texts, and the ends of sentences.
+fn split_at_values(text: &str) -> Vec<&str> {
+    static VALUE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"'[^'\n]{1,80}'|"[^"\n]{1,80}"|`[^`\n]{1,80}`|\{[^\n]{1,120}?\}|\[[^\n]{1,120}?\]|[:;.!] |\d+"#,
+        )
+        .expect("the pattern is a literal")
+    });
+    let parts = VALUE.split(text);
+    parts.filter(|part| !part.trim().is_empty()).collect()
 }
 
 /// How much of the phrases a text has, from 0 to 1: the most of any phrase.
@@ -135,6 +175,22 @@ pub fn phrase_score(phrases: &[Phrase], text: &str) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_is_compared_between_its_values() {
+        let check = |line: &str, text: &str| {
+            let score = phrase_score(&phrases_of_line(line), text);
+            assert!(score > 0.9, "{line}: {score}");
+        };
+        check(
+            "ERROR! no sea 'north' for walrus \"Bo\" to swim in. Check the depth of the sea and try again later.",
+            "fail(f'no sea {sea}. Check the depth of the sea and try again later.')",
+        );
+        check(
+            "cannot feed {\"fish\": 3}: the bucket is still closed after 30 seconds",
+            "cannot feed %s: the bucket is still closed after %d seconds",
+        );
+    }
 
     #[test]
     fn a_phrase_is_found_around_its_placeholders() {

@@ -1,12 +1,14 @@
-//! What kind of files a query asks for: tests, prose or examples. Most queries ask for none of them.
+//! What kind of result a query asks for: tests, prose, examples, or a type instead of a function. Most queries
+//! ask for none of them.
 //!
 //! A word alone is no wish: an issue about a test runner is about code, and "configuration" is a topic of
 //! code more often than a file. So only a phrase that asks for them counts, or the word in a query of few
 //! words.
 //!
-//! Invariant: a wish raises nothing by itself. It only spares files of that kind the factor that lowers them.
+//! Invariant: a wish raises nothing by itself. It spares results of that kind the factor that lowers them; a
+//! wish for tests or for a type also lowers the others.
 
-/// The kinds of files that a query asks for.
+/// The kinds of results that a query asks for.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "a set of kinds, each asked for or not"
@@ -20,6 +22,8 @@ pub struct Intent {
     /// Changelogs and templates of issues.
     pub changes: bool,
     pub translations: bool,
+    /// A class, an interface or another type itself, instead of a function that does something with it.
+    pub types: bool,
 }
 
 /// In a query with at most so many words, each word is a wish: "auth tests".
@@ -101,10 +105,56 @@ const CHANGE_PHRASES: &[&str] = &[
 
 const TRANSLATION_PHRASES: &[&str] = &["translation|translations|locale|locales of|for|to|file|files"];
 
+/// Beginnings of questions about a thing.
+const TYPE_BEGINNINGS: &[&str] = &[
+    "what is|are|was the|a|an",
+    "what kind|sort of",
+    "what holds|represents|models|wraps|stands",
+    "what has|have|must|needs|should to|be implemented|be",
+];
+
+/// Phrases that name a kind of type.
+const TYPE_PHRASES: &[&str] = &[
+    "class|classes|interface|trait|struct|enum|protocol|record|mixin|dataclass that|which|for|of|behind|with|holding|representing|every|all|a|an|to",
+    "base|abstract|parent|wrapper|data|generic class|type|trait|interface|struct",
+    "interface|trait|protocol * implement|implements",
+    "type that|which|for|of|holding|representing",
+    "object that|which|holding|representing",
+];
+
+/// Words of a question about doing, whatever else it has.
+const DOING_WORDS: &[&str] = &[
+    "how",
+    "where",
+    "when",
+    "why",
+    "function",
+    "functions",
+    "method",
+    "methods",
+    "helper",
+    "code",
+    "called",
+    "calls",
+    "test",
+    "tests",
+];
+
+/// Phrases that ask for code, whatever else the query has.
+const CODE_PHRASES: &[&str] = &[
+    "which|what function|method|code|class|line|place",
+    "function|method|code that|which",
+    "where * decided|done|changed|checked|computed|handled|happen|happens",
+    "not the tests|test|docs|documentation|examples",
+];
+
 impl Intent {
     /// The wish of a query in a line.
     pub fn of(text: &str) -> Self {
         let words = lower_words(text);
+        if has_phrase(&words, CODE_PHRASES) {
+            return Self::default();
+        }
         let is_short = words.len() <= MAX_SHORT_WORDS;
         let has = |listed: &[&str]| is_short && words.iter().any(|word| listed.contains(&word.as_str()));
         Self {
@@ -113,6 +163,7 @@ impl Intent {
             examples: has(EXAMPLE_WORDS) || has_phrase(&words, EXAMPLE_PHRASES),
             changes: has(CHANGE_WORDS) || has_phrase(&words, CHANGE_PHRASES),
             translations: has(TRANSLATION_WORDS) || has_phrase(&words, TRANSLATION_PHRASES),
+            types: asks_for_type(&words),
         }
     }
 
@@ -120,6 +171,12 @@ impl Intent {
     pub fn of_report() -> Self {
         Self::default()
     }
+}
+
+fn asks_for_type(words: &[String]) -> bool {
+    let is_about_doing = words.iter().any(|word| DOING_WORDS.contains(&word.as_str()));
+    let begins = || TYPE_BEGINNINGS.iter().any(|phrase| begins_with(words, phrase));
+    !is_about_doing && (begins() || has_phrase(words, TYPE_PHRASES))
 }
 
 fn lower_words(text: &str) -> Vec<String> {
@@ -161,6 +218,7 @@ mod tests {
                 (intent.tests, "tests"),
                 (intent.prose, "prose"),
                 (intent.examples, "examples"),
+                (intent.types, "types"),
             ];
             let shown: Vec<&str> = kinds
                 .iter()
@@ -202,6 +260,29 @@ mod tests {
     }
 
     #[test]
+    fn a_question_about_a_thing_asks_for_its_type() {
+        check(
+            "types",
+            &[
+                "what is the walrus cache",
+                "interface that every walrus source has to implement",
+                "base class for walrus plugins",
+                "the trait a walrus has to implement",
+                "what holds the fish while a walrus eats",
+            ],
+        );
+        check(
+            "",
+            &[
+                "what is called when a walrus sinks",
+                "how does the walrus class sink",
+                "sink a walrus of another class",
+                "where is the interface of the walrus used",
+            ],
+        );
+    }
+
+    #[test]
     fn a_word_that_only_looks_like_a_wish_is_none() {
         check(
             "",
@@ -211,6 +292,8 @@ mod tests {
                 "server startup initialization and configuration loading",
                 "the document parser crashes for this example in python",
                 "how are spec objects merged into one plugin",
+                "in a unit test of the sea the walrus sinks; which function lets it",
+                "the documentation for walruses says they sink, where is that decided",
             ],
         );
     }

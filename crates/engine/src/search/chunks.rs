@@ -6,7 +6,7 @@ use docent_core::chunk::ChunkKind;
 use docent_core::rank::fusion::{compare_chunks, compare_scores};
 use docent_core::rank::signals::score_by_commits;
 use docent_core::rank::{RankInput, score_chunks, spread_files};
-use docent_core::report::ResolvedPlace;
+use docent_core::report::{Phrase, ResolvedPlace};
 use docent_core::text::tokens::ParsedQuery;
 
 use super::definitions::find_definitions;
@@ -29,9 +29,25 @@ const MAX_NAMED_CHUNKS: usize = 80;
 /// Best matching commits of each project, whose files gain.
 const MAX_COMMITS: usize = 50;
 
-/// The chunks that match, the best first; why an embedding server, if there is one, did not rerank them; and
-/// the words that were corrected.
-type FoundChunks = (Vec<RankedCandidate>, Option<RerankSkipped>, Vec<Correction>);
+/// Chunks that are added for each phrase of the query.
+const MAX_PHRASE_CHUNKS: usize = 10;
+
+/// Phrases that are searched for by themselves.
+const MAX_SEARCHED_PHRASES: usize = 4;
+
+/// The place of a chunk: the number of its project, its path and its first line.
+pub(super) type ChunkPlace = (usize, String, u32);
+
+/// The chunks that match, the best first, and what else the search has found out.
+#[derive(Default)]
+pub(super) struct FoundChunks {
+    pub(super) ranked: Vec<RankedCandidate>,
+    /// Chunks that have all words of a phrase, so that it is worth reading them for it.
+    pub(super) with_phrases: HashSet<ChunkPlace>,
+    /// Why an embedding server, if there is one, did not rerank them.
+    pub(super) rerank_skipped: Option<RerankSkipped>,
+    pub(super) corrections: Vec<Correction>,
+}
 
 /// Finds the chunks of all projects.
 pub(super) fn find(
@@ -63,10 +79,14 @@ pub(super) fn find(
     let reranker = Reranker { reading, request };
     let mut hits: Vec<(usize, ChunkHit)> = Vec::new();
     let mut rerank_skipped = None;
+    let mut with_phrases = HashSet::new();
     for (at, project) in projects.iter().enumerate() {
         let question = &questions[at];
         let mut found = find_with_definitions(project.index, query, question, request)?;
         add_named_files(project.index, question, &signals.terms[at].places, &mut found)?;
+        for place in add_phrases(project.index, question, &reading.phrases, &mut found)? {
+            with_phrases.insert((at, place.0, place.1));
+        }
         rerank_skipped = reranker
             .rerank(project.index, found.iter_mut())
             .or(rerank_skipped);
@@ -111,7 +131,12 @@ pub(super) fn find(
         .map(|((at, hit), relevance)| projects[at].boost(at, Candidate::Chunk(hit.chunk), relevance))
         .collect();
     chunks.sort_by(|a, b| compare_scores(a.relevance, b.relevance));
-    Ok((chunks, rerank_skipped, signals.corrections()))
+    Ok(FoundChunks {
+        ranked: chunks,
+        with_phrases,
+        rerank_skipped,
+        corrections: signals.corrections(),
+    })
 }
 
 /// The chunks that words find best, and those that define a name of the query.
@@ -163,6 +188,38 @@ fn add_named_files(
             .filter(|hit| !known.contains(&(hit.chunk.path.clone(), hit.chunk.id))),
     );
     Ok(())
+}
+
+/// Adds the chunks that have most words of a phrase, which the other words of the query may outweigh. Returns
+/// their paths and first lines.
+fn add_phrases(
+    index: &Index,
+    query: &ChunkQuery<'_>,
+    phrases: &[Phrase],
+    found: &mut Vec<ChunkHit>,
+) -> Result<Vec<(String, u32)>, StoreError> {
+    let mut known: HashSet<(String, u64, u32)> = found.iter().map(key).collect();
+    let mut places = Vec::new();
+    for phrase in phrases.iter().take(MAX_SEARCHED_PHRASES) {
+        let words = ParsedQuery::of(&phrase.words().join(" ")).words;
+        if words.len() >= query.words.len() {
+            continue;
+        }
+        let hits = index.find_chunks(&ChunkQuery {
+            words: &words,
+            weights: &[],
+            names: &[],
+            limit: MAX_PHRASE_CHUNKS,
+            ..*query
+        })?;
+        for hit in hits {
+            places.push((hit.chunk.path.clone(), hit.chunk.first_line));
+            if known.insert(key(&hit)) {
+                found.push(hit);
+            }
+        }
+    }
+    Ok(places)
 }
 
 /// Replaces similarities by those of an embedding server's model.

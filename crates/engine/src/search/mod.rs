@@ -41,6 +41,8 @@ pub use spelling::Correction;
 pub use surroundings::{HitSurroundings, InnerDefinition, WholeDefinition};
 pub use uses::UseCounts;
 
+use std::collections::HashSet;
+
 use docent_core::chunk::ChunkKind;
 use docent_core::discovery::DiscoveryKind;
 use docent_core::module::module_of;
@@ -54,6 +56,7 @@ use crate::deadline::Deadline;
 use crate::grep::FileFilter;
 use crate::index::{Corpus, Freshness, Patience, Progress, RerankSkipped};
 use crate::store::{StoreError, StoredChunk, StoredDiscovery};
+use chunks::{ChunkPlace, FoundChunks};
 use project::{ProjectContext, freshen_all, freshen_code_and_history};
 use reading::QueryReading;
 use reread::CurrentFiles;
@@ -178,6 +181,7 @@ pub fn search(
     phrases::raise_exact(
         &mut found.chunks,
         &found.reading.phrases,
+        &found.with_phrases,
         &mut files,
         request.weights.phrase,
     );
@@ -236,6 +240,8 @@ pub fn search(
 /// Ranked candidates of both kinds, the best of each first.
 struct FoundCandidates {
     chunks: Vec<RankedCandidate>,
+    /// Chunks that have the words of a phrase of the query.
+    with_phrases: HashSet<ChunkPlace>,
     discoveries: Vec<RankedCandidate>,
     rerank_skipped: Option<RerankSkipped>,
     reading: QueryReading,
@@ -247,20 +253,21 @@ fn find(contexts: &[ProjectContext<'_>], request: &SearchRequest<'_>) -> Result<
     if request.chunks.is_some() && reading.report.is_none() {
         definitions::add_defined_names(contexts, &mut reading.parsed, request.query)?;
     }
-    let (chunks, rerank_skipped, corrections) = match request.chunks {
+    let chunks = match request.chunks {
         Some(kinds) => chunks::find(contexts, &reading, kinds, request)?,
-        None => (Vec::new(), None, Vec::new()),
+        None => FoundChunks::default(),
     };
     let discoveries = match request.discoveries {
         Some(kinds) => discoveries::find(contexts, &reading.parsed, kinds, request)?,
         None => Vec::new(),
     };
     Ok(FoundCandidates {
-        chunks,
+        chunks: chunks.ranked,
+        with_phrases: chunks.with_phrases,
         discoveries,
-        rerank_skipped,
+        rerank_skipped: chunks.rerank_skipped,
         reading,
-        corrections,
+        corrections: chunks.corrections,
     })
 }
 

@@ -3,12 +3,15 @@
 //! The index has no positions of words, which would make it a third larger. So the files of the best
 //! candidates are read, of which most are read for the results anyway.
 //!
-//! Left out: phrases in chunks that their words alone do not bring among the candidates that are read.
+//! Left out: phrases in chunks that neither all words of the query nor those of the phrase alone find.
+
+use std::collections::HashSet;
 
 use docent_core::path::RepoPath;
 use docent_core::rank::fusion::{compare_scores, raise};
 use docent_core::report::{Phrase, phrase_score};
 
+use super::chunks::ChunkPlace;
 use super::reread::CurrentFiles;
 use super::{Candidate, RankedCandidate};
 
@@ -19,16 +22,21 @@ const MAX_COMPARED: usize = 60;
 pub(super) fn raise_exact(
     candidates: &mut [RankedCandidate],
     phrases: &[Phrase],
+    with_phrases: &HashSet<ChunkPlace>,
     files: &mut [CurrentFiles<'_>],
     weight: f32,
 ) {
     if phrases.is_empty() || weight <= 0.0 {
         return;
     }
-    for one in candidates.iter_mut().take(MAX_COMPARED) {
+    for (at, one) in candidates.iter_mut().enumerate() {
         let Candidate::Chunk(chunk) = &one.candidate else {
             continue;
         };
+        let place = || (one.project, chunk.path.clone(), chunk.first_line);
+        if at >= MAX_COMPARED && !with_phrases.contains(&place()) {
+            continue;
+        }
         let Ok(path) = RepoPath::parse(&chunk.path) else {
             continue;
         };

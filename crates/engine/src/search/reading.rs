@@ -5,7 +5,7 @@
 
 use docent_core::rank::NamedSignals;
 use docent_core::report::{
-    IssueReport, Phrase, PlaceResolver, ResolvedPlace, phrase_of_line, place_scores, select_terms,
+    IssueReport, Phrase, PlaceResolver, ResolvedPlace, phrases_of_line, place_scores, select_terms,
 };
 use docent_core::text::tokens::ParsedQuery;
 
@@ -55,7 +55,7 @@ impl QueryReading {
             return Self {
                 parsed: ParsedQuery::of(&text),
                 report: None,
-                phrases: Vec::from_iter(phrase_of_line(&text)),
+                phrases: phrases_of_line(&text),
                 embedded: text,
             };
         }
