@@ -7,6 +7,7 @@
 pub mod accesses;
 pub mod clients;
 pub mod clock;
+pub mod commands;
 pub mod coverage;
 pub mod deadline;
 pub mod dependencies;

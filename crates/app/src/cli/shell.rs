@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, Command};
 
+use super::flags::variable;
 use crate::shell;
 
 /// The commands as `--help` shows them. [`run_fast`] takes their arguments as they are.
@@ -49,7 +50,7 @@ pub(super) fn run_fast(arguments: &[OsString]) -> Option<anyhow::Result<ExitCode
 }
 
 fn run_command(words: &[OsString]) -> anyhow::Result<ExitCode> {
-    let answer = shell::run(words)?;
+    let answer = shell::run(words, &variable)?;
     std::io::stdout().write_all(&answer.out)?;
     std::io::stderr().write_all(&answer.err)?;
     Ok(ExitCode::from(answer.status))

@@ -13,7 +13,7 @@ use docent_core::text::reveal::reveal_part;
 
 use super::count_of;
 use crate::markdown::{cut, length};
-use groups::{MAX_MATCH_CHARS, MatchGroup, group_matches, show_groups};
+use groups::{MAX_MATCH_CHARS, MatchGroup, group_matches, show_groups, show_only_whole};
 
 /// Characters of an answer about many files, and of one about few.
 const WIDE_CHARS: usize = 1_800;
@@ -106,6 +106,21 @@ pub(crate) fn write(answer: &GrepAnswer<'_>) -> String {
     }
     counted.extend(&answer.unread);
     text + &count_rest(&counted) + &notes
+}
+
+/// The short definitions around the matches, whole, in at most `room` characters. Empty if there are more than
+/// a few of them.
+pub(crate) fn whole_definitions(answer: &GrepAnswer<'_>, room: usize) -> String {
+    let mut groups: Vec<Vec<MatchGroup<'_>>> = answer.files.iter().map(group_matches).collect();
+    show_only_whole(answer, &mut groups, room);
+    let mut text = String::new();
+    for (file, groups) in answer.files.iter().zip(&groups) {
+        let shown: String = groups.iter().map(MatchGroup::text).collect();
+        if !shown.is_empty() {
+            text += &format!("{}\n{shown}", reveal_part(file.path));
+        }
+    }
+    text
 }
 
 /// The matching files, one a line.

@@ -7,6 +7,7 @@
 
 pub(crate) mod find;
 pub(crate) mod git;
+mod project;
 pub(crate) mod rewrite;
 pub(crate) mod search;
 
@@ -14,6 +15,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use docent_core::shell::{OutputFilter, Refusal, Request, Word, split_words, understand};
+use docent_engine::commands::CharacterSet;
+
+use crate::settings::Environment;
+use project::{ShellProject, character_set};
 
 /// Characters that a shortened answer may have.
 const DEFAULT_BUDGET_CHARS: usize = 4_000;
@@ -26,6 +31,21 @@ pub(crate) struct ShellContext {
     pub(crate) filters: Vec<OutputFilter>,
     /// Characters that a shortened answer may have.
     pub(crate) budget: usize,
+    /// The character set of the user's locale.
+    pub(crate) characters: CharacterSet,
+    pub(crate) project: ShellProject,
+}
+
+impl ShellContext {
+    /// The exit status of the pipeline: that of its last command. `has_lines` says whether a line has passed all
+    /// filters.
+    pub(crate) fn status(&self, of_command: u8, has_lines: bool) -> u8 {
+        match self.filters.last() {
+            None => of_command,
+            Some(OutputFilter::Without(_)) => u8::from(!has_lines),
+            Some(_) => 0,
+        }
+    }
 }
 
 /// The answer to a command.
@@ -68,7 +88,7 @@ impl ShellCommand {
 }
 
 /// Runs `docent sh` with the arguments behind `sh`.
-pub(crate) fn run(arguments: &[OsString]) -> anyhow::Result<ShellAnswer> {
+pub(crate) fn run(arguments: &[OsString], environment: Environment<'_>) -> anyhow::Result<ShellAnswer> {
     let command = match ShellCommand::parse(arguments) {
         Ok(command) => command,
         Err(refusal) => {
@@ -79,10 +99,13 @@ pub(crate) fn run(arguments: &[OsString]) -> anyhow::Result<ShellAnswer> {
             });
         }
     };
+    let directory = std::env::current_dir()?;
     let context = ShellContext {
-        directory: std::env::current_dir()?,
         filters: command.filters,
         budget: DEFAULT_BUDGET_CHARS,
+        characters: character_set(environment),
+        project: ShellProject::open(&directory, environment)?,
+        directory,
     };
     match &command.request {
         Request::Search(request) => search::answer(request, &context),

@@ -10,7 +10,7 @@ pub(crate) mod arguments;
 mod budget;
 pub(crate) mod call;
 pub(crate) mod consent;
-mod context;
+pub(crate) mod context;
 mod coverage;
 pub(crate) mod dispatch;
 pub(crate) mod docs;

@@ -92,13 +92,13 @@ fn parse_range(script: &str) -> Result<OutputFilter, Refusal> {
     Ok(OutputFilter::Range { first, last })
 }
 
-/// The lines that pass all filters, in their new order. `is_match` says whether a line matches the request
-/// of [`OutputFilter::Without`]. Lines have no line end.
-pub fn apply_filters<'a>(
-    mut lines: Vec<&'a [u8]>,
+/// The lines that pass all filters, in their new order, each with the value that came with it. `is_kept` says
+/// whether a line is selected by the request of [`OutputFilter::Without`]. Lines have no line end.
+pub fn apply_filters<T>(
+    mut lines: Vec<(&[u8], T)>,
     filters: &[OutputFilter],
-    mut is_match: impl FnMut(&SearchRequest, &[u8]) -> bool,
-) -> Vec<&'a [u8]> {
+    mut is_kept: impl FnMut(&SearchRequest, &[u8]) -> bool,
+) -> Vec<T> {
     for filter in filters {
         match filter {
             OutputFilter::Head(count) => lines.truncate(*count),
@@ -107,17 +107,17 @@ pub fn apply_filters<'a>(
                 lines.truncate(*last);
                 lines.drain(..lines.len().min(first - 1));
             }
-            OutputFilter::Sort => lines.sort(),
+            OutputFilter::Sort => lines.sort_by_key(|(line, _)| *line),
             OutputFilter::SortUnique => {
-                lines.sort();
-                lines.dedup();
+                lines.sort_by_key(|(line, _)| *line);
+                lines.dedup_by_key(|(line, _)| *line);
             }
-            OutputFilter::Unique => lines.dedup(),
+            OutputFilter::Unique => lines.dedup_by_key(|(line, _)| *line),
             OutputFilter::All => {}
-            OutputFilter::Without(request) => lines.retain(|line| !is_match(request, line)),
+            OutputFilter::Without(request) => lines.retain(|(line, _)| is_kept(request, line)),
         }
     }
-    lines
+    lines.into_iter().map(|(_, value)| value).collect()
 }
 
 #[cfg(test)]
@@ -130,9 +130,8 @@ mod tests {
     }
 
     fn apply(lines: &str, command: &str) -> String {
-        let lines = lines.split(' ').map(str::as_bytes).collect();
-        let kept = apply_filters(lines, &[filter(command).unwrap()], |_, _| false);
-        String::from_utf8(kept.join(&b' ')).unwrap()
+        let lines = lines.split(' ').map(|line| (line.as_bytes(), line)).collect();
+        apply_filters(lines, &[filter(command).unwrap()], |_, _| false).join(" ")
     }
 
     #[test]

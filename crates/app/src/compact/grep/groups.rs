@@ -164,11 +164,18 @@ pub(super) fn group_matches<'a>(file: &'a GrepFile<'_>) -> Vec<MatchGroup<'a>> {
 /// Chooses what is shown of each group, in about `room` characters.
 pub(super) fn show_groups(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room: usize) {
     if answer.unread.is_empty() && has_few_parts(groups) {
-        show_whole_definitions(answer, groups);
+        show_whole_definitions(answer, groups, answer.budget.saturating_sub(WIDE_CHARS));
     }
     let left = list_matches(answer, groups, room);
     if answer.context_lines == 0 {
         add_bodies(answer, groups, left);
+    }
+}
+
+/// Shows the definitions with matches whole, if they are few, and nothing of the others.
+pub(super) fn show_only_whole(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room: usize) {
+    if has_few_parts(groups) {
+        show_whole_definitions(answer, groups, room);
     }
 }
 
@@ -204,7 +211,7 @@ fn free_lines(groups: &[MatchGroup<'_>], at: usize) -> (usize, usize) {
 }
 
 /// Shows short definitions whole, the longest first. The groups inside one then need no text of their own.
-fn show_whole_definitions(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>]) {
+fn show_whole_definitions(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room: usize) {
     let mut order: Vec<(Reverse<usize>, usize, usize)> = Vec::new();
     for (file, groups) in groups.iter().enumerate() {
         for (at, group) in groups.iter().enumerate() {
@@ -216,7 +223,7 @@ fn show_whole_definitions(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<
         }
     }
     order.sort_unstable();
-    let mut left = answer.budget.saturating_sub(WIDE_CHARS);
+    let mut left = room;
     for (_, file, at) in order {
         let groups = &mut groups[file];
         let Some(definition) = groups[at].definition else {

@@ -1,5 +1,5 @@
 //! The context tools: search, grep and reading of code.
 
-pub(super) mod grep;
+pub(crate) mod grep;
 pub(super) mod read_file;
 pub(super) mod search;

@@ -10,6 +10,7 @@ use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::symbols::SymbolKind;
 use docent_core::text::reveal::reveal_part;
+use docent_engine::files::Root;
 use docent_engine::grep::{self, Case, FileKind, Grep, GrepCounts, GrepError, GrepQuery, MatchingFile};
 use docent_engine::symbols::outline_file;
 use schemars::JsonSchema;
@@ -185,7 +186,7 @@ fn read_files<'a>(
             total: file.lines,
             language: Language::of_file(file.path(), &text),
             matches: matches.collect(),
-            definitions: find_definitions(call, file.path(), &text),
+            definitions: enclosing_definitions(&call.project.root, file.path(), &text),
             text,
         });
     }
@@ -193,8 +194,8 @@ fn read_files<'a>(
 }
 
 /// The definitions of a file that have a body.
-fn find_definitions(call: &Call<'_>, path: &RepoPath, text: &str) -> Vec<EnclosingDefinition> {
-    let outline = outline_file(&call.project.root, path, text);
+pub(crate) fn enclosing_definitions(root: &Root, path: &RepoPath, text: &str) -> Vec<EnclosingDefinition> {
+    let outline = outline_file(root, path, text);
     let with_body = outline.definitions.into_iter().filter(|one| {
         !matches!(
             one.kind,

@@ -1,0 +1,56 @@
+//! The project around a shell command, opened without an index.
+
+use std::path::Path;
+
+use docent_core::access::Access;
+use docent_engine::commands::{CharacterSet, ShownContent};
+use docent_engine::files::Root;
+use docent_engine::walk::work_tree;
+
+use crate::settings::{Environment, Flags, Settings};
+use crate::tools;
+
+/// What answers need to know of a project.
+pub(crate) struct ShellProject {
+    pub(crate) root: Root,
+    pub(crate) shown: ShownContent,
+}
+
+impl ShellProject {
+    /// Opens the project around a directory: the work tree of git, or the directory itself.
+    pub(crate) fn open(directory: &Path, environment: Environment<'_>) -> anyhow::Result<Self> {
+        let root = work_tree(directory).unwrap_or(directory);
+        let access = read_access(root, environment)?;
+        Ok(Self {
+            root: Root::open(root, access.clone())?,
+            shown: ShownContent::new(root, access)?,
+        })
+    }
+}
+
+/// The access rules of the project at `root`, by its settings and the user's.
+pub(crate) fn read_access(root: &Path, environment: Environment<'_>) -> anyhow::Result<Access> {
+    let flags = Flags {
+        root: Some(root.to_owned()),
+        set: Vec::new(),
+    };
+    let settings = Settings::resolve(&flags, environment, &tools::default_limits(&tools::all()))?;
+    Ok(settings.root.access().clone())
+}
+
+/// The characters of the user's locale.
+pub(crate) fn character_set(environment: Environment<'_>) -> CharacterSet {
+    let values = ["LC_ALL", "LC_CTYPE", "LANG"].map(environment);
+    CharacterSet::of_locale(values.each_ref().map(|value| value.as_deref()), is_installed)
+}
+
+/// Whether the system's library of locales has one of this name. Without it, programs fall back to `C`.
+fn is_installed(name: &str) -> bool {
+    let folder = Path::new("/usr/lib/locale");
+    let folded = name.replace("UTF-8", "utf8");
+    folder.join(name).is_dir()
+        || folder.join(folded).is_dir()
+        || folder.join("locale-archive").is_file()
+        // Systems with another C library have every locale.
+        || !folder.is_dir()
+}

@@ -1,0 +1,66 @@
+//! `docent sh grep …`, `docent sh rg …`: a text search.
+//!
+//! The lines are those that the program prints. Output for machines (`-c`, `-l`, `-o` …) is printed as it is;
+//! lines are printed as they are while they are few, and else grouped by file and definition.
+//!
+//! Invariant: each line that the program prints is shown, or counted under its file.
+
+mod nearby;
+mod plain;
+mod render;
+
+use docent_core::shell::search::{SearchOutput, SearchRequest};
+use docent_engine::commands::search::{LineSearch, SearchError};
+
+use super::{ShellAnswer, ShellContext};
+use plain::PlainOutput;
+
+/// Runs the request and writes its answer.
+pub(crate) fn answer(request: &SearchRequest, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
+    let project = &context.project;
+    let search = match LineSearch::new(request, context.characters, &project.shown) {
+        Ok(search) => search,
+        Err(error) => return Ok(refuse(&error)),
+    };
+    let found = match search.run(&context.directory) {
+        Ok(found) => found,
+        Err(error) => return Ok(refuse(&error)),
+    };
+    let quiet = request.output == SearchOutput::Nothing;
+    let status = match (found.is_success, found.has_error) {
+        (true, true) if quiet => 0,
+        (_, true) => 2,
+        (true, false) => 0,
+        (false, false) => 1,
+    };
+    let output = PlainOutput::print(request, &found, &context.directory);
+    let selected = output.select(&context.filters, context.characters)?;
+    let mut answer = ShellAnswer {
+        status: context.status(status, !selected.is_empty()),
+        plain_chars: output.count_chars(&selected),
+        ..ShellAnswer::default()
+    };
+    for error in &found.errors {
+        answer.err.extend_from_slice(error.as_bytes());
+        answer.err.push(b'\n');
+    }
+    answer.out = if request.output == SearchOutput::Lines {
+        let mut text = render::render(&output, &selected, &search, context);
+        if selected.is_empty() && context.filters.is_empty() && !found.has_error {
+            text.extend(nearby::explain(request, context).into_bytes());
+        }
+        text
+    } else {
+        output.join(&selected)
+    };
+    Ok(answer)
+}
+
+/// The answer if the search cannot be made here.
+fn refuse(error: &SearchError) -> ShellAnswer {
+    ShellAnswer {
+        err: format!("docent sh: {error}. Run the program itself\n").into_bytes(),
+        status: 2,
+        ..ShellAnswer::default()
+    }
+}

@@ -1,0 +1,111 @@
+//! Flags of a command line, one after the other: `-rn`, `-A3`, `-A 3`, `--include=*.rs`.
+//!
+//! Invariant: a word that the shell replaces by others is never read as a flag or as its value.
+
+use super::super::{Refusal, Word};
+
+/// A flag, without its dashes, or an operand.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Argument<'a> {
+    Short(char),
+    /// With the text behind `=`.
+    Long(&'a str, Option<&'a str>),
+    Operand(&'a Word),
+}
+
+/// Reads flags and operands in any order, as GNU programs and ripgrep do. Behind `--` all are operands.
+pub(super) struct Arguments<'a> {
+    words: std::slice::Iter<'a, Word>,
+    /// The rest of a word of short flags.
+    cluster: &'a str,
+    only_operands: bool,
+}
+
+impl<'a> Arguments<'a> {
+    pub(super) fn new(words: &'a [Word]) -> Self {
+        Self {
+            words: words.iter(),
+            cluster: "",
+            only_operands: false,
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Argument<'a>>, Refusal> {
+        let mut cluster = self.cluster.chars();
+        if let Some(flag) = cluster.next() {
+            self.cluster = cluster.as_str();
+            return Ok(Some(Argument::Short(flag)));
+        }
+        let Some(word) = self.words.next() else {
+            return Ok(None);
+        };
+        let text = word.text.as_str();
+        if self.only_operands || !text.starts_with('-') || text == "-" {
+            return Ok(Some(Argument::Operand(word)));
+        }
+        if word.expands {
+            return Err(Refusal::Form("a flag has a glob"));
+        }
+        if text == "--" {
+            self.only_operands = true;
+            return self.next();
+        }
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = match long.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (long, None),
+            };
+            return Ok(Some(Argument::Long(name, value)));
+        }
+        self.cluster = &text[1..];
+        self.next()
+    }
+
+    /// The value of a short flag: the rest of its word, or the next word.
+    pub(super) fn short_value(&mut self) -> Result<&'a str, Refusal> {
+        match std::mem::take(&mut self.cluster) {
+            "" => self.next_word(),
+            rest => Ok(rest),
+        }
+    }
+
+    /// The value of a long flag: the text behind `=`, or the next word.
+    pub(super) fn long_value(&mut self, value: Option<&'a str>) -> Result<&'a str, Refusal> {
+        value.map_or_else(|| self.next_word(), Ok)
+    }
+
+    /// The digits that follow in the word, behind the first: `-10`.
+    pub(super) fn more_digits(&mut self) -> &'a str {
+        let end = self
+            .cluster
+            .find(|char: char| !char.is_ascii_digit())
+            .unwrap_or(self.cluster.len());
+        let (digits, rest) = self.cluster.split_at(end);
+        self.cluster = rest;
+        digits
+    }
+
+    fn next_word(&mut self) -> Result<&'a str, Refusal> {
+        match self.words.next() {
+            Some(word) if word.expands => Err(Refusal::Form("the value of a flag has a glob")),
+            Some(word) => Ok(&word.text),
+            None => Err(Refusal::Form("the value of a flag is missing")),
+        }
+    }
+}
+
+/// A number that is the value of a flag.
+pub(super) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, Refusal> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = if is_number { text.parse().ok() } else { None };
+    number.ok_or(Refusal::Form("a number is not answered"))
+}
+
+/// The refusal of a flag that is not answered.
+pub(super) fn refuse(argument: &Argument<'_>) -> Refusal {
+    match argument {
+        Argument::Short(flag) => Refusal::Flag(format!("-{flag}")),
+        Argument::Long(name, _) => Refusal::Flag(format!("--{name}")),
+        Argument::Operand(_) => Refusal::Form("an operand is not answered"),
+    }
+}

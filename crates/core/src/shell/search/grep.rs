@@ -1,0 +1,141 @@
+//! The flags of GNU grep.
+
+use super::super::{Refusal, Word};
+use super::flags::{Argument, Arguments, parse_number, refuse};
+use super::{
+    BinaryFiles, FileGlob, MatchExtent, PatternCase, PatternSyntax, SearchOutput, SearchProgram,
+    SearchRequest,
+};
+
+/// Reads the arguments. `syntax` is that of the program without a flag.
+pub(super) fn understand(syntax: PatternSyntax, words: &[Word]) -> Result<SearchRequest, Refusal> {
+    let mut request = SearchRequest::new(SearchProgram::Grep, syntax);
+    let (mut expressions, mut operands) = (Vec::new(), Vec::new());
+    let mut arguments = Arguments::new(words);
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Argument::Operand(word) => operands.push(word),
+            Argument::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
+            Argument::Long("regexp", value) => expressions.push(arguments.long_value(value)?.to_owned()),
+            Argument::Short(flag) => read_short(&mut request, flag, &mut arguments)?,
+            Argument::Long(name, value) => read_long(&mut request, (name, value), &mut arguments)?,
+        }
+    }
+    request.finish(expressions, operands)
+}
+
+fn read_short<'a>(
+    request: &mut SearchRequest,
+    flag: char,
+    arguments: &mut Arguments<'a>,
+) -> Result<(), Refusal> {
+    match flag {
+        'E' => request.syntax = PatternSyntax::Extended,
+        'F' => request.syntax = PatternSyntax::Fixed,
+        'G' => request.syntax = PatternSyntax::Basic,
+        'i' | 'y' => request.case = PatternCase::Insensitive,
+        'v' => request.inverted = true,
+        // `-x` wins over `-w` in any order.
+        'w' if request.extent != MatchExtent::Line => request.extent = MatchExtent::Word,
+        'w' => {}
+        'x' => request.extent = MatchExtent::Line,
+        'r' => request.recursive = true,
+        'n' => request.line_numbers = true,
+        'h' => request.file_names = Some(false),
+        'H' => request.file_names = Some(true),
+        's' => request.hides_errors = true,
+        'I' => request.binary = BinaryFiles::Skipped,
+        'a' => request.binary = BinaryFiles::Text,
+        'c' | 'l' | 'L' | 'o' | 'q' => choose_output(request, flag)?,
+        'A' => request.context.1 = parse_number(arguments.short_value()?)?,
+        'B' => request.context.0 = parse_number(arguments.short_value()?)?,
+        'C' => {
+            let lines = parse_number(arguments.short_value()?)?;
+            request.context = (lines, lines);
+        }
+        'm' => request.max_count = Some(parse_number(arguments.short_value()?)?),
+        digit if digit.is_ascii_digit() => {
+            let lines = parse_number(&format!("{digit}{}", arguments.more_digits()))?;
+            request.context = (lines, lines);
+        }
+        other => return Err(refuse(&Argument::Short(other))),
+    }
+    Ok(())
+}
+
+fn read_long<'a>(
+    request: &mut SearchRequest,
+    (name, value): (&'a str, Option<&'a str>),
+    arguments: &mut Arguments<'a>,
+) -> Result<(), Refusal> {
+    let short = match (name, value) {
+        ("extended-regexp", None) => 'E',
+        ("fixed-strings", None) => 'F',
+        ("basic-regexp", None) => 'G',
+        ("ignore-case", None) => 'i',
+        ("invert-match", None) => 'v',
+        ("word-regexp", None) => 'w',
+        ("line-regexp", None) => 'x',
+        ("recursive", None) => 'r',
+        ("line-number", None) => 'n',
+        ("no-filename", None) => 'h',
+        ("with-filename", None) => 'H',
+        ("no-messages", None) => 's',
+        ("text", None) => 'a',
+        ("count", None) => 'c',
+        ("files-with-matches", None) => 'l',
+        ("files-without-match", None) => 'L',
+        ("only-matching", None) => 'o',
+        ("quiet" | "silent", None) => 'q',
+        // The output is no terminal.
+        ("color" | "colour", Some("never" | "auto")) | ("line-buffered", None) => return Ok(()),
+        ("binary-files", Some("without-match")) => 'I',
+        ("binary-files", Some("text")) => 'a',
+        ("include" | "exclude", value) => {
+            let glob = arguments.long_value(value)?.to_owned();
+            let included = name == "include";
+            request.selection.globs.push(FileGlob { glob, included });
+            return Ok(());
+        }
+        ("exclude-dir", value) => {
+            let glob = arguments.long_value(value)?.to_owned();
+            request.selection.excluded_directories.push(glob);
+            return Ok(());
+        }
+        ("after-context", value) => {
+            request.context.1 = parse_number(arguments.long_value(value)?)?;
+            return Ok(());
+        }
+        ("before-context", value) => {
+            request.context.0 = parse_number(arguments.long_value(value)?)?;
+            return Ok(());
+        }
+        ("context", Some(value)) => {
+            let lines = parse_number(value)?;
+            request.context = (lines, lines);
+            return Ok(());
+        }
+        ("max-count", value) => {
+            request.max_count = Some(parse_number(arguments.long_value(value)?)?);
+            return Ok(());
+        }
+        _ => return Err(refuse(&Argument::Long(name, value))),
+    };
+    read_short(request, short, arguments)
+}
+
+/// Of several flags for the output, the last one does not always win. So only one is answered.
+fn choose_output(request: &mut SearchRequest, flag: char) -> Result<(), Refusal> {
+    let output = match flag {
+        'c' => SearchOutput::Counts,
+        'l' => SearchOutput::FilesWithMatch,
+        'L' => SearchOutput::FilesWithoutMatch,
+        'o' => SearchOutput::Parts,
+        _ => SearchOutput::Nothing,
+    };
+    if request.output != SearchOutput::Lines && request.output != output {
+        return Err(Refusal::Form("two flags choose the output"));
+    }
+    request.output = output;
+    Ok(())
+}

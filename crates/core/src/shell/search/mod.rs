@@ -1,0 +1,237 @@
+//! Searches for text: the arguments of `grep`, `egrep`, `fgrep`, `rg` and `git grep` as one request.
+//!
+//! Each program has a file here that reads its flags. Left out, and so left to the programs: flags that change
+//! how a line is printed (`--column`, `-b`, `-T`, `-r`), patterns over several lines, and files of patterns.
+//!
+//! Invariant: two requests that are equal find the same lines. What differs between programs (ignore files,
+//! the order of files, binary files) is told by [`SearchRequest::program`].
+
+mod flags;
+mod grep;
+mod pattern;
+mod ripgrep;
+
+pub use pattern::{Characters, PatternRules, translate};
+
+use super::{Refusal, Word};
+
+/// A search that docent answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchRequest {
+    pub program: SearchProgram,
+    /// A line matches if one of these does.
+    pub patterns: Vec<String>,
+    pub syntax: PatternSyntax,
+    pub case: PatternCase,
+    pub extent: MatchExtent,
+    /// `-v`: lines that do not match.
+    pub inverted: bool,
+    /// Files and directories, as they are written. Empty: what the program searches then.
+    pub operands: Vec<String>,
+    /// Directories are searched; otherwise they are named in an error.
+    pub recursive: bool,
+    pub output: SearchOutput,
+    pub line_numbers: bool,
+    /// Whether lines begin with the file. `None`: if several files can match.
+    pub file_names: Option<bool>,
+    /// Lines shown before and after each match.
+    pub context: (usize, usize),
+    /// `-m`: matching lines of each file at most.
+    pub max_count: Option<u64>,
+    pub binary: BinaryFiles,
+    /// `-s`: files that cannot be read are not named.
+    pub hides_errors: bool,
+    pub selection: FileSelectionRules,
+}
+
+/// The program whose rules apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchProgram {
+    Grep,
+    Ripgrep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternSyntax {
+    /// POSIX basic with GNU's extensions.
+    Basic,
+    /// POSIX extended with GNU's extensions.
+    Extended,
+    Fixed,
+    /// The syntax of Rust's `regex`, which is ripgrep's.
+    Rust,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternCase {
+    Sensitive,
+    Insensitive,
+    /// Insensitive unless the pattern has an upper-case letter.
+    Smart,
+}
+
+/// How much of a line has to match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchExtent {
+    Anywhere,
+    /// `-w`.
+    Word,
+    /// `-x`.
+    Line,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchOutput {
+    Lines,
+    /// `-c`: each file with the number of its matching lines.
+    Counts,
+    /// `-l`.
+    FilesWithMatch,
+    /// `-L`.
+    FilesWithoutMatch,
+    /// `-o`: the matching parts of lines.
+    Parts,
+    /// `-q`: nothing but the exit status.
+    Nothing,
+}
+
+/// Files that are not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryFiles {
+    /// As the program treats them without a flag.
+    Default,
+    /// `-I`: as if they did not match.
+    Skipped,
+    /// `-a`: as text.
+    Text,
+}
+
+/// Rules that choose files inside directories.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileSelectionRules {
+    /// `--include` and `--exclude` of grep, `-g` of ripgrep, in their order.
+    pub globs: Vec<FileGlob>,
+    /// `--exclude-dir` of grep.
+    pub excluded_directories: Vec<String>,
+    /// `-t` and `-T` of ripgrep; `true` for `-t`.
+    pub types: Vec<(String, bool)>,
+    /// `--hidden` of ripgrep.
+    pub hidden: bool,
+    /// `--no-ignore` of ripgrep.
+    pub no_ignore: bool,
+    /// `--max-depth` of ripgrep.
+    pub max_depth: Option<usize>,
+    /// `--sort path` of ripgrep.
+    pub sorted: bool,
+}
+
+/// A glob over files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileGlob {
+    pub glob: String,
+    /// Files that match are searched, otherwise left out.
+    pub included: bool,
+}
+
+impl SearchRequest {
+    /// A search as the program starts it without a flag.
+    fn new(program: SearchProgram, syntax: PatternSyntax) -> Self {
+        Self {
+            program,
+            patterns: Vec::new(),
+            syntax,
+            case: PatternCase::Sensitive,
+            extent: MatchExtent::Anywhere,
+            inverted: false,
+            operands: Vec::new(),
+            recursive: program == SearchProgram::Ripgrep,
+            output: SearchOutput::Lines,
+            line_numbers: false,
+            file_names: None,
+            context: (0, 0),
+            max_count: None,
+            binary: BinaryFiles::Default,
+            hides_errors: false,
+            selection: FileSelectionRules::default(),
+        }
+    }
+
+    /// Takes the patterns of `-e`, or the first operand, and checks that all can be answered.
+    fn finish(mut self, expressions: Vec<String>, mut operands: Vec<&Word>) -> Result<Self, Refusal> {
+        let given = if expressions.is_empty() {
+            if operands.is_empty() {
+                return Err(Refusal::Form("the pattern is missing"));
+            }
+            let pattern = operands.remove(0);
+            if pattern.expands {
+                return Err(Refusal::Form("the pattern has a glob"));
+            }
+            vec![pattern.text.clone()]
+        } else {
+            expressions
+        };
+        // GNU grep takes each line of a pattern as a pattern of its own, ripgrep refuses such a pattern.
+        for pattern in &given {
+            match self.program {
+                SearchProgram::Grep => self.patterns.extend(pattern.split('\n').map(str::to_owned)),
+                SearchProgram::Ripgrep if pattern.contains('\n') => {
+                    return Err(Refusal::Form("the pattern has a line break"));
+                }
+                SearchProgram::Ripgrep => self.patterns.push(pattern.clone()),
+            }
+        }
+        if operands.iter().any(|operand| operand.text == "-") {
+            return Err(Refusal::Form("standard input is searched"));
+        }
+        self.operands = operands.into_iter().map(|operand| operand.text.clone()).collect();
+        let rules = PatternRules::of(&self);
+        let regex = translate(&self.patterns, &rules, Characters::Unicode)?;
+        if self.output == SearchOutput::Parts && !pattern::has_one_length(&regex) {
+            return Err(Refusal::Form(
+                "the longest of several matches would have to be found",
+            ));
+        }
+        Ok(self)
+    }
+}
+
+/// Reads the arguments of `program`.
+pub fn understand(program: &str, arguments: &[Word]) -> Result<SearchRequest, Refusal> {
+    let request = match program {
+        "grep" => grep::understand(PatternSyntax::Basic, arguments)?,
+        "egrep" => grep::understand(PatternSyntax::Extended, arguments)?,
+        "fgrep" => grep::understand(PatternSyntax::Fixed, arguments)?,
+        "rg" => ripgrep::understand(arguments)?,
+        _ => return Err(Refusal::Program),
+    };
+    let reads_input = request.operands.is_empty() && !request.recursive;
+    if reads_input {
+        return Err(Refusal::Form("standard input is searched"));
+    }
+    Ok(request)
+}
+
+/// Reads the arguments of a `grep` that filters a pipe: `grep -v WORD`.
+pub fn understand_filter(program: &str, arguments: &[Word]) -> Result<SearchRequest, Refusal> {
+    let syntax = match program {
+        "egrep" => PatternSyntax::Extended,
+        "fgrep" => PatternSyntax::Fixed,
+        _ => PatternSyntax::Basic,
+    };
+    let request = grep::understand(syntax, arguments)?;
+    let only_selects = request.operands.is_empty()
+        && !request.recursive
+        && request.output == SearchOutput::Lines
+        && !request.line_numbers
+        && request.file_names != Some(true)
+        && request.context == (0, 0)
+        && request.max_count.is_none();
+    if !only_selects {
+        return Err(Refusal::Form("a filter does more than select lines"));
+    }
+    Ok(request)
+}
+
+#[cfg(test)]
+mod tests;

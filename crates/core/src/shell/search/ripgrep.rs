@@ -1,0 +1,166 @@
+//! The flags of ripgrep.
+
+use super::super::{Refusal, Word};
+use super::flags::{Argument, Arguments, parse_number, refuse};
+use super::{
+    BinaryFiles, FileGlob, MatchExtent, PatternCase, PatternSyntax, SearchOutput, SearchProgram,
+    SearchRequest,
+};
+
+/// Reads the arguments.
+pub(super) fn understand(words: &[Word]) -> Result<SearchRequest, Refusal> {
+    let mut request = SearchRequest::new(SearchProgram::Ripgrep, PatternSyntax::Rust);
+    let (mut expressions, mut operands) = (Vec::new(), Vec::new());
+    let mut arguments = Arguments::new(words);
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Argument::Operand(word) => operands.push(word),
+            Argument::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
+            Argument::Long("regexp", value) => expressions.push(arguments.long_value(value)?.to_owned()),
+            Argument::Short(flag) => read_short(&mut request, flag, &mut arguments)?,
+            Argument::Long(name, value) => read_long(&mut request, (name, value), &mut arguments)?,
+        }
+    }
+    request.finish(expressions, operands)
+}
+
+fn read_short<'a>(
+    request: &mut SearchRequest,
+    flag: char,
+    arguments: &mut Arguments<'a>,
+) -> Result<(), Refusal> {
+    match flag {
+        'F' => request.syntax = PatternSyntax::Fixed,
+        'i' => request.case = PatternCase::Insensitive,
+        's' => request.case = PatternCase::Sensitive,
+        'S' => request.case = PatternCase::Smart,
+        'v' => request.inverted = true,
+        // Of `-w` and `-x`, the last one counts in some versions and `-x` in others.
+        'w' | 'x' if request.extent != MatchExtent::Anywhere => {
+            return Err(Refusal::Form("two flags choose how much of a line matches"));
+        }
+        'w' => request.extent = MatchExtent::Word,
+        'x' => request.extent = MatchExtent::Line,
+        'n' => request.line_numbers = true,
+        'N' => request.line_numbers = false,
+        'H' => request.file_names = Some(true),
+        'I' => request.file_names = Some(false),
+        'a' => request.binary = BinaryFiles::Text,
+        'c' | 'l' | 'o' | 'q' => choose_output(request, flag)?,
+        'A' => request.context.1 = parse_number(arguments.short_value()?)?,
+        'B' => request.context.0 = parse_number(arguments.short_value()?)?,
+        'C' => {
+            let lines = parse_number(arguments.short_value()?)?;
+            request.context = (lines, lines);
+        }
+        'm' => request.max_count = Some(parse_number(arguments.short_value()?)?),
+        'g' => push_glob(request, arguments.short_value()?),
+        't' | 'T' => {
+            let name = arguments.short_value()?.to_owned();
+            request.selection.types.push((name, flag == 't'));
+        }
+        '.' => request.selection.hidden = true,
+        'u' if request.selection.no_ignore => request.selection.hidden = true,
+        'u' => request.selection.no_ignore = true,
+        'd' => request.selection.max_depth = Some(parse_number(arguments.short_value()?)?),
+        other => return Err(refuse(&Argument::Short(other))),
+    }
+    Ok(())
+}
+
+fn read_long<'a>(
+    request: &mut SearchRequest,
+    (name, value): (&'a str, Option<&'a str>),
+    arguments: &mut Arguments<'a>,
+) -> Result<(), Refusal> {
+    let short = match (name, value) {
+        ("fixed-strings", None) => 'F',
+        ("ignore-case", None) => 'i',
+        ("case-sensitive", None) => 's',
+        ("smart-case", None) => 'S',
+        ("invert-match", None) => 'v',
+        ("word-regexp", None) => 'w',
+        ("line-regexp", None) => 'x',
+        ("line-number", None) => 'n',
+        ("no-line-number", None) => 'N',
+        ("with-filename", None) => 'H',
+        ("no-filename", None) => 'I',
+        ("text", None) => 'a',
+        ("count", None) => 'c',
+        ("files-with-matches", None) => 'l',
+        ("only-matching", None) => 'o',
+        ("quiet", None) => 'q',
+        ("hidden", None) => '.',
+        ("no-ignore", None) => {
+            request.selection.no_ignore = true;
+            return Ok(());
+        }
+        ("files-without-match", None) => {
+            if request.output != SearchOutput::Lines {
+                return Err(Refusal::Form("two flags choose the output"));
+            }
+            request.output = SearchOutput::FilesWithoutMatch;
+            return Ok(());
+        }
+        // The output is no terminal.
+        ("no-heading" | "line-buffered", None) => return Ok(()),
+        ("color", value) if matches!(arguments.long_value(value)?, "never" | "auto") => return Ok(()),
+        ("sort", value) if arguments.long_value(value)? == "path" => {
+            request.selection.sorted = true;
+            return Ok(());
+        }
+        ("glob", value) => {
+            push_glob(request, arguments.long_value(value)?);
+            return Ok(());
+        }
+        ("type" | "type-not", value) => {
+            let of = arguments.long_value(value)?.to_owned();
+            request.selection.types.push((of, name == "type"));
+            return Ok(());
+        }
+        ("max-depth", value) => {
+            request.selection.max_depth = Some(parse_number(arguments.long_value(value)?)?);
+            return Ok(());
+        }
+        ("after-context", value) => {
+            request.context.1 = parse_number(arguments.long_value(value)?)?;
+            return Ok(());
+        }
+        ("before-context", value) => {
+            request.context.0 = parse_number(arguments.long_value(value)?)?;
+            return Ok(());
+        }
+        ("context", value) => {
+            let lines = parse_number(arguments.long_value(value)?)?;
+            request.context = (lines, lines);
+            return Ok(());
+        }
+        ("max-count", value) => {
+            request.max_count = Some(parse_number(arguments.long_value(value)?)?);
+            return Ok(());
+        }
+        _ => return Err(refuse(&Argument::Long(name, value))),
+    };
+    read_short(request, short, arguments)
+}
+
+fn push_glob(request: &mut SearchRequest, given: &str) {
+    request.selection.globs.push(FileGlob {
+        glob: given.to_owned(),
+        included: !given.starts_with('!'),
+    });
+}
+
+fn choose_output(request: &mut SearchRequest, flag: char) -> Result<(), Refusal> {
+    let output = match flag {
+        'c' => SearchOutput::Counts,
+        'l' => SearchOutput::FilesWithMatch,
+        'o' => SearchOutput::Parts,
+        _ => SearchOutput::Nothing,
+    };
+    if request.output != SearchOutput::Lines && request.output != output {
+        return Err(Refusal::Form("two flags choose the output"));
+    }
+    request.output = output;
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Binary files, as `grep` and `rg` treat them.
+//!
+//! GNU grep takes a file with a NUL byte, and in a UTF-8 locale a matching line that is not UTF-8, for binary,
+//! and says only that it matches. ripgrep leaves out such files unless they were named, and decodes UTF-16.
+
+use docent_core::shell::search::{BinaryFiles, SearchOutput, SearchProgram};
+
+use super::CharacterSet;
+use super::lines::SearchedFile;
+use super::search::{GREP_BUFFER_BYTES, LineSearch};
+
+impl LineSearch<'_> {
+    /// The text of a file that is encoded otherwise. ripgrep decodes UTF-16 by its mark, and drops that of UTF-8.
+    pub(super) fn decode(&self, content: &[u8]) -> Option<Vec<u8>> {
+        if self.request.program != SearchProgram::Ripgrep {
+            return None;
+        }
+        if let Some(rest) = content.strip_prefix(b"\xef\xbb\xbf") {
+            return Some(rest.to_vec());
+        }
+        let decode: fn([u8; 2]) -> u16 = match content {
+            [0xff, 0xfe, ..] => u16::from_le_bytes,
+            [0xfe, 0xff, ..] => u16::from_be_bytes,
+            _ => return None,
+        };
+        let units = content[2..]
+            .chunks_exact(2)
+            .map(|pair| decode([pair[0], pair[1]]));
+        let text: String = char::decode_utf16(units)
+            .map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect();
+        Some(text.into_bytes())
+    }
+
+    /// The offset from which a file is binary. `None` for text.
+    pub(super) fn binary_from(&self, content: &[u8], is_operand: bool) -> Option<usize> {
+        if self.request.binary == BinaryFiles::Text {
+            return None;
+        }
+        let _ = is_operand;
+        memchr::memchr(0, content)
+    }
+
+    /// Removes the lines that the program does not print because the file is binary.
+    pub(super) fn hide_binary_lines(
+        &self,
+        file: &mut SearchedFile,
+        content: &[u8],
+        offset: usize,
+        is_operand: bool,
+    ) {
+        if file.matches == 0 {
+            return;
+        }
+        let prints_lines = matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts);
+        match self.request.program {
+            SearchProgram::Grep if prints_lines => {
+                // Lines of the buffers before the one with the NUL were printed already.
+                let printed_to = offset / GREP_BUFFER_BYTES * GREP_BUFFER_BYTES;
+                let printed_lines = content[..printed_to]
+                    .iter()
+                    .filter(|byte| **byte == b'\n')
+                    .count();
+                file.lines.retain(|line| line.number <= printed_lines as u64);
+                file.binary_notice = Some(grep_notice(file));
+            }
+            SearchProgram::Grep => {}
+            SearchProgram::Ripgrep if !is_operand => {
+                file.matches = 0;
+                file.lines.clear();
+            }
+            SearchProgram::Ripgrep if prints_lines => {
+                file.lines.clear();
+                let notice = format!("binary file matches (found \"\\0\" byte around offset {offset})");
+                file.binary_notice = Some(notice.into_bytes());
+            }
+            SearchProgram::Ripgrep => {}
+        }
+    }
+
+    /// In a UTF-8 locale, grep stops printing a file at the first line that is not UTF-8.
+    pub(super) fn hide_wrong_encoding(&self, file: &mut SearchedFile) {
+        let is_checked = self.request.program == SearchProgram::Grep
+            && self.characters == CharacterSet::Utf8
+            && self.request.binary != BinaryFiles::Text;
+        if !is_checked {
+            return;
+        }
+        let is_wrong = |line: &super::lines::FoundLine| std::str::from_utf8(&line.text).is_err();
+        if let Some(first) = file.lines.iter().position(is_wrong) {
+            file.lines.truncate(first);
+            if self.request.binary == BinaryFiles::Default {
+                file.binary_notice = Some(grep_notice(file));
+            }
+        }
+    }
+}
+
+fn grep_notice(file: &SearchedFile) -> Vec<u8> {
+    [b"grep: ", file.name.as_slice(), b": binary file matches"].concat()
+}

@@ -1,0 +1,323 @@
+//! `grep` and `rg` over files: the lines that they print, with ripgrep's engine.
+//!
+//! Left out: the printing itself, which the caller shortens.
+//!
+//! Invariant: the same lines as the program, in its order of files (ripgrep has none; by path here).
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use docent_core::shell::Refusal;
+use docent_core::shell::search::{
+    BinaryFiles, Characters, PatternRules, SearchOutput, SearchProgram, SearchRequest, translate,
+};
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
+use rayon::prelude::*;
+
+use super::lines::{FoundLine, LineKind, SearchedFile, SearchedFiles};
+use super::walk::{ListedFile, Reason, SelectionError, WalkError, list_files};
+use super::{CharacterSet, ShownContent};
+
+/// GNU grep looks for NUL bytes in the first buffer before it prints anything.
+pub(super) const GREP_BUFFER_BYTES: usize = 96 << 10;
+
+/// Larger files are not answered.
+const MAX_FILE_BYTES: u64 = 1 << 30;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("{0}")]
+    Selection(#[from] SelectionError),
+    #[error("the pattern is not answered: {0}")]
+    Pattern(String),
+    #[error("{0} is larger than 1 GiB")]
+    TooLarge(String),
+}
+
+/// A compiled search.
+pub struct LineSearch<'a> {
+    pub(super) request: &'a SearchRequest,
+    matcher: RegexMatcher,
+    pub(super) characters: CharacterSet,
+    shown: &'a ShownContent,
+}
+
+impl<'a> LineSearch<'a> {
+    pub fn new(
+        request: &'a SearchRequest,
+        characters: CharacterSet,
+        shown: &'a ShownContent,
+    ) -> Result<Self, SearchError> {
+        Ok(Self {
+            request,
+            matcher: compile(request, characters)?,
+            characters,
+            shown,
+        })
+    }
+
+    /// Where a line first matches, in bytes.
+    pub fn find_in(&self, line: &[u8]) -> Option<(usize, usize)> {
+        let found = self.matcher.find(line).ok().flatten()?;
+        Some((found.start(), found.end()))
+    }
+
+    /// Searches the files of the request.
+    pub fn run(&self, directory: &Path) -> Result<SearchedFiles, SearchError> {
+        let listing = list_files(self.request, directory)?;
+        let searched: Vec<Result<SearchedFile, FileFailure>> = listing
+            .files
+            .par_iter()
+            .map_init(
+                || self.searcher(),
+                |searcher, file| self.search_file(searcher, file),
+            )
+            .collect();
+        let mut result = SearchedFiles {
+            searched: searched.len() as u64,
+            ..SearchedFiles::default()
+        };
+        let mut errors = listing.errors.into_iter().peekable();
+        for (at, (outcome, listed)) in searched.into_iter().zip(&listing.files).enumerate() {
+            while let Some(error) = errors.next_if(|error| error.after <= at) {
+                self.add_error(&mut result, &error);
+            }
+            match outcome {
+                Ok(file) => self.add_file(&mut result, file),
+                Err(FileFailure::TooLarge) => {
+                    return Err(SearchError::TooLarge(
+                        String::from_utf8_lossy(&listed.name).into_owned(),
+                    ));
+                }
+                Err(FileFailure::System(error)) => {
+                    let name = listed.name.clone();
+                    let reason = Reason::System(error);
+                    self.add_error(
+                        &mut result,
+                        &WalkError {
+                            name,
+                            reason,
+                            after: at,
+                        },
+                    );
+                }
+            }
+        }
+        for error in errors {
+            self.add_error(&mut result, &error);
+        }
+        Ok(result)
+    }
+
+    fn add_file(&self, result: &mut SearchedFiles, file: SearchedFile) {
+        let has_match = file.matches > 0;
+        let is_printed = match self.request.output {
+            SearchOutput::Lines | SearchOutput::Parts => has_match,
+            SearchOutput::FilesWithMatch => has_match,
+            SearchOutput::FilesWithoutMatch => !has_match,
+            SearchOutput::Counts => has_match || self.request.program == SearchProgram::Grep,
+            SearchOutput::Nothing => false,
+        };
+        result.is_success |= match self.request.output {
+            SearchOutput::FilesWithoutMatch => !has_match,
+            _ => has_match,
+        };
+        if is_printed {
+            result.files.push(file);
+        }
+    }
+
+    fn add_error(&self, result: &mut SearchedFiles, error: &WalkError) {
+        result.has_error = true;
+        if self.request.hides_errors {
+            return;
+        }
+        let name = String::from_utf8_lossy(&error.name);
+        result.errors.push(match (&error.reason, self.request.program) {
+            (Reason::IsDirectory, _) => format!("grep: {name}: Is a directory"),
+            (Reason::System(error), SearchProgram::Grep) => {
+                format!("grep: {name}: {}", system_message(error))
+            }
+            (Reason::System(error), SearchProgram::Ripgrep) => format!("rg: {name}: {error}"),
+        });
+    }
+
+    fn searcher(&self) -> Searcher {
+        let (before, after) = match self.request.output {
+            SearchOutput::Lines => self.request.context,
+            _ => (0, 0),
+        };
+        SearcherBuilder::new()
+            .line_number(true)
+            .invert_match(self.request.inverted)
+            .before_context(before)
+            .after_context(after)
+            .bom_sniffing(false)
+            .binary_detection(BinaryDetection::none())
+            .build()
+    }
+
+    fn search_file(&self, searcher: &mut Searcher, listed: &ListedFile) -> Result<SearchedFile, FileFailure> {
+        let metadata = fs::metadata(&listed.path).map_err(FileFailure::System)?;
+        if metadata.len() > MAX_FILE_BYTES {
+            return Err(FileFailure::TooLarge);
+        }
+        let content = fs::read(&listed.path).map_err(FileFailure::System)?;
+        let mut file = SearchedFile {
+            name: listed.name.clone(),
+            path: listed.path.clone(),
+            ..SearchedFile::default()
+        };
+        let text = self.decode(&content);
+        let content = text.as_deref().unwrap_or(&content);
+        let mut lines = LineSink {
+            search: self,
+            file: &mut file,
+            last_line: 0,
+        };
+        let binary = self.binary_from(content, listed.is_operand);
+        let readable = match binary {
+            Some(_) if self.request.binary == BinaryFiles::Skipped => &content[..0],
+            _ => content,
+        };
+        searcher
+            .search_slice(&self.matcher, readable, &mut lines)
+            .map_err(FileFailure::System)?;
+        if let Some(offset) = binary {
+            self.hide_binary_lines(&mut file, content, offset, listed.is_operand);
+        } else {
+            self.hide_wrong_encoding(&mut file);
+        }
+        // Only files that print something are worth resolving links for.
+        file.is_hidden = file.matches > 0 && !self.shown.allows(&file.path);
+        Ok(file)
+    }
+}
+
+/// A `grep` that selects lines of a pipe.
+pub struct LineFilter {
+    matcher: RegexMatcher,
+    inverted: bool,
+}
+
+/// Compiles the request of a filter.
+pub fn filter_for(request: &SearchRequest, characters: CharacterSet) -> Result<LineFilter, SearchError> {
+    Ok(LineFilter {
+        matcher: compile(request, characters)?,
+        inverted: request.inverted,
+    })
+}
+
+impl LineFilter {
+    /// Whether a line without its end is selected.
+    pub fn selects(&self, line: &[u8]) -> bool {
+        self.matcher.is_match(line).unwrap_or(false) != self.inverted
+    }
+}
+
+/// Why a file was not searched.
+enum FileFailure {
+    System(io::Error),
+    TooLarge,
+}
+
+fn compile(request: &SearchRequest, characters: CharacterSet) -> Result<RegexMatcher, SearchError> {
+    let set = match (characters, request.program) {
+        (CharacterSet::Bytes, SearchProgram::Grep) => Characters::Bytes,
+        _ => Characters::Unicode,
+    };
+    let pattern = translate(&request.patterns, &PatternRules::of(request), set)?;
+    RegexMatcherBuilder::new()
+        .multi_line(true)
+        .unicode(set == Characters::Unicode)
+        .octal(false)
+        .line_terminator(Some(b'\n'))
+        .build(&pattern)
+        .map_err(|error| SearchError::Pattern(error.to_string()))
+}
+
+/// The message of a system error without its number, as the C library has it.
+fn system_message(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" (os error") {
+        Some((message, _)) => message.to_owned(),
+        None => text,
+    }
+}
+
+/// Collects the lines of a file.
+struct LineSink<'a> {
+    search: &'a LineSearch<'a>,
+    file: &'a mut SearchedFile,
+    /// Number of the line that was printed last.
+    last_line: u64,
+}
+
+impl LineSink<'_> {
+    fn push(&mut self, number: u64, text: &[u8], kind: LineKind) {
+        let has_context = self.search.request.context != (0, 0);
+        self.file.lines.push(FoundLine {
+            number,
+            text: text.to_vec(),
+            kind,
+            follows_gap: has_context && self.last_line > 0 && number > self.last_line + 1,
+        });
+        self.last_line = number;
+    }
+
+    fn push_parts(&mut self, number: u64, line: &[u8]) {
+        let mut at = 0;
+        while let Ok(Some(found)) = self.search.matcher.find_at(line, at) {
+            if !found.is_empty() {
+                self.push(number, &line[found.start()..found.end()], LineKind::Match);
+            }
+            at = if found.is_empty() {
+                found.end() + 1
+            } else {
+                found.end()
+            };
+            if at > line.len() {
+                break;
+            }
+        }
+    }
+}
+
+impl Sink for &mut LineSink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        let request = self.search.request;
+        if request.max_count == Some(self.file.matches) {
+            return Ok(false);
+        }
+        self.file.matches += 1;
+        let number = found.line_number().unwrap_or_default();
+        let line = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
+        match request.output {
+            SearchOutput::Lines => self.push(number, line, LineKind::Match),
+            SearchOutput::Parts if !request.inverted => self.push_parts(number, line),
+            _ => {}
+        }
+        let needs_more = matches!(
+            request.output,
+            SearchOutput::Lines | SearchOutput::Parts | SearchOutput::Counts
+        );
+        Ok(needs_more && request.max_count != Some(self.file.matches))
+    }
+
+    fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
+        let line = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
+        self.push(found.line_number().unwrap_or_default(), line, LineKind::Context);
+        Ok(true)
+    }
+
+    fn finish(&mut self, _: &Searcher, _: &SinkFinish) -> io::Result<()> {
+        Ok(())
+    }
+}

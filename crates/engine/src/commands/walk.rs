@@ -1,0 +1,280 @@
+//! The files that `grep -r` and `rg` search, in the order of the program.
+//!
+//! `grep` reads directories as the system lists them and follows no link below a directory it was given;
+//! ripgrep respects ignore files. ripgrep searches with several threads in no order; here its files are
+//! ordered by path.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use docent_core::shell::search::{FileSelectionRules, SearchProgram, SearchRequest};
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+use ignore::types::TypesBuilder;
+
+/// A file to search.
+#[derive(Clone, Debug)]
+pub(super) struct ListedFile {
+    /// As the program prints it.
+    pub(super) name: Vec<u8>,
+    pub(super) path: PathBuf,
+    /// It was named on the command line.
+    pub(super) is_operand: bool,
+}
+
+/// What a walk has listed.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub(super) files: Vec<ListedFile>,
+    pub(super) errors: Vec<WalkError>,
+}
+
+/// A file or directory that cannot be read.
+#[derive(Debug)]
+pub(super) struct WalkError {
+    pub(super) name: Vec<u8>,
+    pub(super) reason: Reason,
+    /// How many files were listed before.
+    pub(super) after: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum Reason {
+    IsDirectory,
+    System(io::Error),
+}
+
+/// A filter that cannot be answered.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct SelectionError(String);
+
+/// Lists the files of the request's operands.
+pub(super) fn list_files(request: &SearchRequest, directory: &Path) -> Result<Listing, SelectionError> {
+    let mut listing = Listing::default();
+    match request.program {
+        SearchProgram::Grep => {
+            let rules = GrepRules::read(&request.selection)?;
+            let mut walk = GrepWalk {
+                rules,
+                recursive: request.recursive,
+                listing: &mut listing,
+            };
+            if request.operands.is_empty() {
+                walk.enter(directory, b"");
+            }
+            for operand in &request.operands {
+                walk.add_operand(directory, operand);
+            }
+        }
+        SearchProgram::Ripgrep => {
+            let default = [".".to_owned()];
+            let operands = match request.operands.as_slice() {
+                [] => default.as_slice(),
+                operands => operands,
+            };
+            for operand in operands {
+                add_with_ignore_rules(&request.selection, directory, operand, &mut listing)?;
+            }
+            if request.operands.is_empty() {
+                for file in &mut listing.files {
+                    file.name.drain(..file.name.strip_prefix(b"./").map_or(0, |_| 2));
+                }
+            }
+        }
+    }
+    Ok(listing)
+}
+
+/// `--include`, `--exclude` and `--exclude-dir`.
+struct GrepRules {
+    globs: Vec<(GlobMatcher, bool)>,
+    excluded_directories: Vec<GlobMatcher>,
+}
+
+impl GrepRules {
+    fn read(rules: &FileSelectionRules) -> Result<Self, SelectionError> {
+        let globs = rules.globs.iter();
+        let directories = rules.excluded_directories.iter();
+        Ok(Self {
+            globs: globs
+                .map(|glob| Ok((compile_glob(&glob.glob)?, glob.included)))
+                .collect::<Result<_, SelectionError>>()?,
+            excluded_directories: directories
+                .map(|glob| compile_glob(glob.trim_end_matches('/')))
+                .collect::<Result<_, SelectionError>>()?,
+        })
+    }
+
+    /// Of several globs that match, the last one decides. If none does, a file is searched unless the first
+    /// glob is an `--include`.
+    fn selects(&self, name: &OsStr) -> bool {
+        let last = self.globs.iter().rev().find(|(glob, _)| glob.is_match(name));
+        match (last, self.globs.first()) {
+            (Some((_, included)), _) => *included,
+            (None, Some((_, first_included))) => !first_included,
+            (None, None) => true,
+        }
+    }
+
+    fn enters(&self, name: &OsStr) -> bool {
+        !self.excluded_directories.iter().any(|glob| glob.is_match(name))
+    }
+}
+
+/// A glob of `fnmatch`, in which `*` matches any character.
+fn compile_glob(glob: &str) -> Result<GlobMatcher, SelectionError> {
+    let escaped = glob.replace('{', "\\{").replace('}', "\\}").replace(',', "\\,");
+    GlobBuilder::new(&escaped)
+        .literal_separator(false)
+        .backslash_escape(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| SelectionError(error.to_string()))
+}
+
+/// The walk of `grep -r`.
+struct GrepWalk<'a> {
+    rules: GrepRules,
+    recursive: bool,
+    listing: &'a mut Listing,
+}
+
+impl GrepWalk<'_> {
+    fn add_operand(&mut self, directory: &Path, operand: &str) {
+        let path = directory.join(operand);
+        let name = operand.as_bytes();
+        match fs::metadata(&path) {
+            Err(error) => self.add_error(name, Reason::System(error)),
+            Ok(metadata) if metadata.is_dir() => {
+                if !self.recursive {
+                    self.add_error(name, Reason::IsDirectory);
+                } else if self.rules.enters(OsStr::new(operand.trim_end_matches('/'))) {
+                    self.enter(&path, name);
+                }
+            }
+            Ok(_) if self.rules.selects(OsStr::new(operand)) => self.listing.files.push(ListedFile {
+                name: name.to_vec(),
+                path,
+                is_operand: true,
+            }),
+            Ok(_) => {}
+        }
+    }
+
+    /// Lists a directory whose files are printed below `prefix`.
+    fn enter(&mut self, directory: &Path, prefix: &[u8]) {
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) => return self.add_error(prefix, Reason::System(error)),
+        };
+        for entry in entries.flatten() {
+            let file_name = entry.file_name();
+            let mut name = prefix.to_vec();
+            if !name.is_empty() && !name.ends_with(b"/") {
+                name.push(b'/');
+            }
+            name.extend_from_slice(file_name.as_bytes());
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_dir() {
+                if self.rules.enters(&file_name) {
+                    self.enter(&entry.path(), &name);
+                }
+            } else if kind.is_file() && self.rules.selects(&file_name) {
+                self.listing.files.push(ListedFile {
+                    name,
+                    path: entry.path(),
+                    is_operand: false,
+                });
+            }
+        }
+    }
+
+    fn add_error(&mut self, name: &[u8], reason: Reason) {
+        let after = self.listing.files.len();
+        self.listing.errors.push(WalkError {
+            name: name.to_vec(),
+            reason,
+            after,
+        });
+    }
+}
+
+/// Lists the files of an operand of ripgrep.
+fn add_with_ignore_rules(
+    rules: &FileSelectionRules,
+    directory: &Path,
+    operand: &str,
+    listing: &mut Listing,
+) -> Result<(), SelectionError> {
+    let refuse = |error: ignore::Error| SelectionError(error.to_string());
+    let path = directory.join(operand);
+    let after = listing.files.len();
+    if let Err(error) = fs::metadata(&path) {
+        let name = operand.as_bytes().to_vec();
+        let reason = Reason::System(error);
+        listing.errors.push(WalkError { name, reason, after });
+        return Ok(());
+    }
+    if path.is_file() {
+        listing.files.push(ListedFile {
+            name: operand.as_bytes().to_vec(),
+            path,
+            is_operand: true,
+        });
+        return Ok(());
+    }
+    let mut overrides = OverrideBuilder::new(directory);
+    for glob in &rules.globs {
+        overrides.add(&glob.glob).map_err(refuse)?;
+    }
+    let mut types = TypesBuilder::new();
+    types.add_defaults();
+    for (name, selected) in &rules.types {
+        if *selected {
+            types.select(name);
+        } else {
+            types.negate(name);
+        }
+    }
+    let mut walk = WalkBuilder::new(&path);
+    walk.current_dir(directory)
+        .hidden(!rules.hidden)
+        .ignore(!rules.no_ignore)
+        .git_ignore(!rules.no_ignore)
+        .git_global(!rules.no_ignore)
+        .git_exclude(!rules.no_ignore)
+        .parents(!rules.no_ignore)
+        .max_depth(rules.max_depth)
+        .overrides(overrides.build().map_err(refuse)?)
+        .types(types.build().map_err(refuse)?);
+    if !rules.no_ignore {
+        walk.add_custom_ignore_filename(".rgignore");
+    }
+    let mut found: Vec<ListedFile> = Vec::new();
+    for entry in walk.build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(_) => continue,
+        };
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            let below = entry.path().strip_prefix(&path).unwrap_or(entry.path());
+            let name = Path::new(operand).join(below).into_os_string().into_vec();
+            let path = entry.into_path();
+            found.push(ListedFile {
+                name,
+                path,
+                is_operand: false,
+            });
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    listing.files.append(&mut found);
+    Ok(())
+}
