@@ -63,7 +63,7 @@ fn rewrite(words: &[OsString]) -> anyhow::Result<ExitCode> {
     };
     let line = line.to_str().unwrap_or_default();
     let directory = std::env::current_dir()?;
-    let Some(rewritten) = shell::rewrite::rewrite_line(line, &directory).line else {
+    let Some(rewritten) = shell::rewrite::rewrite_line(line, &directory, &variable).line else {
         return Ok(ExitCode::FAILURE);
     };
     writeln!(std::io::stdout(), "{rewritten}")?;

@@ -13,7 +13,7 @@ use docent_core::text::reveal::reveal_part;
 
 use super::count_of;
 use crate::markdown::{cut, length};
-use groups::{MAX_MATCH_CHARS, MatchGroup, group_matches, show_groups, show_only_whole};
+use groups::{MAX_MATCH_CHARS, MatchGroup, group_matches, list_all, show_groups, show_only_whole};
 
 /// Characters of an answer about many files, and of one about few.
 const WIDE_CHARS: usize = 1_800;
@@ -91,9 +91,34 @@ pub(crate) fn write(answer: &GrepAnswer<'_>) -> String {
     let frame = length(&text) + length(&notes) + MAX_COUNTED_CHARS;
     let mut groups: Vec<Vec<MatchGroup<'_>>> = answer.files.iter().map(group_matches).collect();
     show_groups(answer, &mut groups, room.saturating_sub(frame));
+    let shown = assemble(answer, &groups);
+    text += &shown.text;
+    text + &count_rest(&shown.counted) + &notes
+}
 
+/// The matches of an answer as text, and the number of those that are left out, by file.
+pub(crate) struct ShownMatches<'a> {
+    pub(crate) text: String,
+    pub(crate) counted: Vec<(&'a str, u64)>,
+}
+
+/// Lists the matches below their definitions, in about `room` characters. Definitions are shown whole, in
+/// `room_for_whole` characters more, if they are few and short.
+pub(crate) fn list_only<'a>(
+    answer: &'a GrepAnswer<'a>,
+    room: usize,
+    room_for_whole: usize,
+) -> ShownMatches<'a> {
+    let mut groups: Vec<Vec<MatchGroup<'_>>> = answer.files.iter().map(group_matches).collect();
+    show_only_whole(answer, &mut groups, room_for_whole);
+    list_all(answer, &mut groups, room);
+    assemble(answer, &groups)
+}
+
+fn assemble<'a>(answer: &'a GrepAnswer<'a>, groups: &[Vec<MatchGroup<'_>>]) -> ShownMatches<'a> {
+    let mut text = String::new();
     let mut counted: Vec<(&str, u64)> = Vec::new();
-    for (file, groups) in answer.files.iter().zip(&groups) {
+    for (file, groups) in answer.files.iter().zip(groups) {
         let shown: u64 = groups.iter().map(MatchGroup::shown_matches).sum();
         if shown > 0 {
             text += &reveal_part(file.path);
@@ -105,7 +130,7 @@ pub(crate) fn write(answer: &GrepAnswer<'_>) -> String {
         }
     }
     counted.extend(&answer.unread);
-    text + &count_rest(&counted) + &notes
+    ShownMatches { text, counted }
 }
 
 /// The short definitions around the matches, whole, in at most `room` characters. Empty if there are more than

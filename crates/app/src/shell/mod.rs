@@ -27,8 +27,7 @@ const DEFAULT_BUDGET_CHARS: usize = 4_000;
 pub(crate) struct ShellContext {
     /// The directory that relative operands start from.
     pub(crate) directory: PathBuf,
-    /// Filters that followed the command in its pipeline, in order.
-    pub(crate) filters: Vec<OutputFilter>,
+    pub(crate) options: ShellOptions,
     /// Characters that a shortened answer may have.
     pub(crate) budget: usize,
     /// The character set of the user's locale.
@@ -40,7 +39,7 @@ impl ShellContext {
     /// The exit status of the pipeline: that of its last command. `has_lines` says whether a line has passed all
     /// filters.
     pub(crate) fn status(&self, of_command: u8, has_lines: bool) -> u8 {
-        match self.filters.last() {
+        match self.options.filters.last() {
             None => of_command,
             Some(OutputFilter::Without(_)) => u8::from(!has_lines),
             Some(_) => 0,
@@ -58,11 +57,22 @@ pub(crate) struct ShellAnswer {
     pub(crate) plain_chars: u64,
 }
 
-/// A command line of `docent sh`: filters of the pipeline, each after `--then`, and the command.
+/// A command line of `docent sh`: options, and the command.
 #[derive(Debug)]
 struct ShellCommand {
-    filters: Vec<OutputFilter>,
+    options: ShellOptions,
     request: Request,
+}
+
+/// The options of `docent sh`.
+#[derive(Debug, Default)]
+pub(crate) struct ShellOptions {
+    /// `--then`: filters that followed the command in its pipeline, in order.
+    pub(crate) filters: Vec<OutputFilter>,
+    /// `--with-errors`: messages go through the filters too, before the lines.
+    pub(crate) with_errors: bool,
+    /// `--plain`: everything is printed as the program prints it.
+    pub(crate) is_plain: bool,
 }
 
 impl ShellCommand {
@@ -72,16 +82,28 @@ impl ShellCommand {
             let text = argument.to_str().ok_or(Refusal::Form("a word is not UTF-8"))?;
             words.push(Word::literal(text));
         }
-        let mut filters = Vec::new();
+        let mut options = ShellOptions::default();
         let mut rest = words.as_slice();
-        while let [option, filter, others @ ..] = rest
-            && option.text == "--then"
-        {
-            filters.push(OutputFilter::understand(&split_words(&filter.text)?)?);
-            rest = others;
+        loop {
+            rest = match rest {
+                [option, filter, others @ ..] if option.text == "--then" => {
+                    let filter = OutputFilter::understand(&split_words(&filter.text)?)?;
+                    options.filters.push(filter);
+                    others
+                }
+                [option, others @ ..] if option.text == "--with-errors" => {
+                    options.with_errors = true;
+                    others
+                }
+                [option, others @ ..] if option.text == "--plain" => {
+                    options.is_plain = true;
+                    others
+                }
+                _ => break,
+            };
         }
         Ok(Self {
-            filters,
+            options,
             request: understand(rest)?,
         })
     }
@@ -101,7 +123,7 @@ pub(crate) fn run(arguments: &[OsString], environment: Environment<'_>) -> anyho
     };
     let directory = std::env::current_dir()?;
     let context = ShellContext {
-        filters: command.filters,
+        options: command.options,
         budget: DEFAULT_BUDGET_CHARS,
         characters: character_set(environment),
         project: ShellProject::open(&directory, environment)?,

@@ -1,6 +1,21 @@
 //! `docent rewrite`: a command line with the commands replaced that docent answers.
+//!
+//! The line itself is read by `core::shell::line`. Here it is checked against the machine: every path lies in the
+//! project and is one that docent shows, and nothing in the environment changes what a command means.
+//!
+//! Invariant: any doubt leaves a command as it is.
 
-use std::path::Path;
+use std::env;
+use std::path::{Component, Path, PathBuf};
+
+use docent_core::access::Access;
+use docent_core::path::RepoPath;
+use docent_core::shell::line::{AnswerableCommand, ShellLine};
+use docent_core::shell::{OutputFilter, Refusal, Word};
+use docent_engine::walk::work_tree;
+
+use super::project::read_access;
+use crate::settings::{Environment, home_directory};
 
 /// A rewritten command line.
 #[derive(Debug, Default)]
@@ -13,8 +28,166 @@ pub(crate) struct Rewrite {
     pub(crate) left_alone: Vec<(String, String)>,
 }
 
-/// Rewrites a line that a shell would run in `directory`. Any doubt leaves it as it is.
-pub(crate) fn rewrite_line(line: &str, directory: &Path) -> Rewrite {
-    let _ = (line, directory);
-    Rewrite::default()
+/// Rewrites a line that a shell would run in `directory`.
+pub(crate) fn rewrite_line(line: &str, directory: &Path, environment: Environment<'_>) -> Rewrite {
+    let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
+    if is_set("DOCENT_RAW") || is_set("POSIXLY_CORRECT") {
+        return Rewrite::default();
+    }
+    let Some(read) = ShellLine::read(line) else {
+        return Rewrite::default();
+    };
+    let checks = EnvironmentChecks {
+        directory,
+        environment,
+    };
+    let mut left_alone: Vec<(String, String)> = read
+        .left_alone
+        .iter()
+        .map(|(program, refusal)| (program.clone(), refusal.to_string()))
+        .collect();
+    let mut accepted: Vec<*const AnswerableCommand> = Vec::new();
+    for command in &read.commands {
+        match checks.check(command) {
+            Ok(()) => accepted.push(std::ptr::from_ref(command)),
+            Err(refusal) => left_alone.push((command.program.clone(), refusal.to_string())),
+        }
+    }
+    let is_accepted = |command: &AnswerableCommand| accepted.contains(&std::ptr::from_ref(command));
+    let rewritten = read.rewrite(line, &own_program(environment), is_accepted);
+    Rewrite {
+        only_reads: rewritten.is_some() && read.is_only_answerable && accepted.len() == read.commands.len(),
+        line: rewritten,
+        left_alone,
+    }
+}
+
+/// The name by which the shell finds docent: its own, or else its path.
+fn own_program(environment: Environment<'_>) -> String {
+    const NAME: &str = "docent";
+    let path = environment("PATH").unwrap_or_default();
+    if env::split_paths(&path).any(|directory| directory.join(NAME).is_file()) {
+        return NAME.to_owned();
+    }
+    let own = env::current_exe()
+        .ok()
+        .and_then(|path| path.into_os_string().into_string().ok());
+    own.and_then(|path| docent_core::shell::quote_word(&path))
+        .unwrap_or_else(|| NAME.to_owned())
+}
+
+/// What a command is checked against.
+struct EnvironmentChecks<'a> {
+    directory: &'a Path,
+    environment: Environment<'a>,
+}
+
+impl EnvironmentChecks<'_> {
+    fn check(&self, command: &AnswerableCommand) -> Result<(), Refusal> {
+        let refuse = |reason| Err(Refusal::Form(reason));
+        if command.program == "rg" && (self.environment)("RIPGREP_CONFIG_PATH").is_some() {
+            return refuse("ripgrep has a configuration file");
+        }
+        if command.filters.iter().any(OutputFilter::needs_byte_order) && !self.sorts_by_bytes() {
+            return refuse("the locale has an order of its own");
+        }
+        let mut directory = self.directory.to_owned();
+        for step in &command.directories {
+            directory = self
+                .resolve(&directory, step)
+                .ok_or(Refusal::Form("the directory is not known"))?;
+            if !directory.is_dir() {
+                return refuse("there is no such directory");
+            }
+        }
+        let Ok(directory) = directory.canonicalize() else {
+            return refuse("there is no such directory");
+        };
+        let Some(root) = work_tree(&directory).and_then(|root| root.canonicalize().ok()) else {
+            return refuse("the directory is in no project");
+        };
+        let Ok(access) = read_access(&root, self.environment) else {
+            return refuse("the settings of the project cannot be read");
+        };
+        for operand in command.request.operands() {
+            self.check_operand(&directory, operand, &root, &access)?;
+        }
+        Ok(())
+    }
+
+    /// A path has to lie in the project, links followed, and to be one that docent shows.
+    fn check_operand(
+        &self,
+        directory: &Path,
+        operand: &str,
+        root: &Path,
+        access: &Access,
+    ) -> Result<(), Refusal> {
+        let fixed = fixed_part(operand);
+        let path = self
+            .resolve(directory, &Word::literal(fixed))
+            .ok_or(Refusal::Form("a path is not known"))?;
+        let path = existing_part(&path);
+        let Ok(canonical) = path.canonicalize() else {
+            return Err(Refusal::Form("a path is not known"));
+        };
+        let Ok(inside) = canonical.strip_prefix(root) else {
+            return Err(Refusal::Form("a path is outside of the project"));
+        };
+        let named = inside.to_str().map(RepoPath::parse);
+        match named {
+            Some(Ok(named)) if access.allows(&named) => Ok(()),
+            // The root itself is no path inside.
+            _ if inside.as_os_str().is_empty() => Ok(()),
+            _ => Err(Refusal::Form("docent does not show a file that is named")),
+        }
+    }
+
+    /// A word as a path, from a directory.
+    fn resolve(&self, directory: &Path, word: &Word) -> Option<PathBuf> {
+        let text = word.text.as_str();
+        if let Some(rest) = text.strip_prefix('~') {
+            let below = rest.strip_prefix('/').or_else(|| rest.is_empty().then_some(""))?;
+            return Some(home_directory(self.environment)?.join(below));
+        }
+        Some(directory.join(text))
+    }
+
+    /// Whether `sort` orders lines by their bytes.
+    fn sorts_by_bytes(&self) -> bool {
+        let names = ["LC_ALL", "LC_COLLATE", "LANG"];
+        let name = names
+            .iter()
+            .filter_map(|name| (self.environment)(name))
+            .find(|value| !value.is_empty());
+        name.is_none_or(|name| {
+            ["C", "POSIX", "C.UTF-8", "C.utf8"]
+                .iter()
+                .any(|plain| name == *plain)
+        })
+    }
+}
+
+/// The part of an operand before its first glob, up to a directory.
+fn fixed_part(operand: &str) -> &str {
+    let Some(glob) = operand.find(['*', '?', '[', '{']) else {
+        return operand;
+    };
+    match operand[..glob].rfind('/') {
+        Some(0) => "/",
+        Some(slash) => &operand[..slash],
+        None => ".",
+    }
+}
+
+/// The longest beginning of a path that exists, if what follows does not lead back up.
+fn existing_part(path: &Path) -> PathBuf {
+    let mut part = path.to_owned();
+    let leads_up = |path: &Path| path.components().any(|part| part == Component::ParentDir);
+    while !part.exists() && !leads_up(&part) {
+        if !part.pop() {
+            break;
+        }
+    }
+    part
 }

@@ -9,6 +9,8 @@
 mod filter;
 pub mod find;
 pub mod git;
+pub mod line;
+mod raw_word;
 pub mod search;
 mod words;
 
@@ -46,6 +48,16 @@ pub enum Refusal {
     Pattern(String),
     #[error("{0}")]
     Form(&'static str),
+}
+
+impl Request {
+    /// The files and directories that it names.
+    pub fn operands(&self) -> Vec<&str> {
+        match self {
+            Self::Search(request) => request.operands.iter().map(String::as_str).collect(),
+            Self::Find(_) | Self::Git(_) => Vec::new(),
+        }
+    }
 }
 
 impl Word {

@@ -33,11 +33,10 @@ impl LineSearch<'_> {
     }
 
     /// The offset from which a file is binary. `None` for text.
-    pub(super) fn binary_from(&self, content: &[u8], is_operand: bool) -> Option<usize> {
+    pub(super) fn binary_from(&self, content: &[u8]) -> Option<usize> {
         if self.request.binary == BinaryFiles::Text {
             return None;
         }
-        let _ = is_operand;
         memchr::memchr(0, content)
     }
 
@@ -65,10 +64,13 @@ impl LineSearch<'_> {
                 file.binary_notice = Some(grep_notice(file));
             }
             SearchProgram::Grep => {}
-            SearchProgram::Ripgrep if !is_operand => {
-                file.matches = 0;
-                file.lines.clear();
+            SearchProgram::Ripgrep if !is_operand && prints_lines => {
+                let notice = format!(
+                    "WARNING: stopped searching binary file after match (found \"\\0\" byte around offset {offset})"
+                );
+                file.binary_notice = Some(notice.into_bytes());
             }
+            SearchProgram::Ripgrep if !is_operand => file.matches = 0,
             SearchProgram::Ripgrep if prints_lines => {
                 file.lines.clear();
                 let notice = format!("binary file matches (found \"\\0\" byte around offset {offset})");

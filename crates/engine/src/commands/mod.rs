@@ -44,7 +44,7 @@ impl ShownContent {
         };
         let is_allowed = |path: &Path| {
             self.project_path(path)
-                .is_some_and(|path| self.access.allows_path(&path))
+                .is_some_and(|path| self.access.allows(&path))
         };
         let named = absolute_lexically(path);
         is_allowed(&canonical)

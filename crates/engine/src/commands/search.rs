@@ -123,8 +123,9 @@ impl<'a> LineSearch<'a> {
             SearchOutput::Counts => has_match || self.request.program == SearchProgram::Grep,
             SearchOutput::Nothing => false,
         };
-        result.is_success |= match self.request.output {
-            SearchOutput::FilesWithoutMatch => !has_match,
+        // GNU grep 3.5 and later: a selected line is a success for `-L` too.
+        result.is_success |= match (self.request.output, self.request.program) {
+            (SearchOutput::FilesWithoutMatch, SearchProgram::Ripgrep) => !has_match,
             _ => has_match,
         };
         if is_printed {
@@ -158,7 +159,11 @@ impl<'a> LineSearch<'a> {
             .before_context(before)
             .after_context(after)
             .bom_sniffing(false)
-            .binary_detection(BinaryDetection::none())
+            // Only a reader of buffers looks for binary data: see `search_file`.
+            .binary_detection(match self.request.program {
+                SearchProgram::Ripgrep => BinaryDetection::quit(b'\0'),
+                SearchProgram::Grep => BinaryDetection::none(),
+            })
             .build()
     }
 
@@ -180,14 +185,17 @@ impl<'a> LineSearch<'a> {
             file: &mut file,
             last_line: 0,
         };
-        let binary = self.binary_from(content, listed.is_operand);
-        let readable = match binary {
-            Some(_) if self.request.binary == BinaryFiles::Skipped => &content[..0],
-            _ => content,
-        };
-        searcher
-            .search_slice(&self.matcher, readable, &mut lines)
-            .map_err(FileFailure::System)?;
+        let binary = self.binary_from(content);
+        match binary {
+            Some(_) if self.request.binary == BinaryFiles::Skipped => {}
+            // ripgrep stops at the buffer with the NUL byte, so the buffers have to be its own.
+            Some(_) if self.request.program == SearchProgram::Ripgrep && !listed.is_operand => searcher
+                .search_reader(&self.matcher, content, &mut lines)
+                .map_err(FileFailure::System)?,
+            _ => searcher
+                .search_slice(&self.matcher, content, &mut lines)
+                .map_err(FileFailure::System)?,
+        }
         if let Some(offset) = binary {
             self.hide_binary_lines(&mut file, content, offset, listed.is_operand);
         } else {

@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::absolute_lexically;
 use docent_core::shell::search::{FileSelectionRules, SearchProgram, SearchRequest};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
@@ -214,7 +215,8 @@ fn add_with_ignore_rules(
     listing: &mut Listing,
 ) -> Result<(), SelectionError> {
     let refuse = |error: ignore::Error| SelectionError(error.to_string());
-    let path = directory.join(operand);
+    // Globs are compared with paths from the directory, which `.` in between would not begin with.
+    let path = absolute_lexically(&directory.join(operand));
     let after = listing.files.len();
     if let Err(error) = fs::metadata(&path) {
         let name = operand.as_bytes().to_vec();

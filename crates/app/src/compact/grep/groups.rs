@@ -166,7 +166,7 @@ pub(super) fn show_groups(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<
     if answer.unread.is_empty() && has_few_parts(groups) {
         show_whole_definitions(answer, groups, answer.budget.saturating_sub(WIDE_CHARS));
     }
-    let left = list_matches(answer, groups, room);
+    let left = room.saturating_sub(list_matches(answer, groups, room * LIST_PERCENT / 100));
     if answer.context_lines == 0 {
         add_bodies(answer, groups, left);
     }
@@ -177,6 +177,11 @@ pub(super) fn show_only_whole(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGr
     if has_few_parts(groups) {
         show_whole_definitions(answer, groups, room);
     }
+}
+
+/// Lists the matches that are not shown yet, as many as fit.
+pub(super) fn list_all(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room: usize) {
+    list_matches(answer, groups, room);
 }
 
 /// Whether so few definitions have matches that they can be shown whole. Each run of matches between
@@ -287,9 +292,8 @@ fn number_text(file: &GrepFile<'_>, first: usize, lines: &[&str]) -> String {
 }
 
 /// Lists the matches of as many groups as fit: the first of every file, then the second, and so on. Returns
-/// the room that is left.
+/// the room that they take.
 fn list_matches(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room: usize) -> usize {
-    let list_room = room * LIST_PERCENT / 100;
     let mut used = 0;
     let most = groups.iter().map(Vec::len).max().unwrap_or_default();
     for at in 0..most {
@@ -309,14 +313,14 @@ fn list_matches(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], roo
             };
             let cost = length(&list.text) + path;
             // The first match is always shown.
-            if used > 0 && used + cost > list_room {
+            if used > 0 && used + cost > room {
                 continue;
             }
             used += cost;
             groups[at].shown = GroupText::Listed(list);
         }
     }
-    room.saturating_sub(used)
+    used
 }
 
 fn list_group(group: &MatchGroup<'_>) -> ShownLines {

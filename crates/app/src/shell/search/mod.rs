@@ -5,6 +5,7 @@
 //!
 //! Invariant: each line that the program prints is shown, or counted under its file.
 
+mod counts;
 mod nearby;
 mod plain;
 mod render;
@@ -33,25 +34,32 @@ pub(crate) fn answer(request: &SearchRequest, context: &ShellContext) -> anyhow:
         (true, false) => 0,
         (false, false) => 1,
     };
-    let output = PlainOutput::print(request, &found, &context.directory);
-    let selected = output.select(&context.filters, context.characters)?;
+    let errors: &[String] = if context.options.with_errors {
+        &found.errors
+    } else {
+        &[]
+    };
+    let output = PlainOutput::print(request, &found, errors, &context.directory);
+    let selected = output.select(&context.options.filters, context.characters)?;
     let mut answer = ShellAnswer {
         status: context.status(status, !selected.is_empty()),
         plain_chars: output.count_chars(&selected),
         ..ShellAnswer::default()
     };
-    for error in &found.errors {
+    for error in found.errors.iter().filter(|_| !context.options.with_errors) {
         answer.err.extend_from_slice(error.as_bytes());
         answer.err.push(b'\n');
     }
-    answer.out = if request.output == SearchOutput::Lines {
+    answer.out = if context.options.is_plain {
+        output.join(&render::without_hidden(&output, &selected))
+    } else if request.output == SearchOutput::Lines {
         let mut text = render::render(&output, &selected, &search, context);
-        if selected.is_empty() && context.filters.is_empty() && !found.has_error {
+        if selected.is_empty() && context.options.filters.is_empty() && !found.has_error {
             text.extend(nearby::explain(request, context).into_bytes());
         }
         text
     } else {
-        output.join(&selected)
+        render::render_exact(&output, &selected)
     };
     Ok(answer)
 }

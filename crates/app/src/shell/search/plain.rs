@@ -31,7 +31,13 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> PlainOutput<'a> {
-    pub(super) fn print(request: &'a SearchRequest, found: &'a SearchedFiles, directory: &Path) -> Self {
+    /// Prints what was found. `errors` are the messages that go where the lines go.
+    pub(super) fn print(
+        request: &'a SearchRequest,
+        found: &'a SearchedFiles,
+        errors: &[String],
+        directory: &Path,
+    ) -> Self {
         let names = request
             .file_names
             .unwrap_or_else(|| match request.operands.as_slice() {
@@ -45,6 +51,9 @@ impl<'a> PlainOutput<'a> {
             entries: Vec::new(),
             text: Vec::new(),
         };
+        for error in errors {
+            output.push(None, None, &[error.as_bytes()]);
+        }
         for (at, file) in found.files.iter().enumerate() {
             match request.output {
                 SearchOutput::Lines | SearchOutput::Parts => output.push_lines(at, file, names),

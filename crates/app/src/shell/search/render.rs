@@ -5,6 +5,7 @@
 //!
 //! Invariant: from 300 characters on, the matches take no more room than the program's own lines.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use docent_core::language::Language;
@@ -13,8 +14,10 @@ use docent_core::text::reveal::reveal_part;
 use docent_engine::commands::lines::{LineKind, SearchedFile};
 use docent_engine::commands::search::LineSearch;
 
+use super::counts::count_rest;
 use super::plain::PlainOutput;
-use crate::compact::grep::{GrepAnswer, GrepFile, GrepMatch, whole_definitions, write};
+use crate::compact::count_of;
+use crate::compact::grep::{GrepAnswer, GrepFile, GrepMatch, list_only, whole_definitions};
 use crate::markdown::length;
 use crate::shell::ShellContext;
 use crate::tools::context::grep::enclosing_definitions;
@@ -34,6 +37,24 @@ const MAX_FILE_BYTES: usize = 4 << 20;
 
 /// Characters of a line that is shown around its match.
 const MAX_LINE_CHARS: usize = 160;
+
+/// The entries whose text may be shown.
+pub(super) fn without_hidden(output: &PlainOutput<'_>, selected: &[usize]) -> Vec<usize> {
+    selected
+        .iter()
+        .copied()
+        .filter(|at| is_shown(output, *at))
+        .collect()
+}
+
+/// Output for machines: all entries as the program prints them, and the number of those that may not be shown.
+pub(super) fn render_exact(output: &PlainOutput<'_>, selected: &[usize]) -> Vec<u8> {
+    let (shown, hidden): (Vec<usize>, Vec<usize>) =
+        selected.iter().copied().partition(|at| is_shown(output, *at));
+    let mut text = output.join(&shown);
+    text.extend(count_hidden(output, &hidden).into_bytes());
+    text
+}
 
 /// The answer for the selected entries.
 pub(super) fn render(
@@ -64,7 +85,7 @@ fn render_shown(
     let has_context = output.request.context != (0, 0);
     let is_sorted = selected.is_sorted();
     let files = read_files(output, selected, search, context);
-    let mut answer = GrepAnswer {
+    let answer = GrepAnswer {
         pattern: "",
         total: files.iter().map(|file| file.total).sum(),
         files_searched: 0,
@@ -81,27 +102,45 @@ fn render_shown(
         }
         return text;
     }
-    let budget = usize::try_from(plain_chars)
-        .unwrap_or(usize::MAX)
-        .min(context.budget);
-    answer.budget = budget;
-    let grouped = write(&answer);
-    if (length(&grouped) as u64) < plain_chars {
-        let mut text = grouped.into_bytes();
-        text.extend(output.join(&notices(output, selected)));
+    let plain = usize::try_from(plain_chars).unwrap_or(usize::MAX);
+    let room = list_room(plain).min(context.budget);
+    let list = list_only(&answer, room, 0);
+    if list.counted.is_empty() && length(&list.text) >= plain {
+        let mut text = cut_plain(output, selected, context.budget);
+        text.extend(whole_definitions(&answer, MAX_FUNCTION_CHARS).into_bytes());
         return text;
     }
-    let mut text = cut_plain(output, selected, context.budget);
-    text.extend(whole_definitions(&answer, MAX_FUNCTION_CHARS).into_bytes());
+    let shown = list_only(&answer, room, MAX_FUNCTION_CHARS);
+    let mut text = format!(
+        "{} in {}\n",
+        count_of(
+            usize::try_from(answer.total).unwrap_or(usize::MAX),
+            "match",
+            "matches"
+        ),
+        count_of(answer.files.len(), "file", "files")
+    );
+    text += &shown.text;
+    text += &count_rest(&shown.counted);
+    let mut text = text.into_bytes();
+    text.extend(output.join(&notices(output, selected)));
     text
 }
 
-/// The notices about binary files.
+/// Characters of the list for an output of `plain` characters: all of a short one, little more of a long one.
+fn list_room(plain: usize) -> usize {
+    const WHOLE_CHARS: usize = 1_000;
+    const SHARE: usize = 10;
+    if plain <= WHOLE_CHARS {
+        plain
+    } else {
+        WHOLE_CHARS + (plain - WHOLE_CHARS) / SHARE
+    }
+}
+
+/// The notices about binary files, and messages.
 fn notices(output: &PlainOutput<'_>, selected: &[usize]) -> Vec<usize> {
-    let is_notice = |at: &usize| {
-        let entry = &output.entries[*at];
-        entry.file.is_some() && entry.line.is_none()
-    };
+    let is_notice = |at: &usize| output.entries[*at].line.is_none();
     selected.iter().copied().filter(is_notice).collect()
 }
 
@@ -122,16 +161,15 @@ fn cut_plain(output: &PlainOutput<'_>, selected: &[usize], budget: usize) -> Vec
             }
         }
     }
-    if !rest.is_empty() {
-        let total: u64 = rest.values().sum();
-        text.extend(format!("… {total} more lines: ").into_bytes());
-        let counts: Vec<String> = rest
-            .iter()
-            .map(|(file, lines)| count(&output.files[*file], *lines))
-            .collect();
-        text.extend(counts.join(", ").into_bytes());
-        text.push(b'\n');
-    }
+    let names: Vec<(Cow<'_, str>, u64)> = rest
+        .iter()
+        .map(|(file, lines)| (String::from_utf8_lossy(&output.files[*file].name), *lines))
+        .collect();
+    let counts: Vec<(&str, u64)> = names
+        .iter()
+        .map(|(name, lines)| (name.as_ref(), *lines))
+        .collect();
+    text.extend(count_rest(&counts).into_bytes());
     text
 }
 

@@ -10,6 +10,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use regex::bytes::RegexBuilder;
+
 use super::super::Refusal;
 use super::{MatchExtent, PatternCase, PatternSyntax, SearchRequest};
 
@@ -72,10 +74,19 @@ pub fn translate(
         MatchExtent::Word => format!(r"\b{{start-half}}(?:{joined})\b{{end-half}}"),
         MatchExtent::Line => format!("^(?:{joined})$"),
     };
-    Ok(match is_insensitive(patterns, rules) {
+    let regex = match is_insensitive(patterns, rules) {
         true => format!("(?i){regex}"),
         false => regex,
-    })
+    };
+    // What `regex` refuses, and what would take it too long, is left to the program.
+    let checked = RegexBuilder::new(&regex)
+        .multi_line(true)
+        .unicode(characters == Characters::Unicode)
+        .build();
+    match checked {
+        Ok(_) => Ok(regex),
+        Err(_) => Err(refuse("it is not valid, or too large")),
+    }
 }
 
 fn is_insensitive(patterns: &[String], rules: &PatternRules) -> bool {
@@ -104,7 +115,7 @@ fn literals<'a>(pattern: &'a str, rules: &PatternRules) -> impl Iterator<Item = 
 /// A pattern of ripgrep. Smart case and `-w` are read as ripgrep reads them only without its rarer syntax.
 fn read_rust(pattern: &str) -> Result<String, Refusal> {
     let rare = [
-        r"\p", r"\P", "(?", r"\x", r"\u", r"\U", r"\n", r"\A", r"\z", r"\Q",
+        r"\p", r"\P", "(?", r"\x", r"\u", r"\U", r"\n", r"\A", r"\z", r"\Q", r"\<", r"\>", r"\b{",
     ];
     if let Some(rare) = rare.iter().find(|rare| pattern.contains(**rare)) {
         return Err(refuse(&format!("it has {rare}")));
@@ -186,6 +197,13 @@ impl<'a> Translation<'a> {
             '+' | '?' if is_extended => self.repeat(if char == '+' { "+" } else { "?" })?,
             '{' if is_extended => match self.read_interval("}") {
                 Some(interval) => self.repeat(&interval)?,
+                None if self
+                    .chars
+                    .peek()
+                    .is_some_and(|next| next.is_ascii_digit() || ",}".contains(*next)) =>
+                {
+                    return Err(refuse("an interval"));
+                }
                 None => self.push_literal('{'),
             },
             '(' if is_extended => self.open_group(),

@@ -42,7 +42,7 @@ fn patterns_of_posix_become_patterns_of_regex() {
     check("grep 'x^y$z' f", r"x\^y\$z");
     check("grep '^x$' f", "^x$");
     check("grep -E '(a|b)+c{2,}' f", "(?:a|b)+c{2,}");
-    check("grep -E 'interface{}' f", r"interface\{\}");
+    check("grep -E 'interface{ x' f", r"interface\{ x");
     check("egrep '[^]a-z]x' f", r"[^\n\]a-z]x");
     check("grep '[[:space:]]x' f", r"[\s]x");
     check("grep -w 'a' f", r"\b{start-half}(?:a)\b{end-half}");
