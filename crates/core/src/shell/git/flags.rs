@@ -1,0 +1,277 @@
+//! The flags of git that docent knows, by command.
+//!
+//! Left out on purpose: `--ext-diff`, `--textconv`, `--show-signature` (they run programs), `--output` (writes),
+//! `-O`, `--stdin`, `--no-index`, `--contents` (they read other files), `--color`, `--word-diff`,
+//! `--line-prefix`, `--src-prefix` (their patches cannot be read), `--binary`, `--remerge-diff`.
+//!
+//! Invariant: a flag in a table means the same to every version of git that docent accepts.
+
+use super::GitCommand;
+
+/// A flag of git.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GitFlag {
+    name: &'static str,
+    pub(super) value: FlagValue,
+    pub(super) effect: Effect,
+}
+
+/// Where the value of a flag stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FlagValue {
+    None,
+    /// `--stat` or `--stat=80`.
+    Optional,
+    /// `--since=DATE` or `--since DATE`.
+    Required,
+    /// `--format=FORMAT` only.
+    Attached,
+    /// `-U5` or `-U 5`.
+    Letter,
+    /// `-M` or `-M90%`.
+    OptionalLetter,
+}
+
+/// What a flag changes about the form of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    None,
+    Patch,
+    NoPatch,
+    Stat,
+    /// A form for programs.
+    Machine,
+    /// Entries that end with a NUL.
+    Nul,
+    Oneline,
+    Graph,
+    /// The value is a format of commits.
+    Format,
+}
+
+impl GitFlag {
+    /// `Some` if the word is this flag, with its value if it has one in the same word.
+    pub(super) fn match_word<'a>(&self, word: &'a str) -> Option<Option<&'a str>> {
+        let rest = word.strip_prefix(self.name)?;
+        match self.value {
+            FlagValue::None => rest.is_empty().then_some(None),
+            FlagValue::Attached => rest.strip_prefix('=').map(Some),
+            FlagValue::Optional | FlagValue::Required if rest.is_empty() => Some(None),
+            FlagValue::Optional | FlagValue::Required => rest.strip_prefix('=').map(Some),
+            FlagValue::Letter | FlagValue::OptionalLetter => Some((!rest.is_empty()).then_some(rest)),
+        }
+    }
+}
+
+/// The tables of a command.
+pub(super) fn tables(command: GitCommand) -> &'static [&'static [GitFlag]] {
+    match command {
+        GitCommand::Log | GitCommand::Show => &[DIFFERENCES, COMMITS],
+        GitCommand::Diff => &[DIFFERENCES, DIFF],
+        GitCommand::Blame => &[BLAME],
+        GitCommand::Status => &[STATUS],
+    }
+}
+
+const fn flag(name: &'static str, effect: Effect) -> GitFlag {
+    GitFlag {
+        name,
+        value: FlagValue::None,
+        effect,
+    }
+}
+
+const fn with(name: &'static str, value: FlagValue, effect: Effect) -> GitFlag {
+    GitFlag { name, value, effect }
+}
+
+const fn plain(name: &'static str) -> GitFlag {
+    flag(name, Effect::None)
+}
+
+const fn valued(name: &'static str, value: FlagValue) -> GitFlag {
+    with(name, value, Effect::None)
+}
+
+/// Flags of differences, for `log`, `show` and `diff`.
+const DIFFERENCES: &[GitFlag] = &[
+    flag("-p", Effect::Patch),
+    flag("-u", Effect::Patch),
+    flag("--patch", Effect::Patch),
+    flag("--patch-with-stat", Effect::Patch),
+    with("-U", FlagValue::Letter, Effect::Patch),
+    with("--unified", FlagValue::Required, Effect::Patch),
+    flag("-s", Effect::NoPatch),
+    flag("--no-patch", Effect::NoPatch),
+    with("--stat", FlagValue::Optional, Effect::Stat),
+    with("--stat-width", FlagValue::Attached, Effect::Stat),
+    with("--stat-name-width", FlagValue::Attached, Effect::Stat),
+    with("--stat-count", FlagValue::Attached, Effect::Stat),
+    flag("--shortstat", Effect::Stat),
+    flag("--summary", Effect::Stat),
+    flag("--compact-summary", Effect::Stat),
+    flag("--name-only", Effect::Machine),
+    flag("--name-status", Effect::Machine),
+    flag("--numstat", Effect::Machine),
+    flag("--raw", Effect::Machine),
+    flag("-z", Effect::Nul),
+    plain("-w"),
+    plain("-b"),
+    plain("--ignore-all-space"),
+    plain("--ignore-space-change"),
+    plain("--ignore-space-at-eol"),
+    plain("--ignore-cr-at-eol"),
+    plain("--ignore-blank-lines"),
+    plain("--minimal"),
+    plain("--patience"),
+    plain("--histogram"),
+    valued("--diff-algorithm", FlagValue::Required),
+    valued("--inter-hunk-context", FlagValue::Required),
+    plain("--no-renames"),
+    valued("-M", FlagValue::OptionalLetter),
+    valued("--find-renames", FlagValue::Optional),
+    plain("--find-copies-harder"),
+    valued("--find-copies", FlagValue::Optional),
+    valued("-C", FlagValue::OptionalLetter),
+    plain("-W"),
+    plain("--function-context"),
+    plain("-R"),
+    plain("--full-index"),
+    plain("-a"),
+    plain("--text"),
+    valued("--abbrev", FlagValue::Optional),
+    plain("--no-color"),
+    plain("--no-ext-diff"),
+    plain("--no-textconv"),
+    plain("--no-prefix"),
+    plain("--relative"),
+    plain("--no-relative"),
+    valued("--diff-filter", FlagValue::Required),
+    valued("-S", FlagValue::Letter),
+    valued("-G", FlagValue::Letter),
+    plain("--pickaxe-regex"),
+    plain("--pickaxe-all"),
+];
+
+/// Flags of `git diff` alone.
+const DIFF: &[GitFlag] = &[
+    plain("--cached"),
+    plain("--staged"),
+    plain("--merge-base"),
+    plain("--exit-code"),
+    flag("--quiet", Effect::NoPatch),
+    flag("--check", Effect::Machine),
+];
+
+/// Flags that select and describe commits.
+const COMMITS: &[GitFlag] = &[
+    flag("--oneline", Effect::Oneline),
+    with("--format", FlagValue::Attached, Effect::Format),
+    with("--pretty", FlagValue::Optional, Effect::Format),
+    flag("--graph", Effect::Graph),
+    flag("--cc", Effect::Patch),
+    valued("-n", FlagValue::Letter),
+    valued("--max-count", FlagValue::Required),
+    valued("--skip", FlagValue::Required),
+    valued("--since", FlagValue::Required),
+    valued("--after", FlagValue::Required),
+    valued("--until", FlagValue::Required),
+    valued("--before", FlagValue::Required),
+    valued("--author", FlagValue::Required),
+    valued("--committer", FlagValue::Required),
+    valued("--grep", FlagValue::Required),
+    valued("--date", FlagValue::Required),
+    plain("-i"),
+    plain("--regexp-ignore-case"),
+    plain("-E"),
+    plain("--extended-regexp"),
+    plain("-F"),
+    plain("--fixed-strings"),
+    plain("-P"),
+    plain("--perl-regexp"),
+    plain("--all-match"),
+    plain("--invert-grep"),
+    plain("--merges"),
+    plain("--no-merges"),
+    plain("--first-parent"),
+    plain("--all"),
+    valued("--branches", FlagValue::Optional),
+    valued("--tags", FlagValue::Optional),
+    valued("--remotes", FlagValue::Optional),
+    plain("--not"),
+    plain("--reverse"),
+    plain("--date-order"),
+    plain("--topo-order"),
+    plain("--author-date-order"),
+    valued("--decorate", FlagValue::Optional),
+    plain("--no-decorate"),
+    plain("--abbrev-commit"),
+    plain("--no-abbrev-commit"),
+    plain("--relative-date"),
+    plain("--follow"),
+    plain("--full-history"),
+    plain("--simplify-merges"),
+    plain("--simplify-by-decoration"),
+    valued("--ancestry-path", FlagValue::Optional),
+    plain("--left-right"),
+    plain("--left-only"),
+    plain("--right-only"),
+    plain("--cherry-pick"),
+    plain("--cherry-mark"),
+    plain("--cherry"),
+    plain("--boundary"),
+    plain("--no-walk"),
+    plain("--full-diff"),
+    plain("--no-notes"),
+    plain("--no-mailmap"),
+    plain("--use-mailmap"),
+];
+
+/// Flags of `git blame`.
+const BLAME: &[GitFlag] = &[
+    valued("-L", FlagValue::Letter),
+    plain("-w"),
+    plain("-s"),
+    plain("-e"),
+    plain("--show-email"),
+    plain("-l"),
+    plain("-t"),
+    plain("-f"),
+    plain("--show-name"),
+    plain("-n"),
+    plain("--show-number"),
+    plain("--root"),
+    plain("-M"),
+    plain("-C"),
+    plain("--first-parent"),
+    valued("--abbrev", FlagValue::Attached),
+    valued("--date", FlagValue::Required),
+    valued("--since", FlagValue::Attached),
+    flag("-p", Effect::Machine),
+    flag("--porcelain", Effect::Machine),
+    flag("--line-porcelain", Effect::Machine),
+];
+
+/// Flags of `git status`.
+const STATUS: &[GitFlag] = &[
+    plain("-s"),
+    plain("--short"),
+    plain("-b"),
+    plain("--branch"),
+    plain("-sb"),
+    plain("-bs"),
+    plain("--long"),
+    plain("--show-stash"),
+    plain("--ahead-behind"),
+    plain("--no-ahead-behind"),
+    plain("--no-renames"),
+    valued("--find-renames", FlagValue::Optional),
+    valued("--untracked-files", FlagValue::Optional),
+    valued("-u", FlagValue::OptionalLetter),
+    plain("-suno"),
+    plain("-sno"),
+    plain("-suall"),
+    valued("--ignored", FlagValue::Optional),
+    with("--porcelain", FlagValue::Optional, Effect::Machine),
+    flag("-z", Effect::Nul),
+];
