@@ -143,7 +143,9 @@ fn render(
     let blocked = mask::blocked_ranges(parts);
     let all: Vec<&[u8]> = split_lines(&text.out);
     let selected = apply_filters(all.clone(), &context.filters, |_, _| false);
+    let ends_line = text.out.is_empty() || text.out.ends_with(b"\n");
     let is_whole = !text.is_stopped
+        && (ends_line || context.filters.is_empty())
         && selected.len() == all.len()
         && selected
             .iter()
@@ -168,6 +170,16 @@ fn render(
     };
     if !is_whole {
         answer.out = mask::join_lines(&text.out, &selected, &blocked);
+        // These programs end the last line, even if their input did not.
+        let ends_lines = |filter: &OutputFilter| {
+            matches!(
+                filter,
+                OutputFilter::Sort | OutputFilter::SortUnique | OutputFilter::Unique
+            )
+        };
+        if context.filters.iter().any(ends_lines) && !answer.out.is_empty() && !answer.out.ends_with(b"\n") {
+            answer.out.push(b'\n');
+        }
         return answer;
     }
     let exact = || mask::mask_whole(&text.out, &blocked);

@@ -26,7 +26,10 @@ const MIN_COMMIT_CHARS: usize = 500;
 const MIN_FILE_CHARS: usize = 400;
 
 /// Characters kept for the line that counts files and commits.
-const FRAME_CHARS: usize = 200;
+const FRAME_CHARS: usize = 60;
+
+/// Characters kept for the line that counts commits.
+const NOTICE_CHARS: usize = 200;
 
 /// Characters that a row takes to say what is left out.
 const ROW_NOTE_CHARS: usize = 34;
@@ -54,7 +57,7 @@ pub(super) fn shorten(text: &GitText, parts: &[PatchPart], reshow: &Reshow<'_>, 
         reshow,
     };
     let lengths = groups.iter().map(|group| count_chars(&text.out[group.range()]));
-    let share = fair_share(lengths, budget.saturating_sub(FRAME_CHARS));
+    let share = fair_share(lengths, budget.saturating_sub(NOTICE_CHARS));
     let (listed, share) = if share < MIN_COMMIT_CHARS {
         (
             groups.len().min((budget / MIN_COMMIT_CHARS).max(1)),
