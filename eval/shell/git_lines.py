@@ -10,7 +10,7 @@ fixed seed. Each is run twice, as it is and through docent, and compared:
 - output for programs, and everything behind `head`, `tail` and `sed -n`, is the same byte for byte;
 - otherwise the shown lines are lines of the original in their order, and shown plus counted is the original, per file.
 
-Lines that docent refuses (status 2 and a message of its own) are counted, and no deviation. Prints the deviations, the
+Lines that docent refuses (status 2 and a message of its own) are printed, and no deviation. Prints the deviations, the
 characters of both by kind, and the number of lines. Exits 1 if there is a deviation.
 """
 
@@ -28,9 +28,12 @@ LEFT_OUT = re.compile(r"left out: (?:([\d,]+) hunks?, )?([\d,]+) lines?$")
 HEADING = re.compile(r"^([\d,]+) files?, \+(\d+) -(\d+); the rest: (command git .*)$")
 DIRECTORY = re.compile(r"^(.*)/: ([\d,]+) files?, \+(\d+) -(\d+), left out: ([\d,]+) lines?$")
 MORE_COMMITS = re.compile(r"^… ([\d,]+) more commits? with ([\d,]+) files?, \+(\d+) -(\d+), left out: ([\d,]+) lines?: ")
-BLOCKED = re.compile(r"^… ([\d,]+) lines? of (.*) not shown: docent's access rules block the file$")
+BLOCKED = re.compile(r"^… ([\d,]+) lines? of the patch of (.*) not shown: docent's access rules block the file$")
 HUNK = re.compile(r"^(@@+) (.*) @@+")
 CUT = re.compile(r"^(.*) … (\d+) more characters$", re.S)
+
+
+MORE_MESSAGE = re.compile(r"^    … ([\d,]+) more lines? of the message(: command git .*)?$")
 
 
 def number(text):
@@ -146,7 +149,7 @@ def check_group(lines, intro, files):
     if at == len(lines):
         raise Deviation("there is no heading")
     head = [line for line in lines[:at]]
-    more = [line for line in head if re.match(r"    … ([\d,]+) more lines? of the message$", line)]
+    more = [line for line in head if MORE_MESSAGE.match(line)]
     counted = number(re.search(r"[\d,]+", more[0])[0]) if more else 0
     kept = head[:head.index(more[0])] if more else head
     if kept != intro[:len(kept)] or len(kept) + counted != len(intro):
@@ -262,6 +265,10 @@ def check_patches(plain, answer):
 def check_exact_group(part, intro, files):
     """A commit that is printed as git prints it, but for blocked files."""
     blocked = {found[2]: number(found[1]) for found in map(BLOCKED.match, part) if found}
+    if part and MORE_MESSAGE.match(part[-1]) and not files:
+        if part[:-1] != intro[:len(part) - 1] or len(part) - 1 + number(MORE_MESSAGE.match(part[-1])[1]) != len(intro):
+            raise Deviation("the message is counted wrong")
+        return
     rest = parse_original("\n".join(line for line in part if not BLOCKED.match(line)))[0]
     if rest[0] != intro and rest[0] != [line for line in intro if line]:
         raise Deviation("the message differs")
@@ -343,7 +350,7 @@ def check(plain, answer, words, is_cut):
         raise Deviation("the answer is longer")
     if has_patch:
         check_patches(plain, answer)
-    elif command in ("status", "blame") or any(word.startswith(("--oneline", "--stat", "--graph", "--pretty=one")) for word in words):
+    elif command in ("status", "blame") or any(word.startswith(("--oneline", "--stat", "--shortstat", "--graph", "--pretty=one")) for word in words):
         check_lines(plain, answer)
     elif re.match(r"… [\d,]+ more lines? of", lines_of(answer)[-1]):
         check_lines(plain, answer)
@@ -450,7 +457,8 @@ def main():
                 answered = run([docent, "sh", *then, "git", *words], clone)
                 line = f"{pathlib.Path(repository).name}: {plain_line}"
                 if answered[0] == 2 and answered[2].startswith(b"docent sh: "):
-                    kinds["refused: " + answered[2].decode()[11:60]] += 1
+                    kinds["refused"] += 1
+                    print(f"refused {line}\n    {answered[2].decode().strip()}")
                     continue
                 plain, answer = (text.decode("utf-8", "replace") for text in (out, answered[1]))
                 try:
@@ -468,6 +476,8 @@ def main():
                     deviations += 1
                     print(f"DEVIATION {line}\n    {deviation}")
                 kind = next(word for word in words if not word.startswith("-"))
+                if filters:
+                    kind += " with filters"
                 for name in [kind] + ([kind + " over 4,000"] if len(plain) > 4000 and answered[1] != out else []):
                     sizes[name][0] += 1
                     sizes[name][1] += len(plain)

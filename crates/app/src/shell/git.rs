@@ -14,7 +14,7 @@ mod noise;
 mod reshow;
 
 use docent_core::shell::git::patch::{PatchNames, PatchPart, parse_patches};
-use docent_core::shell::git::{GitCommand, GitOutput, GitRequest};
+use docent_core::shell::git::{GitCommand, GitInvocation, GitOutput};
 use docent_core::shell::{OutputFilter, apply_filters};
 use docent_engine::git::{GitEnvironment, GitError, GitText, SettingUse, UserGit};
 
@@ -35,10 +35,14 @@ const VARIABLES: [&str; 6] = [
 pub(super) const MIN_SHORTENED_CHARS: usize = 300;
 
 /// Runs the request and writes its answer.
-pub(crate) fn answer(request: &GitRequest, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
+pub(crate) fn answer(request: &GitInvocation, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
     match try_answer(request, context) {
         Ok(answer) => Ok(answer),
         Err(error) => {
+            let error = match error {
+                GitError::Refused(reason) => reason.to_owned(),
+                error => error.to_string(),
+            };
             let shown = Reshow::new(request, context).whole();
             Ok(ShellAnswer {
                 err: format!("docent sh: {error}. Run: {shown}\n").into_bytes(),
@@ -49,7 +53,7 @@ pub(crate) fn answer(request: &GitRequest, context: &ShellContext) -> anyhow::Re
     }
 }
 
-fn try_answer(request: &GitRequest, context: &ShellContext) -> Result<ShellAnswer, GitError> {
+fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAnswer, GitError> {
     if context
         .filters
         .iter()
@@ -98,7 +102,7 @@ fn try_answer(request: &GitRequest, context: &ShellContext) -> Result<ShellAnswe
     Ok(render(output, &text, &parts, (&reshow, context)))
 }
 
-fn open(request: &GitRequest, context: &ShellContext) -> Result<UserGit, GitError> {
+fn open(request: &GitInvocation, context: &ShellContext) -> Result<UserGit, GitError> {
     #[expect(
         clippy::disallowed_methods,
         reason = "git is run in the environment of the user"

@@ -13,11 +13,11 @@ use std::sync::LazyLock;
 
 use super::{Refusal, Word};
 use crate::access::{Access, NameOf};
-use flags::{Effect, FlagValue, GitFlag};
+use flags::{FlagEffect, FlagValue, GitFlag};
 
 /// A command of git that docent answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GitRequest {
+pub struct GitInvocation {
     /// The directories of `-C`, in order.
     pub directories: Vec<String>,
     pub command: GitCommand,
@@ -79,7 +79,7 @@ impl GitCommand {
     }
 }
 
-impl GitRequest {
+impl GitInvocation {
     /// Whether git looks at the working tree, and so into submodules.
     pub fn reads_work_tree(&self) -> bool {
         let is_cached = || {
@@ -116,7 +116,7 @@ impl GitRequest {
 }
 
 /// Reads the arguments after `git`, the command first or behind flags of git itself.
-pub fn understand(arguments: &[Word]) -> Result<GitRequest, Refusal> {
+pub fn understand(arguments: &[Word]) -> Result<GitInvocation, Refusal> {
     let mut directories = Vec::new();
     let mut rest = arguments;
     let command = loop {
@@ -143,7 +143,7 @@ pub fn understand(arguments: &[Word]) -> Result<GitRequest, Refusal> {
     let mut reading = Reading::default();
     reading.read(command, rest)?;
     let output = reading.output(command, rest)?;
-    Ok(GitRequest {
+    Ok(GitInvocation {
         directories,
         command,
         arguments: rest.iter().map(|word| word.text.clone()).collect(),
@@ -171,7 +171,7 @@ fn flag_name(word: &str) -> String {
 struct Reading {
     operands: Vec<usize>,
     separator: Option<usize>,
-    effects: Vec<Effect>,
+    effects: Vec<FlagEffect>,
     format: Option<String>,
 }
 
@@ -230,7 +230,7 @@ impl Reading {
     }
 
     fn apply(&mut self, flag: &GitFlag, value: &str) -> Result<(), Refusal> {
-        if flag.effect == Effect::Format {
+        if flag.effect == FlagEffect::Format {
             // A signature is checked by a program.
             if value.contains("%G") {
                 return Err(Refusal::Form("the format checks signatures"));
@@ -241,7 +241,7 @@ impl Reading {
         Ok(())
     }
 
-    fn has(&self, effect: Effect) -> bool {
+    fn has(&self, effect: FlagEffect) -> bool {
         self.effects.contains(&effect)
     }
 
@@ -253,21 +253,21 @@ impl Reading {
             return Err(Refusal::Form("commits and contents of files in one command"));
         }
         if command == GitCommand::Status || command == GitCommand::Blame {
-            return Ok(if self.has(Effect::Machine) || self.has(Effect::Nul) {
+            return Ok(if self.has(FlagEffect::Machine) || self.has(FlagEffect::Nul) {
                 GitOutput::Exact
             } else {
                 GitOutput::Lines
             });
         }
         let is_default_patch = command != GitCommand::Log
-            && ![Effect::Machine, Effect::Stat, Effect::NoPatch]
+            && ![FlagEffect::Machine, FlagEffect::Stat, FlagEffect::NoPatch]
                 .iter()
                 .any(|effect| self.has(*effect));
-        let has_patch = self.has(Effect::Patch) || is_default_patch;
-        if has_patch && self.has(Effect::NoPatch) {
+        let has_patch = self.has(FlagEffect::Patch) || is_default_patch;
+        if has_patch && self.has(FlagEffect::NoPatch) {
             return Err(Refusal::Form("patches are both asked for and switched off"));
         }
-        if has_patch && (self.has(Effect::Nul) || self.has(Effect::Graph)) {
+        if has_patch && (self.has(FlagEffect::Nul) || self.has(FlagEffect::Graph)) {
             return Err(Refusal::Form("patches in a form for programs"));
         }
         let has_body = |format: &str| {
@@ -278,16 +278,16 @@ impl Reading {
                         .iter()
                         .any(|body| format.contains(body)))
         };
-        let is_exact = has_content || self.has(Effect::Machine) || self.has(Effect::Nul);
+        let is_exact = has_content || self.has(FlagEffect::Machine) || self.has(FlagEffect::Nul);
         Ok(match &self.format {
             _ if has_content => GitOutput::Exact,
             Some(format) if has_patch && has_body(format) => GitOutput::ExactPatches,
             _ if has_patch => GitOutput::Patches,
             _ if is_exact => GitOutput::Exact,
-            _ if self.has(Effect::Stat) => GitOutput::Stat,
+            _ if self.has(FlagEffect::Stat) => GitOutput::Stat,
             Some(format) if format == "oneline" => GitOutput::Lines,
             Some(format) if !(format.is_empty() || format == "medium") => GitOutput::Exact,
-            _ if self.has(Effect::Oneline) || self.has(Effect::Graph) => GitOutput::Lines,
+            _ if self.has(FlagEffect::Oneline) || self.has(FlagEffect::Graph) => GitOutput::Lines,
             _ if command == GitCommand::Diff => GitOutput::Exact,
             _ => GitOutput::Commits,
         })

@@ -415,26 +415,34 @@ fn run(command: &mut Command, is_enough: &dyn Fn(&[u8]) -> bool) -> Result<GitTe
     })
 }
 
+/// Reads text until it ends or is enough. What is kept of a text that goes on ends with a line.
 fn read_text(out: &mut dyn Read, is_enough: &dyn Fn(&[u8]) -> bool) -> Result<GitText, GitError> {
     let mut text = GitText::default();
     let mut buffer = vec![0; 64 << 10];
     loop {
         let read = out.read(&mut buffer).map_err(GitError::Pipe)?;
-        if read == 0 {
-            return Ok(text);
-        }
         let bytes = &buffer[..read];
         if text.out.len() < MAX_KEPT_BYTES {
             text.out.extend_from_slice(bytes);
         } else {
             text.dropped_lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
-            text.dropped_chars += bytes.iter().filter(|byte| (**byte as i8) >= -64).count() as u64;
+            text.dropped_chars += count_chars(bytes);
         }
-        if is_enough(&text.out) {
-            text.is_stopped = true;
-            return Ok(text);
+        text.is_stopped = is_enough(&text.out);
+        if read == 0 || text.is_stopped {
+            break;
         }
     }
+    if text.is_stopped || text.dropped_chars > 0 {
+        let end = memchr::memrchr(b'\n', &text.out).map_or(0, |end| end + 1);
+        let tail = text.out.split_off(end);
+        text.dropped_chars += if text.is_stopped { 0 } else { count_chars(&tail) };
+    }
+    Ok(text)
+}
+
+fn count_chars(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() as u64
 }
 
 /// The exit status as a shell tells it.

@@ -153,16 +153,16 @@ impl Source<'_> {
             Some(id) => self.reshow.for_commit(id),
             None => self.reshow.for_path(),
         };
-        let shown = cut_intro(&intro, room / 3);
+        if group.files.is_empty() {
+            return cut_intro(&intro, room, &format!(": {}", self.reshow.whole()));
+        }
+        let shown = cut_intro(&intro, room / 3, "\n");
         let left = room.saturating_sub(length(&shown));
         shown + &self.show_files(&group.files, left, &command)
     }
 
     /// A row for each file, then hunks.
     fn show_files(&self, files: &[&PatchFile], room: usize, command: &str) -> String {
-        if files.is_empty() {
-            return String::new();
-        }
         let mut files = files.to_vec();
         let reason = |file: &PatchFile| {
             if is_blocked_file(file) {
@@ -280,13 +280,14 @@ fn find_commit_id(intro: &str) -> Option<&str> {
     (id.len() >= 7 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
 }
 
-/// A commit with its message, of which the first lines are shown if it is too long.
-fn cut_intro(intro: &str, room: usize) -> String {
+/// A commit with its message, of which the first lines are shown if it is too long. `end` follows the notice.
+fn cut_intro(intro: &str, room: usize, end: &str) -> String {
+    const NOTICE_CHARS: usize = 35;
     if length(intro) <= room {
         return intro.to_owned();
     }
     let mut shown = String::new();
-    let mut used = 0;
+    let mut used = NOTICE_CHARS + length(end);
     let mut lines = intro.lines().peekable();
     while let Some(line) = lines.next_if(|line| used + length(line) < room) {
         used += length(line) + 1;
@@ -295,7 +296,7 @@ fn cut_intro(intro: &str, room: usize) -> String {
     }
     shown
         + &format!(
-            "    … {} of the message\n\n",
+            "    … {} of the message{end}\n",
             count_of(lines.count(), "more line", "more lines")
         )
 }

@@ -80,7 +80,7 @@ pub(super) fn join_lines(text: &[u8], selected: &[&[u8]], blocked: &[(Range<usiz
 
 fn describe(lines: usize, path: &str) -> String {
     format!(
-        "… {} of {path} not shown: docent's access rules block the file\n",
+        "… {} of the patch of {path} not shown: docent's access rules block the file\n",
         count_of(lines, "line", "lines")
     )
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the command selects what the caller's command selected, or one file of it.
 
-use docent_core::shell::git::{GitCommand, GitRequest};
+use docent_core::shell::git::{GitCommand, GitInvocation};
 use docent_core::shell::quote_word;
 use docent_engine::git::{UserGit, find_top};
 
@@ -11,7 +11,7 @@ use crate::shell::ShellContext;
 /// Writes commands that show more.
 #[derive(Debug)]
 pub(super) struct Reshow<'a> {
-    request: &'a GitRequest,
+    request: &'a GitInvocation,
     /// Operands that are revisions, and flags.
     selection: Vec<&'a str>,
     /// Before paths that git prints from the top of the working tree.
@@ -19,7 +19,7 @@ pub(super) struct Reshow<'a> {
 }
 
 impl<'a> Reshow<'a> {
-    pub(super) fn new(request: &'a GitRequest, context: &ShellContext) -> Self {
+    pub(super) fn new(request: &'a GitInvocation, context: &ShellContext) -> Self {
         let mut start = context.directory.clone();
         start.extend(&request.directories);
         let end = request.separator.unwrap_or(request.arguments.len());

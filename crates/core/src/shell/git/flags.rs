@@ -13,7 +13,7 @@ use super::GitCommand;
 pub(super) struct GitFlag {
     name: &'static str,
     pub(super) value: FlagValue,
-    pub(super) effect: Effect,
+    pub(super) effect: FlagEffect,
 }
 
 /// Where the value of a flag stands.
@@ -34,7 +34,7 @@ pub(super) enum FlagValue {
 
 /// What a flag changes about the form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum FlagEffect {
     None,
     Patch,
     NoPatch,
@@ -73,7 +73,7 @@ pub(super) fn tables(command: GitCommand) -> &'static [&'static [GitFlag]] {
     }
 }
 
-const fn flag(name: &'static str, effect: Effect) -> GitFlag {
+const fn flag(name: &'static str, effect: FlagEffect) -> GitFlag {
     GitFlag {
         name,
         value: FlagValue::None,
@@ -81,40 +81,40 @@ const fn flag(name: &'static str, effect: Effect) -> GitFlag {
     }
 }
 
-const fn with(name: &'static str, value: FlagValue, effect: Effect) -> GitFlag {
+const fn with(name: &'static str, value: FlagValue, effect: FlagEffect) -> GitFlag {
     GitFlag { name, value, effect }
 }
 
 const fn plain(name: &'static str) -> GitFlag {
-    flag(name, Effect::None)
+    flag(name, FlagEffect::None)
 }
 
 const fn valued(name: &'static str, value: FlagValue) -> GitFlag {
-    with(name, value, Effect::None)
+    with(name, value, FlagEffect::None)
 }
 
 /// Flags of differences, for `log`, `show` and `diff`.
 const DIFFERENCES: &[GitFlag] = &[
-    flag("-p", Effect::Patch),
-    flag("-u", Effect::Patch),
-    flag("--patch", Effect::Patch),
-    flag("--patch-with-stat", Effect::Patch),
-    with("-U", FlagValue::Letter, Effect::Patch),
-    with("--unified", FlagValue::Required, Effect::Patch),
-    flag("-s", Effect::NoPatch),
-    flag("--no-patch", Effect::NoPatch),
-    with("--stat", FlagValue::Optional, Effect::Stat),
-    with("--stat-width", FlagValue::Attached, Effect::Stat),
-    with("--stat-name-width", FlagValue::Attached, Effect::Stat),
-    with("--stat-count", FlagValue::Attached, Effect::Stat),
-    flag("--shortstat", Effect::Stat),
-    flag("--summary", Effect::Stat),
-    flag("--compact-summary", Effect::Stat),
-    flag("--name-only", Effect::Machine),
-    flag("--name-status", Effect::Machine),
-    flag("--numstat", Effect::Machine),
-    flag("--raw", Effect::Machine),
-    flag("-z", Effect::Nul),
+    flag("-p", FlagEffect::Patch),
+    flag("-u", FlagEffect::Patch),
+    flag("--patch", FlagEffect::Patch),
+    flag("--patch-with-stat", FlagEffect::Patch),
+    with("-U", FlagValue::Letter, FlagEffect::Patch),
+    with("--unified", FlagValue::Required, FlagEffect::Patch),
+    flag("-s", FlagEffect::NoPatch),
+    flag("--no-patch", FlagEffect::NoPatch),
+    with("--stat", FlagValue::Optional, FlagEffect::Stat),
+    with("--stat-width", FlagValue::Attached, FlagEffect::Stat),
+    with("--stat-name-width", FlagValue::Attached, FlagEffect::Stat),
+    with("--stat-count", FlagValue::Attached, FlagEffect::Stat),
+    flag("--shortstat", FlagEffect::Stat),
+    flag("--summary", FlagEffect::Stat),
+    flag("--compact-summary", FlagEffect::Stat),
+    flag("--name-only", FlagEffect::Machine),
+    flag("--name-status", FlagEffect::Machine),
+    flag("--numstat", FlagEffect::Machine),
+    flag("--raw", FlagEffect::Machine),
+    flag("-z", FlagEffect::Nul),
     plain("-w"),
     plain("-b"),
     plain("--ignore-all-space"),
@@ -159,17 +159,17 @@ const DIFF: &[GitFlag] = &[
     plain("--staged"),
     plain("--merge-base"),
     plain("--exit-code"),
-    flag("--quiet", Effect::NoPatch),
-    flag("--check", Effect::Machine),
+    flag("--quiet", FlagEffect::NoPatch),
+    flag("--check", FlagEffect::Machine),
 ];
 
 /// Flags that select and describe commits.
 const COMMITS: &[GitFlag] = &[
-    flag("--oneline", Effect::Oneline),
-    with("--format", FlagValue::Attached, Effect::Format),
-    with("--pretty", FlagValue::Optional, Effect::Format),
-    flag("--graph", Effect::Graph),
-    flag("--cc", Effect::Patch),
+    flag("--oneline", FlagEffect::Oneline),
+    with("--format", FlagValue::Attached, FlagEffect::Format),
+    with("--pretty", FlagValue::Optional, FlagEffect::Format),
+    flag("--graph", FlagEffect::Graph),
+    flag("--cc", FlagEffect::Patch),
     valued("-n", FlagValue::Letter),
     valued("--max-count", FlagValue::Required),
     valued("--skip", FlagValue::Required),
@@ -247,9 +247,9 @@ const BLAME: &[GitFlag] = &[
     valued("--abbrev", FlagValue::Attached),
     valued("--date", FlagValue::Required),
     valued("--since", FlagValue::Attached),
-    flag("-p", Effect::Machine),
-    flag("--porcelain", Effect::Machine),
-    flag("--line-porcelain", Effect::Machine),
+    flag("-p", FlagEffect::Machine),
+    flag("--porcelain", FlagEffect::Machine),
+    flag("--line-porcelain", FlagEffect::Machine),
 ];
 
 /// Flags of `git status`.
@@ -272,6 +272,6 @@ const STATUS: &[GitFlag] = &[
     plain("-sno"),
     plain("-suall"),
     valued("--ignored", FlagValue::Optional),
-    with("--porcelain", FlagValue::Optional, Effect::Machine),
-    flag("-z", Effect::Nul),
+    with("--porcelain", FlagValue::Optional, FlagEffect::Machine),
+    flag("-z", FlagEffect::Nul),
 ];
