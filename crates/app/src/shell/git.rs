@@ -13,10 +13,12 @@ mod mask;
 mod noise;
 mod reshow;
 
+use std::path::Path;
+
 use docent_core::shell::git::patch::{PatchNames, PatchPart, parse_patches};
-use docent_core::shell::git::{GitCommand, GitInvocation, GitOutput};
+use docent_core::shell::git::{GitCommand, GitInvocation, GitOutput, is_blocked};
 use docent_core::shell::{OutputFilter, apply_filters};
-use docent_engine::git::{GitEnvironment, GitError, GitText, SettingUse, UserGit};
+use docent_engine::git::{GitEnvironment, GitError, GitText, OutputTrait, SettingUse, UserGit, find_top};
 
 use super::{ShellAnswer, ShellContext};
 use reshow::Reshow;
@@ -36,21 +38,17 @@ pub(super) const MIN_SHORTENED_CHARS: usize = 300;
 
 /// Runs the request and writes its answer.
 pub(crate) fn answer(request: &GitInvocation, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
-    match try_answer(request, context) {
-        Ok(answer) => Ok(answer),
-        Err(error) => {
-            let error = match error {
-                GitError::Refused(reason) => reason.to_owned(),
-                error => error.to_string(),
-            };
-            let shown = Reshow::new(request, context).whole();
-            Ok(ShellAnswer {
-                err: format!("docent sh: {error}. Run: {shown}\n").into_bytes(),
-                status: 2,
-                ..ShellAnswer::default()
-            })
-        }
-    }
+    let refusal = match try_answer(request, context) {
+        Ok(answer) => return Ok(answer),
+        Err(GitError::Refused(reason)) => reason,
+        Err(error) => return Err(error.into()),
+    };
+    let shown = Reshow::new(request, context).whole();
+    Ok(ShellAnswer {
+        err: format!("docent sh: {refusal}. Run: {shown}\n").into_bytes(),
+        status: 2,
+        ..ShellAnswer::default()
+    })
 }
 
 fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAnswer, GitError> {
@@ -65,9 +63,9 @@ fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAn
     if request.reads_work_tree() {
         git.add_submodules()?;
     }
-    let is_coloured = git.settings.is_coloured && !request.has_flag("--no-color");
+    let is_coloured = git.settings.has(OutputTrait::Coloured) && !request.has_flag("--no-color");
     let has_patches = matches!(request.output, GitOutput::Patches | GitOutput::ExactPatches);
-    if has_patches && (is_coloured || git.settings.has_odd_prefix) {
+    if has_patches && (is_coloured || git.settings.has(OutputTrait::OddPrefix)) {
         return Err(GitError::Refused(
             "its patches have colours or prefixes of their own",
         ));
@@ -83,7 +81,7 @@ fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAn
     let text = git.run(request.command.name(), &arguments, &|text| {
         max_lines.is_some_and(|lines| memchr::memchr_iter(b'\n', text).take(lines).count() == lines)
     })?;
-    let names = if git.settings.no_prefix || request.has_flag("--no-prefix") {
+    let names = if git.settings.has(OutputTrait::NoPrefix) || request.has_flag("--no-prefix") {
         PatchNames::Bare
     } else {
         PatchNames::Prefixed
@@ -94,10 +92,12 @@ fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAn
         Vec::new()
     };
     let reshow = Reshow::new(request, context).from(&git);
-    let output = if is_coloured && request.output == GitOutput::Commits {
-        GitOutput::Lines
-    } else {
-        request.output
+    let has_own_form = git.settings.has(OutputTrait::CommitFormat) && request.command.prints_commits();
+    let output = match request.output {
+        GitOutput::Commits if is_coloured || has_own_form => GitOutput::Lines,
+        // Text at the start of a line could be taken for that of a patch.
+        GitOutput::Patches if has_own_form => GitOutput::ExactPatches,
+        output => output,
     };
     Ok(render(output, &text, &parts, (&reshow, context)))
 }
@@ -120,6 +120,14 @@ fn open(request: &GitInvocation, context: &ShellContext) -> Result<UserGit, GitE
         ..GitEnvironment::default()
     };
     let git = UserGit::open(&environment, &context.directory, &request.directories)?;
+    // Names that git prints or takes from there say nothing about the directories above.
+    let start = git.start().canonicalize().unwrap_or_default();
+    let below = find_top(&start).and_then(|top| start.strip_prefix(top).ok().map(Path::to_owned));
+    if request.reads_contents() && below.is_some_and(|below| is_blocked(&below.to_string_lossy())) {
+        return Err(GitError::Refused(
+            "docent does not show what is in this directory",
+        ));
+    }
     let use_of = match request.command {
         GitCommand::Status => SettingUse::Status,
         command if command.prints_commits() => SettingUse::Commits,

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use super::{Refusal, Word};
 use crate::access::{Access, NameOf};
-use flags::{FlagEffect, FlagValue, GitFlag};
+use flags::{FlagEffect, FlagMatch, FlagValue, GitFlag};
 
 /// A command of git that docent answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,14 +216,15 @@ impl Reading {
             .find_map(|flag| Some((flag, flag.match_word(&word.text)?)))
             .ok_or_else(refused)?;
         let (value, words) = match (flag.value, value) {
-            (FlagValue::Required | FlagValue::Letter, None) => {
+            (FlagValue::Required | FlagValue::Letter, FlagMatch::Alone) => {
                 // A value that begins with `-` could be a flag after all, if git reads this one differently.
                 let next = next
                     .filter(|next| !next.expands && !next.text.starts_with('-'))
                     .ok_or_else(refused)?;
                 (next.text.as_str(), 2)
             }
-            (_, value) => (value.unwrap_or_default(), 1),
+            (_, FlagMatch::Alone) => ("", 1),
+            (_, FlagMatch::WithValue(value)) => (value, 1),
         };
         self.apply(flag, value)?;
         Ok(words)

@@ -54,7 +54,7 @@ pub use messages::Heads;
 pub use raw::{ChangeStatus, ChangedFile};
 pub use reference::MIN_ID_DIGITS;
 pub use staged::PendingFiles;
-pub use user::{GitText, SettingUse, UserGit, find_top};
+pub use user::{GitText, OutputTrait, SettingUse, UserGit, find_top};
 
 use command::Runner;
 use history::CommitHistory;

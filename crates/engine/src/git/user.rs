@@ -35,15 +35,26 @@ pub struct UserGit {
 /// The settings that matter to a reader of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserSettings {
-    pub no_prefix: bool,
-    pub is_relative: bool,
-    /// Colours are printed to pipes too.
-    pub is_coloured: bool,
-    /// Prefixes of names in patches are not one component each.
-    pub has_odd_prefix: bool,
-    is_partial_clone: bool,
+    traits: BTreeSet<OutputTrait>,
     /// What else the output depends on, which only the user's own git can do.
     programs: Vec<ProgramSetting>,
+}
+
+/// What the settings change about the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OutputTrait {
+    /// Names in patches have no prefix.
+    NoPrefix,
+    /// Prefixes of names in patches are not one component each.
+    OddPrefix,
+    /// Names in patches start at the working directory.
+    Relative,
+    /// Colours are printed to pipes too.
+    Coloured,
+    /// Commits are described in a form of the user's.
+    CommitFormat,
+    /// Objects may be missing until they are fetched.
+    PartialClone,
 }
 
 /// A setting that makes git run a program whose output it prints.
@@ -188,7 +199,7 @@ impl UserGit {
             if says(FILTER_FAILED) && !self.filters.is_empty() {
                 return Err(GitError::Refused("a file has to go through a filter program"));
             }
-            if self.settings.is_partial_clone {
+            if self.settings.has(OutputTrait::PartialClone) {
                 return Err(GitError::Refused("an object may have to be fetched"));
             }
         }
@@ -240,40 +251,56 @@ impl UserGit {
 }
 
 impl UserSettings {
+    pub fn has(&self, of_output: OutputTrait) -> bool {
+        self.traits.contains(&of_output)
+    }
+
     /// Reads the output of `git config --list -z`.
     fn parse(list: &[u8]) -> Self {
         let mut settings = Self::default();
         for (key, value) in entries(list) {
             let is_on = !matches!(value.as_str(), "false" | "no" | "off" | "0" | "");
             match key.as_str() {
-                "diff.noprefix" => settings.no_prefix = is_on,
-                "diff.relative" => settings.is_relative = is_on,
-                "diff.srcprefix" | "diff.dstprefix" => settings.has_odd_prefix |= !is_plain_prefix(&value),
-                "color.ui" | "color.diff" | "color.status" | "color.branch" => {
-                    settings.is_coloured |= value == "always";
+                "diff.noprefix" => settings.set(OutputTrait::NoPrefix, is_on),
+                "diff.relative" => settings.set(OutputTrait::Relative, is_on),
+                "diff.srcprefix" | "diff.dstprefix" if !is_plain_prefix(&value) => {
+                    settings.set(OutputTrait::OddPrefix, true);
                 }
-                "diff.external" => settings.add(
-                    SettingUse::Contents,
-                    "diff.external is a program",
-                    !value.is_empty(),
-                ),
-                "diff.submodule" => settings.add(
-                    SettingUse::Contents,
-                    "diff.submodule shows patches",
-                    value == "diff",
-                ),
+                "color.ui" | "color.diff" | "color.status" | "color.branch" if value == "always" => {
+                    settings.set(OutputTrait::Coloured, true);
+                }
+                "diff.external" => {
+                    settings.add(
+                        SettingUse::Contents,
+                        "diff.external is a program",
+                        !value.is_empty(),
+                    );
+                }
+                "diff.submodule" => {
+                    settings.add(
+                        SettingUse::Contents,
+                        "diff.submodule shows patches",
+                        value == "diff",
+                    );
+                }
                 "log.showsignature" => settings.add(SettingUse::Commits, SIGNATURES, is_on),
-                "status.submodulesummary" => settings.add(
-                    SettingUse::Status,
-                    "status.submoduleSummary runs a program",
-                    is_on,
-                ),
-                "extensions.partialclone" => settings.is_partial_clone = true,
-                _ if key == "format.pretty" || key.starts_with("pretty.") => {
+                "status.submodulesummary" => {
+                    settings.add(
+                        SettingUse::Status,
+                        "status.submoduleSummary runs a program",
+                        is_on,
+                    );
+                }
+                "extensions.partialclone" => settings.set(OutputTrait::PartialClone, true),
+                "format.pretty" => {
+                    settings.set(OutputTrait::CommitFormat, true);
+                    settings.add(SettingUse::Commits, SIGNATURES, value.contains("%G"));
+                }
+                _ if key.starts_with("pretty.") => {
                     settings.add(SettingUse::Commits, SIGNATURES, value.contains("%G"));
                 }
                 _ if key.starts_with("remote.") && key.ends_with(".promisor") => {
-                    settings.is_partial_clone = true;
+                    settings.set(OutputTrait::PartialClone, true);
                 }
                 _ if key.starts_with("diff.")
                     && (key.ends_with(".textconv") || key.ends_with(".command")) =>
@@ -288,6 +315,14 @@ impl UserSettings {
             }
         }
         settings
+    }
+
+    fn set(&mut self, of_output: OutputTrait, is_on: bool) {
+        if is_on {
+            self.traits.insert(of_output);
+        } else {
+            self.traits.remove(&of_output);
+        }
     }
 
     fn add(&mut self, used_for: SettingUse, reason: &'static str, is_on: bool) {

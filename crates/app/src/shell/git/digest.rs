@@ -377,15 +377,11 @@ fn directory_rows(files: &[&PatchFile], room: usize) -> String {
             };
             directories.entry(inline(&name)).or_default().push(file);
         }
-        let rows: String = directories
-            .iter()
-            .map(|(name, files)| {
-                format!(
-                    "{name}/: {}\n",
-                    totals(files, files.iter().map(|file| file.lines()).sum())
-                )
-            })
-            .collect();
+        let mut rows = String::new();
+        for (name, files) in &directories {
+            let lines = files.iter().map(|file| file.lines()).sum();
+            rows += &format!("{name}/: {}\n", totals(files, lines));
+        }
         if length(&rows) <= room || depth == 0 {
             return rows;
         }

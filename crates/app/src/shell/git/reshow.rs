@@ -4,7 +4,7 @@
 
 use docent_core::shell::git::{GitCommand, GitInvocation};
 use docent_core::shell::quote_word;
-use docent_engine::git::{UserGit, find_top};
+use docent_engine::git::{OutputTrait, UserGit, find_top};
 
 use crate::shell::ShellContext;
 
@@ -44,7 +44,7 @@ impl<'a> Reshow<'a> {
 
     /// The same for git in its directory and with its settings.
     pub(super) fn from(mut self, git: &UserGit) -> Self {
-        let is_relative = git.settings.is_relative || self.request.has_flag("--relative");
+        let is_relative = git.settings.has(OutputTrait::Relative) || self.request.has_flag("--relative");
         let start = git.start().canonicalize().ok();
         if !is_relative && find_top(&git.start()) != start {
             self.path_prefix = ":/";

@@ -50,17 +50,24 @@ pub(super) enum FlagEffect {
 }
 
 impl GitFlag {
-    /// `Some` if the word is this flag, with its value if it has one in the same word.
-    pub(super) fn match_word<'a>(&self, word: &'a str) -> Option<Option<&'a str>> {
+    /// The match if the word is this flag.
+    pub(super) fn match_word<'a>(&self, word: &'a str) -> Option<FlagMatch<'a>> {
         let rest = word.strip_prefix(self.name)?;
+        let attached = || rest.strip_prefix('=').map(FlagMatch::WithValue);
         match self.value {
-            FlagValue::None => rest.is_empty().then_some(None),
-            FlagValue::Attached => rest.strip_prefix('=').map(Some),
-            FlagValue::Optional | FlagValue::Required if rest.is_empty() => Some(None),
-            FlagValue::Optional | FlagValue::Required => rest.strip_prefix('=').map(Some),
-            FlagValue::Letter | FlagValue::OptionalLetter => Some((!rest.is_empty()).then_some(rest)),
+            _ if rest.is_empty() && self.value != FlagValue::Attached => Some(FlagMatch::Alone),
+            FlagValue::None => None,
+            FlagValue::Attached | FlagValue::Optional | FlagValue::Required => attached(),
+            FlagValue::Letter | FlagValue::OptionalLetter => Some(FlagMatch::WithValue(rest)),
         }
     }
+}
+
+/// How a word is a flag: alone, or with a value in the same word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FlagMatch<'a> {
+    Alone,
+    WithValue(&'a str),
 }
 
 /// The tables of a command.
