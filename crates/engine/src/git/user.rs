@@ -494,3 +494,31 @@ fn exit_code(status: ExitStatus) -> u8 {
         .and_then(|code| u8::try_from(code).ok())
         .unwrap_or(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_value_of_a_setting_counts_and_any_program_refuses() {
+        let settings = UserSettings::parse(b"diff.noprefix\0diff.noprefix\nfalse\0color.ui\nalways\0");
+        assert!(!settings.has(OutputTrait::NoPrefix) && settings.has(OutputTrait::Coloured));
+        assert!(settings.programs.is_empty());
+        let settings = UserSettings::parse(b"diff.exif.textconv\nexif\0log.showsignature\ntrue\0");
+        assert_eq!(settings.programs.len(), 2);
+    }
+
+    #[test]
+    fn filters_are_found_under_any_name_that_can_be_switched_off() {
+        let names = find_filters(b"filter.lfs.clean\nx\0filter.a.b.process\ny\0filter.lfs.smudge\0").unwrap();
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["a.b", "lfs"]);
+        assert!(find_filters(b"filter.a=b.clean\nx\0").is_err());
+    }
+
+    #[test]
+    fn text_that_is_enough_ends_with_a_line() {
+        let mut source: &[u8] = b"one\ntwo\nthr";
+        let text = read_text(&mut source, &|text| !text.is_empty()).unwrap();
+        assert!(text.is_stopped && text.out == b"one\ntwo\n");
+    }
+}

@@ -207,3 +207,47 @@ fn show_line(line: &[u8]) -> String {
     let kept: String = text.chars().take(MAX_LINE_CHARS - 40).collect();
     format!("{kept} … {} more characters\n", chars + 40 - MAX_LINE_CHARS)
 }
+
+#[cfg(test)]
+mod tests {
+    use docent_core::shell::git::patch::{PatchNames, PatchPart, parse_patches};
+
+    use super::*;
+
+    const PATCH: &str = "diff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -10,9 +10,9 @@ fn draw() {\n a\n b\n-c\n+C\n d\n \
+        e\n f\n g\n-h\n+H\n i\n@@ -40,0 +41 @@\n+x\n@@ -50 +51 @@\n-  y\n+y\n";
+
+    fn view(context: usize, max_chars: usize) -> HunkView {
+        let parts = parse_patches(PATCH.as_bytes(), PatchNames::Prefixed).unwrap();
+        let [PatchPart::File(file)] = parts.as_slice() else {
+            panic!("one file: {parts:?}")
+        };
+        view_hunks(PATCH.as_bytes(), file, context, max_chars)
+    }
+
+    #[test]
+    fn headers_name_the_lines_below_them() {
+        let view = view(1, 1_000);
+        assert_eq!(
+            view.text,
+            "@@ -11,3 +11,3 @@ fn draw() {\n b\n-c\n+C\n d\n@@ -16,3 +16,3 @@\n g\n-h\n+H\n i\n\
+             @@ -40,0 +41 @@\n+x\n@@ -50 +51 @@ only whitespace differs, +1 -1\n"
+        );
+        assert_eq!((view.lines, view.hunks), (9, 2));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_counted_as_shown() {
+        let cut = view(1, 46);
+        assert_eq!(cut.text, "@@ -11,2 +11,2 @@ fn draw() {\n b\n-c\n+C\n…\n");
+        assert_eq!((cut.lines, cut.hunks), (3, 1));
+        assert_eq!(view(1, 10).lines, 0);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_and_counted() {
+        let line = format!("+{}\n", "x".repeat(999));
+        let shown = show_line(line.as_bytes());
+        assert!(shown.ends_with(" … 740 more characters\n"), "{shown}");
+    }
+}

@@ -129,5 +129,5 @@ fn operands_and_paths_are_told_apart_by_the_separator() {
     assert_eq!((request.operands, request.separator), (vec![2, 3], Some(4)));
     let request = understand(&words("-C a -C b log --since 2024-01-01 main")).unwrap();
     assert_eq!(request.directories, ["a", "b"]);
-    assert_eq!(request.operands, [3]);
+    assert_eq!(request.operands, [2]);
 }
