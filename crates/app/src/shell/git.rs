@@ -1,11 +1,227 @@
 //! `docent sh`: answers to questions to git.
+//!
+//! git itself is run with the arguments of the caller, and what it prints is printed again: exactly if it is
+//! made for programs or fits into the budget, otherwise shortened with everything counted that is left out.
+//!
+//! Invariant: lines of files that the access rules block are counted and never printed.
 
-use docent_core::shell::git::GitRequest;
+mod commits;
+mod digest;
+mod hunks;
+mod lines;
+mod mask;
+mod noise;
+mod reshow;
+
+use std::path::Path;
+
+use docent_core::shell::git::patch::{PatchNames, PatchPart, parse_patches};
+use docent_core::shell::git::{GitCommand, GitInvocation, GitOutput, is_blocked};
+use docent_core::shell::{OutputFilter, apply_filters};
+use docent_engine::git::{GitEnvironment, GitError, GitText, OutputTrait, SettingUse, UserGit, find_top};
 
 use super::{ShellAnswer, ShellContext};
+use reshow::Reshow;
+
+/// Variables that change what git reads or runs in ways that are not looked through here.
+const VARIABLES: [&str; 6] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+    "GIT_CONFIG",
+];
+
+/// An answer with this many characters is never shortened.
+pub(super) const MIN_SHORTENED_CHARS: usize = 300;
 
 /// Runs the request and writes its answer.
-pub(crate) fn answer(request: &GitRequest, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
-    let _ = (request, context);
-    Ok(ShellAnswer::default())
+pub(crate) fn answer(request: &GitInvocation, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
+    let refusal = match try_answer(request, context) {
+        Ok(answer) => return Ok(answer),
+        Err(GitError::Refused(reason)) => reason,
+        Err(error) => return Err(error.into()),
+    };
+    let shown = Reshow::new(request, context).whole();
+    Ok(ShellAnswer {
+        err: format!("docent sh: {refusal}. Run: {shown}\n").into_bytes(),
+        status: 2,
+        ..ShellAnswer::default()
+    })
+}
+
+fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAnswer, GitError> {
+    if context
+        .filters
+        .iter()
+        .any(|filter| matches!(filter, OutputFilter::Without(_)))
+    {
+        return Err(GitError::Refused("grep -v behind git is not answered"));
+    }
+    let mut git = open(request, context)?;
+    if request.reads_work_tree() {
+        git.add_submodules()?;
+    }
+    let is_coloured = git.settings.has(OutputTrait::Coloured) && !request.has_flag("--no-color");
+    let has_patches = matches!(request.output, GitOutput::Patches | GitOutput::ExactPatches);
+    if has_patches && (is_coloured || git.settings.has(OutputTrait::OddPrefix)) {
+        return Err(GitError::Refused(
+            "its patches have colours or prefixes of their own",
+        ));
+    }
+    let mut arguments = request.arguments.clone();
+    if request.command != GitCommand::Status {
+        arguments.insert(0, "--no-textconv".to_owned());
+    }
+    if !matches!(request.command, GitCommand::Status | GitCommand::Blame) {
+        arguments.insert(0, "--no-ext-diff".to_owned());
+    }
+    let max_lines = max_lines(&context.filters);
+    let text = git.run(request.command.name(), &arguments, &|text| {
+        max_lines.is_some_and(|lines| memchr::memchr_iter(b'\n', text).take(lines).count() == lines)
+    })?;
+    let names = if git.settings.has(OutputTrait::NoPrefix) || request.has_flag("--no-prefix") {
+        PatchNames::Bare
+    } else {
+        PatchNames::Prefixed
+    };
+    let parts = if has_patches {
+        parse_patches(&text.out, names).map_err(|_| GitError::Refused("a patch has an unknown form"))?
+    } else {
+        Vec::new()
+    };
+    let reshow = Reshow::new(request, context).from(&git);
+    let has_own_form = git.settings.has(OutputTrait::CommitFormat) && request.command.prints_commits();
+    let output = match request.output {
+        GitOutput::Commits if is_coloured || has_own_form => GitOutput::Lines,
+        // Text at the start of a line could be taken for that of a patch.
+        GitOutput::Patches if has_own_form => GitOutput::ExactPatches,
+        output => output,
+    };
+    Ok(render(output, &text, &parts, (&reshow, context)))
+}
+
+fn open(request: &GitInvocation, context: &ShellContext) -> Result<UserGit, GitError> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "git is run in the environment of the user"
+    )]
+    let variable = |name: &str| std::env::var_os(name);
+    if VARIABLES.iter().any(|name| variable(name).is_some()) {
+        return Err(GitError::Refused(
+            "a variable of the environment changes what git reads",
+        ));
+    }
+    let environment = GitEnvironment {
+        search: variable("PATH")
+            .map(|path| std::env::split_paths(&path).collect())
+            .unwrap_or_default(),
+        ..GitEnvironment::default()
+    };
+    let git = UserGit::open(&environment, &context.directory, &request.directories)?;
+    // Names that git prints or takes from there say nothing about the directories above.
+    let start = git.start().canonicalize().unwrap_or_default();
+    let below = find_top(&start).and_then(|top| start.strip_prefix(top).ok().map(Path::to_owned));
+    if request.reads_contents() && below.is_some_and(|below| is_blocked(&below.to_string_lossy())) {
+        return Err(GitError::Refused(
+            "docent does not show what is in this directory",
+        ));
+    }
+    let use_of = match request.command {
+        GitCommand::Status => SettingUse::Status,
+        command if command.prints_commits() => SettingUse::Commits,
+        _ => SettingUse::Other,
+    };
+    git.check_programs(request.reads_contents(), use_of)?;
+    Ok(git)
+}
+
+/// The lines that the first filter lets through, if it needs no more.
+fn max_lines(filters: &[OutputFilter]) -> Option<usize> {
+    match filters.first()? {
+        OutputFilter::Head(lines) => Some(*lines),
+        OutputFilter::Range { last, .. } => Some(*last),
+        _ => None,
+    }
+}
+
+fn render(
+    output: GitOutput,
+    text: &GitText,
+    parts: &[PatchPart],
+    (reshow, context): (&Reshow<'_>, &ShellContext),
+) -> ShellAnswer {
+    let blocked = mask::blocked_ranges(parts);
+    let all: Vec<&[u8]> = split_lines(&text.out);
+    let selected = apply_filters(all.clone(), &context.filters, |_, _| false);
+    let ends_line = text.out.is_empty() || text.out.ends_with(b"\n");
+    let is_whole = !text.is_stopped
+        && (ends_line || context.filters.is_empty())
+        && selected.len() == all.len()
+        && selected
+            .iter()
+            .zip(&all)
+            .all(|(one, other)| std::ptr::eq(*one, *other));
+    let mut plain = 0;
+    for line in &selected {
+        plain += count_chars(line) + 1;
+    }
+    if is_whole {
+        plain = count_chars(&text.out);
+    }
+    let mut answer = ShellAnswer {
+        err: text.err.clone(),
+        status: if context.filters.is_empty() {
+            text.status
+        } else {
+            0
+        },
+        plain_chars: plain as u64 + text.dropped_chars,
+        ..ShellAnswer::default()
+    };
+    if !is_whole {
+        answer.out = mask::join_lines(&text.out, &selected, &blocked);
+        // These programs end the last line, even if their input did not.
+        let ends_lines = |filter: &OutputFilter| {
+            matches!(
+                filter,
+                OutputFilter::Sort | OutputFilter::SortUnique | OutputFilter::Unique
+            )
+        };
+        if context.filters.iter().any(ends_lines) && !answer.out.is_empty() && !answer.out.ends_with(b"\n") {
+            answer.out.push(b'\n');
+        }
+        return answer;
+    }
+    let exact = || mask::mask_whole(&text.out, &blocked);
+    let is_short = plain <= context.budget && text.dropped_lines == 0;
+    let shortened = match output {
+        GitOutput::Exact | GitOutput::ExactPatches => None,
+        _ if plain < MIN_SHORTENED_CHARS || text.status > 1 => None,
+        GitOutput::Commits => commits::shorten(&text.out, reshow, context.budget)
+            .or_else(|| (!is_short).then(|| lines::shorten(text, reshow, context.budget))),
+        _ if is_short => None,
+        GitOutput::Lines | GitOutput::Stat => Some(lines::shorten(text, reshow, context.budget)),
+        GitOutput::Patches => Some(digest::shorten(text, parts, reshow, context.budget)),
+    };
+    answer.out = match shortened.map(String::into_bytes) {
+        Some(short) if count_chars(&short) < plain => short,
+        _ => exact(),
+    };
+    answer
+}
+
+/// The lines of a text without their ends, as filters read them.
+fn split_lines(text: &[u8]) -> Vec<&[u8]> {
+    let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    if lines.last().is_some_and(|line| line.is_empty()) {
+        lines.pop();
+    }
+    lines
+}
+
+/// Characters of a text that may not be UTF-8 everywhere.
+pub(super) fn count_chars(text: &[u8]) -> usize {
+    text.iter().filter(|byte| (**byte & 0xC0) != 0x80).count()
 }

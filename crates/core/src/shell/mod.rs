@@ -34,7 +34,7 @@ pub enum Request {
     /// `find`, `fd`, `ls -R`, `tree`.
     Find(find::FindRequest),
     /// `git log`, `git show`, `git diff`, `git blame`, `git status`.
-    Git(git::GitRequest),
+    Git(git::GitInvocation),
 }
 
 /// Why a command is left to the program itself. `docent gain` counts these.

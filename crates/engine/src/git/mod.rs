@@ -27,6 +27,7 @@ mod staged;
 mod stores;
 mod submodule;
 mod table;
+mod user;
 mod work_tree;
 
 use std::collections::HashMap;
@@ -53,6 +54,7 @@ pub use messages::Heads;
 pub use raw::{ChangeStatus, ChangedFile};
 pub use reference::MIN_ID_DIGITS;
 pub use staged::PendingFiles;
+pub use user::{GitText, OutputTrait, SettingUse, UserGit, find_top};
 
 use command::Runner;
 use history::CommitHistory;
