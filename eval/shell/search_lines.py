@@ -208,6 +208,7 @@ def counted(text):
 def shown_and_counted(text, expected):
     """Removes what the answer shows and counts from the expected (file, line) pairs; returns what does not fit."""
     left, wrong = collections.Counter(expected), []
+    paths = {path for path, _ in expected}
     path, texts = None, text.split("\n")
     counts = {}
     for line in texts:
@@ -221,7 +222,7 @@ def shown_and_counted(text, expected):
                 wrong.append(f"not in the original: {key}")
         elif more := MORE.match(line):
             counts[path] = counts.get(path, 0) + int(more[1])
-        elif any(one == line for one, _ in expected):
+        elif line in paths:
             path = line
     return left, counts, wrong
 
@@ -288,8 +289,9 @@ def hidden_lines(output, line):
 
 
 def difference(wanted, got):
-    missing = [line for line in wanted if line not in set(got)][:2]
-    extra = [line for line in got if line not in set(wanted)][:2]
+    in_wanted, in_got = set(wanted), set(got)
+    missing = [line for line in wanted if line not in in_got][:2]
+    extra = [line for line in got if line not in in_wanted][:2]
     return f"missing {[one[:150] for one in missing]} extra {[one[:150] for one in extra]} ({len(wanted)} and {len(got)} lines)"
 
 

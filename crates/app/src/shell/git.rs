@@ -53,19 +53,20 @@ pub(crate) fn answer(request: &GitInvocation, context: &ShellContext) -> anyhow:
 
 fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAnswer, GitError> {
     if context
+        .options
         .filters
         .iter()
         .any(|filter| matches!(filter, OutputFilter::Without(_)))
     {
         return Err(GitError::Refused("grep -v behind git is not answered"));
     }
-    let mut git = open(request, context)?;
+    let mut git = open(request, &context.directory)?;
     if request.reads_work_tree() {
         git.add_submodules()?;
     }
     let is_coloured = git.settings.has(OutputTrait::Coloured) && !request.has_flag("--no-color");
     let has_patches = matches!(request.output, GitOutput::Patches | GitOutput::ExactPatches);
-    if has_patches && (is_coloured || git.settings.has(OutputTrait::OddPrefix)) {
+    if has_own_patches(request, &git) {
         return Err(GitError::Refused(
             "its patches have colours or prefixes of their own",
         ));
@@ -77,7 +78,7 @@ fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAn
     if !matches!(request.command, GitCommand::Status | GitCommand::Blame) {
         arguments.insert(0, "--no-ext-diff".to_owned());
     }
-    let max_lines = max_lines(&context.filters);
+    let max_lines = max_lines(&context.options.filters);
     let text = git.run(request.command.name(), &arguments, &|text| {
         max_lines.is_some_and(|lines| memchr::memchr_iter(b'\n', text).take(lines).count() == lines)
     })?;
@@ -102,7 +103,23 @@ fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAn
     Ok(render(output, &text, &parts, (&reshow, context)))
 }
 
-fn open(request: &GitInvocation, context: &ShellContext) -> Result<UserGit, GitError> {
+/// Whether the request can be answered in `directory`, with these filters behind it.
+pub(crate) fn can_answer(request: &GitInvocation, directory: &Path, filters: &[OutputFilter]) -> bool {
+    !filters
+        .iter()
+        .any(|filter| matches!(filter, OutputFilter::Without(_)))
+        && open(request, directory).is_ok_and(|git| !has_own_patches(request, &git))
+}
+
+/// Whether the user's patches have colours or prefixes of their own.
+fn has_own_patches(request: &GitInvocation, git: &UserGit) -> bool {
+    let has_patches = matches!(request.output, GitOutput::Patches | GitOutput::ExactPatches);
+    let is_coloured = git.settings.has(OutputTrait::Coloured) && !request.has_flag("--no-color");
+    has_patches && (is_coloured || git.settings.has(OutputTrait::OddPrefix))
+}
+
+/// Opens git as the user has it. Refused if answering would run another program or print something else.
+fn open(request: &GitInvocation, directory: &Path) -> Result<UserGit, GitError> {
     #[expect(
         clippy::disallowed_methods,
         reason = "git is run in the environment of the user"
@@ -119,7 +136,7 @@ fn open(request: &GitInvocation, context: &ShellContext) -> Result<UserGit, GitE
             .unwrap_or_default(),
         ..GitEnvironment::default()
     };
-    let git = UserGit::open(&environment, &context.directory, &request.directories)?;
+    let git = UserGit::open(&environment, directory, &request.directories)?;
     // Names that git prints or takes from there say nothing about the directories above.
     let start = git.start().canonicalize().unwrap_or_default();
     let below = find_top(&start).and_then(|top| start.strip_prefix(top).ok().map(Path::to_owned));
@@ -152,12 +169,16 @@ fn render(
     parts: &[PatchPart],
     (reshow, context): (&Reshow<'_>, &ShellContext),
 ) -> ShellAnswer {
-    let blocked = mask::blocked_ranges(parts);
+    let blocked = mask::blocked_ranges(parts, &context.project);
     let all: Vec<&[u8]> = split_lines(&text.out);
-    let selected = apply_filters(all.clone(), &context.filters, |_, _| false);
+    let selected = apply_filters(
+        all.iter().map(|line| (*line, *line)).collect(),
+        &context.options.filters,
+        |_, _| false,
+    );
     let ends_line = text.out.is_empty() || text.out.ends_with(b"\n");
     let is_whole = !text.is_stopped
-        && (ends_line || context.filters.is_empty())
+        && (ends_line || context.options.filters.is_empty())
         && selected.len() == all.len()
         && selected
             .iter()
@@ -172,7 +193,7 @@ fn render(
     }
     let mut answer = ShellAnswer {
         err: text.err.clone(),
-        status: if context.filters.is_empty() {
+        status: if context.options.filters.is_empty() {
             text.status
         } else {
             0
@@ -189,7 +210,10 @@ fn render(
                 OutputFilter::Sort | OutputFilter::SortUnique | OutputFilter::Unique
             )
         };
-        if context.filters.iter().any(ends_lines) && !answer.out.is_empty() && !answer.out.ends_with(b"\n") {
+        if context.options.filters.iter().any(ends_lines)
+            && !answer.out.is_empty()
+            && !answer.out.ends_with(b"\n")
+        {
             answer.out.push(b'\n');
         }
         return answer;
@@ -203,7 +227,7 @@ fn render(
             .or_else(|| (!is_short).then(|| lines::shorten(text, reshow, context.budget))),
         _ if is_short => None,
         GitOutput::Lines | GitOutput::Stat => Some(lines::shorten(text, reshow, context.budget)),
-        GitOutput::Patches => Some(digest::shorten(text, parts, reshow, context.budget)),
+        GitOutput::Patches => Some(digest::shorten(text, parts, reshow, context)),
     };
     answer.out = match shortened.map(String::into_bytes) {
         Some(short) if count_chars(&short) < plain => short,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use docent_core::access::Access;
+use docent_core::path::RepoPath;
 use docent_engine::commands::{CharacterSet, ShownContent};
 use docent_engine::files::Root;
 use docent_engine::walk::work_tree;
@@ -25,6 +26,11 @@ impl ShellProject {
             root: Root::open(root, access.clone())?,
             shown: ShownContent::new(root, access)?,
         })
+    }
+
+    /// Whether the project's rules block a path inside of it.
+    pub(crate) fn blocks(&self, path: &str) -> bool {
+        RepoPath::parse(path).is_ok_and(|path| !self.root.access().allows(&path))
     }
 }
 

@@ -11,9 +11,10 @@ use std::path::{Component, Path, PathBuf};
 use docent_core::access::Access;
 use docent_core::path::RepoPath;
 use docent_core::shell::line::{AnswerableCommand, ShellLine};
-use docent_core::shell::{OutputFilter, Refusal, Word};
+use docent_core::shell::{OutputFilter, Refusal, Request, Word};
 use docent_engine::walk::work_tree;
 
+use super::git;
 use super::project::read_access;
 use crate::settings::{Environment, home_directory};
 
@@ -109,6 +110,11 @@ impl EnvironmentChecks<'_> {
         let Ok(access) = read_access(&root, self.environment) else {
             return refuse("the settings of the project cannot be read");
         };
+        if let Request::Git(request) = &command.request
+            && !git::can_answer(request, &directory, &command.filters)
+        {
+            return refuse("the configuration of git is not answered");
+        }
         for operand in command.request.operands() {
             self.check_operand(&directory, operand, &root, &access)?;
         }

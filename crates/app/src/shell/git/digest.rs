@@ -18,6 +18,8 @@ use super::noise::{rank, reason_to_skip};
 use super::reshow::Reshow;
 use crate::compact::{count_of, fair_share};
 use crate::markdown::{count, inline, length};
+use crate::shell::ShellContext;
+use crate::shell::project::ShellProject;
 
 /// Fewer characters than this say too little about a commit.
 const MIN_COMMIT_CHARS: usize = 500;
@@ -45,15 +47,23 @@ struct PatchGroup<'a> {
 struct Source<'a> {
     text: &'a [u8],
     blocked: Vec<(Range<usize>, &'a str)>,
+    project: &'a ShellProject,
     reshow: &'a Reshow<'a>,
 }
 
 /// Everything that git printed, within the budget.
-pub(super) fn shorten(text: &GitText, parts: &[PatchPart], reshow: &Reshow<'_>, budget: usize) -> String {
+pub(super) fn shorten(
+    text: &GitText,
+    parts: &[PatchPart],
+    reshow: &Reshow<'_>,
+    context: &ShellContext,
+) -> String {
+    let budget = context.budget;
     let groups = split_groups(parts, reshow);
     let source = Source {
         text: &text.out,
-        blocked: blocked_ranges(parts),
+        blocked: blocked_ranges(parts, &context.project),
+        project: &context.project,
         reshow,
     };
     let lengths = groups.iter().map(|group| count_chars(&text.out[group.range()]));
@@ -165,7 +175,7 @@ impl Source<'_> {
     fn show_files(&self, files: &[&PatchFile], room: usize, command: &str) -> String {
         let mut files = files.to_vec();
         let reason = |file: &PatchFile| {
-            if is_blocked_file(file) {
+            if is_blocked_file(file, self.project) {
                 Some("blocked")
             } else {
                 reason_to_skip(self.text, file)

@@ -6,13 +6,17 @@ use docent_core::shell::git::is_blocked;
 use docent_core::shell::git::patch::{PatchFile, PatchPart};
 
 use crate::compact::count_of;
+use crate::shell::project::ShellProject;
 
 /// The hunks of blocked files, with their paths.
-pub(super) fn blocked_ranges(parts: &[PatchPart]) -> Vec<(Range<usize>, &str)> {
+pub(super) fn blocked_ranges<'a>(
+    parts: &'a [PatchPart],
+    project: &ShellProject,
+) -> Vec<(Range<usize>, &'a str)> {
     let mut ranges = Vec::new();
     for part in parts {
         if let PatchPart::File(file) = part
-            && is_blocked_file(file)
+            && is_blocked_file(file, project)
             && file.header.end < file.range.end
         {
             ranges.push((file.header.end..file.range.end, file.path.as_str()));
@@ -21,7 +25,8 @@ pub(super) fn blocked_ranges(parts: &[PatchPart]) -> Vec<(Range<usize>, &str)> {
     ranges
 }
 
-pub(super) fn is_blocked_file(file: &PatchFile) -> bool {
+pub(super) fn is_blocked_file(file: &PatchFile, project: &ShellProject) -> bool {
+    let is_blocked = |path: &str| is_blocked(path) || project.blocks(path);
     is_blocked(&file.path) || file.from.as_deref().is_some_and(is_blocked)
 }
 
