@@ -40,20 +40,27 @@ impl LineSearch<'_> {
         memchr::memchr(0, content)
     }
 
-    /// Removes the lines that the program does not print because the file is binary.
-    pub(super) fn hide_binary_lines(
-        &self,
-        file: &mut SearchedFile,
-        content: &[u8],
-        offset: usize,
-        is_operand: bool,
-    ) {
-        if file.matches == 0 {
+    /// What ripgrep prints of a file in which it has stopped at a NUL byte.
+    pub(super) fn hide_rest(&self, file: &mut SearchedFile, offset: u64) {
+        if !matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts) {
+            file.matches = 0;
+            file.is_left_out = true;
+        } else if file.matches > 0 {
+            let notice = format!(
+                "WARNING: stopped searching binary file after match (found \"\\0\" byte around offset {offset})"
+            );
+            file.binary_notice = Some(notice.into_bytes());
+        }
+    }
+
+    /// Removes the lines that the program does not print because the file is binary from `offset` on.
+    pub(super) fn hide_binary_lines(&self, file: &mut SearchedFile, content: &[u8], offset: usize) {
+        let prints_lines = matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts);
+        if file.matches == 0 || !prints_lines {
             return;
         }
-        let prints_lines = matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts);
         match self.request.program {
-            SearchProgram::Grep if prints_lines => {
+            SearchProgram::Grep => {
                 // Lines of the buffers before the one with the NUL were printed already.
                 let printed_to = offset / GREP_BUFFER_BYTES * GREP_BUFFER_BYTES;
                 let printed_lines = content[..printed_to]
@@ -61,22 +68,13 @@ impl LineSearch<'_> {
                     .filter(|byte| **byte == b'\n')
                     .count();
                 file.lines.retain(|line| line.number <= printed_lines as u64);
-                file.binary_notice = Some(grep_notice(file));
+                file.binary_notice = Some(grep_notice(&file.name));
             }
-            SearchProgram::Grep => {}
-            SearchProgram::Ripgrep if !is_operand && prints_lines => {
-                let notice = format!(
-                    "WARNING: stopped searching binary file after match (found \"\\0\" byte around offset {offset})"
-                );
-                file.binary_notice = Some(notice.into_bytes());
-            }
-            SearchProgram::Ripgrep if !is_operand => file.matches = 0,
-            SearchProgram::Ripgrep if prints_lines => {
+            SearchProgram::Ripgrep => {
                 file.lines.clear();
                 let notice = format!("binary file matches (found \"\\0\" byte around offset {offset})");
                 file.binary_notice = Some(notice.into_bytes());
             }
-            SearchProgram::Ripgrep => {}
         }
     }
 
@@ -92,12 +90,13 @@ impl LineSearch<'_> {
         if let Some(first) = file.lines.iter().position(is_wrong) {
             file.lines.truncate(first);
             if self.request.binary == BinaryFiles::Default {
-                file.binary_notice = Some(grep_notice(file));
+                file.binary_notice = Some(grep_notice(&file.name));
             }
         }
     }
 }
 
-fn grep_notice(file: &SearchedFile) -> Vec<u8> {
-    [b"grep: ", file.name.as_slice(), b": binary file matches"].concat()
+/// What grep prints for a binary file that matches.
+pub fn grep_notice(name: &[u8]) -> Vec<u8> {
+    [b"grep: ", name, b": binary file matches"].concat()
 }

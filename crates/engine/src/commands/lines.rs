@@ -12,6 +12,8 @@ pub struct SearchedFile {
     pub lines: Vec<FoundLine>,
     /// What the program prints instead of the lines of a binary file.
     pub binary_notice: Option<Vec<u8>>,
+    /// ripgrep leaves it out of every list, because it is binary.
+    pub is_left_out: bool,
     /// Its lines are for filters and counts only: no answer may show them.
     pub is_hidden: bool,
 }

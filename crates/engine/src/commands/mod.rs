@@ -14,6 +14,7 @@ mod walk;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+pub use binary::grep_notice;
 use docent_core::access::Access;
 use docent_core::path::RepoPath;
 

@@ -74,8 +74,14 @@ impl<'a> LineSearch<'a> {
             .files
             .par_iter()
             .map_init(
-                || self.searcher(),
-                |searcher, file| self.search_file(searcher, file),
+                || {
+                    [BinaryDetection::none(), BinaryDetection::quit(b'\0')]
+                        .map(|binary| self.searcher(binary))
+                },
+                |[searcher, stopping], file| match (self.request.program, file.is_operand) {
+                    (SearchProgram::Ripgrep, false) => self.search_file(stopping, file),
+                    _ => self.search_file(searcher, file),
+                },
             )
             .collect();
         let mut result = SearchedFiles {
@@ -119,7 +125,7 @@ impl<'a> LineSearch<'a> {
         let is_printed = match self.request.output {
             SearchOutput::Lines | SearchOutput::Parts => has_match,
             SearchOutput::FilesWithMatch => has_match,
-            SearchOutput::FilesWithoutMatch => !has_match,
+            SearchOutput::FilesWithoutMatch => !has_match && !file.is_left_out,
             SearchOutput::Counts => has_match || self.request.program == SearchProgram::Grep,
             SearchOutput::Nothing => false,
         };
@@ -148,7 +154,7 @@ impl<'a> LineSearch<'a> {
         });
     }
 
-    fn searcher(&self) -> Searcher {
+    fn searcher(&self, binary: BinaryDetection) -> Searcher {
         let (before, after) = match self.request.output {
             SearchOutput::Lines => self.request.context,
             _ => (0, 0),
@@ -159,11 +165,7 @@ impl<'a> LineSearch<'a> {
             .before_context(before)
             .after_context(after)
             .bom_sniffing(false)
-            // Only a reader of buffers looks for binary data: see `search_file`.
-            .binary_detection(match self.request.program {
-                SearchProgram::Ripgrep => BinaryDetection::quit(b'\0'),
-                SearchProgram::Grep => BinaryDetection::none(),
-            })
+            .binary_detection(binary)
             .build()
     }
 
@@ -184,6 +186,7 @@ impl<'a> LineSearch<'a> {
             search: self,
             file: &mut file,
             last_line: 0,
+            stopped_at: None,
         };
         let binary = self.binary_from(content);
         match binary {
@@ -196,8 +199,13 @@ impl<'a> LineSearch<'a> {
                 .search_slice(&self.matcher, content, &mut lines)
                 .map_err(FileFailure::System)?,
         }
-        if let Some(offset) = binary {
-            self.hide_binary_lines(&mut file, content, offset, listed.is_operand);
+        let stopped_at = lines.stopped_at;
+        if let Some(offset) = stopped_at {
+            self.hide_rest(&mut file, offset);
+        } else if let Some(offset) =
+            binary.filter(|_| self.request.program == SearchProgram::Grep || listed.is_operand)
+        {
+            self.hide_binary_lines(&mut file, content, offset);
         } else {
             self.hide_wrong_encoding(&mut file);
         }
@@ -264,6 +272,8 @@ struct LineSink<'a> {
     file: &'a mut SearchedFile,
     /// Number of the line that was printed last.
     last_line: u64,
+    /// Where the search stopped because of a NUL byte.
+    stopped_at: Option<u64>,
 }
 
 impl LineSink<'_> {
@@ -325,7 +335,8 @@ impl Sink for &mut LineSink<'_> {
         Ok(true)
     }
 
-    fn finish(&mut self, _: &Searcher, _: &SinkFinish) -> io::Result<()> {
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        self.stopped_at = finish.binary_byte_offset();
         Ok(())
     }
 }

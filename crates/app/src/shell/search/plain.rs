@@ -7,15 +7,17 @@ use std::path::Path;
 
 use docent_core::shell::search::{SearchOutput, SearchRequest};
 use docent_core::shell::{OutputFilter, apply_filters};
-use docent_engine::commands::CharacterSet;
 use docent_engine::commands::lines::{FoundLine, LineKind, SearchedFile, SearchedFiles};
 use docent_engine::commands::search::{SearchError, filter_for};
+use docent_engine::commands::{CharacterSet, grep_notice};
 
 /// What a program prints.
 pub(super) struct PlainOutput<'a> {
     pub(super) request: &'a SearchRequest,
     pub(super) files: &'a [SearchedFile],
     pub(super) entries: Vec<Entry<'a>>,
+    /// Position of an entry that is printed only by a filter that takes the others for binary.
+    pipe_notice: usize,
     text: Vec<u8>,
 }
 
@@ -49,6 +51,7 @@ impl<'a> PlainOutput<'a> {
             request,
             files: &found.files,
             entries: Vec::new(),
+            pipe_notice: 0,
             text: Vec::new(),
         };
         for error in errors {
@@ -71,6 +74,8 @@ impl<'a> PlainOutput<'a> {
                 SearchOutput::Nothing => {}
             }
         }
+        output.pipe_notice = output.entries.len();
+        output.push(None, None, &[&grep_notice(b"(standard input)")]);
         output
     }
 
@@ -128,18 +133,31 @@ impl<'a> PlainOutput<'a> {
         filters: &[OutputFilter],
         characters: CharacterSet,
     ) -> Result<Vec<usize>, SearchError> {
-        let mut searches = Vec::new();
+        let mut selected: Vec<usize> = (0..self.pipe_notice).collect();
         for filter in filters {
-            if let OutputFilter::Without(request) = filter {
-                searches.push((request.as_ref(), filter_for(request, characters)?));
+            let numbered = selected.iter().map(|at| (self.text(*at), *at)).collect();
+            let OutputFilter::Without(request) = filter else {
+                selected = apply_filters(numbered, std::slice::from_ref(filter), |_, _| true);
+                continue;
+            };
+            let search = filter_for(request, characters)?;
+            let has_nul = selected.iter().any(|at| self.text(*at).contains(&0));
+            selected = apply_filters(numbered, std::slice::from_ref(filter), |_, line| {
+                search.selects(line)
+            });
+            // grep takes its input for a binary file, and says only that it matches.
+            let is_wrong = |at: &usize| std::str::from_utf8(self.text(*at)).is_err();
+            let first_wrong = match characters {
+                CharacterSet::Utf8 => selected.iter().position(is_wrong),
+                CharacterSet::Bytes => None,
+            };
+            let printed = if has_nul { Some(0) } else { first_wrong };
+            if let Some(printed) = printed.filter(|_| !selected.is_empty()) {
+                selected.truncate(printed);
+                selected.push(self.pipe_notice);
             }
         }
-        let is_kept = |request: &SearchRequest, line: &[u8]| {
-            let search = searches.iter().find(|(of, _)| std::ptr::eq(*of, request));
-            search.is_some_and(|(_, filter)| filter.selects(line))
-        };
-        let numbered = (0..self.entries.len()).map(|at| (self.text(at), at)).collect();
-        Ok(apply_filters(numbered, filters, is_kept))
+        Ok(selected)
     }
 
     /// The characters of the entries, with their line ends.

@@ -30,9 +30,9 @@ fn read_short<'a>(
     arguments: &mut Arguments<'a>,
 ) -> Result<(), Refusal> {
     match flag {
-        'E' => request.syntax = PatternSyntax::Extended,
-        'F' => request.syntax = PatternSyntax::Fixed,
-        'G' => request.syntax = PatternSyntax::Basic,
+        'E' => choose_syntax(request, PatternSyntax::Extended)?,
+        'F' => choose_syntax(request, PatternSyntax::Fixed)?,
+        'G' => choose_syntax(request, PatternSyntax::Basic)?,
         'i' | 'y' => request.case = PatternCase::Insensitive,
         'v' => request.inverted = true,
         // `-x` wins over `-w` in any order.
@@ -122,6 +122,15 @@ fn read_long<'a>(
         _ => return Err(refuse(&Argument::Long(name, value))),
     };
     read_short(request, short, arguments)
+}
+
+/// A program that was started with a syntax refuses another one, in some versions.
+fn choose_syntax(request: &mut SearchRequest, syntax: PatternSyntax) -> Result<(), Refusal> {
+    if request.syntax != PatternSyntax::Basic && request.syntax != syntax {
+        return Err(Refusal::Form("two flags choose the syntax of the pattern"));
+    }
+    request.syntax = syntax;
+    Ok(())
 }
 
 /// Of several flags for the output, the last one does not always win. So only one is answered.
