@@ -1,11 +1,190 @@
 //! `docent sh`: answers to lists of files.
+//!
+//! Invariant: the lines of the program are made first and its filters applied to them; only then are they
+//! grouped.
 
+mod groups;
+mod locale;
+mod selection;
+mod tail;
+
+use anyhow::bail;
 use docent_core::shell::find::FindRequest;
+use docent_core::shell::{OutputFilter, Refusal, apply_filters};
+#[cfg(unix)]
+use docent_engine::listing::{
+    ListedEntry, Listing, ListingContext, ListingError, NearPath, NearReason, run_fd, run_find, run_ls,
+    run_rg_files, run_tree,
+};
 
 use super::{ShellAnswer, ShellContext};
 
+/// Answers up to this length are printed as the program prints them.
+const MAX_PLAIN_CHARS: usize = 300;
+
+/// Characters of the line that says what comes near.
+const MAX_NEAR_CHARS: usize = 300;
+
+/// Whether the environment of this process leaves the answer to the program: an order by the rules of a
+/// language, or settings of ripgrep in a file.
+pub(crate) fn check_environment(request: &FindRequest) -> Result<(), Refusal> {
+    if request.needs_byte_order() && !locale::orders_by_bytes() {
+        return Err(Refusal::Form("names are ordered by the rules of a language"));
+    }
+    if matches!(request, FindRequest::RgFiles(_)) && locale::variable("RIPGREP_CONFIG_PATH").is_some() {
+        return Err(Refusal::Form("ripgrep has a configuration file"));
+    }
+    Ok(())
+}
+
 /// Runs the request and writes its answer.
+#[cfg(unix)]
+pub(crate) fn answer(request: &FindRequest, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
+    if let Err(refusal) = check_environment(request) {
+        return Ok(refuse(&refusal.to_string()));
+    }
+    match list(request, context) {
+        Ok(listing) => render(&listing, request, context),
+        Err(error) => Ok(refuse(&error.to_string())),
+    }
+}
+
+#[cfg(not(unix))]
 pub(crate) fn answer(request: &FindRequest, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
     let _ = (request, context);
-    Ok(ShellAnswer::default())
+    bail!("lists of files are answered on Unix only")
+}
+
+fn refuse(reason: &str) -> ShellAnswer {
+    ShellAnswer {
+        err: format!("docent sh: {reason}. Run the program itself\n").into_bytes(),
+        status: 2,
+        ..ShellAnswer::default()
+    }
+}
+
+#[cfg(unix)]
+fn list(request: &FindRequest, context: &ShellContext) -> Result<Listing, ListingError> {
+    let listing_context = ListingContext {
+        directory: context.directory.clone(),
+        charset: locale::charset(),
+        now: docent_engine::clock::Clock::System.now(),
+        config_directory: locale::config_directory(),
+    };
+    match request {
+        FindRequest::Find(command) => run_find(command, &listing_context),
+        FindRequest::Fd(command) => run_fd(command, &listing_context),
+        FindRequest::RgFiles(command) => run_rg_files(command, &listing_context),
+        FindRequest::Tree(command) => Ok(run_tree(command, &listing_context)),
+        FindRequest::Ls(command) => Ok(run_ls(command)),
+    }
+}
+
+#[cfg(unix)]
+fn render(listing: &Listing, request: &FindRequest, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
+    let mut answer = ShellAnswer {
+        err: listing.err.clone(),
+        // The status of a pipeline is that of its last command, and these filters do not fail.
+        status: if context.filters.is_empty() {
+            listing.status
+        } else {
+            0
+        },
+        ..ShellAnswer::default()
+    };
+    let lines = split_lines(&listing.out);
+    let has_entries = listing.entries.is_some();
+    let kept = filter_lines(lines.clone(), &context.filters)?;
+    let mut plain = kept.join(&b'\n');
+    // Only the last line of a format may have no line end.
+    if !kept.is_empty() && (listing.out.ends_with(b"\n") || !context.filters.is_empty()) {
+        plain.push(b'\n');
+    }
+    let plain_chars = count_chars(&plain);
+    answer.plain_chars = plain_chars as u64;
+    if listing.out.is_empty() {
+        answer.out = describe_near(&listing.near).into_bytes();
+        return Ok(answer);
+    }
+    let is_formatted = matches!(request, FindRequest::Find(command) if command.has_format());
+    if plain_chars <= MAX_PLAIN_CHARS || is_formatted {
+        answer.out = plain;
+        return Ok(answer);
+    }
+    let entries = match &listing.entries {
+        Some(entries) => entries_behind(&kept, &lines, entries),
+        None => kept
+            .iter()
+            .map(|line| ListedEntry {
+                path: line.to_vec(),
+                link_target: None,
+            })
+            .collect(),
+    };
+    let shortened = groups::write_groups(&entries, has_entries, context.budget);
+    answer.out = if shortened.chars().count() < plain_chars {
+        shortened.into_bytes()
+    } else {
+        plain
+    };
+    Ok(answer)
+}
+
+fn split_lines(out: &[u8]) -> Vec<&[u8]> {
+    let text = out.strip_suffix(b"\n").unwrap_or(out);
+    if out.is_empty() {
+        Vec::new()
+    } else {
+        text.split(|byte| *byte == b'\n').collect()
+    }
+}
+
+fn count_chars(text: &[u8]) -> usize {
+    String::from_utf8_lossy(text).chars().count()
+}
+
+fn filter_lines<'a>(lines: Vec<&'a [u8]>, filters: &[OutputFilter]) -> anyhow::Result<Vec<&'a [u8]>> {
+    if filters
+        .iter()
+        .any(|filter| matches!(filter, OutputFilter::Without(_)))
+    {
+        bail!("a list of files behind grep -v is not answered");
+    }
+    Ok(apply_filters(lines, filters, |_, _| false))
+}
+
+/// The entries of the lines that passed the filters. A line is known by its place in the output, because
+/// `tree` has the same line for files of the same name.
+#[cfg(unix)]
+fn entries_behind(kept: &[&[u8]], lines: &[&[u8]], entries: &[ListedEntry]) -> Vec<ListedEntry> {
+    let place = |line: &&[u8]| line.as_ptr() as usize;
+    kept.iter()
+        .filter_map(|line| {
+            // Empty lines show no entry, and may share their place with the line behind.
+            let at = lines.partition_point(|other| place(other) < place(line));
+            entries.get(at).filter(|_| !line.is_empty()).cloned()
+        })
+        .filter(|entry| !entry.path.is_empty())
+        .collect()
+}
+
+/// One line on what comes near to a list that is empty.
+#[cfg(unix)]
+fn describe_near(near: &[NearPath]) -> String {
+    let Some(first) = near.first() else {
+        return String::new();
+    };
+    let reason = match first.reason {
+        NearReason::OtherCase => "in another case",
+        NearReason::Misspelt => "similar",
+        NearReason::LeftOut => "hidden or ignored",
+    };
+    let alike = near.iter().take_while(|path| path.reason == first.reason);
+    let paths: Vec<String> = alike.map(|path| selection::quote(&path.path)).collect();
+    let line = format!("nothing found; {reason}: {}\n", paths.join(" "));
+    if line.chars().count() <= MAX_NEAR_CHARS {
+        line
+    } else {
+        String::new()
+    }
 }

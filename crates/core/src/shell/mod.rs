@@ -29,7 +29,7 @@ pub struct Word {
 pub enum Request {
     /// `grep`, `egrep`, `fgrep`, `rg`, `git grep`, `ag`.
     Search(search::SearchRequest),
-    /// `find`, `fd`, `ls -R`, `tree`.
+    /// `find`, `fd`, `rg --files`, `ls -R`, `tree`.
     Find(find::FindRequest),
     /// `git log`, `git show`, `git diff`, `git blame`, `git status`.
     Git(git::GitRequest),
@@ -63,6 +63,12 @@ pub fn understand(words: &[Word]) -> Result<Request, Refusal> {
         return Err(Refusal::Program);
     };
     match program.text.as_str() {
+        "rg" if arguments
+            .iter()
+            .any(|word| word.text == "--files" && !word.expands) =>
+        {
+            find::understand_rg_files(arguments).map(Request::Find)
+        }
         "grep" | "egrep" | "fgrep" | "rg" | "ag" => {
             search::understand(&program.text, arguments).map(Request::Search)
         }

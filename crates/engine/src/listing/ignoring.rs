@@ -136,11 +136,17 @@ impl<'a> FdFilter<'a> {
         self.pattern.is_match(name) && self.has_extension(name) && self.has_kind(kind)
     }
 
+    /// Whether a name has an extension behind a character, which fd does not find in bytes that are no text.
     fn has_extension(&self, name: &[u8]) -> bool {
+        let has_character = |stem: &[u8]| {
+            let ends = (1..=4.min(stem.len())).map(|length| &stem[stem.len() - length..]);
+            let mut ends = ends.filter_map(|end| std::str::from_utf8(end).ok());
+            ends.next().is_some_and(|end| end != "\n")
+        };
         self.extensions.is_empty()
             || self.extensions.iter().any(|extension| {
-                name.len() > extension.len()
-                    && name[name.len() - extension.len()..].eq_ignore_ascii_case(extension)
+                let stem = name.len().saturating_sub(extension.len());
+                name[stem..].eq_ignore_ascii_case(extension) && has_character(&name[..stem])
             })
     }
 
@@ -184,12 +190,12 @@ pub fn run_rg_files(command: &RgFilesCommand, context: &ListingContext) -> Resul
         match entry {
             Ok(entry) => {
                 if let Some(error) = entry.error() {
-                    listing.err.extend_from_slice(format!("{error}\n").as_bytes());
+                    listing.err.extend_from_slice(format!("rg: {error}\n").as_bytes());
                 }
                 found.extend(print_for_rg(command, &entry));
             }
             Err(error) => {
-                listing.err.extend_from_slice(format!("{error}\n").as_bytes());
+                listing.err.extend_from_slice(format!("rg: {error}\n").as_bytes());
                 listing.status = 2;
             }
         }

@@ -23,10 +23,18 @@ pub struct Listing {
     pub out: Vec<u8>,
     pub err: Vec<u8>,
     pub status: u8,
-    /// The paths behind the lines, where the lines are not paths themselves.
-    pub paths: Option<Vec<Vec<u8>>>,
+    /// The entries behind the lines, where the lines are not paths themselves.
+    pub entries: Option<Vec<ListedEntry>>,
     /// For a list that is empty: paths that the command may have meant, at most a few.
     pub near: Vec<NearPath>,
+}
+
+/// The entry that a line of `tree` or `ls -R` shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedEntry {
+    /// Ends with a slash for a directory. Empty for a line that shows no entry.
+    pub path: Vec<u8>,
+    pub link_target: Option<Vec<u8>>,
 }
 
 /// A path that nearly matches.

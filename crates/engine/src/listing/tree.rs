@@ -2,8 +2,7 @@
 //!
 //! Left out: names in the order of a language. The caller has checked that the locale orders by bytes.
 //!
-//! Invariant: [`Listing::paths`] has one path for each line of the output; it is empty for a line that is no
-//! entry, and ends with a slash for a directory.
+//! Invariant: [`Listing::entries`] has one entry for each line of the output.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -12,7 +11,7 @@ use docent_core::shell::find::{Charset, EntryKind, HiddenNames, LsCommand, TreeC
 use rustix::fs::{AtFlags, FileType, readlinkat, stat, statat};
 
 use super::directory::{Directory, Entry, allow_depth, kind_of};
-use super::{Listing, ListingContext, describe, join};
+use super::{ListedEntry, Listing, ListingContext, describe, join};
 
 /// Draws what `tree` draws.
 pub fn run_tree(command: &TreeCommand, context: &ListingContext) -> Listing {
@@ -25,16 +24,19 @@ pub fn run_tree(command: &TreeCommand, context: &ListingContext) -> Listing {
         status: 0,
     };
     for root in &command.paths {
-        drawing.draw_root(root.as_bytes());
+        let trimmed = root.trim_end_matches('/');
+        // Before names with their path, the slashes behind a root are dropped.
+        let is_trimmed = command.full_paths && !trimmed.is_empty();
+        drawing.draw_root(if is_trimmed { trimmed } else { root }.as_bytes());
     }
     drawing.finish()
 }
 
-/// Lines with the paths behind them.
+/// Lines with the entries behind them.
 #[derive(Default)]
 struct Lines {
     out: Vec<u8>,
-    paths: Vec<Vec<u8>>,
+    entries: Vec<ListedEntry>,
 }
 
 impl Lines {
@@ -43,9 +45,12 @@ impl Lines {
         self.out.push(b'\n');
         // A line end in a name makes two lines of it.
         for _ in line.iter().filter(|byte| **byte == b'\n') {
-            self.paths.push(Vec::new());
+            self.entries.push(ListedEntry::default());
         }
-        self.paths.push(path);
+        self.entries.push(ListedEntry {
+            path,
+            link_target: None,
+        });
     }
 }
 
@@ -72,9 +77,9 @@ impl TreeDrawing<'_> {
         match Directory::open(None, root) {
             Ok(directory) => {
                 self.lines.add(&line, as_directory(root));
-                let before = self.lines.paths.len();
+                let before = self.lines.entries.len();
                 self.draw(directory, root, "", 1);
-                if self.lines.paths.len() > before {
+                if self.lines.entries.len() > before {
                     self.directories += 1;
                 }
             }
@@ -116,12 +121,17 @@ impl TreeDrawing<'_> {
             if let Some(Err(_)) = &inside {
                 line.extend_from_slice(b"  [error opening dir]");
             }
-            let shown = match (&branch.link_target, is_directory) {
-                (Some(target), _) => [&full, &b" -> "[..], target].concat(),
-                (None, true) => as_directory(&full),
-                (None, false) => full.clone(),
-            };
-            self.lines.add(&line, shown);
+            self.lines.add(
+                &line,
+                if is_directory {
+                    as_directory(&full)
+                } else {
+                    full.clone()
+                },
+            );
+            if let Some(entry) = self.lines.entries.last_mut() {
+                entry.link_target = branch.link_target;
+            }
             if let Some(Ok(inside)) = inside {
                 self.draw(inside, &full, &inner, depth + 1);
             }
@@ -188,9 +198,10 @@ impl TreeDrawing<'_> {
         })
     }
 
-    /// A name as tree prints it: what is not printable in octal.
+    /// A name as tree prints it: what is not printable in octal. A name that is not a text of the locale has
+    /// its blanks and backslashes escaped too.
     fn escape(&self, name: &[u8]) -> Vec<u8> {
-        let is_utf8 = self.charset != Charset::Bytes;
+        let is_utf8 = self.charset != Charset::Bytes && std::str::from_utf8(name).is_ok();
         let mut escaped = Vec::with_capacity(name.len());
         let octal = |byte: u8| format!("\\{byte:03o}").into_bytes();
         for chunk in name.utf8_chunks() {
@@ -229,7 +240,7 @@ impl TreeDrawing<'_> {
         Listing {
             out: self.lines.out,
             status: self.status,
-            paths: Some(self.lines.paths),
+            entries: Some(self.lines.entries),
             ..Listing::default()
         }
     }
@@ -272,7 +283,7 @@ pub fn run_ls(command: &LsCommand) -> Listing {
         out: ls.lines.out,
         err: ls.err,
         status: ls.status,
-        paths: Some(ls.lines.paths),
+        entries: Some(ls.lines.entries),
         near: Vec::new(),
     }
 }
