@@ -5,7 +5,8 @@
 Copies each TREE below --work once, adds hidden, ignored and awkward files to the copy, generates command lines
 from the names that are in it, and runs every line twice: by the program and by `docent sh`. A line passes if exit
 status and messages are equal, and if the answer is the program's byte for byte, or if what it shows and counts is
-the program's list: every path once, every directory's count right, and no more characters than the program's.
+the program's list: every path once, every directory's count right, and no more characters than the program's. (Behind
+`sort` and `uniq`, `tree` and `ls -R` are checked for exit status, messages and length only.)
 Needs find, rg, tree and fd (also found as fdfind). Prints deviations, and sums by program; exits 1 on a deviation.
 """
 
@@ -252,7 +253,7 @@ def check_counts(entries, text):
         return f"shown but not listed: {list((shown - entries))[:3]}"
     direct, counted = Counter(), Counter()
     for path, count in missing.items():
-        inner = path.rstrip(b"/") or path
+        inner = path.split(b" -> ")[0].rstrip(b"/") or path
         directory = inner[:inner.rfind(b"/") + 1]
         if directory in capped:
             direct[directory] += count
@@ -275,14 +276,31 @@ def unescape(text):
     return re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match.group(1), 8)]), text)
 
 
-def tree_entries(words, root):
-    """The leaves that `tree` or `ls -R` shows, from its output without a filter and in machine form."""
+def take(lines, command, report):
+    """The lines that a filter leaves of those of an output that `report` more lines follow. None if unknown."""
+    if command in (["cat"], []):
+        return lines
+    if command[0] == "head":
+        return lines[:int(command[-1].lstrip("-"))]
+    if command[0] == "sed":
+        return lines[:int(command[-1][2:-1])]
+    if command[0] == "tail":
+        kept = int(command[-1].lstrip("-")) - report
+        return lines[-kept:]
+    return None
+
+
+def tree_entries(words, root, command):
+    """The leaves that `tree` or `ls -R` shows, from its output in machine form. None if that has other lines."""
     entries = []
     place = os.fsencode(root)
     if words[0] == "tree":
         plain = [word for word in words if word not in ("-f", "-i", "--noreport")]
         out = subprocess.run([*plain, "-f", "-i", "--noreport"], cwd=root, capture_output=True).stdout
-        for line in out.splitlines():
+        lines = take(out.splitlines(), command, 0 if "--noreport" in words else 2)
+        if lines is None:
+            return None
+        for line in lines:
             line = unescape(line.removesuffix(b"  [error opening dir]"))
             path, arrow, target = line.partition(b" -> ")
             if arrow and os.path.islink(os.path.join(place, path)):
@@ -292,7 +310,14 @@ def tree_entries(words, root):
     else:
         section = b""
         out = subprocess.run([*words, "--quoting-style=c"], cwd=root, capture_output=True).stdout
-        for line in out.splitlines():
+        lines = take(out.splitlines(), command, 0)
+        if lines is None or (command not in (["cat"], []) and b"\\n" in out):
+            return None
+        # The directory of names whose heading was cut off.
+        for line in out.splitlines()[:out.splitlines().index(lines[0])] if command[:1] == ["tail"] else []:
+            if line.endswith(b":"):
+                section = codecs.escape_decode(line[1:-2])[0].rstrip(b"/") + b"/"
+        for line in lines:
             if not line:
                 continue
             name = codecs.escape_decode(line.removesuffix(b":")[1:-1])[0]
@@ -350,9 +375,9 @@ def check_line(docent, root, words, filters, locale):
     if sizes[1] >= sizes[0]:
         return "the answer is longer", *sizes
     if words[0] in ("tree", "ls"):
-        if filters and filters[0][0] != "cat":
+        entries = tree_entries(words, root, filters[0] if filters else [])
+        if entries is None:
             return "", *sizes
-        entries = tree_entries(words, root)
     else:
         entries = Counter(normal(line) for line in original.stdout.removesuffix(b"\n").split(b"\n"))
     try:

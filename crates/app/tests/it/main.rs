@@ -74,6 +74,8 @@ mod resources;
 mod search_docs;
 mod search_uses;
 mod setup;
+#[cfg(unix)]
+mod shell_find;
 mod small_definitions;
 mod tidy;
 mod tidy_modules;

@@ -120,6 +120,7 @@ impl TreeDrawing<'_> {
             let inside = may_enter.then(|| Directory::open(Some(directory.handle()), name));
             if let Some(Err(_)) = &inside {
                 line.extend_from_slice(b"  [error opening dir]");
+                self.status = 2;
             }
             self.lines.add(
                 &line,

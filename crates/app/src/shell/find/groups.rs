@@ -41,7 +41,7 @@ const TAIL_CHARS: usize = 300;
 pub(super) fn write_groups(entries: &[ListedEntry], is_tree: bool, budget: usize) -> String {
     let mut groups = group(entries, is_tree);
     if total_chars(&groups, usize::MAX) <= budget {
-        return groups.iter().map(|group| group.write(usize::MAX)).collect();
+        return write_lines(&mut groups, usize::MAX);
     }
     let room = budget.saturating_sub(TAIL_CHARS);
     let has_own = groups.iter().any(|group| group.class != DirectoryClass::Foreign);
@@ -53,16 +53,23 @@ pub(super) fn write_groups(entries: &[ListedEntry], is_tree: bool, budget: usize
     if total_chars(&groups, cap) > room {
         left_out.extend(take_deepest(&mut groups, room));
     }
+    let mut text = write_lines(&mut groups, cap);
+    text.push_str(&write_tail(&left_out));
+    text
+}
+
+fn write_lines(groups: &mut [PathGroup], cap: usize) -> String {
     let mut text = String::new();
-    for group in &mut groups {
-        if group.names.len() > cap {
-            group
-                .names
-                .sort_by(|a, b| compare_names(&group.directory, &a.name, &b.name));
+    for PathGroup { directory, names, .. } in groups.iter_mut() {
+        if names.len() > cap {
+            names.sort_by(|a, b| compare_names(directory, &a.name, &b.name));
+        } else {
+            names.sort_by(|a, b| a.name.cmp(&b.name));
         }
+    }
+    for group in groups {
         text.push_str(&group.write(cap));
     }
-    text.push_str(&write_tail(&left_out));
     text
 }
 
@@ -203,6 +210,18 @@ impl GroupName {
 }
 
 impl PathGroup {
+    #[cfg(test)]
+    pub(super) fn new(directory: &[u8], entries: Vec<&ListedEntry>) -> Self {
+        Self {
+            directory: directory.to_vec(),
+            names: entries
+                .iter()
+                .map(|entry| GroupName::new(&entry.path, None))
+                .collect(),
+            class: DirectoryClass::of(directory),
+        }
+    }
+
     /// The line with at most `cap` names.
     fn write(&self, cap: usize) -> String {
         let directory = if self.directory.is_empty() && self.names.len() > 1 {
@@ -273,7 +292,7 @@ mod tests {
             ),
             "./: Cargo.toml README.md\nsrc/: a.rs b.rs\nsrc/net/c.rs\n"
         );
-        assert_eq!(write("/a/b /a/c / /a/", 1000), "/: a/\n/a/: b c\n");
+        assert_eq!(write("/a/b /a/c / /a/", 1000), "/\n/a/\n/a/: b c\n");
     }
 
     #[test]

@@ -8,12 +8,17 @@ use super::selection::quote;
 /// Directories that are named.
 const MAX_DIRECTORIES: usize = 8;
 
+/// A directory with a smaller part than one in so many is counted with the one above.
+const MIN_SHARE: usize = 25;
+
 /// A part of the groups that are left out: those of one directory and below.
 #[derive(Clone, Debug)]
 struct Part<'a> {
     directory: &'a [u8],
     groups: Vec<&'a PathGroup>,
     count: usize,
+    /// It is not told in more detail.
+    is_final: bool,
 }
 
 impl<'a> Part<'a> {
@@ -22,6 +27,7 @@ impl<'a> Part<'a> {
             directory,
             count: groups.iter().map(|group| group.names.len()).sum(),
             groups,
+            is_final: false,
         }
     }
 
@@ -46,8 +52,24 @@ impl<'a> Part<'a> {
             .collect()
     }
 
-    fn is_single(&self) -> bool {
-        self.groups.iter().all(|group| group.directory == self.directory)
+    /// The largest parts one level down, and the rest of the directory as a part that stays as it is.
+    fn tell_apart(&self, min_count: usize, room: usize) -> Vec<Self> {
+        let (mut large, mut rest): (Vec<_>, Vec<_>) = self
+            .split()
+            .into_iter()
+            .partition(|part| part.directory != self.directory && part.count >= min_count);
+        large.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.directory.cmp(b.directory)));
+        // A rest takes a place too.
+        let has_rest = !rest.is_empty() || large.len() > room + 1;
+        let places = room + usize::from(!has_rest);
+        rest.extend(large.split_off(places.min(large.len())));
+        let groups: Vec<&PathGroup> = rest.into_iter().flat_map(|part| part.groups).collect();
+        if !groups.is_empty() {
+            let mut remainder = Self::new(self.directory, groups);
+            remainder.is_final = true;
+            large.push(remainder);
+        }
+        large
     }
 }
 
@@ -59,25 +81,17 @@ pub(super) fn write_tail(left_out: &[PathGroup]) -> String {
     }
     let total = whole.count;
     let mut parts = vec![whole];
-    // The largest part is told in more detail as long as there is room.
-    loop {
-        let candidate = parts
-            .iter()
-            .enumerate()
-            .filter(|(_, part)| !part.is_single())
-            .max_by_key(|(at, part)| (part.count, usize::MAX - at));
-        let Some((at, part)) = candidate else {
-            break;
-        };
-        let mut inner = part.split();
-        if parts.len() + inner.len() - 1 > MAX_DIRECTORIES {
-            if parts.len() >= MAX_DIRECTORIES {
-                break;
-            }
-            inner = keep_largest(part, inner, MAX_DIRECTORIES - parts.len());
-            parts.splice(at..=at, inner);
-            break;
-        }
+    // The largest part is told in more detail as long as there is room, and parts that are worth a name.
+    let min_count = (total / MIN_SHARE).max(2);
+    while let Some(at) = parts
+        .iter()
+        .enumerate()
+        .filter(|(_, part)| !part.is_final)
+        .max_by_key(|(at, part)| (part.count, usize::MAX - at))
+        .map(|(at, _)| at)
+    {
+        let room = MAX_DIRECTORIES - parts.len();
+        let inner = parts[at].tell_apart(min_count, room);
         parts.splice(at..=at, inner);
     }
     parts.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.directory.cmp(b.directory)));
@@ -95,17 +109,46 @@ pub(super) fn write_tail(left_out: &[PathGroup]) -> String {
     format!("… {total} more: {}\n", counts.join(", "))
 }
 
-/// The largest parts, and the others as the rest of their directory.
-fn keep_largest<'a>(whole: &Part<'a>, mut inner: Vec<Part<'a>>, max: usize) -> Vec<Part<'a>> {
-    inner.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.directory.cmp(b.directory)));
-    let (own, mut others): (Vec<_>, Vec<_>) = inner
-        .into_iter()
-        .partition(|part| part.directory == whole.directory);
-    let rest = others.split_off(max.min(others.len()));
-    let groups = own.into_iter().chain(rest).flat_map(|part| part.groups).collect();
-    let remainder = Part::new(whole.directory, groups);
-    if remainder.count > 0 {
-        others.push(remainder);
+#[cfg(test)]
+mod tests {
+    use docent_engine::listing::ListedEntry;
+
+    use super::*;
+
+    fn write(groups: &[(&str, usize)]) -> String {
+        let groups: Vec<PathGroup> = groups
+            .iter()
+            .map(|(directory, count)| {
+                let entry = ListedEntry::default();
+                PathGroup::new(directory.as_bytes(), vec![&entry; *count])
+            })
+            .collect();
+        write_tail(&groups)
     }
-    others
+
+    #[test]
+    fn large_directories_are_named_and_small_ones_counted_with_the_one_above() {
+        assert_eq!(write(&[]), "");
+        assert_eq!(
+            write(&[
+                ("node_modules/a/", 300),
+                ("node_modules/b/lib/", 90),
+                ("dist/", 22),
+                ("", 1)
+            ]),
+            "… 413 more: node_modules/a/ 300, node_modules/b/lib/ 90, dist/ 22, ./ 1\n"
+        );
+        let many: Vec<String> = (0..50).map(|at| format!("node_modules/p{at}/")).collect();
+        let many: Vec<(&str, usize)> = many.iter().map(|name| (name.as_str(), 1)).collect();
+        assert_eq!(write(&many), "… 50 more: node_modules/ 50\n");
+    }
+
+    #[test]
+    fn at_most_eight_directories_are_named() {
+        let many: Vec<String> = (0..20).map(|at| format!("d{at:02}/")).collect();
+        let many: Vec<(&str, usize)> = many.iter().map(|name| (name.as_str(), 10)).collect();
+        let line = write(&many);
+        assert_eq!(line.matches(',').count(), 7, "{line}");
+        assert!(line.starts_with("… 200 more: ./ 130, d00/ 10, "), "{line}");
+    }
 }
