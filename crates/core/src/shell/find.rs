@@ -12,13 +12,13 @@ mod rg_files;
 mod tree;
 
 pub use expression::{
-    AgeUnit, Comparison, EntryKind, FindAction, FindCommand, FindExpression, FindTest, FormatPart,
+    AgeUnit, CountTest, EntryKind, FindAction, FindCommand, FindExpression, FindTest, FormatPart,
 };
 pub use fd::{FdCommand, FdForm, FdPattern, NameRegex};
-pub use name_pattern::{Charset, NamePattern, PatternMatch};
+pub use name_pattern::{Charset, FnmatchPattern, PatternMatch};
 pub use path_regex::{PathRegex, RegexDialect};
 pub use rg_files::RgFilesCommand;
-pub use tree::{HiddenNames, LsCommand, TreeCommand, TreePattern};
+pub use tree::{HiddenNames, LsCommand, TreeCommand, TreePattern, TreeStyle};
 
 use super::{Refusal, Word};
 
@@ -70,6 +70,28 @@ impl FindRequest {
     /// Whether the order of the output is that of the locale, which docent knows for bytes only.
     pub fn needs_byte_order(&self) -> bool {
         matches!(self, Self::Tree(_) | Self::Ls(_))
+    }
+}
+
+/// The files that `fd` and `rg` leave out unless they are told not to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IgnoreFlags {
+    /// Hidden files are listed.
+    pub hidden: bool,
+    /// No ignore file is read.
+    pub no_ignore: bool,
+    /// No ignore file of git is read.
+    pub no_ignore_vcs: bool,
+}
+
+impl IgnoreFlags {
+    pub fn reads_git(self) -> bool {
+        !self.no_ignore && !self.no_ignore_vcs
+    }
+
+    /// Whether nothing is left out.
+    pub fn is_empty(self) -> bool {
+        self.hidden && self.no_ignore
     }
 }
 

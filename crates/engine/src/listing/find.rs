@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use docent_core::shell::find::{
-    AgeUnit, Charset, Comparison, EntryKind, FindAction, FindCommand, FindExpression, FindTest, FormatPart,
+    AgeUnit, Charset, CountTest, EntryKind, FindAction, FindCommand, FindExpression, FindTest, FormatPart,
     PatternMatch,
 };
 use rustix::fs::{AtFlags, CWD, Stat, lstat, statat};
@@ -86,7 +86,7 @@ impl FindWalk<'_> {
         let stat = match lstat(start) {
             Ok(stat) => stat,
             Err(error) => {
-                self.report(start, error.into());
+                self.report(start, &error.into());
                 return WalkStep::Enter;
             }
         };
@@ -107,7 +107,7 @@ impl FindWalk<'_> {
         match Directory::open(None, start) {
             Ok(directory) => self.visit_entries(directory, start, visited.below, 1),
             Err(error) => {
-                self.report(start, error);
+                self.report(start, &error);
                 WalkStep::Enter
             }
         }
@@ -150,7 +150,7 @@ impl FindWalk<'_> {
                             return WalkStep::End;
                         }
                     }
-                    Err(error) => self.report(&full, error),
+                    Err(error) => self.report(&full, &error),
                 },
             }
         }
@@ -288,7 +288,7 @@ impl FindWalk<'_> {
         if visited.stat.is_none() {
             match statat(visited.parent, visited.name_below, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => visited.stat = Some(stat),
-                Err(error) => self.report(visited.path, error.into()),
+                Err(error) => self.report(visited.path, &error.into()),
             }
         }
         visited.stat
@@ -299,27 +299,24 @@ impl FindWalk<'_> {
         match Directory::open(parent, visited.name_below) {
             Ok(directory) => directory.entries.is_empty(),
             Err(error) => {
-                self.report(visited.path, error);
+                self.report(visited.path, &error);
                 false
             }
         }
     }
 
-    fn report(&mut self, path: &[u8], error: io::Error) {
+    fn report(&mut self, path: &[u8], error: &io::Error) {
         let line = format!("find: {}: {}\n", quote(path, self.charset), describe(error));
         self.listing.err.extend_from_slice(line.as_bytes());
         self.listing.status = 1;
     }
 }
 
-/// Whether `find` orders a large directory by inode: not in memory and not over a network.
+/// Whether `find` orders a large directory by inode: not on the file systems tmpfs, NFS and CIFS.
 #[cfg(target_os = "linux")]
 fn has_slow_seeks(directory: &Directory) -> bool {
-    const TMPFS: i64 = 0x0102_1994;
-    const NFS: i64 = 0x6969;
-    const CIFS: i64 = 0xFF53_4D42;
-    rustix::fs::fstatfs(directory.handle())
-        .is_ok_and(|file_system| ![TMPFS, NFS, CIFS].contains(&(file_system.f_type as i64)))
+    let is_fast = |kind| matches!(kind, 0x0102_1994 | 0x6969 | 0xFF53_4D42);
+    rustix::fs::fstatfs(directory.handle()).is_ok_and(|file_system| !is_fast(file_system.f_type))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -351,14 +348,14 @@ fn modified_at(stat: &Stat) -> i128 {
 }
 
 /// Days are whole days gone by; minutes are rounded up.
-fn has_age(age: i128, unit: AgeUnit, count: Comparison) -> bool {
+fn has_age(age: i128, unit: AgeUnit, count: CountTest) -> bool {
     match (unit, count) {
-        (AgeUnit::Day, Comparison::LessThan(days)) => age < i128::from(days) * DAY_NANOSECONDS,
-        (AgeUnit::Day, Comparison::MoreThan(days)) => age >= (i128::from(days) + 1) * DAY_NANOSECONDS,
-        (AgeUnit::Day, Comparison::Exactly(days)) => age.div_euclid(DAY_NANOSECONDS) == i128::from(days),
-        (AgeUnit::Minute, Comparison::LessThan(minutes)) => age < i128::from(minutes) * MINUTE_NANOSECONDS,
-        (AgeUnit::Minute, Comparison::MoreThan(minutes)) => age > i128::from(minutes) * MINUTE_NANOSECONDS,
-        (AgeUnit::Minute, Comparison::Exactly(minutes)) => {
+        (AgeUnit::Day, CountTest::LessThan(days)) => age < i128::from(days) * DAY_NANOSECONDS,
+        (AgeUnit::Day, CountTest::MoreThan(days)) => age >= (i128::from(days) + 1) * DAY_NANOSECONDS,
+        (AgeUnit::Day, CountTest::Exactly(days)) => age.div_euclid(DAY_NANOSECONDS) == i128::from(days),
+        (AgeUnit::Minute, CountTest::LessThan(minutes)) => age < i128::from(minutes) * MINUTE_NANOSECONDS,
+        (AgeUnit::Minute, CountTest::MoreThan(minutes)) => age > i128::from(minutes) * MINUTE_NANOSECONDS,
+        (AgeUnit::Minute, CountTest::Exactly(minutes)) => {
             let end = i128::from(minutes) * MINUTE_NANOSECONDS;
             age <= end && age > end - MINUTE_NANOSECONDS
         }

@@ -1,7 +1,7 @@
 //! The walks of `fd` and `rg --files`, which leave out hidden and ignored files as the `ignore` library does.
 //!
-//! Both print in the order in which their threads find files, so any order is theirs; here it is that of paths,
-//! which fd has for short lists too.
+//! Both print in the order in which their threads find files, so any order is theirs; here it is that of
+//! paths, which fd has for short lists too.
 //!
 //! Invariant: the settings of the library are those of the program.
 
@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use docent_core::shell::find::{EntryKind, FdCommand, NameRegex, RgFilesCommand};
+use docent_core::shell::find::{EntryKind, FdCommand, IgnoreFlags, NameRegex, RgFilesCommand};
 use ignore::overrides::OverrideBuilder;
 use ignore::types::TypesBuilder;
 use ignore::{DirEntry, WalkBuilder};
@@ -53,7 +53,7 @@ pub fn run_fd(command: &FdCommand, context: &ListingContext) -> Result<Listing, 
         }
     }
     sort_paths(&mut found);
-    if found.is_empty() && !(command.hidden && command.no_ignore) {
+    if found.is_empty() && !command.left_out.is_empty() {
         listing.near = find_left_out(builder, |entry| {
             filter.accepts(entry).then(|| filter.print(entry, context))
         });
@@ -78,21 +78,13 @@ fn fd_walk(
     let overrides = overrides
         .build()
         .map_err(|_| ListingError::Pattern(command.excluded.join(" ")))?;
-    let reads_git = !command.no_ignore && !command.no_ignore_vcs;
     let mut builder = WalkBuilder::new(roots[0]);
     for root in &roots[1..] {
         builder.add(root);
     }
-    builder
-        .hidden(!command.hidden)
-        .ignore(!command.no_ignore)
-        .parents(!command.no_ignore)
-        .git_ignore(reads_git)
-        .git_global(reads_git)
-        .git_exclude(reads_git)
-        .overrides(overrides)
-        .max_depth(command.max_depth);
-    if !command.no_ignore {
+    leave_out(&mut builder, command.left_out);
+    builder.overrides(overrides).max_depth(command.max_depth);
+    if !command.left_out.no_ignore {
         builder.add_custom_ignore_filename(".fdignore");
         if let Some(directory) = &context.config_directory {
             let file = directory.join("fd/ignore");
@@ -102,6 +94,16 @@ fn fd_walk(
         }
     }
     Ok(builder)
+}
+
+fn leave_out(builder: &mut WalkBuilder, left_out: IgnoreFlags) {
+    builder
+        .hidden(!left_out.hidden)
+        .ignore(!left_out.no_ignore)
+        .parents(!left_out.no_ignore)
+        .git_ignore(left_out.reads_git())
+        .git_global(left_out.reads_git())
+        .git_exclude(left_out.reads_git());
 }
 
 /// Which entries fd prints, and how.
@@ -239,18 +241,12 @@ fn rg_walk(command: &RgFilesCommand, context: &ListingContext) -> Result<WalkBui
     for path in paths {
         builder.add(path);
     }
-    let reads_git = !command.no_ignore && !command.no_ignore_vcs;
+    leave_out(&mut builder, command.left_out);
     builder
-        .hidden(!command.hidden)
-        .ignore(!command.no_ignore)
-        .parents(!command.no_ignore)
-        .git_ignore(reads_git)
-        .git_global(reads_git)
-        .git_exclude(reads_git)
         .overrides(overrides)
         .types(types)
         .max_depth(command.max_depth);
-    if !command.no_ignore {
+    if !command.left_out.no_ignore {
         builder.add_custom_ignore_filename(".rgignore");
     }
     if command.sorts {
@@ -285,14 +281,13 @@ fn find_left_out(
     mut builder: WalkBuilder,
     mut print: impl FnMut(&DirEntry) -> Option<Vec<u8>>,
 ) -> Vec<NearPath> {
-    builder
-        .hidden(false)
-        .ignore(false)
-        .parents(false)
-        .git_ignore(false)
-        .git_global(false)
-        .git_exclude(false)
-        .filter_entry(|entry| entry.file_name() != ".git");
+    let nothing = IgnoreFlags {
+        hidden: true,
+        no_ignore: true,
+        no_ignore_vcs: true,
+    };
+    leave_out(&mut builder, nothing);
+    builder.filter_entry(|entry| entry.file_name() != ".git");
     let entries = builder.build().take(MAX_LEFT_OUT_ENTRIES).flatten();
     entries
         .filter_map(|entry| print(&entry))

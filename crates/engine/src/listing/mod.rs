@@ -1,7 +1,7 @@
 //! Lists of files as programs of the shell make them: `find`, `fd`, `rg --files`, `tree` and `ls -R`.
 //!
-//! These walks differ from [`crate::walk`]: they list what their programs list, blocked names included, and they
-//! read no file but ignore files. Rendering is left to the app.
+//! These walks differ from [`crate::walk`]: they list what their programs list, blocked names included, and
+//! they read no file but ignore files. Rendering is left to the app.
 //!
 //! Invariant: output, messages and exit status are those of the program, in its order where it has one.
 
@@ -73,7 +73,7 @@ pub enum ListingError {
 }
 
 /// The text of an error of the operating system, as C programs print it.
-fn describe(error: std::io::Error) -> String {
+fn describe(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_owned(),

@@ -1,10 +1,10 @@
-//! Names that come near to those that `find` was asked for, noted during the walk for a list that stays empty:
-//! the name in another letter case, or within two edits.
+//! Names that come near to those that `find` was asked for, noted during the walk for a list that stays
+//! empty: the name in another letter case, or within two edits.
 //!
 //! Invariant: a name costs a few comparisons, because every entry of the walk is offered.
 
 use docent_core::coverage::near::count_typos;
-use docent_core::shell::find::{Charset, EntryKind, FindExpression, FindTest, NamePattern, PatternMatch};
+use docent_core::shell::find::{Charset, EntryKind, FindExpression, FindTest, FnmatchPattern, PatternMatch};
 
 use super::{NearPath, NearReason};
 
@@ -26,7 +26,7 @@ pub(super) struct NearSearch {
 
 #[derive(Debug)]
 struct NearPattern {
-    any_case: Option<NamePattern>,
+    any_case: Option<FnmatchPattern>,
     /// The name, if the pattern has no wildcards.
     literal: Option<String>,
 }
@@ -42,7 +42,9 @@ impl NearSearch {
     fn add(&mut self, expression: &FindExpression) {
         match expression {
             FindExpression::And(parts) | FindExpression::Or(parts) => {
-                parts.iter().for_each(|part| self.add(part));
+                for part in parts {
+                    self.add(part);
+                }
             }
             FindExpression::Test(FindTest::Type(kinds)) => self.kinds.extend_from_slice(kinds),
             FindExpression::Test(FindTest::Name(pattern)) => {
@@ -52,7 +54,7 @@ impl NearSearch {
                     any_case: if pattern.ignores_case() {
                         None
                     } else {
-                        NamePattern::parse(text, true).ok()
+                        FnmatchPattern::parse(text, true).ok()
                     },
                     literal: (is_literal && text.chars().count() >= MIN_NAME_CHARS).then(|| text.to_owned()),
                 });

@@ -26,7 +26,7 @@ pub fn run_tree(command: &TreeCommand, context: &ListingContext) -> Listing {
     for root in &command.paths {
         let trimmed = root.trim_end_matches('/');
         // Before names with their path, the slashes behind a root are dropped.
-        let is_trimmed = command.full_paths && !trimmed.is_empty();
+        let is_trimmed = command.style.full_paths && !trimmed.is_empty();
         drawing.draw_root(if is_trimmed { trimmed } else { root }.as_bytes());
     }
     drawing.finish()
@@ -74,24 +74,21 @@ struct Branch {
 impl TreeDrawing<'_> {
     fn draw_root(&mut self, root: &[u8]) {
         let mut line = self.escape(root);
-        match Directory::open(None, root) {
-            Ok(directory) => {
-                self.lines.add(&line, as_directory(root));
-                let before = self.lines.entries.len();
-                self.draw(directory, root, "", 1);
-                if self.lines.entries.len() > before {
-                    self.directories += 1;
-                }
+        if let Ok(directory) = Directory::open(None, root) {
+            self.lines.add(&line, as_directory(root));
+            let before = self.lines.entries.len();
+            self.draw(directory, root, "", 1);
+            if self.lines.entries.len() > before {
+                self.directories += 1;
             }
-            Err(_) => {
-                line.extend_from_slice(b"  [error opening dir]");
-                self.lines.add(&line, root.to_vec());
-                if stat(root).is_ok() {
-                    self.files += 1;
-                } else {
-                    self.status = 2;
-                }
-            }
+            return;
+        }
+        line.extend_from_slice(b"  [error opening dir]");
+        self.lines.add(&line, root.to_vec());
+        if stat(root).is_ok() {
+            self.files += 1;
+        } else {
+            self.status = 2;
         }
     }
 
@@ -111,7 +108,11 @@ impl TreeDrawing<'_> {
             }
             let (tee, inner) = self.indentation(indent, at == last);
             let mut line = tee.into_bytes();
-            line.extend(self.escape(if self.command.full_paths { &full } else { name }));
+            line.extend(self.escape(if self.command.style.full_paths {
+                &full
+            } else {
+                name
+            }));
             if let Some(target) = &branch.link_target {
                 line.extend_from_slice(b" -> ");
                 line.extend(self.escape(target));
@@ -141,7 +142,7 @@ impl TreeDrawing<'_> {
 
     /// What stands before a name, and before the names inside of it.
     fn indentation(&self, indent: &str, is_last: bool) -> (String, String) {
-        if self.command.no_indentation {
+        if self.command.style.no_indentation {
             return (String::new(), String::new());
         }
         let (tee, bar) = match (self.charset == Charset::Bytes, is_last) {
@@ -225,7 +226,7 @@ impl TreeDrawing<'_> {
     }
 
     fn finish(mut self) -> Listing {
-        if !self.command.no_report {
+        if !self.command.style.no_report {
             let plural = |count: u64, one: &str, more: &str| {
                 let noun = if count == 1 { one } else { more };
                 format!("{count} {noun}")
@@ -265,7 +266,7 @@ pub fn run_ls(command: &LsCommand) -> Listing {
             Ok(_) => files.push(path.as_bytes()),
             // A link that leads nowhere is listed as a file.
             Err(_) if rustix::fs::lstat(path.as_str()).is_ok() => files.push(path.as_bytes()),
-            Err(error) => ls.report("access", path.as_bytes(), error.into(), 2),
+            Err(error) => ls.report("access", path.as_bytes(), &error.into(), 2),
         }
     }
     files.sort_unstable();
@@ -277,7 +278,7 @@ pub fn run_ls(command: &LsCommand) -> Listing {
     for directory in directories {
         match Directory::open(None, directory) {
             Ok(opened) => ls.list(opened, directory, 1),
-            Err(error) => ls.report("open directory", directory, error, 2),
+            Err(error) => ls.report("open directory", directory, &error, 2),
         }
     }
     Listing {
@@ -332,12 +333,12 @@ impl LsWalk<'_> {
             let full = join(path, entry.name.as_bytes());
             match Directory::open(Some(directory.handle()), entry.name.as_bytes()) {
                 Ok(inner) => self.list(inner, &full, depth + 1),
-                Err(error) => self.report("open directory", &full, error, 1),
+                Err(error) => self.report("open directory", &full, &error, 1),
             }
         }
     }
 
-    fn report(&mut self, action: &str, path: &[u8], error: io::Error, status: u8) {
+    fn report(&mut self, action: &str, path: &[u8], error: &io::Error, status: u8) {
         let line = format!(
             "ls: cannot {action} '{}': {}\n",
             String::from_utf8_lossy(path),

@@ -2,8 +2,8 @@
 //!
 //! A directory with one entry is written as its path. A name that could be read in two ways stands in quotes.
 //!
-//! Invariant: every entry is shown once or counted once: at the end of its directory's line, or at the longest
-//! directory of the last line that it is below.
+//! Invariant: every entry is shown once or counted once: at the end of its directory's line, or at the
+//! longest directory of the last line that it is below.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -36,8 +36,8 @@ const MIN_NAMES: usize = 3;
 /// Characters for the last line, which counts what is left out.
 const TAIL_CHARS: usize = 300;
 
-/// Writes entries within a budget of characters. Of a `tree`, directories with entries below are left to their
-/// lines.
+/// Writes entries within a budget of characters. In a `tree`, a directory with entries below is named by
+/// their line alone.
 pub(super) fn write_groups(entries: &[ListedEntry], is_tree: bool, budget: usize) -> String {
     let mut groups = group(entries, is_tree);
     if total_chars(&groups, usize::MAX) <= budget {
@@ -105,7 +105,7 @@ fn take_where(groups: &mut Vec<PathGroup>, is_taken: impl Fn(&PathGroup) -> bool
 
 /// Takes the groups that have no room: the last classes first, and the deepest of a class.
 fn take_deepest(groups: &mut Vec<PathGroup>, room: usize) -> Vec<PathGroup> {
-    let depth = |group: &PathGroup| group.directory.iter().filter(|byte| **byte == b'/').count();
+    let depth = |group: &PathGroup| group.directory.split(|byte| *byte == b'/').count();
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_by_key(|at| (groups[*at].class, depth(&groups[*at]), *at));
     let mut used = 0;
@@ -211,7 +211,7 @@ impl GroupName {
 
 impl PathGroup {
     #[cfg(test)]
-    pub(super) fn new(directory: &[u8], entries: Vec<&ListedEntry>) -> Self {
+    pub(super) fn new(directory: &[u8], entries: &[&ListedEntry]) -> Self {
         Self {
             directory: directory.to_vec(),
             names: entries

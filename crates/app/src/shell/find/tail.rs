@@ -1,6 +1,7 @@
 //! The last line of a list that has no room for all: `… 412 more: node_modules/ 390, dist/ 22`.
 //!
-//! Invariant: each entry that is left out is counted at the longest of the directories named that it is below.
+//! Invariant: each entry that is left out is counted at the longest of the directories named that it is
+//! below.
 
 use super::groups::PathGroup;
 use super::selection::quote;
@@ -13,7 +14,7 @@ const MIN_SHARE: usize = 25;
 
 /// A part of the groups that are left out: those of one directory and below.
 #[derive(Clone, Debug)]
-struct Part<'a> {
+struct TailPart<'a> {
     directory: &'a [u8],
     groups: Vec<&'a PathGroup>,
     count: usize,
@@ -21,7 +22,7 @@ struct Part<'a> {
     is_final: bool,
 }
 
-impl<'a> Part<'a> {
+impl<'a> TailPart<'a> {
     fn new(directory: &'a [u8], groups: Vec<&'a PathGroup>) -> Self {
         Self {
             directory,
@@ -75,7 +76,7 @@ impl<'a> Part<'a> {
 
 /// Writes the line. Empty if nothing is left out.
 pub(super) fn write_tail(left_out: &[PathGroup]) -> String {
-    let whole = Part::new(b"", left_out.iter().collect());
+    let whole = TailPart::new(b"", left_out.iter().collect());
     if whole.count == 0 {
         return String::new();
     }
@@ -120,7 +121,7 @@ mod tests {
             .iter()
             .map(|(directory, count)| {
                 let entry = ListedEntry::default();
-                PathGroup::new(directory.as_bytes(), vec![&entry; *count])
+                PathGroup::new(directory.as_bytes(), &vec![&entry; *count])
             })
             .collect();
         write_tail(&groups)

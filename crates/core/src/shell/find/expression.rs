@@ -1,11 +1,11 @@
 //! The arguments of GNU `find`: starting points, depths and the expression.
 //!
-//! Left out, and refused: actions that run programs or write files, tests of owners and permissions, links that
-//! are followed, and every mistake that `find` itself would report.
+//! Left out, and refused: actions that run programs or write files, tests of owners and permissions, links
+//! that are followed, and every mistake that `find` itself would report.
 //!
 //! Invariant: an expression without an action of its own ends with [`FindAction::Print`], as in `find`.
 
-use super::name_pattern::NamePattern;
+use super::name_pattern::FnmatchPattern;
 use super::path_regex::{PathRegex, RegexDialect};
 use crate::shell::{Refusal, Word};
 
@@ -33,22 +33,22 @@ pub enum FindExpression {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FindTest {
     /// `-name`, of the last component.
-    Name(NamePattern),
+    Name(FnmatchPattern),
     /// `-path`, of the whole path.
-    Path(NamePattern),
+    Path(FnmatchPattern),
     Regex(PathRegex),
     /// `-type f,d`.
     Type(Vec<EntryKind>),
     /// `-size`: bytes of a unit, rounded up to whole units.
     Size {
         unit: u64,
-        count: Comparison,
+        count: CountTest,
     },
     Empty,
     /// `-mtime`, in days, and `-mmin`, in minutes.
     Age {
         unit: AgeUnit,
-        count: Comparison,
+        count: CountTest,
     },
     True,
     False,
@@ -82,7 +82,7 @@ pub enum FormatPart {
 
 /// `+N`, `-N` and `N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum CountTest {
     MoreThan(u64),
     LessThan(u64),
     Exactly(u64),
@@ -107,7 +107,7 @@ pub enum EntryKind {
 /// Parentheses inside each other.
 const MAX_NESTING: usize = 50;
 
-impl Comparison {
+impl CountTest {
     pub fn accepts(self, number: u64) -> bool {
         match self {
             Self::MoreThan(limit) => number > limit,
@@ -271,10 +271,10 @@ impl<'a> Parser<'a> {
 
     fn parse_primary(&mut self, word: &str) -> Result<FindExpression, Refusal> {
         let test = match word {
-            "-name" => FindTest::Name(NamePattern::parse(self.next()?, false)?),
-            "-iname" => FindTest::Name(NamePattern::parse(self.next()?, true)?),
-            "-path" | "-wholename" => FindTest::Path(NamePattern::parse(self.next()?, false)?),
-            "-ipath" | "-iwholename" => FindTest::Path(NamePattern::parse(self.next()?, true)?),
+            "-name" => FindTest::Name(FnmatchPattern::parse(self.next()?, false)?),
+            "-iname" => FindTest::Name(FnmatchPattern::parse(self.next()?, true)?),
+            "-path" | "-wholename" => FindTest::Path(FnmatchPattern::parse(self.next()?, false)?),
+            "-ipath" | "-iwholename" => FindTest::Path(FnmatchPattern::parse(self.next()?, true)?),
             "-regex" => FindTest::Regex(PathRegex::parse(self.next()?, self.dialect, false)?),
             "-iregex" => FindTest::Regex(PathRegex::parse(self.next()?, self.dialect, true)?),
             "-type" => FindTest::Type(parse_kinds(self.next()?)?),
@@ -320,7 +320,7 @@ impl<'a> Parser<'a> {
     }
 
     fn parse_age(&mut self, unit: AgeUnit) -> Result<FindTest, Refusal> {
-        let count = Comparison::parse(self.next()?).ok_or(Refusal::Form("an age of find is not whole"))?;
+        let count = CountTest::parse(self.next()?).ok_or(Refusal::Form("an age of find is not whole"))?;
         Ok(FindTest::Age { unit, count })
     }
 }
@@ -360,7 +360,7 @@ fn parse_size(text: &str) -> Result<FindTest, Refusal> {
         b'G' => (&text[..text.len() - 1], 1 << 30),
         _ => return Err(refuse()),
     };
-    let count = Comparison::parse(number).ok_or_else(refuse)?;
+    let count = CountTest::parse(number).ok_or_else(refuse)?;
     Ok(FindTest::Size { unit, count })
 }
 

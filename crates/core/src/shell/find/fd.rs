@@ -8,7 +8,7 @@
 use globset::GlobBuilder;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::{CommandPart, EntryKind, MISSING_VALUE, OptionReader, refuse_option};
+use super::{CommandPart, EntryKind, IgnoreFlags, MISSING_VALUE, OptionReader, refuse_option};
 use crate::shell::{Refusal, Word};
 
 /// A command of `fd`.
@@ -17,9 +17,7 @@ pub struct FdCommand {
     pub pattern: FdPattern,
     /// Paths as they were given. Without any, the working directory is searched.
     pub paths: Vec<String>,
-    pub hidden: bool,
-    pub no_ignore: bool,
-    pub no_ignore_vcs: bool,
+    pub left_out: IgnoreFlags,
     pub absolute: bool,
     /// Empty for all.
     pub kinds: Vec<EntryKind>,
@@ -75,13 +73,15 @@ impl FdCommand {
         while let Some(part) = reader.next()? {
             match part {
                 CommandPart::Operand(word) => operands.push(word),
-                CommandPart::Short('H') | CommandPart::Long("hidden", None) => command.hidden = true,
-                CommandPart::Short('I') | CommandPart::Long("no-ignore", None) => command.no_ignore = true,
-                CommandPart::Short('u') | CommandPart::Long("unrestricted", None) => {
-                    command.hidden = true;
-                    command.no_ignore = true;
+                CommandPart::Short('H') | CommandPart::Long("hidden", None) => command.left_out.hidden = true,
+                CommandPart::Short('I') | CommandPart::Long("no-ignore", None) => {
+                    command.left_out.no_ignore = true;
                 }
-                CommandPart::Long("no-ignore-vcs", None) => command.no_ignore_vcs = true,
+                CommandPart::Short('u') | CommandPart::Long("unrestricted", None) => {
+                    command.left_out.hidden = true;
+                    command.left_out.no_ignore = true;
+                }
+                CommandPart::Long("no-ignore-vcs", None) => command.left_out.no_ignore_vcs = true,
                 CommandPart::Short('s') | CommandPart::Long("case-sensitive", None) => case = CaseFlag::Keep,
                 CommandPart::Short('i') | CommandPart::Long("ignore-case", None) => case = CaseFlag::Ignore,
                 CommandPart::Short('g') | CommandPart::Long("glob", None) => {
@@ -143,7 +143,7 @@ impl FdCommand {
             .excluded
             .iter()
             .any(|glob| matches!(glob.as_str(), ".git" | ".git/"));
-        if self.hidden && !self.no_ignore && !excludes_git {
+        if self.left_out.hidden && !self.left_out.no_ignore && !excludes_git {
             return Err(Refusal::Form("fd -H enters .git in some versions"));
         }
         if self.min_depth.is_some() && self.max_depth.is_some_and(|max| Some(max) < self.min_depth) {

@@ -1,5 +1,5 @@
-//! The patterns of `find -name` and `-path`, matched as the `fnmatch` of glibc matches them for `find`: a star
-//! matches everything, slashes and leading dots included.
+//! The patterns of `find -name` and `-path`, matched as the `fnmatch` of glibc matches them for `find`: a
+//! star matches everything, slashes and leading dots included.
 //!
 //! Left out, and refused by the parser: equivalence classes, collating symbols, brackets that are not closed,
 //! and ranges whose order depends on the locale.
@@ -21,9 +21,9 @@ pub enum Charset {
 
 /// A pattern of `-name`, `-iname`, `-path` or `-ipath`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamePattern {
+pub struct FnmatchPattern {
     text: String,
-    tokens: Vec<Token>,
+    tokens: Vec<PatternToken>,
     ignores_case: bool,
 }
 
@@ -37,7 +37,7 @@ pub enum PatternMatch {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+enum PatternToken {
     /// A character. Beyond ASCII it is one for each of its bytes where characters are bytes.
     Literal(char),
     /// `?`.
@@ -63,7 +63,7 @@ enum Unit<'a> {
     Bracket(&'a Bracket),
 }
 
-impl NamePattern {
+impl FnmatchPattern {
     /// Reads a pattern. `ignores_case` is that of `-iname` and `-ipath`.
     pub fn parse(text: &str, ignores_case: bool) -> Result<Self, Refusal> {
         let refuse = || Refusal::Pattern(text.to_owned());
@@ -75,20 +75,20 @@ impl NamePattern {
         while let Some(char) = rest.chars().next() {
             rest = &rest[char.len_utf8()..];
             tokens.push(match char {
-                '*' if tokens.last() == Some(&Token::AnyText) => continue,
-                '*' => Token::AnyText,
-                '?' => Token::AnyCharacter,
+                '*' if tokens.last() == Some(&PatternToken::AnyText) => continue,
+                '*' => PatternToken::AnyText,
+                '?' => PatternToken::AnyCharacter,
                 '[' => {
                     let (bracket, after) = Bracket::parse(rest, ignores_case).ok_or_else(refuse)?;
                     rest = after;
-                    Token::Bracket(bracket)
+                    PatternToken::Bracket(bracket)
                 }
                 '\\' => {
                     let escaped = rest.chars().next().ok_or_else(refuse)?;
                     rest = &rest[escaped.len_utf8()..];
-                    Token::Literal(fold(escaped, ignores_case))
+                    PatternToken::Literal(fold(escaped, ignores_case))
                 }
-                literal => Token::Literal(fold(literal, ignores_case)),
+                literal => PatternToken::Literal(fold(literal, ignores_case)),
             });
         }
         Ok(Self {
@@ -113,7 +113,12 @@ impl NamePattern {
             // glibc falls back to bytes for a name that is not a text of the locale.
             Ok(name) if charset != Charset::Bytes && !name.is_ascii() => {
                 let is_local = charset == Charset::LocalUtf8;
-                if is_local && self.tokens.iter().any(|token| matches!(token, Token::Bracket(_))) {
+                if is_local
+                    && self
+                        .tokens
+                        .iter()
+                        .any(|token| matches!(token, PatternToken::Bracket(_)))
+                {
                     return PatternMatch::Unclear;
                 }
                 let characters: Vec<u32> = name
@@ -132,23 +137,23 @@ impl NamePattern {
     }
 
     fn matches_characters(&self, name: &[u32]) -> bool {
-        let units: Vec<Unit> = self.tokens.iter().flat_map(Token::as_character).collect();
+        let units: Vec<Unit> = self.tokens.iter().flat_map(PatternToken::as_character).collect();
         matches_units(&units, name.len(), |unit, at| unit.accepts(name[at]))
     }
 
     fn matches_bytes(&self, name: &[u8]) -> bool {
         // Most names are told apart by their last byte.
-        if let (Some(Token::Literal(literal)), Some(byte)) = (self.tokens.last(), name.last())
+        if let (Some(PatternToken::Literal(literal)), Some(byte)) = (self.tokens.last(), name.last())
             && literal.is_ascii()
             && u32::from(*literal) != self.fold_byte(*byte)
         {
             return false;
         }
         if self.text.is_ascii() {
-            let accepts = |token: &Token, at: usize| token.accepts(self.fold_byte(name[at]));
+            let accepts = |token: &PatternToken, at: usize| token.accepts(self.fold_byte(name[at]));
             return matches_units(&self.tokens, name.len(), accepts);
         }
-        let units: Vec<Unit> = self.tokens.iter().flat_map(Token::as_bytes).collect();
+        let units: Vec<Unit> = self.tokens.iter().flat_map(PatternToken::as_bytes).collect();
         matches_units(&units, name.len(), |unit, at| {
             unit.accepts(self.fold_byte(name[at]))
         })
@@ -177,7 +182,7 @@ trait IsStar {
     fn is_star(&self) -> bool;
 }
 
-impl IsStar for Token {
+impl IsStar for PatternToken {
     fn is_star(&self) -> bool {
         *self == Self::AnyText
     }
@@ -218,7 +223,7 @@ fn matches_units<T: IsStar>(pattern: &[T], length: usize, accepts: impl Fn(&T, u
     pattern[unit..].iter().all(IsStar::is_star)
 }
 
-impl Token {
+impl PatternToken {
     fn accepts(&self, character: u32) -> bool {
         match self {
             Self::Literal(literal) => u32::from(*literal) == character,
@@ -357,7 +362,7 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, name: &str) -> bool {
-        let pattern = NamePattern::parse(pattern, false).unwrap();
+        let pattern = FnmatchPattern::parse(pattern, false).unwrap();
         pattern.matches(name.as_bytes(), Charset::PlainUtf8) == PatternMatch::Yes
     }
 
@@ -395,26 +400,26 @@ mod tests {
         for pattern in [
             "[a", "a\\", "[a-Z]", "[z-a]", "[[=a=]]", "[[.a.]]", "[é]", "[+--]",
         ] {
-            assert!(NamePattern::parse(pattern, false).is_err(), "{pattern}");
+            assert!(FnmatchPattern::parse(pattern, false).is_err(), "{pattern}");
         }
-        assert!(NamePattern::parse("é", true).is_err());
+        assert!(FnmatchPattern::parse("é", true).is_err());
     }
 
     #[test]
     fn a_character_is_a_byte_without_a_locale() {
-        let pattern = NamePattern::parse("?.txt", false).unwrap();
+        let pattern = FnmatchPattern::parse("?.txt", false).unwrap();
         let name = "é.txt".as_bytes();
         assert_eq!(pattern.matches(name, Charset::PlainUtf8), PatternMatch::Yes);
         assert_eq!(pattern.matches(name, Charset::Bytes), PatternMatch::No);
-        let pattern = NamePattern::parse("é*", false).unwrap();
+        let pattern = FnmatchPattern::parse("é*", false).unwrap();
         assert_eq!(pattern.matches(name, Charset::Bytes), PatternMatch::Yes);
-        let pattern = NamePattern::parse("[a-z]*", false).unwrap();
+        let pattern = FnmatchPattern::parse("[a-z]*", false).unwrap();
         assert_eq!(pattern.matches(name, Charset::LocalUtf8), PatternMatch::Unclear);
     }
 
     #[test]
     fn names_that_are_not_utf8_are_matched_by_bytes() {
-        let pattern = NamePattern::parse("bad?name", false).unwrap();
+        let pattern = FnmatchPattern::parse("bad?name", false).unwrap();
         assert_eq!(
             pattern.matches(b"bad\xffname", Charset::PlainUtf8),
             PatternMatch::Yes
@@ -423,7 +428,7 @@ mod tests {
 
     #[test]
     fn letter_case_is_folded_on_both_sides() {
-        let pattern = NamePattern::parse("READ[M-N]E*", true).unwrap();
+        let pattern = FnmatchPattern::parse("READ[M-N]E*", true).unwrap();
         assert_eq!(
             pattern.matches(b"ReadMe.md", Charset::PlainUtf8),
             PatternMatch::Yes

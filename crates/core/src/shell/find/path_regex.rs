@@ -1,7 +1,7 @@
 //! The regular expressions of `find -regex`, for the whole path, translated into those of the `regex` crate.
 //!
-//! Only what all the dialects and `regex` agree on is taken: letters, digits, dots, stars, groups, alternatives
-//! and brackets of plain ranges. Back references, intervals and classes are refused.
+//! Only what all the dialects and `regex` agree on is taken: letters, digits, dots, stars, groups,
+//! alternatives and brackets of plain ranges. Back references, intervals and classes are refused.
 //!
 //! Invariant: a path whose answer depends on the locale or the dialect is [`PatternMatch::Unclear`].
 
@@ -83,7 +83,6 @@ impl PathRegex {
                     translated.push('\\');
                     translated.push(literal);
                 }
-                (Some(_), _) => return Err(refuse()),
                 (None, '.') => translated.push('.'),
                 (None, '*' | '+' | '?') if has_operand => {
                     // A second sign would make the first one lazy.
@@ -98,7 +97,7 @@ impl PathRegex {
                 (None, literal) if literal.is_ascii_alphanumeric() || "/_-, =@%~".contains(literal) => {
                     translated.push(literal);
                 }
-                (None, _) => return Err(refuse()),
+                _ => return Err(refuse()),
             }
             has_operand = true;
         }

@@ -1,11 +1,11 @@
 //! The arguments of `rg --files`: the files that a search would read.
 //!
-//! Left out, and refused: patterns, links that are followed, sorting by time, and types beside those that every
-//! version of ripgrep defines alike.
+//! Left out, and refused: patterns, links that are followed, sorting by time, and types beside those that
+//! every version of ripgrep defines alike.
 //!
 //! Invariant: options that only shape matches are refused too, so that none is skipped by mistake.
 
-use super::{CommandPart, OptionReader, refuse_option};
+use super::{CommandPart, IgnoreFlags, OptionReader, refuse_option};
 use crate::shell::{Refusal, Word};
 
 /// A command of `rg --files`.
@@ -13,9 +13,7 @@ use crate::shell::{Refusal, Word};
 pub struct RgFilesCommand {
     /// Paths as they were given. Without any, the working directory is searched.
     pub paths: Vec<String>,
-    pub hidden: bool,
-    pub no_ignore: bool,
-    pub no_ignore_vcs: bool,
+    pub left_out: IgnoreFlags,
     /// Globs of `-g` in order.
     pub globs: Vec<String>,
     /// The files of `-t`. Empty for all.
@@ -52,9 +50,9 @@ impl RgFilesCommand {
                 }
                 CommandPart::Operand(word) => command.paths.push(word.text.clone()),
                 CommandPart::Long("files", None) => lists_files = true,
-                CommandPart::Short('.') | CommandPart::Long("hidden", None) => command.hidden = true,
-                CommandPart::Long("no-ignore", None) => command.no_ignore = true,
-                CommandPart::Long("no-ignore-vcs", None) => command.no_ignore_vcs = true,
+                CommandPart::Short('.') | CommandPart::Long("hidden", None) => command.left_out.hidden = true,
+                CommandPart::Long("no-ignore", None) => command.left_out.no_ignore = true,
+                CommandPart::Long("no-ignore-vcs", None) => command.left_out.no_ignore_vcs = true,
                 CommandPart::Short('u') | CommandPart::Long("unrestricted", None) => unrestricted += 1,
                 CommandPart::Short('g') => command.globs.push(reader.value(None)?.to_owned()),
                 CommandPart::Long("glob", value) => command.globs.push(reader.value(value)?.to_owned()),
@@ -73,8 +71,8 @@ impl RgFilesCommand {
         if !lists_files {
             return Err(Refusal::Form("rg searches"));
         }
-        command.no_ignore |= unrestricted >= 1;
-        command.hidden |= unrestricted >= 2;
+        command.left_out.no_ignore |= unrestricted >= 1;
+        command.left_out.hidden |= unrestricted >= 2;
         Ok(command)
     }
 

@@ -89,7 +89,7 @@ fn commands_of_find_that_are_not_answered_are_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn and_binds_closer_than_or_and_not_closest() {
-    let name = |text: &str| FindExpression::Test(FindTest::Name(NamePattern::parse(text, false).unwrap()));
+    let name = |text: &str| FindExpression::Test(FindTest::Name(FnmatchPattern::parse(text, false).unwrap()));
     let print = FindExpression::Action(FindAction::Print);
     assert_eq!(
         expression("find . ! -name a -name b -o -name c"),

@@ -3,10 +3,10 @@
 //! Left out, and refused: sizes, times, owners, formats, ignore files, sorting by anything but names, and an
 //! `ls` that is not recursive, whose answer is short as it is.
 //!
-//! Invariant: a pattern has only stars, question marks and alternatives beside plain characters; in brackets and
-//! slashes the versions of tree differ.
+//! Invariant: a pattern has only stars, question marks and alternatives beside plain characters; in brackets
+//! and slashes the versions of tree differ.
 
-use super::{Charset, CommandPart, NamePattern, OptionReader, PatternMatch, refuse_option};
+use super::{Charset, CommandPart, FnmatchPattern, OptionReader, PatternMatch, refuse_option};
 use crate::shell::{Refusal, Word};
 
 /// A command of `tree`.
@@ -19,11 +19,7 @@ pub struct TreeCommand {
     /// `-d`.
     pub only_directories: bool,
     pub dirs_first: bool,
-    pub no_report: bool,
-    /// `-f`: every name with its path.
-    pub full_paths: bool,
-    /// `-i`: no lines before names.
-    pub no_indentation: bool,
+    pub style: TreeStyle,
     pub max_depth: Option<usize>,
     /// `-I`.
     pub excluded: Vec<TreePattern>,
@@ -31,10 +27,20 @@ pub struct TreeCommand {
     pub included: Vec<TreePattern>,
 }
 
+/// How `tree` draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeStyle {
+    pub no_report: bool,
+    /// `-f`: every name with its path.
+    pub full_paths: bool,
+    /// `-i`: no lines before names.
+    pub no_indentation: bool,
+}
+
 /// A pattern with its alternatives, divided by `|`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreePattern {
-    alternatives: Vec<NamePattern>,
+    alternatives: Vec<FnmatchPattern>,
 }
 
 /// A command of `ls -R`.
@@ -65,12 +71,12 @@ impl TreeCommand {
                 CommandPart::Operand(word) => command.paths.push(word.text.clone()),
                 CommandPart::Short('a') => command.all = true,
                 CommandPart::Short('d') => command.only_directories = true,
-                CommandPart::Short('f') => command.full_paths = true,
-                CommandPart::Short('i') => command.no_indentation = true,
+                CommandPart::Short('f') => command.style.full_paths = true,
+                CommandPart::Short('i') => command.style.no_indentation = true,
                 // Without colours, which a pipe has none of anyway.
                 CommandPart::Short('n') => {}
                 CommandPart::Long("dirsfirst", None) => command.dirs_first = true,
-                CommandPart::Long("noreport", None) => command.no_report = true,
+                CommandPart::Long("noreport", None) => command.style.no_report = true,
                 CommandPart::Short('L') => {
                     let depth = take_value(&mut reader)?.parse().unwrap_or(0);
                     if depth == 0 {
@@ -111,7 +117,7 @@ impl TreePattern {
         if is_unclear || !text.chars().all(is_plain) {
             return Err(Refusal::Pattern(text.to_owned()));
         }
-        let alternatives = text.split('|').map(|name| NamePattern::parse(name, false));
+        let alternatives = text.split('|').map(|name| FnmatchPattern::parse(name, false));
         Ok(Self {
             alternatives: alternatives.collect::<Result<_, _>>()?,
         })
