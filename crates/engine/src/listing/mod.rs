@@ -7,11 +7,13 @@
 
 mod directory;
 mod find;
+mod ignored;
 mod ignoring;
 mod near;
 mod tree;
 
 pub use find::run_find;
+pub use ignored::IgnoredDirectories;
 pub use ignoring::{run_fd, run_rg_files};
 pub use tree::{run_ls, run_tree};
 

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use docent_engine::listing::ListedEntry;
+use docent_engine::listing::{IgnoredDirectories, ListedEntry};
 
 use super::selection::{DirectoryClass, compare_names, quote};
 use super::tail::write_tail;
@@ -44,6 +44,13 @@ pub(super) fn write_groups(entries: &[ListedEntry], is_tree: bool, budget: usize
         return write_lines(&mut groups, usize::MAX);
     }
     let room = budget.saturating_sub(TAIL_CHARS);
+    let mut ignored = IgnoredDirectories::default();
+    for group in &mut groups {
+        if group.class != DirectoryClass::Foreign && ignored.contains(&group.directory) {
+            group.class = DirectoryClass::Foreign;
+        }
+    }
+    groups.sort_by_key(|group| group.class);
     let has_own = groups.iter().any(|group| group.class != DirectoryClass::Foreign);
     let mut left_out = Vec::new();
     if has_own {
