@@ -17,6 +17,8 @@ use docent_engine::listing::{
     run_rg_files, run_tree,
 };
 
+use groups::ShownPath;
+
 use super::{ShellAnswer, ShellContext};
 
 /// Answers up to this length are printed as the program prints them.
@@ -93,12 +95,16 @@ fn render(listing: &Listing, request: &FindRequest, context: &ShellContext) -> a
         ..ShellAnswer::default()
     };
     let lines = split_lines(&listing.out);
-    let has_entries = listing.entries.is_some();
     let kept = filter_lines(lines.clone(), &context.filters)?;
     let mut plain = kept.join(&b'\n');
-    // Only the last line of a format may have no line end.
-    if !kept.is_empty() && (listing.out.ends_with(b"\n") || !context.filters.is_empty()) {
+    // The last line of a format may have no line end.
+    if !kept.is_empty() && listing.out.ends_with(b"\n") {
         plain.push(b'\n');
+    }
+    if !listing.out.is_empty() && !listing.out.ends_with(b"\n") && !context.filters.is_empty() {
+        return Ok(refuse(
+            "filters differ in what they make of a last line without an end",
+        ));
     }
     let plain_chars = count_chars(&plain);
     answer.plain_chars = plain_chars as u64;
@@ -111,17 +117,17 @@ fn render(listing: &Listing, request: &FindRequest, context: &ShellContext) -> a
         answer.out = plain;
         return Ok(answer);
     }
-    let entries = match &listing.entries {
+    let paths: Vec<ShownPath<'_>> = match &listing.entries {
         Some(entries) => entries_behind(&kept, &lines, entries),
         None => kept
             .iter()
-            .map(|line| ListedEntry {
-                path: line.to_vec(),
+            .map(|path| ShownPath {
+                path,
                 link_target: None,
             })
             .collect(),
     };
-    let shortened = groups::write_groups(&entries, has_entries, context.budget);
+    let shortened = groups::write_groups(&paths, listing.entries.is_some(), context.budget);
     answer.out = if shortened.chars().count() < plain_chars {
         shortened.into_bytes()
     } else {
@@ -156,15 +162,15 @@ fn filter_lines<'a>(lines: Vec<&'a [u8]>, filters: &[OutputFilter]) -> anyhow::R
 /// The entries of the lines that passed the filters. A line is known by its place in the output, because
 /// `tree` has the same line for files of the same name.
 #[cfg(unix)]
-fn entries_behind(kept: &[&[u8]], lines: &[&[u8]], entries: &[ListedEntry]) -> Vec<ListedEntry> {
+fn entries_behind<'a>(kept: &[&[u8]], lines: &[&[u8]], entries: &'a [ListedEntry]) -> Vec<ShownPath<'a>> {
     let place = |line: &&[u8]| line.as_ptr() as usize;
     kept.iter()
-        .filter_map(|line| {
-            // Empty lines show no entry, and may share their place with the line behind.
-            let at = lines.partition_point(|other| place(other) < place(line));
-            entries.get(at).filter(|_| !line.is_empty()).cloned()
-        })
+        .filter_map(|line| entries.get(lines.partition_point(|other| place(other) < place(line))))
         .filter(|entry| !entry.path.is_empty())
+        .map(|entry| ShownPath {
+            path: &entry.path,
+            link_target: entry.link_target.as_deref(),
+        })
         .collect()
 }
 

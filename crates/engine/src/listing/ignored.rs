@@ -1,6 +1,8 @@
-//! Which directories git ignores, by the `.gitignore` files above them. Used to order a list, never to shorten it.
+//! Which directories git ignores, by the `.gitignore` files above them. It decides which entries of a long list
+//! are shown and which are counted, never which are listed.
 //!
-//! Left out: ignore files above the first directory of a path, those of the user, and patterns for single files.
+//! Left out: ignore files above the first directory of a path, those of the user, and patterns for single
+//! files.
 //!
 //! Invariant: only a plain file of a moderate size is opened, so that no list hangs on a pipe.
 

@@ -7,26 +7,33 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use docent_engine::listing::{IgnoredDirectories, ListedEntry};
+use docent_engine::listing::IgnoredDirectories;
 
-use super::selection::{DirectoryClass, compare_names, quote};
+use super::selection::{DirectoryClass, compare_names, count_quoted, quote};
 use super::tail::write_tail;
+
+/// A path to show, and where it leads if it is a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShownPath<'a> {
+    pub(super) path: &'a [u8],
+    pub(super) link_target: Option<&'a [u8]>,
+}
 
 /// The entries of one directory.
 #[derive(Debug)]
-pub(super) struct PathGroup {
+pub(super) struct PathGroup<'a> {
     /// With its slash; empty for names without a directory.
-    pub(super) directory: Vec<u8>,
-    pub(super) names: Vec<GroupName>,
+    pub(super) directory: &'a [u8],
+    directory_chars: usize,
+    pub(super) names: Vec<GroupName<'a>>,
     pub(super) class: DirectoryClass,
 }
 
-/// A name in a group.
-#[derive(Clone, Debug)]
-pub(super) struct GroupName {
-    pub(super) name: Vec<u8>,
-    /// As it is shown: in quotes if it needs them, with the target of a link.
-    shown: String,
+/// A name in a group. It is put in quotes only when it is written: most names of a long list never are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GroupName<'a> {
+    name: &'a [u8],
+    link_target: Option<&'a [u8]>,
     chars: usize,
 }
 
@@ -38,7 +45,7 @@ const TAIL_CHARS: usize = 300;
 
 /// Writes entries within a budget of characters. In a `tree`, a directory with entries below is named by
 /// their line alone.
-pub(super) fn write_groups(entries: &[ListedEntry], is_tree: bool, budget: usize) -> String {
+pub(super) fn write_groups(entries: &[ShownPath<'_>], is_tree: bool, budget: usize) -> String {
     let mut groups = group(entries, is_tree);
     if total_chars(&groups, usize::MAX) <= budget {
         return write_lines(&mut groups, usize::MAX);
@@ -46,7 +53,7 @@ pub(super) fn write_groups(entries: &[ListedEntry], is_tree: bool, budget: usize
     let room = budget.saturating_sub(TAIL_CHARS);
     let mut ignored = IgnoredDirectories::default();
     for group in &mut groups {
-        if group.class != DirectoryClass::Foreign && ignored.contains(&group.directory) {
+        if group.class != DirectoryClass::Foreign && ignored.contains(group.directory) {
             group.class = DirectoryClass::Foreign;
         }
     }
@@ -65,13 +72,13 @@ pub(super) fn write_groups(entries: &[ListedEntry], is_tree: bool, budget: usize
     text
 }
 
-fn write_lines(groups: &mut [PathGroup], cap: usize) -> String {
+fn write_lines(groups: &mut [PathGroup<'_>], cap: usize) -> String {
     let mut text = String::new();
     for PathGroup { directory, names, .. } in groups.iter_mut() {
         if names.len() > cap {
-            names.sort_by(|a, b| compare_names(directory, &a.name, &b.name));
+            names.sort_by(|a, b| compare_names(directory, a.name, b.name));
         } else {
-            names.sort_by(|a, b| a.name.cmp(&b.name));
+            names.sort_by(|a, b| a.name.cmp(b.name));
         }
     }
     for group in groups {
@@ -81,12 +88,12 @@ fn write_lines(groups: &mut [PathGroup], cap: usize) -> String {
 }
 
 /// Characters of all lines with at most `cap` names each.
-fn total_chars(groups: &[PathGroup], cap: usize) -> usize {
+fn total_chars(groups: &[PathGroup<'_>], cap: usize) -> usize {
     groups.iter().map(|group| group.chars(cap)).sum()
 }
 
 /// The largest number of names that each directory may show, at least [`MIN_NAMES`].
-fn widest_cap(groups: &[PathGroup], room: usize) -> usize {
+fn widest_cap(groups: &[PathGroup<'_>], room: usize) -> usize {
     let fits = |cap: usize| total_chars(groups, cap) <= room;
     let largest = groups.iter().map(|group| group.names.len()).max();
     let (mut low, mut high) = (MIN_NAMES, largest.unwrap_or(0).max(MIN_NAMES));
@@ -104,15 +111,18 @@ fn widest_cap(groups: &[PathGroup], room: usize) -> usize {
     low
 }
 
-fn take_where(groups: &mut Vec<PathGroup>, is_taken: impl Fn(&PathGroup) -> bool) -> Vec<PathGroup> {
+fn take_where<'a>(
+    groups: &mut Vec<PathGroup<'a>>,
+    is_taken: impl Fn(&PathGroup<'_>) -> bool,
+) -> Vec<PathGroup<'a>> {
     let (taken, kept) = groups.drain(..).partition(is_taken);
     *groups = kept;
     taken
 }
 
 /// Takes the groups that have no room: the last classes first, and the deepest of a class.
-fn take_deepest(groups: &mut Vec<PathGroup>, room: usize) -> Vec<PathGroup> {
-    let depth = |group: &PathGroup| group.directory.split(|byte| *byte == b'/').count();
+fn take_deepest<'a>(groups: &mut Vec<PathGroup<'a>>, room: usize) -> Vec<PathGroup<'a>> {
+    let depth = |group: &PathGroup<'_>| group.directory.split(|byte| *byte == b'/').count();
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_by_key(|at| (groups[*at].class, depth(&groups[*at]), *at));
     let mut used = 0;
@@ -137,9 +147,9 @@ fn take_deepest(groups: &mut Vec<PathGroup>, room: usize) -> Vec<PathGroup> {
 }
 
 /// Groups in the order in which they are shown: by class, then by path.
-fn group(entries: &[ListedEntry], is_tree: bool) -> Vec<PathGroup> {
+fn group<'a>(entries: &[ShownPath<'a>], is_tree: bool) -> Vec<PathGroup<'a>> {
     let has_dot = |path: &[u8]| path == b"." || path.starts_with(b"./");
-    let strips_dot = entries.iter().all(|entry| has_dot(&entry.path));
+    let strips_dot = entries.iter().all(|entry| has_dot(entry.path));
     let strip = |path: &'_ [u8]| -> usize {
         let inner = path
             .strip_prefix(b"./")
@@ -152,35 +162,31 @@ fn group(entries: &[ListedEntry], is_tree: bool) -> Vec<PathGroup> {
         HashSet::new()
     };
     let mut seen: HashSet<&[u8]> = HashSet::new();
-    let mut groups: BTreeMap<&[u8], Vec<GroupName>> = BTreeMap::new();
+    let mut groups: BTreeMap<&[u8], Vec<GroupName<'_>>> = BTreeMap::new();
     for entry in entries {
-        if is_tree && (parents.contains(entry.path.as_slice()) || !seen.insert(&entry.path)) {
+        if is_tree && (parents.contains(entry.path) || !seen.insert(entry.path)) {
             continue;
         }
-        let path = &entry.path[strip(&entry.path)..];
+        let path = &entry.path[strip(entry.path)..];
         let (directory, name) = split_path(path);
         groups
             .entry(directory)
             .or_default()
-            .push(GroupName::new(name, entry.link_target.as_deref()));
+            .push(GroupName::new(name, entry.link_target));
     }
-    let mut groups: Vec<PathGroup> = groups
+    let mut groups: Vec<PathGroup<'_>> = groups
         .into_iter()
-        .map(|(directory, names)| PathGroup {
-            directory: directory.to_vec(),
-            names,
-            class: DirectoryClass::of(directory),
-        })
+        .map(|(directory, names)| PathGroup::new(directory, names))
         .collect();
     groups.sort_by_key(|group| group.class);
     groups
 }
 
 /// All directories that an entry is below, with their slash.
-fn parents_of(entries: &[ListedEntry]) -> HashSet<&[u8]> {
+fn parents_of<'a>(entries: &[ShownPath<'a>]) -> HashSet<&'a [u8]> {
     let mut parents = HashSet::new();
     for entry in entries {
-        let mut path = entry.path.as_slice();
+        let mut path = entry.path;
         loop {
             path = split_path(path).0;
             if path.is_empty() || !parents.insert(path) {
@@ -201,92 +207,84 @@ pub(super) fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
     path.split_at(slash.map_or(0, |at| at + 1))
 }
 
-impl GroupName {
-    fn new(name: &[u8], link_target: Option<&[u8]>) -> Self {
-        let mut shown = quote(name);
-        if let Some(target) = link_target {
-            shown.push_str(" -> ");
-            shown.push_str(&quote(target));
-        }
+impl<'a> GroupName<'a> {
+    pub(super) fn new(name: &'a [u8], link_target: Option<&'a [u8]>) -> Self {
+        let target_chars = link_target.map_or(0, |target| " -> ".len() + count_quoted(target));
         Self {
-            name: name.to_vec(),
-            chars: shown.chars().count(),
-            shown,
+            name,
+            link_target,
+            chars: count_quoted(name) + target_chars,
         }
+    }
+
+    fn write_target(&self) -> String {
+        let target = self.link_target.map(|target| format!(" -> {}", quote(target)));
+        target.unwrap_or_default()
     }
 }
 
-impl PathGroup {
-    #[cfg(test)]
-    pub(super) fn new(directory: &[u8], entries: &[&ListedEntry]) -> Self {
+impl<'a> PathGroup<'a> {
+    pub(super) fn new(directory: &'a [u8], names: Vec<GroupName<'a>>) -> Self {
         Self {
-            directory: directory.to_vec(),
-            names: entries
-                .iter()
-                .map(|entry| GroupName::new(&entry.path, None))
-                .collect(),
+            directory,
+            directory_chars: count_quoted(directory),
+            names,
             class: DirectoryClass::of(directory),
         }
     }
 
     /// The line with at most `cap` names.
     fn write(&self, cap: usize) -> String {
-        let directory = if self.directory.is_empty() && self.names.len() > 1 {
-            "./".to_owned()
+        if let [only] = self.names.as_slice() {
+            let path = [self.directory, only.name].concat();
+            return format!("{}{}\n", quote(&path), only.write_target());
+        }
+        let mut line = if self.directory.is_empty() {
+            "./:".to_owned()
         } else {
-            quote(&self.directory)
+            format!("{}:", quote(self.directory))
         };
-        match self.names.as_slice() {
-            [only] => self.write_path(only),
-            names => {
-                let mut line = format!("{directory}:");
-                for name in names.iter().take(cap) {
-                    line.push(' ');
-                    line.push_str(&name.shown);
-                }
-                if names.len() > cap {
-                    line.push_str(&format!(" … {} more", names.len() - cap));
-                }
-                line.push('\n');
-                line
-            }
+        for name in self.names.iter().take(cap) {
+            line.push(' ');
+            line.push_str(&quote(name.name));
+            line.push_str(&name.write_target());
         }
+        if self.names.len() > cap {
+            line.push_str(&format!(" … {} more", self.names.len() - cap));
+        }
+        line.push('\n');
+        line
     }
 
-    fn write_path(&self, only: &GroupName) -> String {
-        let path = [self.directory.as_slice(), &only.name].concat();
-        let target = only.shown.strip_prefix(&quote(&only.name)).unwrap_or_default();
-        format!("{}{target}\n", quote(&path))
-    }
-
-    /// Characters of the line with at most `cap` names.
+    /// Characters of the line with at most `cap` names. Up to two more than it has where quotes are shared.
     fn chars(&self, cap: usize) -> usize {
-        if self.names.len() == 1 {
-            return self.write(cap).chars().count();
-        }
-        let directory = quote(&self.directory).chars().count().max(2);
         let names: usize = self.names.iter().take(cap).map(|name| name.chars + 1).sum();
         let more = if self.names.len() > cap {
-            format!(" … {} more", self.names.len() - cap).chars().count()
+            " …  more".chars().count() + count_digits(self.names.len() - cap)
         } else {
             0
         };
-        directory + 1 + names + more + 1
+        self.directory_chars.max(2) + 1 + names + more + 1
     }
+}
+
+fn count_digits(number: usize) -> usize {
+    number.checked_ilog10().map_or(1, |digits| digits as usize + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn shown(path: &str) -> ShownPath<'_> {
+        ShownPath {
+            path: path.as_bytes(),
+            link_target: path.ends_with("lnk").then_some(b"../x"),
+        }
+    }
+
     fn write(paths: &str, budget: usize) -> String {
-        let entries: Vec<ListedEntry> = paths
-            .split(' ')
-            .map(|path| ListedEntry {
-                path: path.as_bytes().to_vec(),
-                link_target: None,
-            })
-            .collect();
+        let entries: Vec<ShownPath<'_>> = paths.split(' ').map(shown).collect();
         write_groups(&entries, false, budget)
     }
 
@@ -325,11 +323,7 @@ mod tests {
 
     #[test]
     fn directories_of_a_tree_are_named_by_their_entries() {
-        let entry = |path: &str| ListedEntry {
-            path: path.as_bytes().to_vec(),
-            link_target: path.ends_with("lnk").then(|| b"../x".to_vec()),
-        };
-        let entries = ["./", "./src/", "./src/a.rs", "./src/lnk", "./empty/"].map(entry);
+        let entries = ["./", "./src/", "./src/a.rs", "./src/lnk", "./empty/"].map(shown);
         assert_eq!(
             write_groups(&entries, true, 1000),
             "empty/\nsrc/: a.rs lnk -> ../x\n"

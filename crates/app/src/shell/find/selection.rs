@@ -110,6 +110,16 @@ pub(super) fn quote(name: &[u8]) -> String {
     quoted
 }
 
+/// Characters of [`quote`]'s text.
+pub(super) fn count_quoted(name: &[u8]) -> usize {
+    let is_simple = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
+    if name.iter().all(is_simple) && !name.is_empty() {
+        name.len()
+    } else {
+        quote(name).chars().count()
+    }
+}
+
 fn is_plain(text: &str) -> bool {
     let is_special =
         |char: char| char.is_whitespace() || char.is_control() || matches!(char, '"' | '\\' | '…');

@@ -16,14 +16,14 @@ const MIN_SHARE: usize = 25;
 #[derive(Clone, Debug)]
 struct TailPart<'a> {
     directory: &'a [u8],
-    groups: Vec<&'a PathGroup>,
+    groups: Vec<&'a PathGroup<'a>>,
     count: usize,
     /// It is not told in more detail.
     is_final: bool,
 }
 
 impl<'a> TailPart<'a> {
-    fn new(directory: &'a [u8], groups: Vec<&'a PathGroup>) -> Self {
+    fn new(directory: &'a [u8], groups: Vec<&'a PathGroup<'a>>) -> Self {
         Self {
             directory,
             count: groups.iter().map(|group| group.names.len()).sum(),
@@ -34,7 +34,7 @@ impl<'a> TailPart<'a> {
 
     /// The parts one level down, and the entries of the directory itself, if there are any.
     fn split(&self) -> Vec<Self> {
-        let mut parts: Vec<(&'a [u8], Vec<&'a PathGroup>)> = Vec::new();
+        let mut parts: Vec<(&'a [u8], Vec<&'a PathGroup<'a>>)> = Vec::new();
         for group in &self.groups {
             let below = &group.directory[self.directory.len()..];
             let length = below
@@ -64,7 +64,7 @@ impl<'a> TailPart<'a> {
         let has_rest = !rest.is_empty() || large.len() > room + 1;
         let places = room + usize::from(!has_rest);
         rest.extend(large.split_off(places.min(large.len())));
-        let groups: Vec<&PathGroup> = rest.into_iter().flat_map(|part| part.groups).collect();
+        let groups: Vec<&PathGroup<'_>> = rest.into_iter().flat_map(|part| part.groups).collect();
         if !groups.is_empty() {
             let mut remainder = Self::new(self.directory, groups);
             remainder.is_final = true;
@@ -75,7 +75,7 @@ impl<'a> TailPart<'a> {
 }
 
 /// Writes the line. Empty if nothing is left out.
-pub(super) fn write_tail(left_out: &[PathGroup]) -> String {
+pub(super) fn write_tail(left_out: &[PathGroup<'_>]) -> String {
     let whole = TailPart::new(b"", left_out.iter().collect());
     if whole.count == 0 {
         return String::new();
@@ -112,17 +112,14 @@ pub(super) fn write_tail(left_out: &[PathGroup]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use docent_engine::listing::ListedEntry;
-
+    use super::super::groups::GroupName;
     use super::*;
 
     fn write(groups: &[(&str, usize)]) -> String {
-        let groups: Vec<PathGroup> = groups
+        let name = GroupName::new(b"a", None);
+        let groups: Vec<PathGroup<'_>> = groups
             .iter()
-            .map(|(directory, count)| {
-                let entry = ListedEntry::default();
-                PathGroup::new(directory.as_bytes(), &vec![&entry; *count])
-            })
+            .map(|(directory, count)| PathGroup::new(directory.as_bytes(), vec![name; *count]))
             .collect();
         write_tail(&groups)
     }
