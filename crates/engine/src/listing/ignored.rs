@@ -1,5 +1,5 @@
-//! Which directories git ignores, by the `.gitignore` files above them. It decides which entries of a long list
-//! are shown and which are counted, never which are listed.
+//! Which directories git ignores, by the `.gitignore` files above them. It decides which entries of a long
+//! list are shown and which are counted, never which are listed.
 //!
 //! Left out: ignore files above the first directory of a path, those of the user, and patterns for single
 //! files.
