@@ -18,6 +18,8 @@ pub mod git;
 pub mod grep;
 pub mod index;
 pub mod links;
+#[cfg(unix)]
+pub mod listing;
 pub mod memory;
 pub mod metrics;
 pub mod overview;

@@ -52,12 +52,8 @@ pub(crate) fn answer(request: &GitInvocation, context: &ShellContext) -> anyhow:
 }
 
 fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAnswer, GitError> {
-    if context
-        .options
-        .filters
-        .iter()
-        .any(|filter| matches!(filter, OutputFilter::Without(_)))
-    {
+    let has_search = |filter: &OutputFilter| matches!(filter, OutputFilter::Without(_));
+    if context.options.filters.iter().any(has_search) {
         return Err(GitError::Refused("grep -v behind git is not answered"));
     }
     let mut git = open(request, &context.directory)?;
@@ -171,11 +167,8 @@ fn render(
 ) -> ShellAnswer {
     let blocked = mask::blocked_ranges(parts, &context.project);
     let all: Vec<&[u8]> = split_lines(&text.out);
-    let selected = apply_filters(
-        all.iter().map(|line| (*line, *line)).collect(),
-        &context.options.filters,
-        |_, _| false,
-    );
+    let numbered = all.iter().map(|line| (*line, *line)).collect();
+    let selected = apply_filters(numbered, &context.options.filters, |_, _| true);
     let ends_line = text.out.is_empty() || text.out.ends_with(b"\n");
     let is_whole = !text.is_stopped
         && (ends_line || context.options.filters.is_empty())

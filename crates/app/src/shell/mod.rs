@@ -5,6 +5,7 @@
 //!
 //! Invariant: nothing is written to the project, and no program but git is run.
 
+mod filters;
 pub(crate) mod find;
 pub(crate) mod git;
 mod project;

@@ -14,8 +14,8 @@ use docent_core::shell::line::{AnswerableCommand, ShellLine};
 use docent_core::shell::{OutputFilter, Refusal, Request, Word};
 use docent_engine::walk::work_tree;
 
-use super::git;
 use super::project::read_access;
+use super::{find, git};
 use crate::settings::{Environment, home_directory};
 
 /// A rewritten command line.
@@ -114,6 +114,9 @@ impl EnvironmentChecks<'_> {
             && !git::can_answer(request, &directory, &command.filters)
         {
             return refuse("the configuration of git is not answered");
+        }
+        if let Request::Find(request) = &command.request {
+            find::check_environment(request)?;
         }
         for operand in command.request.operands() {
             self.check_operand(&directory, operand, &root, &access)?;

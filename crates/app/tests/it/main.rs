@@ -74,6 +74,7 @@ mod resources;
 mod search_docs;
 mod search_uses;
 mod setup;
+mod shell_find;
 #[cfg(unix)]
 mod shell_git;
 mod small_definitions;

@@ -66,7 +66,7 @@ fn file_name(path: &str) -> &str {
 
 /// The edits (a letter added, removed, replaced, or swapped with the next) between two texts, if there are at
 /// most `max`.
-fn count_typos(one: &str, other: &str, max: usize) -> Option<usize> {
+pub fn count_typos(one: &str, other: &str, max: usize) -> Option<usize> {
     // A large report has 100,000 paths, and most are told apart by their length, without a table. A letter
     // has at most four bytes.
     if one.len().abs_diff(other.len()) > 4 * max {

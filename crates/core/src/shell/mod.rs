@@ -31,7 +31,7 @@ pub struct Word {
 pub enum Request {
     /// `grep`, `egrep`, `fgrep`, `rg`, `git grep`, `ag`.
     Search(search::SearchRequest),
-    /// `find`, `fd`, `ls -R`, `tree`.
+    /// `find`, `fd`, `rg --files`, `ls -R`, `tree`.
     Find(find::FindRequest),
     /// `git log`, `git show`, `git diff`, `git blame`, `git status`.
     Git(git::GitInvocation),
@@ -55,7 +55,9 @@ impl Request {
     pub fn operands(&self) -> Vec<&str> {
         match self {
             Self::Search(request) => request.operands.iter().map(String::as_str).collect(),
-            Self::Find(_) | Self::Git(_) => Vec::new(),
+            Self::Find(request) => request.operands().iter().map(String::as_str).collect(),
+            // git itself takes no path outside of its work tree.
+            Self::Git(_) => Vec::new(),
         }
     }
 }
@@ -75,6 +77,12 @@ pub fn understand(words: &[Word]) -> Result<Request, Refusal> {
         return Err(Refusal::Program);
     };
     match program.text.as_str() {
+        "rg" if arguments
+            .iter()
+            .any(|word| word.text == "--files" && !word.expands) =>
+        {
+            find::understand_rg_files(arguments).map(Request::Find)
+        }
         "grep" | "egrep" | "fgrep" | "rg" | "ag" => {
             search::understand(&program.text, arguments).map(Request::Search)
         }

@@ -5,11 +5,13 @@
 
 use std::path::Path;
 
+use docent_core::shell::OutputFilter;
 use docent_core::shell::search::{SearchOutput, SearchRequest};
-use docent_core::shell::{OutputFilter, apply_filters};
 use docent_engine::commands::lines::{FoundLine, LineKind, SearchedFile, SearchedFiles};
-use docent_engine::commands::search::{SearchError, filter_for};
-use docent_engine::commands::{CharacterSet, grep_notice};
+use docent_engine::commands::search::SearchError;
+
+use crate::shell::filters;
+use docent_engine::commands::CharacterSet;
 
 /// What a program prints.
 pub(super) struct PlainOutput<'a> {
@@ -75,7 +77,7 @@ impl<'a> PlainOutput<'a> {
             }
         }
         output.pipe_notice = output.entries.len();
-        output.push(None, None, &[&grep_notice(b"(standard input)")]);
+        output.push(None, None, &[&filters::binary_notice()]);
         output
     }
 
@@ -133,31 +135,10 @@ impl<'a> PlainOutput<'a> {
         filters: &[OutputFilter],
         characters: CharacterSet,
     ) -> Result<Vec<usize>, SearchError> {
-        let mut selected: Vec<usize> = (0..self.pipe_notice).collect();
-        for filter in filters {
-            let numbered = selected.iter().map(|at| (self.text(*at), *at)).collect();
-            let OutputFilter::Without(request) = filter else {
-                selected = apply_filters(numbered, std::slice::from_ref(filter), |_, _| true);
-                continue;
-            };
-            let search = filter_for(request, characters)?;
-            let has_nul = selected.iter().any(|at| self.text(*at).contains(&0));
-            selected = apply_filters(numbered, std::slice::from_ref(filter), |_, line| {
-                search.selects(line)
-            });
-            // grep takes its input for a binary file, and says only that it matches.
-            let is_wrong = |at: &usize| std::str::from_utf8(self.text(*at)).is_err();
-            let first_wrong = match characters {
-                CharacterSet::Utf8 => selected.iter().position(is_wrong),
-                CharacterSet::Bytes => None,
-            };
-            let printed = if has_nul { Some(0) } else { first_wrong };
-            if let Some(printed) = printed.filter(|_| !selected.is_empty()) {
-                selected.truncate(printed);
-                selected.push(self.pipe_notice);
-            }
-        }
-        Ok(selected)
+        let lines = (0..self.pipe_notice).map(|at| (self.text(at), at)).collect();
+        let notice = (self.text(self.pipe_notice), self.pipe_notice);
+        let selected = filters::select(lines, filters, characters, &notice)?;
+        Ok(selected.into_iter().map(|(_, at)| at).collect())
     }
 
     /// The characters of the entries, with their line ends.

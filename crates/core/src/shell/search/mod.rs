@@ -192,6 +192,9 @@ impl SearchRequest {
                 "the longest of several matches would have to be found",
             ));
         }
+        if self.output == SearchOutput::Parts && pattern::matches_nothing(&regex) {
+            return Err(Refusal::Form("empty matches would have to be printed"));
+        }
         Ok(self)
     }
 }

@@ -140,6 +140,14 @@ pub(super) fn has_one_length(regex: &str) -> bool {
     varying <= 1
 }
 
+/// Whether the pattern has matches without a character.
+pub(super) fn matches_nothing(regex: &str) -> bool {
+    RegexBuilder::new(regex)
+        .multi_line(true)
+        .build()
+        .is_ok_and(|regex| regex.is_match(b""))
+}
+
 fn skip_class(chars: &mut Peekable<Chars<'_>>) {
     while let Some(char) = chars.next() {
         match char {

@@ -1,0 +1,48 @@
+//! The filters of a pipeline over the lines that a command prints, `grep -v` included.
+
+use docent_core::shell::{OutputFilter, apply_filters};
+use docent_engine::commands::search::{SearchError, filter_for};
+use docent_engine::commands::{CharacterSet, grep_notice};
+
+/// The line that `grep -v` prints in place of lines that it takes for binary.
+pub(super) fn binary_notice() -> Vec<u8> {
+    grep_notice(b"(standard input)")
+}
+
+/// The lines that pass the filters, in their new order, each with the value that came with it. `notice` is the
+/// [`binary_notice`] as such a line.
+pub(super) fn select<'a, T: Clone>(
+    mut lines: Vec<(&'a [u8], T)>,
+    filters: &[OutputFilter],
+    characters: CharacterSet,
+    notice: &(&'a [u8], T),
+) -> Result<Vec<(&'a [u8], T)>, SearchError> {
+    for filter in filters {
+        let numbered = lines
+            .iter()
+            .enumerate()
+            .map(|(at, (line, _))| (*line, at))
+            .collect();
+        let OutputFilter::Without(request) = filter else {
+            let kept = apply_filters(numbered, std::slice::from_ref(filter), |_, _| true);
+            lines = kept.into_iter().map(|at| lines[at].clone()).collect();
+            continue;
+        };
+        let search = filter_for(request, characters)?;
+        let has_nul = lines.iter().any(|(line, _)| line.contains(&0));
+        lines.retain(|(line, _)| search.selects(line));
+        // grep takes its input for a binary file, and says only that it matches.
+        let first_wrong = match characters {
+            CharacterSet::Utf8 => lines
+                .iter()
+                .position(|(line, _)| std::str::from_utf8(line).is_err()),
+            CharacterSet::Bytes => None,
+        };
+        let printed = if has_nul { Some(0) } else { first_wrong };
+        if let Some(printed) = printed.filter(|_| !lines.is_empty()) {
+            lines.truncate(printed);
+            lines.push(notice.clone());
+        }
+    }
+    Ok(lines)
+}

@@ -1,0 +1,159 @@
+//! The arguments of `tree` and `ls -R`, and the patterns of `tree -I` and `-P`.
+//!
+//! Left out, and refused: sizes, times, owners, formats, ignore files, sorting by anything but names, and an
+//! `ls` that is not recursive, whose answer is short as it is.
+//!
+//! Invariant: a pattern has only stars, question marks and alternatives beside plain characters; in brackets
+//! and slashes the versions of tree differ.
+
+use super::{Charset, CommandPart, FnmatchPattern, OptionReader, PatternMatch, refuse_option};
+use crate::shell::{Refusal, Word};
+
+/// A command of `tree`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TreeCommand {
+    /// Directories as they were given; `.` if there were none.
+    pub paths: Vec<String>,
+    /// `-a`: hidden files too.
+    pub all: bool,
+    /// `-d`.
+    pub only_directories: bool,
+    pub dirs_first: bool,
+    pub style: TreeStyle,
+    pub max_depth: Option<usize>,
+    /// `-I`.
+    pub excluded: Vec<TreePattern>,
+    /// `-P`, for files.
+    pub included: Vec<TreePattern>,
+}
+
+/// How `tree` draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeStyle {
+    pub no_report: bool,
+    /// `-f`: every name with its path.
+    pub full_paths: bool,
+    /// `-i`: no lines before names.
+    pub no_indentation: bool,
+}
+
+/// A pattern with its alternatives, divided by `|`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreePattern {
+    alternatives: Vec<FnmatchPattern>,
+}
+
+/// A command of `ls -R`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LsCommand {
+    /// Operands as they were given; `.` if there were none.
+    pub paths: Vec<String>,
+    /// `-a` or `-A`.
+    pub hidden: HiddenNames,
+}
+
+/// The hidden names that `ls` shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HiddenNames {
+    #[default]
+    None,
+    /// All but `.` and `..`.
+    AlmostAll,
+    All,
+}
+
+impl TreeCommand {
+    pub(super) fn understand(words: &[Word]) -> Result<Self, Refusal> {
+        let mut command = Self::default();
+        let mut reader = OptionReader::new(words);
+        while let Some(part) = reader.next()? {
+            match part {
+                CommandPart::Operand(word) => command.paths.push(word.text.clone()),
+                CommandPart::Short('a') => command.all = true,
+                CommandPart::Short('d') => command.only_directories = true,
+                CommandPart::Short('f') => command.style.full_paths = true,
+                CommandPart::Short('i') => command.style.no_indentation = true,
+                // Without colours, which a pipe has none of anyway.
+                CommandPart::Short('n') => {}
+                CommandPart::Long("dirsfirst", None) => command.dirs_first = true,
+                CommandPart::Long("noreport", None) => command.style.no_report = true,
+                CommandPart::Short('L') => {
+                    let depth = take_value(&mut reader)?.parse().unwrap_or(0);
+                    if depth == 0 {
+                        return Err(Refusal::Form("tree takes no such level"));
+                    }
+                    command.max_depth = Some(depth);
+                }
+                CommandPart::Short('I') => command
+                    .excluded
+                    .push(TreePattern::parse(take_value(&mut reader)?)?),
+                CommandPart::Short('P') => command
+                    .included
+                    .push(TreePattern::parse(take_value(&mut reader)?)?),
+                other => return Err(refuse_option(&other)),
+            }
+        }
+        if command.paths.is_empty() {
+            command.paths.push(".".to_owned());
+        }
+        Ok(command)
+    }
+}
+
+/// The next word as a value: tree takes a value in a word of its own, whatever follows its letter.
+fn take_value<'a>(reader: &mut OptionReader<'a>) -> Result<&'a str, Refusal> {
+    if reader.group.is_empty() {
+        reader.value(None)
+    } else {
+        Err(Refusal::Form("an option of tree has letters behind it"))
+    }
+}
+
+impl TreePattern {
+    fn parse(text: &str) -> Result<Self, Refusal> {
+        let is_plain = |char: char| char.is_ascii_alphanumeric() || " _-.,+=@%~#*?|".contains(char);
+        // An empty alternative is read in different ways by the versions, and so are two stars.
+        let is_unclear = text.contains("**") || text.split('|').any(str::is_empty);
+        if is_unclear || !text.chars().all(is_plain) {
+            return Err(Refusal::Pattern(text.to_owned()));
+        }
+        let alternatives = text.split('|').map(|name| FnmatchPattern::parse(name, false));
+        Ok(Self {
+            alternatives: alternatives.collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub fn matches(&self, name: &[u8]) -> bool {
+        self.alternatives
+            .iter()
+            .any(|pattern| pattern.matches(name, Charset::Bytes) == PatternMatch::Yes)
+    }
+}
+
+impl LsCommand {
+    pub(super) fn understand(words: &[Word]) -> Result<Self, Refusal> {
+        let mut command = Self::default();
+        let mut is_recursive = false;
+        let mut reader = OptionReader::new(words);
+        while let Some(part) = reader.next()? {
+            match part {
+                CommandPart::Operand(word) => command.paths.push(word.text.clone()),
+                CommandPart::Short('R') | CommandPart::Long("recursive", None) => is_recursive = true,
+                CommandPart::Short('a') | CommandPart::Long("all", None) => command.hidden = HiddenNames::All,
+                CommandPart::Short('A') | CommandPart::Long("almost-all", None) => {
+                    command.hidden = HiddenNames::AlmostAll;
+                }
+                // One name in a line, as in every pipe.
+                CommandPart::Short('1') => {}
+                other => return Err(refuse_option(&other)),
+            }
+        }
+        if !is_recursive {
+            return Err(Refusal::Form("ls is short as it is"));
+        }
+        if command.paths.is_empty() {
+            command.paths.push(".".to_owned());
+        }
+        Ok(command)
+    }
+}
