@@ -1,4 +1,5 @@
-//! A server's entry in the configuration file of an MCP client: added, updated and removed.
+//! A server's entry in the configuration file of an MCP client, and items of its lists (`items`): added,
+//! updated and removed.
 //!
 //! Parsers of the ecosystem (`jsonc-parser`, `toml_parser`) say where things are; the edit itself is a splice
 //! of the text. So everything around the entry stays byte for byte: comments, indentation, line endings, the
@@ -11,6 +12,7 @@
 //! text that cannot be edited that way is refused, never rewritten. No text makes this module panic.
 
 mod braces;
+mod items;
 mod json;
 mod splice;
 mod statements;
@@ -20,6 +22,8 @@ mod toml;
 use std::fmt;
 
 use serde_json::{Map, Value as Json};
+
+pub use items::{ItemLists, ListItem};
 
 /// The syntax of a client's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
