@@ -5,6 +5,7 @@
 //! Invariant: long loops take a [`deadline::Deadline`] and check it.
 
 pub mod accesses;
+pub mod client_rules;
 pub mod clients;
 pub mod clock;
 pub mod coverage;

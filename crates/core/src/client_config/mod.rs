@@ -115,6 +115,11 @@ pub fn put(text: &str, place: &EntryLocation, entry: &Entry) -> Result<Option<St
     })
 }
 
+/// The content of a JSON file of a client, with comments or without.
+pub fn read_json(text: &str) -> Result<Json, EditRefused> {
+    json::parse_values(split_byte_order_mark(text).1, FileFormat::Jsonc)
+}
+
 /// Removes the entry. `None` if there is no entry.
 ///
 /// `before` is the text as it was before [`put`]. It allows two more things: if only the entry has changed
