@@ -18,6 +18,7 @@ pub mod gain;
 pub mod git;
 pub mod grep;
 pub mod hook_files;
+pub mod hook_reads;
 pub mod index;
 pub mod links;
 pub mod memory;

@@ -9,7 +9,9 @@ use std::process::ExitCode;
 
 use clap::{Arg, Command};
 
-use crate::shell;
+use super::flags::variable;
+use crate::gain::GainCounter;
+use crate::shell::{self, ShellAnswer};
 
 /// The commands as `--help` shows them. [`run_fast`] takes their arguments as they are.
 pub(super) fn commands() -> [Command; 2] {
@@ -50,9 +52,37 @@ pub(super) fn run_fast(arguments: &[OsString]) -> Option<anyhow::Result<ExitCode
 
 fn run_command(words: &[OsString]) -> anyhow::Result<ExitCode> {
     let answer = shell::run(words)?;
+    count(words, &answer);
     std::io::stdout().write_all(&answer.out)?;
     std::io::stderr().write_all(&answer.err)?;
     Ok(ExitCode::from(answer.status))
+}
+
+/// Counts an answer for `docent gain`. A command that was refused is none.
+fn count(words: &[OsString], answer: &ShellAnswer) {
+    const REFUSED: u8 = 2;
+    if answer.status == REFUSED {
+        return;
+    }
+    let shown = String::from_utf8_lossy(&answer.out).chars().count() as u64;
+    GainCounter::new(&variable).record_answer(&program_of(words), answer.plain_chars, shown);
+}
+
+/// The program of a command, behind the filters: `grep`, `git log`.
+fn program_of(words: &[OsString]) -> String {
+    let mut words = words;
+    while let [option, _, rest @ ..] = words
+        && option == "--then"
+    {
+        words = rest;
+    }
+    let is_git = words.first().is_some_and(|program| program == "git");
+    let name: Vec<_> = words
+        .iter()
+        .take(1 + usize::from(is_git))
+        .map(|word| word.to_string_lossy())
+        .collect();
+    name.join(" ")
 }
 
 fn rewrite(words: &[OsString]) -> anyhow::Result<ExitCode> {
