@@ -222,7 +222,7 @@ impl Client {
                 machine.application_directory("Claude"),
                 "claude_desktop_config.json",
             ),
-            (Self::ClaudeDesktop, SettingsScope::Project) => None,
+            (Self::ClaudeDesktop | Self::Copilot, SettingsScope::Project) => None,
             (Self::Codex, SettingsScope::User) => inside(machine.codex_directory(), "config.toml"),
             (Self::Codex, SettingsScope::Project) => project(".codex/config.toml"),
             (Self::Cursor, SettingsScope::User) => machine.in_home(".cursor/mcp.json"),
@@ -242,7 +242,6 @@ impl Client {
                 .map(|folder| choose_json_file(&folder, "opencode")),
             (Self::Opencode, SettingsScope::Project) => Some(choose_json_file(machine.root, "opencode")),
             (Self::Copilot, SettingsScope::User) => inside(machine.copilot_directory(), "mcp-config.json"),
-            (Self::Copilot, SettingsScope::Project) => None,
         };
         Some(SettingsFile {
             client: self,
@@ -393,9 +392,9 @@ impl Machine<'_> {
         Some(folder.join("mcp_config.json"))
     }
 
-    /// How this program is started by a client. A project's file is shared, and a path of this machine would be
-    /// wrong on others. A user's file gets the full path, because graphical clients do not have the shell's
-    /// `PATH`.
+    /// How this program is started by a client. A project's file is shared, and a path of this machine
+    /// would be wrong on others. A user's file gets the full path, because graphical clients do not have
+    /// the shell's `PATH`.
     pub(crate) fn program_for(&self, scope: SettingsScope) -> String {
         match scope {
             SettingsScope::Project if self.has_program(NAME) => NAME.to_owned(),
@@ -458,6 +457,12 @@ impl SettingsFile {
     pub fn new_text(&self, entry: &Entry) -> String {
         let new = client_config::put("", &self.location(), entry);
         new.ok().flatten().unwrap_or_default()
+    }
+
+    /// A text with the entry that `text` has. `None` if it has none.
+    pub(crate) fn with_entry_of(&self, base: &str, text: &str) -> Option<String> {
+        let entry = client_config::find(text, &self.location()).ok()??;
+        client_config::put(base, &self.location(), &entry).ok()?
     }
 
     /// Plans to add or update docent's entry. `None` if it is up to date.
@@ -550,8 +555,8 @@ pub(crate) fn backup_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Writes a file, or deletes it without a text afterwards. A symbolic link stays one. A backup that equals the
-/// new text is deleted.
+/// Writes a file, or deletes it without a text afterwards. A symbolic link stays one. A backup that equals
+/// the new text is deleted.
 pub(crate) fn write_change(
     path: &Path,
     [before, after]: [Option<&str>; 2],

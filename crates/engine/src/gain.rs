@@ -1,7 +1,7 @@
 //! Counts of what `docent sh` saved, and of the commands that were left to their programs.
 //!
-//! A count is one short line that is appended with a single write, so that many processes can count at once. A
-//! large file is replaced by its sums.
+//! A count is one short line that is appended with a single write, so that many processes can count at
+//! once. A large file is replaced by its sums.
 //!
 //! Left out: command lines, patterns, paths and any other text of the user or the project.
 //!
@@ -148,14 +148,16 @@ impl GainLog {
             } = count;
             text += &format!("{day}\tleft\t{program}\t{calls}\t{reason}\n");
         }
-        // A file that stays this large would be replaced after each count.
-        let half = text
-            .len()
-            .saturating_sub(usize::try_from(MAX_LOG_BYTES / 2).unwrap_or(usize::MAX));
-        let start = text[half..]
-            .find('\n')
-            .map_or(0, |end| if half == 0 { 0 } else { half + end + 1 });
-        replace(&self.file, text[start..].as_bytes())
+        // A file that stays this large would be replaced after each count: the oldest counts of both kinds go.
+        let most = usize::try_from(MAX_LOG_BYTES / 2).unwrap_or(usize::MAX);
+        let lines = text.len().saturating_sub(most);
+        let start = text.as_bytes()[lines..].iter().position(|byte| *byte == b'\n');
+        let start = if lines == 0 {
+            0
+        } else {
+            start.map_or(0, |end| lines + end + 1)
+        };
+        replace(&self.file, &text.as_bytes()[start..])
     }
 }
 
@@ -301,7 +303,7 @@ mod tests {
         let times = usize::try_from(MAX_LOG_BYTES).unwrap() / line.len() + 1;
         fs::write(folder.path().join("gain-1.log"), line.repeat(times) + damage).unwrap();
         log.record_answer("grep", 100, 10).unwrap();
-        let text = fs::read_to_string(folder.path().join("gain-1.log")).unwrap();
+        let text = read_own(&folder.path().join("gain-1.log")).unwrap().unwrap();
         let calls = times + 1;
         assert_eq!(
             text,

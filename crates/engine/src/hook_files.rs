@@ -1,17 +1,20 @@
-//! Hooks of docent in the files of coding agents: which events, which file, and how they are added and removed.
+//! Hooks of docent in the files of coding agents: which events, which file, and how they are added and
+//! removed.
 //!
-//! Some clients have a list of hooks in a file of theirs; others read every file of a folder, so that docent has
-//! a file there by itself. What a hook answers is decided by `docent hook`.
+//! Some clients have a list of hooks in a file of theirs; others read every file of a folder, so that
+//! docent has a file there by itself. What a hook answers is decided by `docent hook`.
 //!
 //! Left out: clients that cannot run a program at an event.
 //!
-//! Invariant: a command of a hook ends with success, whatever docent does: a client must never take a missing or
-//! older docent for a refusal.
+//! Invariant: a command of a hook ends with success, whatever docent does: a client must never take a
+//! missing or older docent for a refusal.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use docent_core::client_config::{EditRefused, FileFormat, ItemLists, ListItem};
+use docent_core::client_config::{
+    self, EditRefused, Entry, EntryLocation, FileFormat, ItemLists, ListItem, Value,
+};
 use serde_json::{Map, Value as Json, json};
 
 use crate::clients::{Backup, Client, ClientError, Machine, SettingsScope, backup_path, write_change};
@@ -39,10 +42,10 @@ pub struct HookFile {
     form: HookForm,
 }
 
-/// A planned change of a file with hooks.
+/// A planned change of a file with hooks, or of docent's own settings.
 #[derive(Clone, Debug)]
 pub struct HookChange {
-    pub file: HookFile,
+    pub path: PathBuf,
     /// The text now, `None` if there is no file.
     pub before: Option<String>,
     /// The text afterwards, `None` if the file is deleted.
@@ -150,9 +153,16 @@ impl Client {
 }
 
 impl HookFile {
-    /// Plans to add these parts, in place of those that docent has there. `text` is what the file has by then.
-    /// `None` if nothing changes.
+    /// Plans to add these parts, in place of those that docent has there. `None` if nothing changes.
     pub fn plan_put(
+        &self,
+        parts: &[HookPart],
+        machine: &Machine<'_>,
+    ) -> Result<Option<HookChange>, ClientError> {
+        self.plan_put_into(self.read()?, parts, machine)
+    }
+
+    fn plan_put_into(
         &self,
         text: Option<String>,
         parts: &[HookPart],
@@ -173,30 +183,30 @@ impl HookFile {
                 self.in_lists(|lists| lists.put(current, &items))?
             }
         };
-        let backup = if self.form == HookForm::OwnFile
-            || self.has_hooks_in(current)
-            || backup_path(&self.path).exists()
-        {
+        // A file that has something of docent is no file of before docent.
+        let has_server = self.with_server_of("", current, machine).is_some();
+        let is_touched = has_server || self.has_hooks_in(current) || backup_path(&self.path).exists();
+        let backup = if self.form == HookForm::OwnFile || is_touched {
             Backup::Keep
         } else {
             Backup::Make
         };
         Ok(after.map(|after| HookChange {
-            file: self.clone(),
+            path: self.path.clone(),
             before: text,
             after: Some(after),
             backup,
         }))
     }
 
-    /// Plans to remove docent's hooks, with the lists and the file that were created for them. `None` if there
-    /// are none.
+    /// Plans to remove docent's hooks, with the lists and the file that were created for them. `None` if
+    /// there are none.
     pub fn plan_removal(&self, machine: &Machine<'_>) -> Result<Option<HookChange>, ClientError> {
         let Some(before) = self.read()? else {
             return Ok(None);
         };
         let change = |after| HookChange {
-            file: self.clone(),
+            path: self.path.clone(),
             before: Some(before.clone()),
             after,
             backup: Backup::Keep,
@@ -204,18 +214,32 @@ impl HookFile {
         if self.form == HookForm::OwnFile {
             return Ok(Some(change(None)));
         }
-        let backup = read_own(&backup_path(&self.path)).map_err(|error| self.io_error(error))?;
+        let items = self.in_lists(|lists| lists.find(&before))?;
+        if items.is_empty() {
+            return Ok(None);
+        }
+        let backup = read_text(&backup_path(&self.path))?;
         // Without a backup docent created the file. If nobody has changed it since, delete it.
-        if backup.is_none() && self.is_as_created(&before, machine)? {
+        let created = self.in_lists(|lists| lists.put("", &items))?;
+        if backup.is_none() && created.as_deref() == Some(&before) {
             return Ok(Some(change(None)));
         }
-        let after = self.in_lists(|lists| lists.take_out(&before, backup.as_deref()))?;
+        // The entry of a server in the same file was written before the hooks.
+        let base = self.with_server_of(backup.as_deref().unwrap_or_default(), &before, machine);
+        let base = base.or(backup);
+        let after = self.in_lists(|lists| lists.take_out(&before, base.as_deref()))?;
         Ok(after.map(|after| change(Some(after))))
+    }
+
+    /// A text with the entry of docent's server that `text` has. `None` if it has none.
+    fn with_server_of(&self, base: &str, text: &str, machine: &Machine<'_>) -> Option<String> {
+        let server = self.client.settings_file(self.scope, machine)?;
+        (server.path == self.path).then(|| server.with_entry_of(base, text))?
     }
 
     /// Its text, `None` if it does not exist.
     pub fn read(&self) -> Result<Option<String>, ClientError> {
-        read_own(&self.path).map_err(|error| self.io_error(error))
+        read_text(&self.path)
     }
 
     /// Whether docent has hooks in the file. A file that cannot be read or parsed has none.
@@ -229,7 +253,7 @@ impl HookFile {
 
     /// The text of a new file with these parts alone.
     pub fn new_text(&self, parts: &[HookPart], machine: &Machine<'_>) -> String {
-        let planned = self.plan_put(None, parts, machine);
+        let planned = self.plan_put_into(None, parts, machine);
         planned
             .ok()
             .flatten()
@@ -242,18 +266,8 @@ impl HookFile {
             .is_ok_and(|items| !items.is_empty())
     }
 
-    /// Whether the text is that of a new file with the hooks that it has.
-    fn is_as_created(&self, text: &str, machine: &Machine<'_>) -> Result<bool, ClientError> {
-        let _ = machine;
-        let items = self.in_lists(|lists| lists.find(text))?;
-        let created = self.in_lists(|lists| lists.put("", &items))?;
-        Ok(!items.is_empty() && created.as_deref() == Some(text))
-    }
-
-    fn in_lists<T>(
-        &self,
-        run: impl FnOnce(&ItemLists<'_>) -> Result<T, EditRefused>,
-    ) -> Result<T, ClientError> {
+    /// The lists that docent has items in.
+    fn lists(&self) -> Vec<Vec<String>> {
         let names: &[&[&str]] = match self.client {
             Client::Gemini => &[
                 &["hooks", "BeforeTool"],
@@ -272,7 +286,14 @@ impl HookFile {
                 &["permissions", "allow"],
             ],
         };
-        let lists: Vec<Vec<String>> = names.iter().map(|keys| own_keys(keys)).collect();
+        names.iter().map(|keys| own_keys(keys)).collect()
+    }
+
+    fn in_lists<T>(
+        &self,
+        run: impl FnOnce(&ItemLists<'_>) -> Result<T, EditRefused>,
+    ) -> Result<T, ClientError> {
+        let lists = self.lists();
         let mut root = Map::new();
         if self.client == Client::Cursor {
             root.insert("version".to_owned(), json!(1));
@@ -288,20 +309,10 @@ impl HookFile {
             root: &root,
             is_own: &|value| is_own(self.client, value),
         };
-        run(&lists).map_err(|refused| ClientError::Refused {
-            path: self.path.clone(),
-            refused,
-        })
+        run(&lists).map_err(|refused| refused_error(&self.path, refused))
     }
 
-    fn io_error(&self, error: io::Error) -> ClientError {
-        ClientError::Io {
-            path: self.path.clone(),
-            error,
-        }
-    }
-
-    /// The items of these parts.
+    /// The items of these parts, in the order of their lists: that in which they are found again.
     fn items(&self, parts: &[HookPart], machine: &Machine<'_>) -> Vec<ListItem> {
         let command = hook_command(self.client, self.scope, machine);
         let mut items = Vec::new();
@@ -314,6 +325,8 @@ impl HookFile {
                 });
             }
         }
+        let lists = self.lists();
+        items.sort_by_key(|item| lists.iter().position(|keys| *keys == item.keys));
         items
     }
 
@@ -385,18 +398,97 @@ impl HookFile {
 impl HookChange {
     /// Writes the change. A backup is kept if the file had nothing of docent before.
     pub fn apply(&self) -> Result<(), ClientError> {
-        let file = &self.file;
-        if file.read()? != self.before {
-            return Err(ClientError::Raced {
-                path: file.path.clone(),
-            });
+        let path = &self.path;
+        if read_text(path)? != self.before {
+            return Err(ClientError::Raced { path: path.clone() });
         }
-        write_change(
-            &file.path,
-            [self.before.as_deref(), self.after.as_deref()],
-            self.backup,
-        )
-        .map_err(|error| file.io_error(error))
+        write_change(path, [self.before.as_deref(), self.after.as_deref()], self.backup)
+            .map_err(|error| io_error(path, error))
+    }
+}
+
+/// Where `hook.read` is in the user's own settings of docent.
+const READ_SETTING: EntryLocation<'static> = EntryLocation {
+    form: FileFormat::Toml,
+    keys: &[],
+    name: "hook",
+};
+
+fn read_setting() -> Entry {
+    vec![("read".to_owned(), Value::Text("outline".to_owned()))]
+}
+
+/// Plans to turn the Read hook on in docent's own settings. `None` if it is on.
+pub fn plan_read_setting(path: &Path) -> Result<Option<HookChange>, ClientError> {
+    let before = read_text(path)?;
+    let after = client_config::put(
+        before.as_deref().unwrap_or_default(),
+        &READ_SETTING,
+        &read_setting(),
+    )
+    .map_err(|refused| refused_error(path, refused))?;
+    let backup = if backup_path(path).exists() {
+        Backup::Keep
+    } else {
+        Backup::Make
+    };
+    Ok(after.map(|after| HookChange {
+        path: path.to_owned(),
+        before,
+        after: Some(after),
+        backup,
+    }))
+}
+
+/// Plans to take the setting out again. `None` if it was not [`plan_read_setting`] that turned the hook on.
+pub fn plan_read_setting_removal(path: &Path) -> Result<Option<HookChange>, ClientError> {
+    let refused = |refused| refused_error(path, refused);
+    let Some(before) = read_text(path)? else {
+        return Ok(None);
+    };
+    let backup = read_text(&backup_path(path))?;
+    let put = |text: &str| client_config::put(text, &READ_SETTING, &read_setting());
+    let after = match backup.as_deref() {
+        None if put("").map_err(refused)?.as_ref() == Some(&before) => None,
+        None => return Ok(None),
+        Some(backup) if put(backup).is_ok_and(|with| with.as_ref() == Some(&before)) => {
+            Some(backup.to_owned())
+        }
+        Some(backup) => {
+            let place = EntryLocation {
+                keys: &["hook"],
+                name: "read",
+                ..READ_SETTING
+            };
+            match client_config::take_out(&before, &place, Some(backup)).map_err(refused)? {
+                None => return Ok(None),
+                after => after,
+            }
+        }
+    };
+    Ok(Some(HookChange {
+        path: path.to_owned(),
+        before: Some(before),
+        after,
+        backup: Backup::Keep,
+    }))
+}
+
+fn read_text(path: &Path) -> Result<Option<String>, ClientError> {
+    read_own(path).map_err(|error| io_error(path, error))
+}
+
+fn io_error(path: &Path, error: io::Error) -> ClientError {
+    ClientError::Io {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+fn refused_error(path: &Path, refused: EditRefused) -> ClientError {
+    ClientError::Refused {
+        path: path.to_owned(),
+        refused,
     }
 }
 
@@ -427,7 +519,8 @@ fn hook_command(client: Client, scope: SettingsScope, machine: &Machine<'_>) -> 
     }
 }
 
-/// Whether an item of a list is docent's: every command in it is one of `docent hook`, or it is docent's rule.
+/// Whether an item of a list is docent's: every command in it is one of `docent hook`, or it is docent's
+/// rule.
 fn is_own(client: Client, value: &Json) -> bool {
     let is_hook = |command: &Json| {
         let command = command.as_str().unwrap_or_default();

@@ -13,8 +13,8 @@ use docent_engine::gain::{GainCounts, GainLog};
 use serde_json::{Value, json};
 
 use super::flags::{flag, variable};
-use crate::gain::replay::{CallSum, Replay, ReplayCounts, replay_files};
 use crate::markdown::count;
+use crate::replay::{CallSum, Replay, ReplayCounts, replay_files};
 use crate::settings::{ReadHook, Settings};
 use crate::terminal::{self, TerminalPage};
 
@@ -89,8 +89,8 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the Read hook would have saved in the newest of the user's own sessions, as a share of all characters.
-/// `None` without transcripts.
+/// What the Read hook would have saved in the newest of the user's own sessions. `None` without
+/// transcripts.
 pub(super) fn describe_read_gain(settings: &Settings) -> Option<String> {
     const MAX_TRANSCRIPTS: usize = 200;
     const MAX_TIME: Duration = Duration::from_secs(5);

@@ -49,7 +49,7 @@ fn found(response: &Value) -> SearchFound {
     }
 }
 
-pub(super) fn write_answer(event: &HookEvent, answer: &HookAnswer) -> Option<Value> {
+pub(super) fn write_answer(event: &HookEvent, answer: &HookAnswer) -> Value {
     let mut output = Map::new();
     output.insert("hookEventName".to_owned(), event_name(event).into());
     match answer {
@@ -64,7 +64,7 @@ pub(super) fn write_answer(event: &HookEvent, answer: &HookAnswer) -> Option<Val
             output.insert("additionalContext".to_owned(), context.as_str().into());
         }
     }
-    Some(json!({ "hookSpecificOutput": output }))
+    json!({ "hookSpecificOutput": output })
 }
 
 pub(super) fn write_codex_answer(event: &HookEvent, answer: &HookAnswer) -> Option<Value> {
@@ -77,7 +77,7 @@ pub(super) fn write_codex_answer(event: &HookEvent, answer: &HookAnswer) -> Opti
             });
             only_reads.then(|| json!({ "hookSpecificOutput": output }))
         }
-        HookAnswer::Context(_) => write_answer(event, answer),
+        HookAnswer::Context(_) => Some(write_answer(event, answer)),
         HookAnswer::ReadPart { .. } => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The hooks of Copilot CLI.
 //!
-//! Its events have no name; their fields tell them apart. Commands are not rewritten: Copilot applies its rules
-//! to the command after the hook, and its rules are flags that a hook cannot see.
+//! Its events have no name; their fields tell them apart. Commands are not rewritten: Copilot applies its
+//! rules to the command after the hook, and its rules are flags that a hook cannot see.
 
 use serde_json::{Value, json};
 

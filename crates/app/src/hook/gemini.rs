@@ -1,7 +1,7 @@
 //! The hooks of Gemini CLI.
 //!
-//! Its policies are applied to the command after the hook. The input of a hook replaces that of the tool, so that
-//! all of its fields are given.
+//! Its policies are applied to the command after the hook. The input of a hook replaces that of the tool,
+//! so that all of its fields are given.
 
 use serde_json::{Value, json};
 

@@ -1,10 +1,12 @@
 //! `docent hook CLIENT`: answers to the events of coding agents.
 //!
-//! A client calls it before and after a tool, and at the start of a session, with JSON on standard input. Each
-//! client has a file here that reads its events and writes its answers; the decisions are common to all.
+//! A client calls it before and after a tool, and at the start of a session, with JSON on standard input.
+//! Each client has a file here that reads its events and writes its answers; the decisions are common to
+//! all.
 //!
-//! Left out: refusing a call, and granting a permission that the user has not given. `allow` is written only for
-//! a client that takes no rewriting without it, and only for a line that does nothing but `docent sh` and `cd`.
+//! Left out: refusing a call, and granting a permission that the user has not given. `allow` is written
+//! only for a client that takes no rewriting without it, and only for a line that does nothing but `docent
+//! sh` and `cd`.
 //!
 //! Invariant: any doubt and any error is no answer, and the client goes ahead as if docent were not there.
 //! Nothing is written but counts, and which files a session has read whole.
@@ -78,7 +80,7 @@ fn read_event(client: Client, input: &Value) -> Option<HookEvent> {
 
 fn write_answer(client: Client, event: &HookEvent, answer: &HookAnswer) -> Option<Value> {
     match client {
-        Client::ClaudeCode => claude::write_answer(event, answer),
+        Client::ClaudeCode => Some(claude::write_answer(event, answer)),
         Client::Codex => claude::write_codex_answer(event, answer),
         Client::Gemini => gemini::write_answer(event, answer),
         Client::Copilot => copilot::write_answer(answer),
@@ -92,7 +94,7 @@ fn decide(client: Client, event: &HookEvent, variable: Lookup) -> Option<HookAns
     match &event.kind {
         EventKind::Shell(call) => rewrite(client, event, call, variable),
         EventKind::Read(input) => read::answer(event, input, variable),
-        EventKind::Search(found) => search::remark(found).map(HookAnswer::Context),
+        EventKind::Search(found) => search::remark(*found).map(HookAnswer::Context),
         EventKind::SessionStart => session::describe(variable).map(HookAnswer::Context),
     }
 }
@@ -147,4 +149,81 @@ fn search_directories(variable: Lookup) -> Vec<PathBuf> {
 /// The settings of the project around the working directory. Limits of tools are not among them.
 fn settings(variable: Lookup) -> Option<Settings> {
     Settings::resolve(&Flags::default(), &variable, &[]).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const REWRITERS: [(Client, &str); 5] = [
+        (Client::ClaudeCode, "PreToolUse"),
+        (Client::Codex, "PreToolUse"),
+        (Client::Gemini, "BeforeTool"),
+        (Client::Cursor, "preToolUse"),
+        (Client::Opencode, "before"),
+    ];
+
+    /// The answer of a client to a rewritten line.
+    fn answer_rewritten(client: Client, event: &str, only_reads: bool) -> Option<Value> {
+        let (tool, input) = match client {
+            Client::Gemini => ("run_shell_command", "tool_input"),
+            Client::Cursor => ("Shell", "tool_input"),
+            Client::Opencode => ("bash", "args"),
+            _ => ("Bash", "tool_input"),
+        };
+        let event = json!({
+            "hook_event_name": event, "event": event, "tool_name": tool, "tool": tool,
+            "cwd": "/", "directory": "/",
+            input: { "command": "grep a b", "timeout": 5, "more": [1] },
+        });
+        let event = read_event(client, &event).unwrap();
+        let EventKind::Shell(call) = &event.kind else {
+            panic!("{event:?}");
+        };
+        assert_eq!(call.line, "grep a b");
+        let answer = HookAnswer::Rewrite {
+            input: call.with_line("docent sh grep a b"),
+            only_reads,
+        };
+        write_answer(client, &event, &answer)
+    }
+
+    #[test]
+    fn a_rewritten_line_keeps_all_other_fields() {
+        let input = json!({ "command": "docent sh grep a b", "timeout": 5, "more": [1] });
+        for (client, event) in REWRITERS {
+            let answer = answer_rewritten(client, event, true).unwrap();
+            let output = answer.get("hookSpecificOutput").unwrap_or(&answer);
+            let names = ["updatedInput", "tool_input", "updated_input", "args"];
+            let given = names.iter().find_map(|name| output.get(name));
+            assert_eq!(given, Some(&input), "{client:?}: {answer}");
+        }
+    }
+
+    #[test]
+    fn a_decision_is_given_only_where_it_must_be_and_only_for_lines_that_read() {
+        for (client, event) in REWRITERS {
+            let needs_decision = matches!(client, Client::Codex | Client::Cursor);
+            let answer = answer_rewritten(client, event, true).unwrap().to_string();
+            assert_eq!(answer.contains("allow"), needs_decision, "{client:?}: {answer}");
+            let answer = answer_rewritten(client, event, false);
+            assert_eq!(answer.is_none(), needs_decision, "{client:?}: {answer:?}");
+            assert!(
+                !answer.unwrap_or_default().to_string().contains("allow"),
+                "{client:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_client_with_hooks_has_a_name() {
+        for client in Client::ALL {
+            let is_named = CLIENTS.into_iter().any(|(_, named)| named == client);
+            assert_eq!(is_named, !client.hook_parts().is_empty(), "{client:?}");
+        }
+        assert_eq!(client_named("opencode"), Some(Client::Opencode));
+        assert_eq!(client_named("zed"), None);
+    }
 }

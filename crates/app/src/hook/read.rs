@@ -1,7 +1,7 @@
 //! The first read of a whole large source file: its head, its outline, and how to read on.
 //!
-//! Left out: reads of a range, repeated reads, documents and data, files that docent does not outline, and all
-//! files outside of the project or blocked in it.
+//! Left out: reads of a range, repeated reads, documents and data, files that docent does not outline, and
+//! all files outside of the project or blocked in it.
 //!
 //! Invariant: the same read, repeated in the session, gives the whole file. Where the first read cannot be
 //! remembered, it is not changed.

@@ -3,7 +3,7 @@
 use super::event::SearchFound;
 
 /// What to try next. `None` for a search that found what one can read.
-pub(super) fn remark(found: &SearchFound) -> Option<String> {
+pub(super) fn remark(found: SearchFound) -> Option<String> {
     let text = match found {
         SearchFound::Some => return None,
         SearchFound::Nothing => {

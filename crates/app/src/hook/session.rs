@@ -43,9 +43,9 @@ fn describe_files(settings: &Settings, name: &str) -> String {
             if languages.len() > MAX_LANGUAGES {
                 list.push(format!("{} more languages", languages.len() - MAX_LANGUAGES));
             }
-            let files = count(files as u64);
+            let files = plural(files, "file", "files");
             format!(
-                "docent has indexed the project {name}: {files} files ({}).",
+                "docent has indexed the project {name}: {files} ({}).",
                 list.join(", ")
             )
         }

@@ -329,8 +329,8 @@ pub(crate) fn find_project(environment: Environment<'_>) -> Option<PathBuf> {
     Some(root::find(&Flags::default(), environment).ok()?.0)
 }
 
-/// The counts of `docent sh` in the project around the working directory. `None` outside of a project, and for a
-/// user without a home. No file of settings is read for it.
+/// The counts of `docent sh` in the project around the working directory. `None` outside of a project, and
+/// for a user without a home. No file of settings is read for it.
 pub(crate) fn find_gain_log(environment: Environment<'_>) -> Option<GainLog> {
     let (path, _) = root::find(&Flags::default(), environment).ok()?;
     let root = Root::open(&path, Access::new([]).ok()?).ok()?;

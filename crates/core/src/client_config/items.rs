@@ -59,8 +59,8 @@ impl ItemLists<'_> {
         Ok(found)
     }
 
-    /// Adds items at the end of their lists, and removes docent's own items that are not among them. `None` if
-    /// nothing changes. A text without content becomes a whole file.
+    /// Adds items at the end of their lists, and removes docent's own items that are not among them. `None`
+    /// if nothing changes. A text without content becomes a whole file.
     pub fn put(&self, text: &str, items: &[ListItem]) -> Result<Option<String>, EditRefused> {
         let (mark, original) = split_byte_order_mark(text);
         let mut edited = original.to_owned();
@@ -88,9 +88,9 @@ impl ItemLists<'_> {
         Ok(Some(format!("{mark}{edited}")))
     }
 
-    /// Removes docent's own items. `None` if there are none. `before` is the text as it was before [`Self::put`]:
-    /// if only the items have changed since, it is the result; otherwise lists and objects that it does not have
-    /// are removed once they are empty.
+    /// Removes docent's own items. `None` if there are none. `before` is the text as it was before
+    /// [`Self::put`]: if only the items have changed since, it is the result; otherwise lists and objects
+    /// that it does not have are removed once they are empty.
     pub fn take_out(&self, text: &str, before: Option<&str>) -> Result<Option<String>, EditRefused> {
         let items = self.find(text)?;
         if items.is_empty() {

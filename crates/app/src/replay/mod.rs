@@ -5,6 +5,8 @@
 //!
 //! Invariant: only numbers, names of programs and reasons come out of it.
 
+mod transcript;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,10 +16,10 @@ use docent_engine::clock::Stopwatch;
 use docent_engine::files::Root;
 use serde_json::{Value, json};
 
-use super::transcript::{PastCall, PastTool, TranscriptReader};
 use crate::hook::{HEAD_LINES, describe_head, is_outlined};
 use crate::markdown::length;
 use crate::shell::rewrite::rewrite_line;
+use transcript::{PastCall, PastTool, TranscriptReader};
 
 /// What kind of call gave how many characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +44,8 @@ pub(crate) struct ReplayCounts {
     pub(crate) large_reads_saved: u64,
     /// Large reads whose outline was estimated, because the file is not there as it was.
     pub(crate) outlines_estimated: u64,
-    /// Command lines with a program that docent answers, and those of them that would be rewritten, by program.
+    /// Command lines with a program that docent answers, and those of them that would be rewritten, by
+    /// program.
     pub(crate) lines: BTreeMap<String, [u64; 2]>,
     /// Why commands would be left alone: program and reason.
     pub(crate) left_alone: BTreeMap<(String, String), u64>,
@@ -173,13 +176,11 @@ impl<'a> Replay<'a> {
                 .then(|| describe_head(self.root, &path, &text))
                 .flatten()
         };
-        match outline() {
-            Some(outline) => length(&outline),
-            None => {
-                self.counts.outlines_estimated += 1;
-                (lines * per_line).min(most)
-            }
+        if let Some(outline) = outline() {
+            return length(&outline);
         }
+        self.counts.outlines_estimated += 1;
+        (lines * per_line).min(most)
     }
 }
 
@@ -218,8 +219,8 @@ impl ReplayCounts {
     }
 }
 
-/// Reads transcripts, the newest first, until the time is over. Those that cannot be read are skipped. Returns
-/// the sums, and how many were left out for want of time.
+/// Reads transcripts, the newest first, until the time is over. Those that cannot be read are skipped.
+/// Returns the sums, and how many were left out for want of time.
 pub(crate) fn replay_files(
     mut replay: Replay<'_>,
     files: &[PathBuf],

@@ -1,15 +1,19 @@
-//! The user's rules about shell commands in the settings of coding agents: would a rewritten command evade one?
+//! The user's rules about shell commands in the settings of coding agents: would a rewritten command evade
+//! one?
 //!
 //! Clients apply their rules to the command after the hooks. A rule that denies `grep` says nothing of
 //! `docent sh grep`, so a line that such a rule may be about is left as it is.
 //!
-//! Left out: rules given as flags of the client, which no hook can see. Clients whose rules are only flags get no
-//! rewriting (`hook_files`). The words of a line are read roughly, because a line is never run by them.
+//! Left out: rules given as flags of the client, which no hook can see. Clients whose rules are only flags
+//! get no rewriting (`hook_files`).
 //!
-//! Invariant: in doubt a line is restricted. A file of rules that cannot be read or parsed restricts every line.
+//! Invariant: in doubt a line is restricted. A file of rules that cannot be read or parsed restricts every
+//! line.
+
+mod line;
 
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use docent_core::client_config::read_json;
 use ignore::gitignore::GitignoreBuilder;
@@ -17,6 +21,7 @@ use serde_json::Value as Json;
 
 use crate::clients::{Client, Machine};
 use crate::files::read_own;
+use line::ShellLine;
 
 /// Larger files of rules restrict every line.
 const MAX_RULES_BYTES: usize = 4 * 1024 * 1024;
@@ -46,19 +51,6 @@ enum ClientRule {
     Files { pattern: String, base: PathBuf },
 }
 
-/// The words of a command line, without quotes.
-struct ShellLine {
-    words: Vec<LineWord>,
-    /// Directories that relative paths may start from.
-    directories: Vec<PathBuf>,
-}
-
-struct LineWord {
-    text: String,
-    /// The shell may replace it by other words.
-    expands: bool,
-}
-
 impl ClientRule {
     fn is_about(&self, line: &ShellLine, machine: &Machine<'_>) -> bool {
         match self {
@@ -78,91 +70,6 @@ impl ClientRule {
             }),
         }
     }
-}
-
-impl LineWord {
-    fn is_program(&self, name: &str) -> bool {
-        self.text.rsplit('/').next() == Some(name)
-    }
-}
-
-impl ShellLine {
-    fn read(line: &str, directory: &Path) -> Self {
-        let words = split_line(line);
-        let mut directories = vec![directory.to_owned()];
-        for pair in words.windows(2) {
-            if matches!(pair[0].text.as_str(), "cd" | "-C" | "pushd") {
-                let paths = directories
-                    .iter()
-                    .map(|from| normalize(&from.join(&pair[1].text)));
-                let paths: Vec<PathBuf> = paths.collect();
-                directories.extend(paths);
-                // Otherwise `cd a && cd b && …` would double the directories with each step.
-                directories.truncate(64);
-            }
-        }
-        Self { words, directories }
-    }
-
-    /// The paths that a word may name.
-    fn paths_of(&self, word: &LineWord, machine: &Machine<'_>) -> Vec<PathBuf> {
-        let value = word.text.split_once('=').map(|(_, value)| value);
-        let texts = [Some(word.text.as_str()), value];
-        let mut paths = Vec::new();
-        for text in texts.into_iter().flatten() {
-            if let Some(below) = text.strip_prefix("~/") {
-                paths.extend(machine.in_home(below));
-            }
-            paths.extend(self.directories.iter().map(|from| normalize(&from.join(text))));
-        }
-        paths
-    }
-}
-
-/// Splits a line at blanks and operators outside of quotes, and removes quotes and backslashes.
-fn split_line(line: &str) -> Vec<LineWord> {
-    let mut words = Vec::new();
-    let mut word: Option<LineWord> = None;
-    let mut quote = None;
-    let mut chars = line.chars();
-    while let Some(char) = chars.next() {
-        let is_separator = char.is_whitespace() || ";|&()<>`{}".contains(char);
-        if quote.is_none() && is_separator {
-            words.extend(word.take());
-            continue;
-        }
-        let word = word.get_or_insert(LineWord {
-            text: String::new(),
-            expands: false,
-        });
-        match (quote, char) {
-            (None, '\'' | '"') => quote = Some(char),
-            (Some(open), _) if open == char => quote = None,
-            (None | Some('"'), '\\') => word.text.extend(chars.next()),
-            (None, '*' | '?' | '[' | '$') | (Some('"'), '$') => {
-                word.expands = true;
-                word.text.push(char);
-            }
-            _ => word.text.push(char),
-        }
-    }
-    words.extend(word);
-    words
-}
-
-/// A path without `.` and `..`, by its text alone.
-fn normalize(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
 }
 
 /// Whether a pattern matches a path, a directory around it, or whatever is in it.
@@ -373,8 +280,8 @@ fn shell_argument(rule: &str) -> Option<&str> {
     Some(rest.trim_start_matches('(').trim_end_matches(')'))
 }
 
-/// Rules in files of a language that is not parsed here: if one of these decisions occurs in a file, the first
-/// words of all its texts may be restricted, and every command if one of `patterns` occurs.
+/// Rules in files of a language that is not parsed here: if one of these decisions occurs in a file, the
+/// first words of all its texts may be restricted, and every command if one of `patterns` occurs.
 fn text_rules(files: &[PathBuf], decisions: &[&str], patterns: &[&str]) -> Option<Vec<ClientRule>> {
     let mut rules = Vec::new();
     for file in files {

@@ -1,11 +1,8 @@
-//! What docent saved: counting it, and computing it for past sessions.
+//! Counting what docent saved.
 //!
-//! Left out: how counts are stored (`engine::gain`) and shown (`cli::gain`).
+//! Left out: how counts are stored (`engine::gain`) and shown (`cli::gain`), and past sessions (`replay`).
 //!
 //! Invariant: a count that cannot be written is lost, and nothing else happens.
-
-pub(crate) mod replay;
-pub(crate) mod transcript;
 
 use docent_engine::gain::GainLog;
 

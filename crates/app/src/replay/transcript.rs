@@ -266,7 +266,7 @@ mod tests {
             (calls[0].result.as_str(), calls[1].result.as_str()),
             ("whole", "found")
         );
-        assert!(calls.iter().all(|call| call.directory == PathBuf::from("/p")));
+        assert!(calls.iter().all(|call| call.directory == "/p"));
     }
 
     #[test]
