@@ -266,7 +266,11 @@ mod tests {
             (calls[0].result.as_str(), calls[1].result.as_str()),
             ("whole", "found")
         );
-        assert!(calls.iter().all(|call| call.directory == "/p"));
+        assert!(
+            calls
+                .iter()
+                .all(|call| call.directory == std::path::Path::new("/p"))
+        );
     }
 
     #[test]
