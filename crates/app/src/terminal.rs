@@ -262,6 +262,11 @@ impl TerminalPage {
         writeln!(self.notes, "{DIM}{}{DIM:#}", reveal_part(text))
     }
 
+    /// Shows what was written so far, before a question.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Flushes the page. Without this, a full disk would go unnoticed.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.out.flush()

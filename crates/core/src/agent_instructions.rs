@@ -1,12 +1,17 @@
-//! The block about docent in the instruction file of a coding agent (`AGENTS.md`, `CLAUDE.md`).
+//! The blocks about docent in the instruction file of a coding agent (`AGENTS.md`, `CLAUDE.md`).
 //!
-//! Invariant: the block stands between two marks, and nothing outside of them is changed.
+//! Invariant: a block stands between two marks, and nothing outside of them is changed.
 
-const BEGIN: &str = "<!-- docent: begin -->";
-const END: &str = "<!-- docent: end -->";
+/// A block of instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstructionBlock {
+    /// When to use which tool.
+    Tools,
+    /// When to use `docent sh`, for clients whose commands are not rewritten.
+    Shell,
+}
 
-/// Tells an agent when to use which tool.
-const TEXT: &str = "\
+const TOOLS_TEXT: &str = "\
 ## Finding your way with docent
 
 The MCP server `docent` knows this project. Prefer it to reading whole files and to searching blindly:
@@ -18,22 +23,49 @@ The MCP server `docent` knows this project. Prefer it to reading whole files and
 - `write_memory_entry` when a decision is made that the next session should know of; the user approves it.
 ";
 
+const SHELL_TEXT: &str = "\
+## Searching in the shell
+
+`docent sh grep -rn WORD src`, and so on with `rg`, `find`, `git log`, `git show`, `git diff` and `git blame`, answers as the program itself
+would, with the same matches and the same exit status, in less text: matches by file and function, what is left out counted. Use it for
+searches whose output may be long. It only reads. Run the program itself where its exact output goes to another program.
+";
+
+impl InstructionBlock {
+    pub const ALL: [Self; 2] = [Self::Tools, Self::Shell];
+
+    fn marks(self) -> [&'static str; 2] {
+        match self {
+            Self::Tools => ["<!-- docent: begin -->", "<!-- docent: end -->"],
+            Self::Shell => ["<!-- docent sh: begin -->", "<!-- docent sh: end -->"],
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Tools => TOOLS_TEXT,
+            Self::Shell => SHELL_TEXT,
+        }
+    }
+}
+
 /// The text with the block. An older block is replaced.
-pub fn insert_block(text: &str) -> String {
-    let block = format!("{BEGIN}\n{TEXT}{END}\n");
-    match find_block(text) {
-        Some((start, end)) => format!("{}{block}{}", &text[..start], &text[end..]),
-        None if text.is_empty() => block,
+pub fn insert_block(text: &str, block: InstructionBlock) -> String {
+    let ([begin, end], inner) = (block.marks(), block.text());
+    let written = format!("{begin}\n{inner}{end}\n");
+    match find_block(text, block) {
+        Some((start, end)) => format!("{}{written}{}", &text[..start], &text[end..]),
+        None if text.is_empty() => written,
         None => {
             let gap = if text.ends_with('\n') { "\n" } else { "\n\n" };
-            format!("{text}{gap}{block}")
+            format!("{text}{gap}{written}")
         }
     }
 }
 
 /// The text without the block and the blank line before it.
-pub fn remove_block(text: &str) -> String {
-    let Some((start, end)) = find_block(text) else {
+pub fn remove_block(text: &str, block: InstructionBlock) -> String {
+    let Some((start, end)) = find_block(text, block) else {
         return text.to_owned();
     };
     let (before, after) = (&text[..start], &text[end..]);
@@ -46,9 +78,10 @@ pub fn remove_block(text: &str) -> String {
 }
 
 /// Byte range of the block, with the end of its last line.
-fn find_block(text: &str) -> Option<(usize, usize)> {
-    let start = text.find(BEGIN)?;
-    let end = start + text[start..].find(END)? + END.len();
+fn find_block(text: &str, block: InstructionBlock) -> Option<(usize, usize)> {
+    let [begin, end_mark] = block.marks();
+    let start = text.find(begin)?;
+    let end = start + text[start..].find(end_mark)? + end_mark.len();
     let rest = &text[end..];
     let line_end = rest.len()
         - rest
@@ -64,27 +97,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inserting_and_removing_the_block_changes_nothing_else() {
+    fn inserting_and_removing_blocks_changes_nothing_else() {
+        let [tools, shell] = InstructionBlock::ALL;
         for text in ["", "# Guide\n", "# Guide\n\nText.\n"] {
-            let with = insert_block(text);
+            let with = insert_block(text, tools);
             assert!(
                 with.contains("context_search") && with.starts_with(text),
                 "{with}"
             );
-            assert_eq!(insert_block(&with), with);
-            assert_eq!(remove_block(&with), text);
-            assert_eq!(remove_block(text), text);
+            assert_eq!(insert_block(&with, tools), with);
+            assert_eq!(remove_block(&with, tools), text);
+            assert_eq!(remove_block(text, tools), text);
+
+            let both = insert_block(&with, shell);
+            assert!(
+                both.starts_with(&with) && both.contains("docent sh grep"),
+                "{both}"
+            );
+            assert_eq!(remove_block(&both, shell), with);
         }
     }
 
     #[test]
     fn an_older_block_is_replaced_in_place() {
-        let text = format!("a\n\n{BEGIN}\nold\n{END}\nb\n");
-        let with = insert_block(&text);
+        let block = InstructionBlock::Tools;
+        let [begin, end] = block.marks();
+        let text = format!("a\n\n{begin}\nold\n{end}\nb\n");
+        let with = insert_block(&text, block);
         assert!(
             with.starts_with("a\n\n<!-- docent: begin -->\n## Finding") && with.ends_with("-->\nb\n"),
             "{with}"
         );
-        assert_eq!(remove_block(&with), "a\nb\n");
+        assert_eq!(remove_block(&with, block), "a\nb\n");
     }
 }

@@ -29,6 +29,7 @@ pub enum Client {
     Windsurf,
     Zed,
     Opencode,
+    Copilot,
 }
 
 /// The projects that an entry applies to.
@@ -87,7 +88,7 @@ pub enum ClientError {
 const NAME: &str = "docent";
 
 impl Client {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::ClaudeCode,
         Self::ClaudeDesktop,
         Self::Codex,
@@ -97,6 +98,7 @@ impl Client {
         Self::Windsurf,
         Self::Zed,
         Self::Opencode,
+        Self::Copilot,
     ];
 
     /// Its name on the command line.
@@ -111,6 +113,7 @@ impl Client {
             Self::Windsurf => "windsurf",
             Self::Zed => "zed",
             Self::Opencode => "opencode",
+            Self::Copilot => "copilot",
         }
     }
 
@@ -126,6 +129,7 @@ impl Client {
             Self::Windsurf => "Windsurf",
             Self::Zed => "Zed",
             Self::Opencode => "opencode",
+            Self::Copilot => "Copilot CLI",
         }
     }
 
@@ -188,6 +192,7 @@ impl Client {
             ),
             Self::Zed => (&["zed", "zeditor", "zedit"], vec![machine.zed_directory()]),
             Self::Opencode => (&["opencode"], vec![machine.in_config("opencode")]),
+            Self::Copilot => (&["copilot"], vec![machine.copilot_directory()]),
         };
         programs.iter().any(|program| machine.has_program(program))
             || directories
@@ -199,7 +204,7 @@ impl Client {
     /// Its settings file. `None` if it has none of this scope, or the user has no home directory.
     pub fn settings_file(self, scope: SettingsScope, machine: &Machine<'_>) -> Option<SettingsFile> {
         let (form, keys): (FileFormat, &'static [&'static str]) = match self {
-            Self::ClaudeCode | Self::ClaudeDesktop => (FileFormat::Json, &["mcpServers"]),
+            Self::ClaudeCode | Self::ClaudeDesktop | Self::Copilot => (FileFormat::Json, &["mcpServers"]),
             Self::Codex => (FileFormat::Toml, &["mcp_servers"]),
             // Gemini accepts comments but no trailing comma. Edits follow the file, and add none of their
             // own.
@@ -217,7 +222,7 @@ impl Client {
                 machine.application_directory("Claude"),
                 "claude_desktop_config.json",
             ),
-            (Self::ClaudeDesktop, SettingsScope::Project) => None,
+            (Self::ClaudeDesktop | Self::Copilot, SettingsScope::Project) => None,
             (Self::Codex, SettingsScope::User) => inside(machine.codex_directory(), "config.toml"),
             (Self::Codex, SettingsScope::Project) => project(".codex/config.toml"),
             (Self::Cursor, SettingsScope::User) => machine.in_home(".cursor/mcp.json"),
@@ -236,6 +241,7 @@ impl Client {
                 .in_config("opencode")
                 .map(|folder| choose_json_file(&folder, "opencode")),
             (Self::Opencode, SettingsScope::Project) => Some(choose_json_file(machine.root, "opencode")),
+            (Self::Copilot, SettingsScope::User) => inside(machine.copilot_directory(), "mcp-config.json"),
         };
         Some(SettingsFile {
             client: self,
@@ -249,12 +255,7 @@ impl Client {
     /// docent's entry for this client: how to start the server.
     pub fn entry(self, scope: SettingsScope, machine: &Machine<'_>) -> Entry {
         let text = |text: &str| Value::Text(text.to_owned());
-        // A project's file is shared, and a path of this machine would be wrong on others. A user's file gets
-        // the full path, because graphical clients do not have the shell's `PATH`.
-        let program = match scope {
-            SettingsScope::Project if machine.has_program(NAME) => NAME.to_owned(),
-            _ => machine.program.display().to_string(),
-        };
+        let program = machine.program_for(scope);
         let mut arguments = vec!["serve".to_owned()];
         if self.is_coding_agent() {
             arguments.push("--compact".to_owned());
@@ -279,6 +280,12 @@ impl Client {
                     field("command", Value::List(command)),
                 ]
             }
+            Self::Copilot => vec![
+                field("type", text("local")),
+                field("command", text(&program)),
+                field("args", Value::List(arguments)),
+                field("tools", Value::List(vec!["*".to_owned()])),
+            ],
             Self::ClaudeCode | Self::VsCode | Self::Cursor => vec![
                 field("type", text("stdio")),
                 field("command", text(&program)),
@@ -312,7 +319,7 @@ impl Machine<'_> {
     }
 
     /// A path below the home directory.
-    fn in_home(&self, below: &str) -> Option<PathBuf> {
+    pub(crate) fn in_home(&self, below: &str) -> Option<PathBuf> {
         let home = self
             .directory_from("HOME")
             .or_else(|| self.directory_from("USERPROFILE"))?;
@@ -320,7 +327,7 @@ impl Machine<'_> {
     }
 
     /// A path in the configuration directory of command line programs (XDG, or roaming data on Windows).
-    fn in_config(&self, below: &str) -> Option<PathBuf> {
+    pub(crate) fn in_config(&self, below: &str) -> Option<PathBuf> {
         let roaming = || self.directory_from("APPDATA").filter(|_| cfg!(windows));
         let config = self.directory_from("XDG_CONFIG_HOME").or_else(roaming);
         Some(config.or_else(|| self.in_home(".config"))?.join(below))
@@ -342,12 +349,23 @@ impl Machine<'_> {
         }
     }
 
-    fn codex_directory(&self) -> Option<PathBuf> {
+    pub(crate) fn codex_directory(&self) -> Option<PathBuf> {
         self.directory_from("CODEX_HOME")
             .or_else(|| self.in_home(".codex"))
     }
 
-    fn gemini_file(&self) -> Option<PathBuf> {
+    pub(crate) fn copilot_directory(&self) -> Option<PathBuf> {
+        self.directory_from("COPILOT_HOME")
+            .or_else(|| self.in_home(".copilot"))
+    }
+
+    /// The directory of Claude Code's own settings. The list of servers is elsewhere.
+    pub(crate) fn claude_directory(&self) -> Option<PathBuf> {
+        self.directory_from("CLAUDE_CONFIG_DIR")
+            .or_else(|| self.in_home(".claude"))
+    }
+
+    pub(crate) fn gemini_file(&self) -> Option<PathBuf> {
         match self.directory_from("GEMINI_CLI_HOME") {
             Some(folder) => Some(folder.join(".gemini/settings.json")),
             None => self.in_home(".gemini/settings.json"),
@@ -372,6 +390,16 @@ impl Machine<'_> {
             older
         };
         Some(folder.join("mcp_config.json"))
+    }
+
+    /// How this program is started by a client. A project's file is shared, and a path of this machine
+    /// would be wrong on others. A user's file gets the full path, because graphical clients do not have
+    /// the shell's `PATH`.
+    pub(crate) fn program_for(&self, scope: SettingsScope) -> String {
+        match scope {
+            SettingsScope::Project if self.has_program(NAME) => NAME.to_owned(),
+            _ => self.program.display().to_string(),
+        }
     }
 
     /// Whether `PATH` has a program of this name.
@@ -431,6 +459,12 @@ impl SettingsFile {
         new.ok().flatten().unwrap_or_default()
     }
 
+    /// A text with the entry that `text` has. `None` if it has none.
+    pub(crate) fn with_entry_of(&self, base: &str, text: &str) -> Option<String> {
+        let entry = client_config::find(text, &self.location()).ok()??;
+        client_config::put(base, &self.location(), &entry).ok()?
+    }
+
     /// Plans to add or update docent's entry. `None` if it is up to date.
     pub fn plan_put(&self, entry: &Entry) -> Result<Option<SettingsChange>, ClientError> {
         let before = self.read()?;
@@ -443,7 +477,12 @@ impl SettingsFile {
     /// Plans to remove docent's entry, with the tables and the file that were created for it. `None` without
     /// an entry.
     pub fn plan_removal(&self) -> Result<Option<SettingsChange>, ClientError> {
-        let Some(before) = self.read()? else {
+        self.plan_removal_from(self.read()?)
+    }
+
+    /// The same for the text that the file will have after another change.
+    pub fn plan_removal_from(&self, text: Option<String>) -> Result<Option<SettingsChange>, ClientError> {
+        let Some(before) = text else {
             return Ok(None);
         };
         let Some(entry) =
@@ -475,9 +514,7 @@ impl SettingsFile {
 
     /// The path of the backup: the file as it was before docent was added.
     pub fn backup_path(&self) -> PathBuf {
-        let mut name = self.path.file_name().unwrap_or_default().to_owned();
-        name.push(".before-docent");
-        self.path.with_file_name(name)
+        backup_path(&self.path)
     }
 }
 
@@ -490,29 +527,56 @@ impl SettingsChange {
                 path: file.path.clone(),
             });
         }
-        let backup = file.backup_path();
         let had_entry = match &self.before {
             Some(text) => client_config::find(text, &file.location()).is_ok_and(|entry| entry.is_some()),
             None => true,
         };
-        let target = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
-        let write = || -> io::Result<()> {
-            let Some(after) = &self.after else {
-                return fs::remove_file(&target);
-            };
-            if let Some(folder) = target.parent() {
-                fs::create_dir_all(folder)?;
-            }
-            if let (Some(before), false) = (&self.before, had_entry) {
-                replace_like(&backup, before.as_bytes(), fs::metadata(&target).ok().as_ref())?;
-            }
-            replace_like(&target, after.as_bytes(), fs::metadata(&target).ok().as_ref())?;
-            if read_own(&backup)?.as_ref() == Some(after) {
-                // The file is as it was before docent was added, so that the backup has no use any more.
-                fs::remove_file(&backup)?;
-            }
-            Ok(())
-        };
-        write().map_err(|error| file.io_error(error))
+        let backup = if had_entry { Backup::Keep } else { Backup::Make };
+        write_change(
+            &file.path,
+            [self.before.as_deref(), self.after.as_deref()],
+            backup,
+        )
+        .map_err(|error| file.io_error(error))
     }
+}
+
+/// Whether the text before a change becomes the backup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Backup {
+    Make,
+    Keep,
+}
+
+/// The path of a file's backup.
+pub(crate) fn backup_path(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".before-docent");
+    path.with_file_name(name)
+}
+
+/// Writes a file, or deletes it without a text afterwards. A symbolic link stays one. A backup that equals
+/// the new text is deleted.
+pub(crate) fn write_change(
+    path: &Path,
+    [before, after]: [Option<&str>; 2],
+    backup: Backup,
+) -> io::Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let Some(after) = after else {
+        return fs::remove_file(&target);
+    };
+    if let Some(folder) = target.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let copy = backup_path(path);
+    if let (Some(before), Backup::Make) = (before, backup) {
+        replace_like(&copy, before.as_bytes(), fs::metadata(&target).ok().as_ref())?;
+    }
+    replace_like(&target, after.as_bytes(), fs::metadata(&target).ok().as_ref())?;
+    if read_own(&copy)?.as_deref() == Some(after) {
+        // The file is as it was before docent was added, so that the backup has no use any more.
+        fs::remove_file(&copy)?;
+    }
+    Ok(())
 }

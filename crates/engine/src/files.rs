@@ -184,6 +184,11 @@ impl Root {
             .ok()
     }
 
+    /// An absolute path as a path of the project. `None` outside.
+    pub fn relative(&self, path: &Path) -> Option<RepoPath> {
+        RepoPath::parse(self.strip_root(path)?.to_str()?).ok()
+    }
+
     pub fn access(&self) -> &Access {
         &self.access
     }

@@ -5,6 +5,7 @@
 //! Invariant: long loops take a [`deadline::Deadline`] and check it.
 
 pub mod accesses;
+pub mod client_rules;
 pub mod clients;
 pub mod clock;
 pub mod commands;
@@ -14,8 +15,11 @@ pub mod dependencies;
 pub mod docs;
 pub mod embed;
 pub mod files;
+pub mod gain;
 pub mod git;
 pub mod grep;
+pub mod hook_files;
+pub mod hook_reads;
 pub mod index;
 pub mod links;
 #[cfg(unix)]

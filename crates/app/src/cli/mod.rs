@@ -10,6 +10,9 @@ mod configuration;
 mod docs;
 mod doctor;
 mod flags;
+mod gain;
+mod hook;
+mod hook_setup;
 mod index;
 mod links;
 mod memory;
@@ -19,6 +22,7 @@ mod progress;
 mod reference;
 mod sessions;
 mod setup;
+mod setup_steps;
 mod shell;
 mod tool_command;
 mod trust;
@@ -41,7 +45,7 @@ const ABOUT: &str = "A guide to your project, for coding agents and for you";
 /// Reads the command line and runs its command.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    if let Some(outcome) = shell::run_fast(&arguments) {
+    if let Some(outcome) = shell::run_fast(&arguments).or_else(|| hook::run_fast(&arguments)) {
         return outcome;
     }
     let tools = tools::all();
@@ -98,6 +102,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         }
         ("doctor", given) => doctor::run(&settings(), given, page()),
         ("bench", given) => bench::run(&settings()?, given, page()),
+        ("gain", given) => gain::run(&settings_anywhere()?.0, given, page()),
         ("config", _) => configuration::show(&settings()?, page()),
         ("completions" | "man" | "reference", _) => print_reference(&matches, &tools),
         ("docs", given) if docs::is_own(given) => docs::run(&settings()?, given, page()),
@@ -206,6 +211,8 @@ fn command(tools: &[Tool]) -> Command {
         .subcommands(links::commands())
         .subcommands(sessions::commands())
         .subcommands(shell::commands())
+        .subcommand(hook::command())
+        .subcommand(gain::command())
         .subcommand(Command::new("config").about("Show every setting, its value and where that came from"))
         .subcommands(reference_commands())
 }

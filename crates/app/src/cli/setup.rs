@@ -4,18 +4,19 @@
 //!
 //! Invariant: no file is written before the user has seen the change and agreed.
 
-use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use docent_core::agent_instructions;
-use docent_engine::clients::{Client, Machine, SettingsChange, SettingsFile, SettingsScope};
-use docent_engine::files::read_own;
+use docent_core::agent_instructions::InstructionBlock;
+use docent_engine::clients::{Client, Machine, SettingsFile, SettingsScope};
 use docent_engine::trust::TrustDecision;
 
 use super::flags::{flag, variable};
+use super::hook_setup;
+use super::setup_steps::{SetupPlace, Step, ask, plan_guide, show_diff, write_steps};
 use super::trust::announce_trust;
 use crate::settings::Settings;
 use crate::terminal::{self, TerminalPage};
@@ -46,6 +47,7 @@ pub(super) fn command() -> Command {
             "guide",
             "Also tell agents in AGENTS.md (or CLAUDE.md) when to use which tool, in a marked block",
         ))
+        .args(hook_setup::arguments())
 }
 
 /// The parts of this machine that decide where clients keep their settings.
@@ -58,19 +60,6 @@ pub(super) fn machine<'a>(settings: &'a Settings, program: &'a Path) -> Machine<
     }
 }
 
-/// A file to write.
-enum Step {
-    Client(Box<SettingsChange>),
-    Guide(AgentGuide),
-}
-
-/// `AGENTS.md` or `CLAUDE.md`, with our block or without it.
-struct AgentGuide {
-    path: PathBuf,
-    before: Option<String>,
-    after: Option<String>,
-}
-
 /// Runs the command. `is_at_home` is true if the user's home stands in for a project.
 pub(super) fn run(
     settings: &Settings,
@@ -81,9 +70,14 @@ pub(super) fn run(
     let program = std::env::current_exe().context("this program cannot be found")?;
     let machine = machine(settings, &program);
     let files = choose_files(given, &machine, is_at_home)?;
-    if files.is_empty() && given.get_flag("remove") {
-        terminal::announce("docent is in no client's settings");
-        return Ok(ExitCode::SUCCESS);
+    let place = SetupPlace {
+        settings,
+        machine: &machine,
+        given,
+        is_at_home,
+    };
+    if given.get_flag("remove") {
+        return remove(&place, &files, page);
     }
     if files.is_empty() {
         let names: Vec<&str> = Client::ALL.into_iter().map(Client::name).collect();
@@ -98,26 +92,20 @@ pub(super) fn run(
             page.heading(&format!("{}: {}", file.client.title(), file.path.display()))?;
             page.line(&file.new_text(&file.client.entry(file.scope, &machine)))?;
         }
+        hook_setup::print(&place, &files, &mut page)?;
         page.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
 
-    let is_removing = given.get_flag("remove");
     let (mut steps, mut failed) = (Vec::new(), false);
     for file in &files {
         let title = file.client.title();
-        let change = if is_removing {
-            file.plan_removal()
-        } else {
-            file.plan_put(&file.client.entry(file.scope, &machine))
-        };
-        match change {
+        match file.plan_put(&file.client.entry(file.scope, &machine)) {
             Ok(Some(change)) => {
                 page.heading(&format!("{title}: {}", file.path.display()))?;
                 show_diff(&mut page, change.before.as_deref(), change.after.as_deref())?;
                 steps.push(Step::Client(Box::new(change)));
             }
-            Ok(None) if is_removing => page.dim(&format!("{title}: docent is not there"))?,
             Ok(None) => page.dim(&format!("{title}: docent is there already"))?,
             Err(error) => {
                 failed = true;
@@ -125,32 +113,67 @@ pub(super) fn run(
             }
         }
     }
-    if !is_at_home && (given.get_flag("guide") || is_removing) {
-        let guide = AgentGuide::of(settings.root.path(), is_removing)?;
-        if guide.before != guide.after {
-            page.heading(&guide.path.display().to_string())?;
-            show_diff(&mut page, guide.before.as_deref(), guide.after.as_deref())?;
-            steps.push(Step::Guide(guide));
-        }
+    if !is_at_home && given.get_flag("guide") {
+        plan_guide(&place, &[InstructionBlock::Tools], &mut steps, &mut page)?;
     }
-    page.finish()?;
-    if !steps.is_empty() {
-        if !given.get_flag("yes") && !ask_to_write()? {
-            terminal::announce("Nothing was written");
-            return Ok(ExitCode::FAILURE);
-        }
-        for step in &steps {
-            failed |= !step.apply(is_removing);
-        }
+    page.flush()?;
+    if !write_steps(&place, &steps, &mut failed)? {
+        return Ok(ExitCode::FAILURE);
     }
-    if !is_removing && !is_at_home && !given.get_flag("yes") {
+    if !is_at_home && !given.get_flag("yes") {
         failed |= !ask_for_trust(settings)?;
     }
+    failed |= !hook_setup::offer(&place, &files, &mut page)?;
+    page.finish()?;
     Ok(if failed {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Takes docent out of these files, of the files with hooks, and of the instructions for agents.
+fn remove(
+    place: &SetupPlace<'_>,
+    files: &[SettingsFile],
+    mut page: TerminalPage,
+) -> anyhow::Result<ExitCode> {
+    let (mut steps, mut failed) = hook_setup::plan_removal(place, &mut page)?;
+    if files.is_empty() && steps.is_empty() && !failed {
+        terminal::announce("docent is in no client's settings");
+        return Ok(ExitCode::SUCCESS);
+    }
+    for file in files {
+        let title = file.client.title();
+        let planned = steps.iter().find_map(|step| match step {
+            Step::Hooks(hooks) if hooks.change.path == file.path => Some(hooks.change.after.clone()),
+            _ => None,
+        });
+        let change = match planned {
+            Some(text) => file.plan_removal_from(text),
+            None => file.plan_removal(),
+        };
+        match change {
+            Ok(Some(change)) => {
+                page.heading(&format!("{title}: {}", file.path.display()))?;
+                show_diff(&mut page, change.before.as_deref(), change.after.as_deref())?;
+                steps.push(Step::Client(Box::new(change)));
+            }
+            Ok(None) => page.dim(&format!("{title}: docent is not there"))?,
+            Err(error) => {
+                failed = true;
+                terminal::complain(&format!("{title} is left alone: {error}"));
+            }
+        }
+    }
+    if !place.is_at_home {
+        plan_guide(place, &[], &mut steps, &mut page)?;
+    }
+    page.finish()?;
+    if !write_steps(place, &steps, &mut failed)? || failed {
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Chooses the settings files to change.
@@ -201,49 +224,6 @@ fn choose_files(
     Ok(files)
 }
 
-/// Shows the lines that differ, with a few around them.
-fn show_diff(page: &mut TerminalPage, before: Option<&str>, after: Option<&str>) -> io::Result<()> {
-    const CONTEXT_LINES: usize = 2;
-    let lines =
-        |text: Option<&str>| -> Vec<String> { text.unwrap_or_default().lines().map(str::to_owned).collect() };
-    let (before, after) = (lines(before), lines(after));
-    let same = |(a, b): &(&String, &String)| a == b;
-    let first = before.iter().zip(&after).take_while(same).count();
-    let rest = before.len().min(after.len()) - first;
-    let last = before
-        .iter()
-        .rev()
-        .zip(after.iter().rev())
-        .take(rest)
-        .take_while(same)
-        .count();
-    let mut diff = String::from("```diff\n");
-    let mut line = |mark: char, text: &str| diff.push_str(&format!("{mark} {text}\n"));
-    for text in &before[first.saturating_sub(CONTEXT_LINES)..first] {
-        line(' ', text);
-    }
-    for text in &before[first..before.len() - last] {
-        line('-', text);
-    }
-    for text in &after[first..after.len() - last] {
-        line('+', text);
-    }
-    for text in after[after.len() - last..].iter().take(CONTEXT_LINES) {
-        line(' ', text);
-    }
-    page.markdown(&(diff + "```"))
-}
-
-/// Asks on the terminal.
-fn ask_to_write() -> anyhow::Result<bool> {
-    if !io::stdin().is_terminal() {
-        bail!(
-            "nobody can be asked here; run it with --yes to write, or with --print to see what would be written"
-        );
-    }
-    ask("Write this? [y/N] ")
-}
-
 /// Asks whether the project is trusted, once: either answer is kept. Without a terminal, and for a user
 /// without a place for settings, nothing is decided. Returns false if the answer could not be kept.
 fn ask_for_trust(settings: &Settings) -> anyhow::Result<bool> {
@@ -270,88 +250,4 @@ fn ask_for_trust(settings: &Settings) -> anyhow::Result<bool> {
         terminal::announce("They are held back; `docent trust` changes that");
     }
     Ok(true)
-}
-
-/// Asks a question on the terminal, and returns true for a yes.
-fn ask(question: &str) -> anyhow::Result<bool> {
-    let mut stderr = io::stderr();
-    write!(stderr, "{question}")?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
-}
-
-impl Step {
-    /// Writes the file and reports it. Returns false if it could not be written.
-    fn apply(&self, is_removing: bool) -> bool {
-        match self {
-            Self::Client(change) => {
-                let SettingsFile {
-                    client, scope, path, ..
-                } = &change.file;
-                match change.apply() {
-                    Ok(()) if is_removing => {
-                        let backup = change.file.backup_path();
-                        let beside = if backup.exists() {
-                            format!("; the file as it was before is still {}", backup.display())
-                        } else {
-                            String::new()
-                        };
-                        terminal::announce(&format!(
-                            "{}: docent is out of {}{beside}",
-                            client.title(),
-                            path.display()
-                        ));
-                    }
-                    Ok(()) => terminal::announce(&format!(
-                        "{}: docent is in {}; {}",
-                        client.title(),
-                        path.display(),
-                        client.next_step(*scope)
-                    )),
-                    Err(error) => {
-                        terminal::complain(&error.to_string());
-                        return false;
-                    }
-                }
-            }
-            Self::Guide(guide) => {
-                if let Err(error) = guide.write() {
-                    terminal::complain(&format!("{}: {error}", guide.path.display()));
-                    return false;
-                }
-                let what = if guide.after.is_some() { "written" } else { "gone" };
-                terminal::announce(&format!("{} is {what}", guide.path.display()));
-            }
-        }
-        true
-    }
-}
-
-impl AgentGuide {
-    fn of(root: &Path, is_removing: bool) -> anyhow::Result<Self> {
-        let (agents, claude) = (root.join("AGENTS.md"), root.join("CLAUDE.md"));
-        let path = if claude.exists() && !agents.exists() {
-            claude
-        } else {
-            agents
-        };
-        let before = read_own(&path).with_context(|| path.display().to_string())?;
-        let text = before.clone().unwrap_or_default();
-        let after = if is_removing {
-            agent_instructions::remove_block(&text)
-        } else {
-            agent_instructions::insert_block(&text)
-        };
-        let after = Some(after).filter(|after| !after.is_empty() || before.as_deref() == Some(""));
-        Ok(Self { path, before, after })
-    }
-
-    fn write(&self) -> io::Result<()> {
-        match &self.after {
-            Some(text) => std::fs::write(&self.path, text),
-            None => std::fs::remove_file(&self.path),
-        }
-    }
 }

@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use clap::{Arg, Command};
 
 use super::flags::variable;
-use crate::shell;
+use crate::gain::GainCounter;
+use crate::shell::{self, ShellAnswer};
 
 /// The commands as `--help` shows them. [`run_fast`] takes their arguments as they are.
 pub(super) fn commands() -> [Command; 2] {
@@ -51,9 +52,39 @@ pub(super) fn run_fast(arguments: &[OsString]) -> Option<anyhow::Result<ExitCode
 
 fn run_command(words: &[OsString]) -> anyhow::Result<ExitCode> {
     let answer = shell::run(words, &variable)?;
+    count(words, &answer);
     std::io::stdout().write_all(&answer.out)?;
     std::io::stderr().write_all(&answer.err)?;
     Ok(ExitCode::from(answer.status))
+}
+
+/// Counts an answer for `docent gain`. A command that was refused is none.
+fn count(words: &[OsString], answer: &ShellAnswer) {
+    const REFUSED: u8 = 2;
+    if answer.status == REFUSED {
+        return;
+    }
+    let shown = String::from_utf8_lossy(&answer.out).chars().count() as u64;
+    GainCounter::new(&variable).record_answer(&program_of(words), answer.plain_chars, shown);
+}
+
+/// The program of a command, behind the filters: `grep`, `git log`.
+fn program_of(words: &[OsString]) -> String {
+    let mut words = words;
+    loop {
+        words = match words {
+            [option, _, rest @ ..] if option == "--then" => rest,
+            [option, rest @ ..] if option == "--with-errors" || option == "--plain" => rest,
+            _ => break,
+        };
+    }
+    let is_git = words.first().is_some_and(|program| program == "git");
+    let name: Vec<_> = words
+        .iter()
+        .take(1 + usize::from(is_git))
+        .map(|word| word.to_string_lossy())
+        .collect();
+    name.join(" ")
 }
 
 fn rewrite(words: &[OsString]) -> anyhow::Result<ExitCode> {

@@ -21,7 +21,7 @@ pub(crate) fn home_directory(environment: Environment<'_>) -> Option<PathBuf> {
 }
 
 /// `docent/config.toml` in the user's configuration directory.
-pub(super) fn user_config_file(environment: Environment<'_>) -> Option<PathBuf> {
+pub(crate) fn user_config_file(environment: Environment<'_>) -> Option<PathBuf> {
     let directory = |name: &str| {
         environment(name)
             .filter(|value| !value.is_empty())

@@ -64,6 +64,7 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
         ),
     ];
     keys.extend(answer());
+    keys.extend(hook());
     keys.extend(log());
     keys.extend(memory());
     keys.extend(embedder());
@@ -100,6 +101,26 @@ fn answer() -> [SettingKey; 3] {
             true,
             "In the compact form, lines that a client was sent in its last 20 calls are named and not sent again",
         ),
+    ]
+}
+
+/// Hooks of coding agents.
+fn hook() -> [SettingKey; 2] {
+    [
+        key(
+            "hook.read",
+            "off",
+            "What the hook answers to the first read of a whole large file: `outline`, its head and its outline, or `off`",
+        )
+        .one_of(&["off", "outline"])
+        .not_from_project(),
+        key(
+            "hook.read_lines",
+            600,
+            "Lines that a file has at most without being large for hook.read",
+        )
+        .least(150)
+        .most(1_000_000),
     ]
 }
 

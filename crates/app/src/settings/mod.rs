@@ -26,14 +26,15 @@ use docent_core::path::RepoPath;
 use docent_core::rank::boosts::BoostRules;
 use docent_engine::clock::Clock;
 use docent_engine::files::Root;
+use docent_engine::gain::GainLog;
 use docent_engine::git::GitEnvironment;
 use docent_engine::index::IndexOptions;
 use docent_engine::trust::{TrustDecision, TrustList};
 use toml::Value;
 
 use crate::markdown::inline_to;
-pub(crate) use directories::home_directory;
-use directories::{project_cache, project_state, temporary_directory, user_config_file};
+pub(crate) use directories::{home_directory, user_config_file};
+use directories::{project_cache, project_state, temporary_directory};
 pub(crate) use keys::{SettingKey, keys};
 pub(crate) use root::project_name;
 use sources::{SettingsWarnings, Sources};
@@ -54,6 +55,7 @@ pub(crate) struct Settings {
     pub(crate) boosts: BoostRules,
     pub(crate) docs: DocsSettings,
     pub(crate) approval: Approval,
+    pub(crate) read_hook: ReadHook,
     /// The project's folder in the user's state directory, whose files cannot be derived again. `None` for a
     /// user without a home.
     pub(crate) state: Option<PathBuf>,
@@ -118,6 +120,16 @@ pub(crate) enum Approval {
     ByUser(Duration),
     /// Nobody is asked: the operator trusts the clients.
     Never,
+}
+
+/// What the hook answers to the first read of a whole large file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadHook {
+    Off,
+    /// The head and the outline of files with more lines.
+    Outline {
+        max_lines: usize,
+    },
 }
 
 /// How the documentation is described to clients.
@@ -299,6 +311,7 @@ impl Settings {
             trust_list,
             boosts: values.boosts(),
             approval: values.approval(),
+            read_hook: values.read_hook(),
             state: project_state(environment, &root),
             home: home_directory(environment),
             links: user_config_file(environment).map(|file| file.with_file_name("links.json")),
@@ -309,6 +322,20 @@ impl Settings {
             root,
         })
     }
+}
+
+/// The directory of the project around the working directory. `None` outside of one.
+pub(crate) fn find_project(environment: Environment<'_>) -> Option<PathBuf> {
+    Some(root::find(&Flags::default(), environment).ok()?.0)
+}
+
+/// The counts of `docent sh` in the project around the working directory. `None` outside of a project, and
+/// for a user without a home. No file of settings is read for it.
+pub(crate) fn find_gain_log(environment: Environment<'_>) -> Option<GainLog> {
+    let (path, _) = root::find(&Flags::default(), environment).ok()?;
+    let root = Root::open(&path, Access::new([]).ok()?).ok()?;
+    let clock = fixed_clock(environment).ok()?;
+    Some(GainLog::new(&project_state(environment, &root)?, clock))
 }
 
 /// The decided values, read by the name of their setting.
@@ -410,6 +437,15 @@ impl<'a> Values<'a> {
                     .unwrap_or(100)
                     .min(100),
             ) / 100.0,
+        }
+    }
+
+    fn read_hook(self) -> ReadHook {
+        match self.get("hook.read").as_str() {
+            Some("outline") => ReadHook::Outline {
+                max_lines: self.size("hook.read_lines"),
+            },
+            _ => ReadHook::Off,
         }
     }
 

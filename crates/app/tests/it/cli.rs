@@ -204,6 +204,8 @@ fn config_shows_every_value_and_where_it_came_from() {
     answer.form                    "contract"  default
     answer.max_chars               5000  ROOT/.context/config.toml
     answer.skip_shown              true  default
+    hook.read                      "off"  default
+    hook.read_lines                600  default
     log.file                       ""  default
     log.level                      "debug"  --set
     memory.approval                "ask"  default

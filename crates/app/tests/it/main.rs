@@ -32,6 +32,7 @@ mod file_patterns;
 mod find_references;
 mod find_symbol;
 mod first_answers;
+mod gain;
 mod get_doc;
 #[cfg(unix)]
 mod git_attacks;
@@ -53,6 +54,8 @@ mod git_submodules;
 mod grep_codebase;
 mod hello;
 mod hidden_characters;
+mod hook;
+mod hook_setup;
 mod http;
 mod http_load;
 mod index;

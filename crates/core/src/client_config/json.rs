@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, CommentMap, ParseOptions, parse_to_ast};
@@ -121,17 +121,17 @@ fn count_present_keys(text: &str, place: &EntryLocation) -> usize {
 }
 
 /// A parsed file.
-struct JsonFile<'a> {
-    text: &'a str,
-    root: Object<'a>,
+pub(super) struct JsonFile<'a> {
+    pub(super) text: &'a str,
+    pub(super) root: Object<'a>,
     /// It has no value, at most comments. `root` is then an empty object that the text does not have.
-    is_empty: bool,
+    pub(super) is_empty: bool,
     tokens: Vec<TokenAndRange<'a>>,
     comments: CommentMap<'a>,
 }
 
 impl<'a> JsonFile<'a> {
-    fn read(text: &'a str, form: FileFormat) -> Result<Self, EditRefused> {
+    pub(super) fn read(text: &'a str, form: FileFormat) -> Result<Self, EditRefused> {
         let is_strict = form == FileFormat::Json;
         let options = ParseOptions {
             allow_comments: !is_strict,
@@ -189,7 +189,7 @@ impl<'a> JsonFile<'a> {
     }
 
     /// The members along a path, up to the first key that is missing.
-    fn members_along(&self, path: &[&str]) -> Result<Vec<&ObjectProp<'a>>, EditRefused> {
+    pub(super) fn members_along(&self, path: &[&str]) -> Result<Vec<&ObjectProp<'a>>, EditRefused> {
         let mut members = Vec::new();
         for key in path {
             match self.property(self.object_at(&members)?, key)? {
@@ -201,7 +201,10 @@ impl<'a> JsonFile<'a> {
     }
 
     /// The object that the last of these members holds; the root object if there are none.
-    fn object_at<'b>(&'b self, members: &[&'b ObjectProp<'a>]) -> Result<&'b Object<'a>, EditRefused> {
+    pub(super) fn object_at<'b>(
+        &'b self,
+        members: &[&'b ObjectProp<'a>],
+    ) -> Result<&'b Object<'a>, EditRefused> {
         let Some(member) = members.last() else {
             return Ok(&self.root);
         };
@@ -213,7 +216,7 @@ impl<'a> JsonFile<'a> {
     }
 
     /// The member with a key. Two of them are refused.
-    fn property<'b>(
+    pub(super) fn property<'b>(
         &self,
         object: &'b Object<'a>,
         key: &str,
@@ -231,20 +234,33 @@ impl<'a> JsonFile<'a> {
     }
 
     /// The object as braces with members, for adding and removing.
-    fn braces(&self, object: &Object) -> Braces {
+    pub(super) fn braces(&self, object: &Object) -> Braces {
+        self.bracketed(object, object.properties.iter())
+    }
+
+    /// The list as brackets with its items as members.
+    pub(super) fn brackets(&self, list: &Array) -> Braces {
+        self.bracketed(list, list.elements.iter())
+    }
+
+    fn bracketed<'b, T: Ranged + 'b>(
+        &self,
+        whole: &impl Ranged,
+        parts: impl Iterator<Item = &'b T>,
+    ) -> Braces {
         let comma_after = |end: usize| {
             let next = self.tokens.partition_point(|token| token.range.start < end);
             let next = self.tokens.get(next)?;
             (next.token == Token::Comma).then_some(next.range.start)
         };
-        let members = object.properties.iter().map(|member| Member {
-            range: member.start()..member.end(),
-            comma: comma_after(member.end()),
+        let members = parts.map(|part| Member {
+            range: part.start()..part.end(),
+            comma: comma_after(part.end()),
         });
-        let close = object.end() - 1;
+        let close = whole.end() - 1;
         let comments = self.comments.get(&close).and_then(|comments| comments.last());
         Braces {
-            inside: object.start() + 1..close,
+            inside: whole.start() + 1..close,
             members: members.collect(),
             comments_end: comments.map(Ranged::end),
         }
@@ -252,10 +268,32 @@ impl<'a> JsonFile<'a> {
 
     /// The layout of new members: one per line if the object's last member starts a line, or, in an empty
     /// object, the member that holds it.
-    fn layout(&self, object: &Object, holder: Option<&ObjectProp>, style: &FileStyle<'a>) -> Layout<'a> {
-        let text = self.text;
-        let outer = holder.map_or(object.start(), Ranged::start);
+    pub(super) fn layout(
+        &self,
+        object: &Object,
+        holder: Option<&ObjectProp>,
+        style: &FileStyle<'a>,
+    ) -> Layout<'a> {
         let last = object.properties.last().map(Ranged::start);
+        self.layout_after(object, last, holder, style)
+    }
+
+    /// The layout of new items of a list, in the same way.
+    pub(super) fn list_layout(&self, list: &Array, holder: &ObjectProp, style: &FileStyle<'a>) -> Layout<'a> {
+        let last = list.elements.last().map(Ranged::start);
+        self.layout_after(list, last, Some(holder), style)
+    }
+
+    /// `last` is where the last member or item starts.
+    fn layout_after(
+        &self,
+        whole: &impl Ranged,
+        last: Option<usize>,
+        holder: Option<&ObjectProp>,
+        style: &FileStyle<'a>,
+    ) -> Layout<'a> {
+        let text = self.text;
+        let outer = holder.map_or(whole.start(), Ranged::start);
         let has_lines = match last {
             Some(last) => is_first_on_line(text, last),
             None => holder.is_none() || is_first_on_line(text, outer),
@@ -264,7 +302,7 @@ impl<'a> JsonFile<'a> {
             return Layout::OneLine {
                 space: style.space,
                 // `{ }` becomes `{ new }`: the blank inside is repeated on both sides.
-                pad: &text[object.start() + 1..object.end() - 1],
+                pad: &text[whole.start() + 1..whole.end() - 1],
             };
         }
         let outer = indentation_at(text, outer).to_owned();
@@ -296,7 +334,7 @@ fn plain_value(value: &Node) -> Option<Value> {
 /// JavaScript writes them after cutting a string inside a surrogate pair, and reads them again.
 /// `jsonc-parser` and `serde_json` refuse them, so that a client's history would keep docent from being
 /// added.
-fn replace_lone_surrogates(text: &str) -> Cow<'_, str> {
+pub(super) fn replace_lone_surrogates(text: &str) -> Cow<'_, str> {
     let code_unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
         u16::from_str_radix(digits, 16).ok()

@@ -1,4 +1,5 @@
-//! A server's entry in the configuration file of an MCP client: added, updated and removed.
+//! A server's entry in the configuration file of an MCP client, and items of its lists (`items`): added,
+//! updated and removed.
 //!
 //! Parsers of the ecosystem (`jsonc-parser`, `toml_parser`) say where things are; the edit itself is a splice
 //! of the text. So everything around the entry stays byte for byte: comments, indentation, line endings, the
@@ -11,6 +12,7 @@
 //! text that cannot be edited that way is refused, never rewritten. No text makes this module panic.
 
 mod braces;
+mod items;
 mod json;
 mod splice;
 mod statements;
@@ -20,6 +22,8 @@ mod toml;
 use std::fmt;
 
 use serde_json::{Map, Value as Json};
+
+pub use items::{ItemLists, ListItem};
 
 /// The syntax of a client's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +113,11 @@ pub fn put(text: &str, place: &EntryLocation, entry: &Entry) -> Result<Option<St
         FileFormat::Json | FileFormat::Jsonc => json::put(text, place, entry),
         FileFormat::Toml => toml::put(text, place, entry),
     })
+}
+
+/// The content of a JSON file of a client, with comments or without.
+pub fn read_json(text: &str) -> Result<Json, EditRefused> {
+    json::parse_values(split_byte_order_mark(text).1, FileFormat::Jsonc)
 }
 
 /// Removes the entry. `None` if there is no entry.

@@ -6,6 +6,7 @@
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
+use serde_json::Value as Json;
 
 use super::splice::{detect_eol, indentation_at, is_blank, is_first_on_line, quote};
 use super::{Entry, Value};
@@ -96,6 +97,27 @@ impl<'a> FileStyle<'a> {
                 let items: Vec<String> = items.iter().map(|item| quote(item)).collect();
                 self.write_bracketed(['[', ']'], &items, indent.filter(|_| !items.is_empty()))
             }
+        }
+    }
+
+    /// Writes any value. With an indentation, which is that of its first line, every member and item gets its
+    /// own line.
+    pub(super) fn write_json(&self, value: &Json, indent: Option<&str>) -> String {
+        let inner = indent.map(|indent| format!("{indent}{}", self.unit));
+        let write = |value: &Json| self.write_json(value, inner.as_deref());
+        match value {
+            Json::Array(items) if !items.is_empty() => {
+                let items: Vec<String> = items.iter().map(write).collect();
+                self.write_bracketed(['[', ']'], &items, indent)
+            }
+            Json::Object(members) if !members.is_empty() => {
+                let members: Vec<String> = members
+                    .iter()
+                    .map(|(name, value)| format!("{}:{}{}", quote(name), self.space, write(value)))
+                    .collect();
+                self.write_bracketed(['{', '}'], &members, indent)
+            }
+            other => other.to_string(),
         }
     }
 

@@ -294,6 +294,16 @@ impl Index {
         })
     }
 
+    /// Languages of the code with their number of files, as they were indexed last, the most frequent first.
+    /// `None` before there is an index. Nothing but the table of files is opened.
+    pub fn count_languages(&self) -> Result<Option<Vec<(String, usize)>>, StoreError> {
+        let table = self.shared.cache_dir.open_table();
+        match table.map_err(table_error)? {
+            None => Ok(None),
+            Some(table) => table.count_languages().map(Some).map_err(table_error),
+        }
+    }
+
     /// A value that is computed from the table of files, once for each commit. The default value before there
     /// is an index.
     fn read_cached<T: Clone + Default>(

@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
-use super::generation::{FORMAT_VERSION, OpenIndex, PAGES, entries};
+use super::generation::{FORMAT_VERSION, OpenIndex, PAGES, TABLE_FILE, entries};
 use super::lock::WriterLock;
+use super::table::FileTable;
 use crate::files::{make_private, replace};
 use crate::store::StoreError;
 
@@ -46,7 +47,17 @@ impl CacheDir {
         self.open_locked(&self.lock()?)
     }
 
-    /// The same for the holder of the lock.
+    /// Opens the table of files of the generation in use, and nothing else. `None` before there is one.
+    pub(in crate::index) fn open_table(&self) -> rusqlite::Result<Option<FileTable>> {
+        let generation = self.folder().zip(self.current());
+        let file = generation.map(|(folder, generation)| folder.join(generation).join(TABLE_FILE));
+        match file.filter(|file| file.exists()) {
+            Some(file) => FileTable::open(&file).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// [`Self::open`] for the holder of the lock.
     pub(in crate::index) fn open_locked(&self, lock: &WriterLock) -> Result<OpenIndex, StoreError> {
         match (self.folder(), self.current()) {
             (Some(folder), Some(generation)) => OpenIndex::open(&folder.join(&generation), &generation),

@@ -26,6 +26,9 @@ pub(super) const PAGES: &str = "pages";
 /// Stamps of the stores' lists of segments. They change with every commit, in whichever process.
 pub(in crate::index) type CommitMark = [Stamp; 2];
 
+/// The table of files of a generation.
+pub(super) const TABLE_FILE: &str = "files.db";
+
 /// An open generation, or an index in memory.
 pub(in crate::index) struct OpenIndex {
     pub(in crate::index) chunks: Box<dyn ChunkStore>,
@@ -81,7 +84,7 @@ impl OpenIndex {
         Ok(Self {
             chunks: Box::new(chunks),
             sections: Box::new(sections),
-            table: Mutex::new(FileTable::open(&directory.join("files.db")).map_err(table_error)?),
+            table: Mutex::new(FileTable::open(&directory.join(TABLE_FILE)).map_err(table_error)?),
             generation: Some(generation.to_owned()),
             directory: Some(directory.to_owned()),
         })

@@ -140,6 +140,21 @@ impl FileTable {
         parsed.collect()
     }
 
+    /// Languages of the code with their number of files, the most frequent first.
+    pub(in crate::index) fn count_languages(&self) -> rusqlite::Result<Vec<(String, usize)>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT language, count(*) FROM file WHERE corpus = ?1 AND language != ''
+             GROUP BY language ORDER BY count(*) DESC, language",
+        )?;
+        let rows = query.query_map([Corpus::Code.name()], |row| {
+            Ok((
+                row.get(0)?,
+                usize::try_from(row.get::<_, i64>(1)?).unwrap_or_default(),
+            ))
+        })?;
+        rows.collect()
+    }
+
     /// The files of the code that were skipped or cut by lines, in the order of paths.
     pub(in crate::index) fn notes(&self) -> rusqlite::Result<Vec<NotedFile>> {
         let mut query = self.connection.prepare_cached(
