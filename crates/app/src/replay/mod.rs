@@ -307,7 +307,7 @@ mod tests {
             .map(Value::to_string)
             .collect::<Vec<_>>()
             .join("\n");
-        let mut replay = Replay::new(&root, 600, &variable);
+        let mut replay = Replay::new(&root, 600, &|_| None);
         replay.add(&transcript);
         let counts = replay.finish();
         let chars = text.len() as u64;

@@ -45,7 +45,6 @@ impl<'a> PlainOutput<'a> {
         let names = request
             .file_names
             .unwrap_or_else(|| match request.operands.as_slice() {
-                [] => true,
                 [one] => directory.join(one).is_dir(),
                 _ => true,
             });
