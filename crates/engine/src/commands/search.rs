@@ -120,7 +120,13 @@ impl<'a> LineSearch<'a> {
         Ok(result)
     }
 
-    fn add_file(&self, result: &mut SearchedFiles, file: SearchedFile) {
+    fn add_file(&self, result: &mut SearchedFiles, mut file: SearchedFile) {
+        // GNU grep 3.5 and later: a message, which is no error.
+        if self.request.program == SearchProgram::Grep
+            && let Some(notice) = file.binary_notice.take()
+        {
+            result.errors.push(String::from_utf8_lossy(&notice).into_owned());
+        }
         let has_match = file.matches > 0;
         let is_printed = match self.request.output {
             SearchOutput::Lines | SearchOutput::Parts | SearchOutput::FilesWithMatch => has_match,
