@@ -12,8 +12,8 @@ pub(super) struct FilteredLines<T> {
 }
 
 /// Applies the filters to lines, each with a value that stands for it.
-pub(super) fn filter_lines<'a, T: Clone>(
-    mut lines: Vec<(&'a [u8], T)>,
+pub(super) fn filter_lines<T: Clone>(
+    mut lines: Vec<(&[u8], T)>,
     filters: &[OutputFilter],
     characters: CharacterSet,
 ) -> Result<FilteredLines<T>, SearchError> {

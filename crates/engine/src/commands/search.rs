@@ -198,6 +198,8 @@ impl<'a> LineSearch<'a> {
             stopped_at: None,
         };
         let binary = self.binary_from(content);
+        let split = binary.and_then(|offset| self.split_at_nul(content, offset));
+        let content = split.as_deref().unwrap_or(content);
         match binary {
             Some(_) if self.request.binary == BinaryFiles::Skipped => {}
             // ripgrep stops at the buffer with the NUL byte, so the buffers have to be its own.
