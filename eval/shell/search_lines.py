@@ -143,7 +143,7 @@ class Generator:
             return ""
         choice = self.dice.choice
         return " | " + choice(
-            ["head -20", "head -5", "head -n 3", "head", "tail -5", "sed -n '1,4p'", "cat", "sort", "sort -u", "uniq", f"grep -v {choice(self.words)}", f"grep -v {choice(self.words)} | head -4", "head -10 | tail -3", "grep -vE 'import|return'"]
+            ["head -20", "head -5", "head -n 3", "head", "tail -5", "sed -n '1,4p'", "cat", "sort", "sort -u", "uniq", f"grep -v {choice(self.words)}", "wc -l", "tail -n +3", f"grep {choice(self.words)} | wc -l", f"grep -i '{choice(self.words)}\\|x'", f"grep -v {choice(self.words)} | head -4", "head -10 | tail -3", "grep -vE 'import|return'"]
         )
 
     def grep(self):
@@ -155,7 +155,7 @@ class Generator:
             extended = True
         operands, is_directory = self.operands()
         if is_directory or dice.random() < 0.1:
-            flags.append("-r")
+            flags.append(dice.choice(["-r"] * 5 + ["-R"]))
         if dice.random() < 0.8:
             flags.append("-n")
         for flag, share in (("-i", 0.2), ("-w", 0.1), ("-x", 0.03), ("-v", 0.05), ("-h", 0.04), ("-H", 0.04), ("-s", 0.05), ("-I", 0.1), ("-a", 0.03), ("-F", 0.04), ("--color=never", 0.03)):

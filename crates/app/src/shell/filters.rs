@@ -7,6 +7,8 @@ use docent_engine::commands::{CharacterSet, grep_notice};
 /// The lines that pass the filters of a pipeline.
 pub(super) struct FilteredLines<T> {
     pub(super) kept: Vec<T>,
+    /// The number that `wc -l` prints in place of the lines.
+    pub(super) count: Option<usize>,
     /// Messages of the filters.
     pub(super) errors: Vec<u8>,
 }
@@ -18,6 +20,14 @@ pub(super) fn filter_lines<T: Clone>(
     characters: CharacterSet,
 ) -> Result<FilteredLines<T>, SearchError> {
     let mut errors = Vec::new();
+    if let Some((_, before)) = filters
+        .split_last()
+        .filter(|(last, _)| **last == OutputFilter::Count)
+    {
+        let mut filtered = filter_lines(lines, before, characters)?;
+        filtered.count = Some(filtered.kept.len());
+        return Ok(filtered);
+    }
     for filter in filters {
         let numbered = lines
             .iter()
@@ -47,5 +57,9 @@ pub(super) fn filter_lines<T: Clone>(
         }
     }
     let kept = lines.into_iter().map(|(_, value)| value).collect();
-    Ok(FilteredLines { kept, errors })
+    Ok(FilteredLines {
+        kept,
+        count: None,
+        errors,
+    })
 }

@@ -151,6 +151,7 @@ impl<'a> LineSearch<'a> {
         }
         let name = String::from_utf8_lossy(&error.name);
         result.errors.push(match (&error.reason, self.request.program) {
+            (Reason::Loop, _) => format!("grep: {name}: warning: recursive directory loop"),
             (Reason::IsDirectory, _) => format!("grep: {name}: Is a directory"),
             (Reason::System(error), SearchProgram::Grep) => {
                 format!("grep: {name}: {}", system_message(error))
