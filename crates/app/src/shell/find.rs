@@ -125,7 +125,7 @@ fn render(listing: &Listing, request: &FindRequest, context: &ShellContext) -> a
         return Ok(answer);
     }
     let is_formatted = matches!(request, FindRequest::Find(command) if command.has_format());
-    if plain_chars <= MAX_PLAIN_CHARS || is_formatted {
+    if plain_chars <= MAX_PLAIN_CHARS || is_formatted || context.options.is_plain {
         answer.out = plain;
         return Ok(answer);
     }

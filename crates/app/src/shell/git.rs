@@ -217,6 +217,7 @@ fn render(
     let is_short = plain <= context.budget && text.dropped_lines == 0;
     let shortened = match output {
         GitOutput::Exact | GitOutput::ExactPatches => None,
+        _ if context.options.is_plain => None,
         _ if plain < MIN_SHORTENED_CHARS || text.status > 1 => None,
         GitOutput::Commits => commits::shorten(&text.out, reshow, context.budget)
             .or_else(|| (!is_short).then(|| lines::shorten(text, reshow, context.budget))),

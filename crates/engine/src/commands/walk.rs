@@ -4,10 +4,10 @@
 //! ripgrep respects ignore files. ripgrep searches with several threads in no order; here its files are
 //! ordered by path.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::absolute_lexically;
@@ -96,6 +96,14 @@ pub(super) fn list_files(
         }
     }
     Ok(listing)
+}
+
+/// A name as programs print it.
+fn bytes_of(name: &OsStr) -> Cow<'_, [u8]> {
+    #[cfg(unix)]
+    return Cow::Borrowed(std::os::unix::ffi::OsStrExt::as_bytes(name));
+    #[cfg(not(unix))]
+    return Cow::Owned(name.to_string_lossy().into_owned().into_bytes());
 }
 
 /// `--include`, `--exclude` and `--exclude-dir`.
@@ -209,7 +217,7 @@ impl GrepWalk<'_> {
             if !name.is_empty() && !name.ends_with(b"/") {
                 name.push(b'/');
             }
-            name.extend_from_slice(file_name.as_bytes());
+            name.extend_from_slice(&bytes_of(&file_name));
             let Ok(mut kind) = entry.file_type() else {
                 continue;
             };
@@ -305,7 +313,7 @@ fn add_with_ignore_rules(
         };
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
             let below = entry.path().strip_prefix(&path).unwrap_or(entry.path());
-            let name = Path::new(operand).join(below).into_os_string().into_vec();
+            let name = bytes_of(Path::new(operand).join(below).as_os_str()).into_owned();
             let path = entry.into_path();
             found.push(ListedFile {
                 name,
