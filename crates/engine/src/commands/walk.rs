@@ -137,9 +137,31 @@ impl GrepRules {
         }
     }
 
+    /// The same for a file that is named on the command line: a glob can match any trailing part of its name that
+    /// begins behind a slash.
+    fn selects_operand(&self, operand: &str) -> bool {
+        let is_match = |glob: &GlobMatcher| suffixes(operand).any(|suffix| glob.is_match(suffix));
+        let last = self.globs.iter().rev().find(|(glob, _)| is_match(glob));
+        match (last, self.globs.first()) {
+            (Some((_, included)), _) => *included,
+            (None, Some((_, first_included))) => !first_included,
+            (None, None) => true,
+        }
+    }
+
+    fn enters_operand(&self, operand: &str) -> bool {
+        suffixes(operand.trim_end_matches('/')).all(|suffix| self.enters(OsStr::new(suffix)))
+    }
+
     fn enters(&self, name: &OsStr) -> bool {
         !self.excluded_directories.iter().any(|glob| glob.is_match(name))
     }
+}
+
+/// A name, and its trailing parts that begin behind a slash.
+fn suffixes(name: &str) -> impl Iterator<Item = &str> {
+    let parts = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
+    std::iter::once(name).chain(parts)
 }
 
 /// A glob of `fnmatch`, in which `*` matches any character.
@@ -172,11 +194,11 @@ impl GrepWalk<'_> {
             Ok(metadata) if metadata.is_dir() => {
                 if !self.recursive {
                     self.add_error(name, Reason::IsDirectory);
-                } else if self.rules.enters(OsStr::new(operand.trim_end_matches('/'))) {
+                } else if self.rules.enters_operand(operand) {
                     self.enter_once(&path, name);
                 }
             }
-            Ok(_) if self.rules.selects(OsStr::new(operand)) => self.listing.files.push(ListedFile {
+            Ok(_) if self.rules.selects_operand(operand) => self.listing.files.push(ListedFile {
                 name: name.to_vec(),
                 path,
                 is_operand: true,

@@ -200,6 +200,9 @@ impl LineSearchRequest {
                 "the longest of several matches would have to be found",
             ));
         }
+        if self.output == SearchOutput::Parts && self.inverted {
+            return Err(CommandRefusal::Form("parts of lines that do not match"));
+        }
         if self.output == SearchOutput::Parts && pattern::matches_nothing(&regex) {
             return Err(CommandRefusal::Form("empty matches would have to be printed"));
         }
