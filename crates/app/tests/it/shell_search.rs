@@ -176,6 +176,14 @@ fn ripgrep_prints_the_same_lines_and_status() {
 }
 
 #[test]
+fn ripgrep_without_a_path_reads_a_pipe() {
+    let project = project();
+    let docent = env!("CARGO_BIN_EXE_docent");
+    let line = format!("printf 'one walrus\\nfish\\n' | {docent} sh rg -n walrus");
+    assert_eq!(text(&run_line(&project, &line).stdout), "1:one walrus\n");
+}
+
+#[test]
 fn filters_select_the_lines_that_a_pipeline_would() {
     let project = project();
     for (filters, line) in [

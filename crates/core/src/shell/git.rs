@@ -2,7 +2,7 @@
 //!
 //! The arguments are handed to git as they were given, so that git selects; they are read here only to know
 //! what git will print. Flags that write, run a program, read standard input or change how a patch is written
-//! down are refused, and so is every flag that is not in a table of [`flags`].
+//! down are refused, and so is every flag that is not in a table of `flags`.
 //!
 //! Invariant: a request never names a path that the access rules block.
 

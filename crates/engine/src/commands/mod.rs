@@ -18,6 +18,21 @@ pub use binary::grep_notice;
 use docent_core::access::Access;
 use docent_core::path::RepoPath;
 
+/// Standard input as a file.
+pub const STANDARD_INPUT: &str = "/dev/stdin";
+
+/// Whether ripgrep without a path would search its standard input: a pipe, a file or a socket.
+pub fn has_readable_input() -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = std::fs::metadata(STANDARD_INPUT).map(|metadata| metadata.file_type());
+        kind.is_ok_and(|kind| kind.is_file() || kind.is_fifo() || kind.is_socket())
+    }
+    #[cfg(not(unix))]
+    false
+}
+
 /// Which files of a project may be shown.
 #[derive(Clone, Debug)]
 pub struct ShownContent {
@@ -40,6 +55,10 @@ impl ShownContent {
 
     /// Whether lines of the file may be shown. Its name and, behind links, its target are both checked.
     pub fn allows(&self, path: &Path) -> bool {
+        // The caller has it already.
+        if path == Path::new(STANDARD_INPUT) {
+            return true;
+        }
         let Ok(canonical) = path.canonicalize() else {
             return false;
         };

@@ -293,7 +293,7 @@ fn add_with_ignore_rules(
         listing.errors.push(WalkError { name, reason, after });
         return Ok(());
     }
-    if path.is_file() {
+    if !path.is_dir() {
         listing.files.push(ListedFile {
             name: operand.as_bytes().to_vec(),
             path,

@@ -10,14 +10,23 @@ mod nearby;
 mod plain;
 mod render;
 
-use docent_core::shell::search::{LineSearchRequest, SearchOutput};
+use std::borrow::Cow;
+
+use docent_core::shell::search::{LineSearchRequest, SearchOutput, SearchProgram};
 use docent_engine::commands::search::{LineSearch, SearchError};
+use docent_engine::commands::{STANDARD_INPUT, has_readable_input};
 
 use super::{ShellAnswer, ShellContext};
 use plain::PlainOutput;
 
 /// Runs the request and writes its answer.
 pub(crate) fn answer(request: &LineSearchRequest, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
+    let mut request = Cow::Borrowed(request);
+    let has_no_path = request.program == SearchProgram::Ripgrep && request.operands.is_empty();
+    if has_no_path && has_readable_input() {
+        request.to_mut().operands = vec![STANDARD_INPUT.to_owned()];
+    }
+    let request = request.as_ref();
     let project = &context.project;
     let search = match LineSearch::new(request, context.characters, &project.shown) {
         Ok(search) => search,
