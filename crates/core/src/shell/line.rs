@@ -51,6 +51,22 @@ const CHANGING: &[&str] = &[
     "hash", "builtin", "unset",
 ];
 
+/// Beginnings of variables that change what programs print or where `cd` goes.
+const CHANGING_VARIABLES: &[&str] = &[
+    "PATH",
+    "RIPGREP_CONFIG_PATH",
+    "POSIXLY_CORRECT",
+    "GIT_",
+    "DOCENT_",
+    "GREP_",
+    "LC_",
+    "LANG",
+    "HOME",
+    "CDPATH",
+    "XDG_",
+    "IFS",
+];
+
 impl ShellLine {
     /// Reads a line. `None` if it is left as it is, whatever its commands are.
     pub fn read(line: &str) -> Option<Self> {
@@ -111,9 +127,7 @@ fn changes_meaning(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
         let is_changing = match node.kind() {
             "function_definition" => true,
             "command_name" => CHANGING.contains(&text),
-            "variable_assignment" => ["PATH", "RIPGREP_CONFIG_PATH", "POSIXLY_CORRECT", "GIT_"]
-                .iter()
-                .any(|name| text.starts_with(name)),
+            "variable_assignment" => CHANGING_VARIABLES.iter().any(|name| text.starts_with(name)),
             _ => false,
         };
         if is_changing {
