@@ -4,19 +4,20 @@ use docent_core::shell::{OutputFilter, apply_filters};
 use docent_engine::commands::search::{SearchError, filter_for};
 use docent_engine::commands::{CharacterSet, grep_notice};
 
-/// The line that `grep -v` prints in place of lines that it takes for binary.
-pub(super) fn binary_notice() -> Vec<u8> {
-    grep_notice(b"(standard input)")
+/// The lines that pass the filters of a pipeline.
+pub(super) struct FilteredLines<T> {
+    pub(super) kept: Vec<T>,
+    /// Messages of the filters.
+    pub(super) errors: Vec<u8>,
 }
 
-/// The lines that pass the filters, in their new order, each with the value that came with it. `notice` is the
-/// [`binary_notice`] as such a line.
-pub(super) fn select<'a, T: Clone>(
+/// Applies the filters to lines, each with a value that stands for it.
+pub(super) fn filter_lines<'a, T: Clone>(
     mut lines: Vec<(&'a [u8], T)>,
     filters: &[OutputFilter],
     characters: CharacterSet,
-    notice: &(&'a [u8], T),
-) -> Result<Vec<(&'a [u8], T)>, SearchError> {
+) -> Result<FilteredLines<T>, SearchError> {
+    let mut errors = Vec::new();
     for filter in filters {
         let numbered = lines
             .iter()
@@ -41,8 +42,10 @@ pub(super) fn select<'a, T: Clone>(
         let printed = if has_nul { Some(0) } else { first_wrong };
         if let Some(printed) = printed.filter(|_| !lines.is_empty()) {
             lines.truncate(printed);
-            lines.push(notice.clone());
+            errors.extend(grep_notice(b"(standard input)"));
+            errors.push(b'\n');
         }
     }
-    Ok(lines)
+    let kept = lines.into_iter().map(|(_, value)| value).collect();
+    Ok(FilteredLines { kept, errors })
 }

@@ -20,7 +20,7 @@ use docent_engine::listing::{
 
 use groups::ShownPath;
 
-use super::filters::{binary_notice, select};
+use super::filters::filter_lines;
 use super::{ShellAnswer, ShellContext};
 
 /// Answers up to this length are printed as the program prints them.
@@ -95,15 +95,10 @@ fn render(listing: &Listing, request: &FindRequest, context: &ShellContext) -> a
         return Ok(refuse("messages among the lines of a list are not answered"));
     }
     let lines = split_lines(&listing.out);
-    let notice = binary_notice();
-    let numbered = lines.iter().map(|line| (*line, ())).collect();
-    let kept = select(
-        numbered,
-        &context.options.filters,
-        context.characters,
-        &(&notice, ()),
-    )?;
-    let kept: Vec<&[u8]> = kept.into_iter().map(|(line, ())| line).collect();
+    let numbered = lines.iter().map(|line| (*line, *line)).collect();
+    let filtered = filter_lines(numbered, &context.options.filters, context.characters)?;
+    answer.err.extend_from_slice(&filtered.errors);
+    let kept = filtered.kept;
     answer.status = context.status(listing.status, !kept.is_empty());
     let mut plain = kept.join(&b'\n');
     // The last line of a format may have no line end.

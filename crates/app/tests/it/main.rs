@@ -78,8 +78,9 @@ mod search_docs;
 mod search_uses;
 mod setup;
 mod shell_find;
-#[cfg(unix)]
 mod shell_git;
+mod shell_search;
+#[cfg(unix)]
 mod small_definitions;
 mod tidy;
 mod tidy_modules;

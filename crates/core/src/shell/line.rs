@@ -218,7 +218,7 @@ impl LineReader<'_> {
         if !PROGRAMS.contains(&program.as_str()) || !self.line[command.start..].starts_with(&program) {
             return self.leave(whole);
         }
-        match self.read_answerable(command, &program, filters, whole) {
+        match self.read_answerable(&command, &program, filters, whole) {
             Ok(command) => self.found.commands.push(command),
             Err(refusal) => {
                 self.found.is_only_answerable = false;
@@ -229,7 +229,7 @@ impl LineReader<'_> {
 
     fn read_answerable(
         &self,
-        command: PlainCommand,
+        command: &PlainCommand,
         program: &str,
         filters: &[Node<'_>],
         whole: Node<'_>,

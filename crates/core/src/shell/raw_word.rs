@@ -38,8 +38,7 @@ pub(super) fn read_word(raw: &str) -> Option<Word> {
             '$' if !matches!(chars.peek(), Some(next) if expands(*next) || matches!(next, '\'' | '"')) => {
                 word.text.push('$');
             }
-            '$' | '`' => return None,
-            '<' | '>' | '(' | ')' | ';' | '&' | '|' | '\n' => return None,
+            '$' | '`' | '<' | '>' | '(' | ')' | ';' | '&' | '|' | '\n' => return None,
             '*' | '?' | '[' => {
                 word.expands = true;
                 word.text.push(char);

@@ -63,10 +63,7 @@ impl LineSearch<'_> {
             SearchProgram::Grep => {
                 // Lines of the buffers before the one with the NUL were printed already.
                 let printed_to = offset / GREP_BUFFER_BYTES * GREP_BUFFER_BYTES;
-                let printed_lines = content[..printed_to]
-                    .iter()
-                    .filter(|byte| **byte == b'\n')
-                    .count();
+                let printed_lines = memchr::memchr_iter(b'\n', &content[..printed_to]).count();
                 file.lines.retain(|line| line.number <= printed_lines as u64);
                 file.binary_notice = Some(grep_notice(&file.name));
             }

@@ -10,7 +10,7 @@ pub struct SearchedFile {
     pub matches: u64,
     /// The printed lines, in order.
     pub lines: Vec<FoundLine>,
-    /// What the program prints instead of the lines of a binary file.
+    /// What ripgrep prints instead of the lines of a binary file.
     pub binary_notice: Option<Vec<u8>>,
     /// ripgrep leaves it out of every list, because it is binary.
     pub is_left_out: bool,

@@ -120,11 +120,16 @@ impl<'a> LineSearch<'a> {
         Ok(result)
     }
 
-    fn add_file(&self, result: &mut SearchedFiles, file: SearchedFile) {
+    fn add_file(&self, result: &mut SearchedFiles, mut file: SearchedFile) {
+        // GNU grep 3.5 and later: a message, which is no error.
+        if self.request.program == SearchProgram::Grep
+            && let Some(notice) = file.binary_notice.take()
+        {
+            result.errors.push(String::from_utf8_lossy(&notice).into_owned());
+        }
         let has_match = file.matches > 0;
         let is_printed = match self.request.output {
-            SearchOutput::Lines | SearchOutput::Parts => has_match,
-            SearchOutput::FilesWithMatch => has_match,
+            SearchOutput::Lines | SearchOutput::Parts | SearchOutput::FilesWithMatch => has_match,
             SearchOutput::FilesWithoutMatch => !has_match && !file.is_left_out,
             SearchOutput::Counts => has_match || self.request.program == SearchProgram::Grep,
             SearchOutput::Nothing => false,
@@ -174,6 +179,10 @@ impl<'a> LineSearch<'a> {
         if metadata.len() > MAX_FILE_BYTES {
             return Err(FileFailure::TooLarge);
         }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a program reads what the user may read; what is shown of it is decided by `ShownContent`"
+        )]
         let content = fs::read(&listed.path).map_err(FileFailure::System)?;
         let mut file = SearchedFile {
             name: listed.name.clone(),
@@ -247,7 +256,7 @@ fn compile(request: &SearchRequest, characters: CharacterSet) -> Result<RegexMat
         (CharacterSet::Bytes, SearchProgram::Grep) => Characters::Bytes,
         _ => Characters::Unicode,
     };
-    let pattern = translate(&request.patterns, &PatternRules::of(request), set)?;
+    let pattern = translate(&request.patterns, PatternRules::of(request), set)?;
     RegexMatcherBuilder::new()
         .multi_line(true)
         .unicode(set == Characters::Unicode)

@@ -169,6 +169,10 @@ impl GrepWalk<'_> {
 
     /// Lists a directory whose files are printed below `prefix`.
     fn enter(&mut self, directory: &Path, prefix: &[u8]) {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "grep searches every directory, in the order of the system"
+        )]
         let entries = match fs::read_dir(directory) {
             Ok(entries) => entries,
             Err(error) => return self.add_error(prefix, Reason::System(error)),
@@ -261,9 +265,8 @@ fn add_with_ignore_rules(
     }
     let mut found: Vec<ListedFile> = Vec::new();
     for entry in walk.build() {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(_) => continue,
+        let Ok(entry) = entry else {
+            continue;
         };
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
             let below = entry.path().strip_prefix(&path).unwrap_or(entry.path());

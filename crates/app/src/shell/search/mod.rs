@@ -40,7 +40,8 @@ pub(crate) fn answer(request: &SearchRequest, context: &ShellContext) -> anyhow:
         &[]
     };
     let output = PlainOutput::print(request, &found, errors, &context.directory);
-    let selected = output.select(&context.options.filters, context.characters)?;
+    let filtered = output.select(&context.options.filters, context.characters)?;
+    let selected = filtered.kept;
     let mut answer = ShellAnswer {
         status: context.status(status, !selected.is_empty()),
         plain_chars: output.count_chars(&selected),
@@ -50,6 +51,7 @@ pub(crate) fn answer(request: &SearchRequest, context: &ShellContext) -> anyhow:
         answer.err.extend_from_slice(error.as_bytes());
         answer.err.push(b'\n');
     }
+    answer.err.extend_from_slice(&filtered.errors);
     answer.out = if context.options.is_plain {
         output.join(&render::without_hidden(&output, &selected))
     } else if request.output == SearchOutput::Lines {

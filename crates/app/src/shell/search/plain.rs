@@ -10,7 +10,7 @@ use docent_core::shell::search::{SearchOutput, SearchRequest};
 use docent_engine::commands::lines::{FoundLine, LineKind, SearchedFile, SearchedFiles};
 use docent_engine::commands::search::SearchError;
 
-use crate::shell::filters;
+use crate::shell::filters::{FilteredLines, filter_lines};
 use docent_engine::commands::CharacterSet;
 
 /// What a program prints.
@@ -18,8 +18,6 @@ pub(super) struct PlainOutput<'a> {
     pub(super) request: &'a SearchRequest,
     pub(super) files: &'a [SearchedFile],
     pub(super) entries: Vec<Entry<'a>>,
-    /// Position of an entry that is printed only by a filter that takes the others for binary.
-    pipe_notice: usize,
     text: Vec<u8>,
 }
 
@@ -45,7 +43,6 @@ impl<'a> PlainOutput<'a> {
         let names = request
             .file_names
             .unwrap_or_else(|| match request.operands.as_slice() {
-                [] => true,
                 [one] => directory.join(one).is_dir(),
                 _ => true,
             });
@@ -53,7 +50,6 @@ impl<'a> PlainOutput<'a> {
             request,
             files: &found.files,
             entries: Vec::new(),
-            pipe_notice: 0,
             text: Vec::new(),
         };
         for error in errors {
@@ -76,8 +72,6 @@ impl<'a> PlainOutput<'a> {
                 SearchOutput::Nothing => {}
             }
         }
-        output.pipe_notice = output.entries.len();
-        output.push(None, None, &[&filters::binary_notice()]);
         output
     }
 
@@ -104,7 +98,7 @@ impl<'a> PlainOutput<'a> {
             self.push(Some(at), Some(line), &parts);
         }
         if let Some(notice) = &file.binary_notice {
-            if notice.starts_with(b"grep: ") || !names {
+            if !names {
                 self.push(Some(at), None, &[notice]);
             } else {
                 self.push(Some(at), None, &[&file.name, b": ", notice]);
@@ -134,11 +128,9 @@ impl<'a> PlainOutput<'a> {
         &self,
         filters: &[OutputFilter],
         characters: CharacterSet,
-    ) -> Result<Vec<usize>, SearchError> {
-        let lines = (0..self.pipe_notice).map(|at| (self.text(at), at)).collect();
-        let notice = (self.text(self.pipe_notice), self.pipe_notice);
-        let selected = filters::select(lines, filters, characters, &notice)?;
-        Ok(selected.into_iter().map(|(_, at)| at).collect())
+    ) -> Result<FilteredLines<usize>, SearchError> {
+        let lines = (0..self.entries.len()).map(|at| (self.text(at), at)).collect();
+        filter_lines(lines, filters, characters)
     }
 
     /// The characters of the entries, with their line ends.

@@ -9,15 +9,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use docent_core::language::Language;
+use docent_core::path::RepoPath;
 use docent_core::role::FileRole;
+use docent_core::shell::search::SearchRequest;
 use docent_core::text::reveal::reveal_part;
 use docent_engine::commands::lines::{LineKind, SearchedFile};
 use docent_engine::commands::search::LineSearch;
 
 use super::counts::count_rest;
 use super::plain::PlainOutput;
-use crate::compact::count_of;
 use crate::compact::grep::{GrepAnswer, GrepFile, GrepMatch, list_only, whole_definitions};
+use crate::compact::{count_of, line_range};
 use crate::markdown::length;
 use crate::shell::ShellContext;
 use crate::tools::context::grep::enclosing_definitions;
@@ -29,11 +31,14 @@ const MAX_PLAIN_CHARS: u64 = 300;
 /// Characters of whole functions.
 const MAX_FUNCTION_CHARS: usize = 2_000;
 
-/// Files whose matches are read for a shortened answer. The others are counted.
-const MAX_READ_FILES: usize = 40;
+/// Bytes of the files whose definitions are looked up. Lines of the others are listed without.
+const MAX_PARSED_BYTES: usize = 200 << 10;
 
-/// Larger files are shown without definitions.
-const MAX_FILE_BYTES: usize = 4 << 20;
+/// A first file may be larger: often it is the only one.
+const MAX_FIRST_FILE_BYTES: usize = 1 << 20;
+
+/// Definitions of the searched name that are named first.
+const MAX_DEFINITIONS: usize = 2;
 
 /// Characters of a line that is shown around its match.
 const MAX_LINE_CHARS: usize = 160;
@@ -120,6 +125,7 @@ fn render_shown(
         ),
         count_of(answer.files.len(), "file", "files")
     );
+    text += &name_definitions(output.request, &answer.files);
     text += &shown.text;
     text += &count_rest(&shown.counted);
     let mut text = text.into_bytes();
@@ -213,10 +219,10 @@ fn read_files<'a>(
     }
     let mut ordered: Vec<(usize, Vec<usize>)> = by_file.into_iter().collect();
     ordered.sort_by_key(|(file, _)| order_of(&output.files[*file], context));
-    ordered
+    let mut parsed = 0;
+    let mut files: Vec<GrepFile<'a>> = ordered
         .iter()
-        .enumerate()
-        .map(|(rank, (file, entries))| {
+        .map(|(file, entries)| {
             let file = &output.files[*file];
             let lines = entries.iter().filter_map(|at| output.entries[*at].line);
             let matches: Vec<GrepMatch> = lines
@@ -227,10 +233,10 @@ fn read_files<'a>(
                 })
                 .collect();
             let path = context.project.shown.project_path(&file.path);
-            let text = match &path {
-                Some(_) if rank < MAX_READ_FILES => read_text(file),
-                _ => String::new(),
-            };
+            let text = path
+                .as_ref()
+                .map_or_else(String::new, |path| read_text(path, parsed, context));
+            parsed += text.len();
             let language = path
                 .as_ref()
                 .map_or(Language::PlainText, |path| Language::of_file(path, &text));
@@ -246,15 +252,59 @@ fn read_files<'a>(
                 definitions,
             }
         })
-        .collect()
+        .collect();
+    files.sort_by_key(|file| file.matches.iter().all(|one| is_in_test(file, one.line)));
+    files
 }
 
-fn read_text(file: &SearchedFile) -> String {
-    let content = std::fs::read(&file.path).unwrap_or_default();
-    if content.len() > MAX_FILE_BYTES {
+/// Whether a line is in a module of tests beside the code.
+fn is_in_test(file: &GrepFile<'_>, line: usize) -> bool {
+    file.definitions.iter().any(|one| {
+        (one.first..=one.last).contains(&line)
+            && (one.name.starts_with("tests.") || one.name.starts_with("test."))
+    })
+}
+
+/// Where the searched name is defined, if the pattern is a name and its definition is among the matches.
+fn name_definitions(request: &SearchRequest, files: &[GrepFile<'_>]) -> String {
+    let [pattern] = request.patterns.as_slice() else {
+        return String::new();
+    };
+    let name = ["\\b", "\\<", "\\>"]
+        .iter()
+        .fold(pattern.clone(), |name, mark| name.replace(mark, ""));
+    if name.is_empty() || !name.chars().all(|char| char.is_alphanumeric() || char == '_') {
         return String::new();
     }
-    decode_text(content).unwrap_or_default()
+    let mut places = Vec::new();
+    for file in files {
+        for one in &file.definitions {
+            let is_named = one.name.rsplit('.').next() == Some(name.as_str());
+            if is_named && file.matches.iter().any(|matched| matched.line == one.name_line) {
+                let range = line_range(one.first, one.last);
+                places.push(format!(
+                    "defined: {}:{range} {}\n",
+                    reveal_part(file.path),
+                    reveal_part(&one.name)
+                ));
+            }
+        }
+    }
+    places.truncate(MAX_DEFINITIONS);
+    places.concat()
+}
+
+/// The text of a file, empty if there is no room for it behind `parsed` bytes of others.
+fn read_text(path: &RepoPath, parsed: usize, context: &ShellContext) -> String {
+    let room = match parsed {
+        0 => MAX_FIRST_FILE_BYTES,
+        _ => MAX_PARSED_BYTES.saturating_sub(parsed),
+    };
+    let content = context.project.root.read(path, room as u64);
+    content
+        .ok()
+        .and_then(|content| decode_text(content.bytes))
+        .unwrap_or_default()
 }
 
 /// Code, then tests, then prose and configuration, then files that nobody edits.

@@ -24,11 +24,7 @@ pub(super) fn understand(syntax: PatternSyntax, words: &[Word]) -> Result<Search
     request.finish(expressions, operands)
 }
 
-fn read_short<'a>(
-    request: &mut SearchRequest,
-    flag: char,
-    arguments: &mut Arguments<'a>,
-) -> Result<(), Refusal> {
+fn read_short(request: &mut SearchRequest, flag: char, arguments: &mut Arguments<'_>) -> Result<(), Refusal> {
     match flag {
         'E' => choose_syntax(request, PatternSyntax::Extended)?,
         'F' => choose_syntax(request, PatternSyntax::Fixed)?,
@@ -81,7 +77,6 @@ fn read_long<'a>(
         ("no-filename", None) => 'h',
         ("with-filename", None) => 'H',
         ("no-messages", None) => 's',
-        ("text", None) => 'a',
         ("count", None) => 'c',
         ("files-with-matches", None) => 'l',
         ("files-without-match", None) => 'L',
@@ -90,7 +85,7 @@ fn read_long<'a>(
         // The output is no terminal.
         ("color" | "colour", Some("never" | "auto")) | ("line-buffered", None) => return Ok(()),
         ("binary-files", Some("without-match")) => 'I',
-        ("binary-files", Some("text")) => 'a',
+        ("text", None) | ("binary-files", Some("text")) => 'a',
         ("include" | "exclude", value) => {
             let glob = arguments.long_value(value)?.to_owned();
             let included = name == "include";

@@ -16,6 +16,10 @@ pub use pattern::{Characters, PatternRules, translate};
 use super::{Refusal, Word};
 
 /// A search that docent answers.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the programs that is given or not"
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchRequest {
     pub program: SearchProgram,
@@ -186,7 +190,7 @@ impl SearchRequest {
         }
         self.operands = operands.into_iter().map(|operand| operand.text.clone()).collect();
         let rules = PatternRules::of(&self);
-        let regex = translate(&self.patterns, &rules, Characters::Unicode)?;
+        let regex = translate(&self.patterns, rules, Characters::Unicode)?;
         if self.output == SearchOutput::Parts && !pattern::has_one_length(&regex) {
             return Err(Refusal::Form(
                 "the longest of several matches would have to be found",

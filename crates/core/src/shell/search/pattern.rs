@@ -44,7 +44,7 @@ pub enum Characters {
 /// One pattern of `regex` that matches the lines that any of the patterns matches.
 pub fn translate(
     patterns: &[String],
-    rules: &PatternRules,
+    rules: PatternRules,
     characters: Characters,
 ) -> Result<String, Refusal> {
     let mut translated = Vec::new();
@@ -74,9 +74,10 @@ pub fn translate(
         MatchExtent::Word => format!(r"\b{{start-half}}(?:{joined})\b{{end-half}}"),
         MatchExtent::Line => format!("^(?:{joined})$"),
     };
-    let regex = match is_insensitive(patterns, rules) {
-        true => format!("(?i){regex}"),
-        false => regex,
+    let regex = if is_insensitive(patterns, rules) {
+        format!("(?i){regex}")
+    } else {
+        regex
     };
     // What `regex` refuses, and what would take it too long, is left to the program.
     let checked = RegexBuilder::new(&regex)
@@ -89,7 +90,7 @@ pub fn translate(
     }
 }
 
-fn is_insensitive(patterns: &[String], rules: &PatternRules) -> bool {
+fn is_insensitive(patterns: &[String], rules: PatternRules) -> bool {
     match rules.case {
         PatternCase::Sensitive => false,
         PatternCase::Insensitive => true,
@@ -102,7 +103,7 @@ fn is_insensitive(patterns: &[String], rules: &PatternRules) -> bool {
 }
 
 /// The characters of a pattern that stand for themselves: not the letter of `\S` or `\b`.
-fn literals<'a>(pattern: &'a str, rules: &PatternRules) -> impl Iterator<Item = char> + 'a {
+fn literals(pattern: &str, rules: PatternRules) -> impl Iterator<Item = char> + '_ {
     let is_fixed = rules.syntax == PatternSyntax::Fixed;
     let mut is_escaped = false;
     pattern.chars().filter(move |char| {

@@ -24,11 +24,7 @@ pub(super) fn understand(words: &[Word]) -> Result<SearchRequest, Refusal> {
     request.finish(expressions, operands)
 }
 
-fn read_short<'a>(
-    request: &mut SearchRequest,
-    flag: char,
-    arguments: &mut Arguments<'a>,
-) -> Result<(), Refusal> {
+fn read_short(request: &mut SearchRequest, flag: char, arguments: &mut Arguments<'_>) -> Result<(), Refusal> {
     match flag {
         'F' => request.syntax = PatternSyntax::Fixed,
         'i' => request.case = PatternCase::Insensitive,

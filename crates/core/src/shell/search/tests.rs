@@ -11,12 +11,7 @@ fn read(line: &str) -> Result<SearchRequest, Refusal> {
 
 fn regex(line: &str) -> String {
     let request = read(line).unwrap();
-    translate(
-        &request.patterns,
-        &PatternRules::of(&request),
-        Characters::Unicode,
-    )
-    .unwrap()
+    translate(&request.patterns, PatternRules::of(&request), Characters::Unicode).unwrap()
 }
 
 #[test]
