@@ -148,7 +148,8 @@ impl GainLog {
             } = count;
             text += &format!("{day}\tleft\t{program}\t{calls}\t{reason}\n");
         }
-        // A file that stays this large would be replaced after each count: the oldest counts of both kinds go.
+        // A file that stays this large would be replaced after each count: the oldest counts of both kinds
+        // go.
         let most = usize::try_from(MAX_LOG_BYTES / 2).unwrap_or(usize::MAX);
         let lines = text.len().saturating_sub(most);
         let start = text.as_bytes()[lines..].iter().position(|byte| *byte == b'\n');

@@ -133,8 +133,8 @@ fn assemble<'a>(answer: &'a GrepAnswer<'a>, groups: &[Vec<MatchGroup<'_>>]) -> S
     ShownMatches { text, counted }
 }
 
-/// The short definitions around the matches, whole, in at most `room` characters. Empty if there are more than
-/// a few of them.
+/// The short definitions around the matches, whole, in at most `room` characters. Empty if there are more
+/// than a few of them.
 pub(crate) fn whole_definitions(answer: &GrepAnswer<'_>, room: usize) -> String {
     let mut groups: Vec<Vec<MatchGroup<'_>>> = answer.files.iter().map(group_matches).collect();
     show_only_whole(answer, &mut groups, room);

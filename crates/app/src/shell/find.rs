@@ -10,7 +10,7 @@ mod tail;
 
 #[cfg(not(unix))]
 use anyhow::bail;
-use docent_core::shell::Refusal;
+use docent_core::shell::CommandRefusal;
 use docent_core::shell::find::FindRequest;
 #[cfg(unix)]
 use docent_engine::listing::{
@@ -31,12 +31,14 @@ const MAX_NEAR_CHARS: usize = 300;
 
 /// Whether the environment of this process leaves the answer to the program: an order by the rules of a
 /// language, or settings of ripgrep in a file.
-pub(crate) fn check_environment(request: &FindRequest) -> Result<(), Refusal> {
+pub(crate) fn check_environment(request: &FindRequest) -> Result<(), CommandRefusal> {
     if request.needs_byte_order() && !locale::orders_by_bytes() {
-        return Err(Refusal::Form("names are ordered by the rules of a language"));
+        return Err(CommandRefusal::Form(
+            "names are ordered by the rules of a language",
+        ));
     }
     if matches!(request, FindRequest::RgFiles(_)) && locale::variable("RIPGREP_CONFIG_PATH").is_some() {
-        return Err(Refusal::Form("ripgrep has a configuration file"));
+        return Err(CommandRefusal::Form("ripgrep has a configuration file"));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ pub(crate) mod search;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use docent_core::shell::{OutputFilter, Refusal, Request, Word, split_words, understand};
+use docent_core::shell::{CommandRefusal, OutputFilter, Request, Word, split_words, understand};
 use docent_engine::commands::CharacterSet;
 
 use crate::settings::Environment;
@@ -37,8 +37,8 @@ pub(crate) struct ShellContext {
 }
 
 impl ShellContext {
-    /// The exit status of the pipeline: that of its last command. `has_lines` says whether a line has passed all
-    /// filters.
+    /// The exit status of the pipeline: that of its last command. `has_lines` says whether a line has passed
+    /// all filters.
     pub(crate) fn status(&self, of_command: u8, has_lines: bool) -> u8 {
         match self.options.filters.last() {
             None => of_command,
@@ -77,10 +77,12 @@ pub(crate) struct ShellOptions {
 }
 
 impl ShellCommand {
-    fn parse(arguments: &[OsString]) -> Result<Self, Refusal> {
+    fn parse(arguments: &[OsString]) -> Result<Self, CommandRefusal> {
         let mut words = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            let text = argument.to_str().ok_or(Refusal::Form("a word is not UTF-8"))?;
+            let text = argument
+                .to_str()
+                .ok_or(CommandRefusal::Form("a word is not UTF-8"))?;
             words.push(Word::literal(text));
         }
         let mut options = ShellOptions::default();

@@ -1,7 +1,7 @@
 //! `docent rewrite`: a command line with the commands replaced that docent answers.
 //!
-//! The line itself is read by `core::shell::line`. Here it is checked against the machine: every path lies in the
-//! project and is one that docent shows, and nothing in the environment changes what a command means.
+//! The line itself is read by `core::shell::line`. Here it is checked against the machine: every path lies in
+//! the project and is one that docent shows, and nothing in the environment changes what a command means.
 //!
 //! Invariant: any doubt leaves a command as it is.
 
@@ -10,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 
 use docent_core::access::Access;
 use docent_core::path::RepoPath;
-use docent_core::shell::line::{AnswerableCommand, ShellLine};
-use docent_core::shell::{OutputFilter, Refusal, Request, Word, quote_word};
+use docent_core::shell::line::{AnswerableCommand, CommandLine};
+use docent_core::shell::{CommandRefusal, OutputFilter, Request, Word, quote_word};
 use docent_engine::walk::work_tree;
 
 use super::project::read_access;
@@ -40,7 +40,7 @@ pub(crate) fn rewrite_line(
     if is_set("DOCENT_RAW") || is_set("POSIXLY_CORRECT") {
         return Rewrite::default();
     }
-    let Some(read) = ShellLine::read(line) else {
+    let Some(read) = CommandLine::read(line) else {
         return Rewrite::default();
     };
     let checks = EnvironmentChecks {
@@ -101,8 +101,8 @@ struct EnvironmentChecks<'a> {
 }
 
 impl EnvironmentChecks<'_> {
-    fn check(&self, command: &AnswerableCommand) -> Result<(), Refusal> {
-        let refuse = |reason| Err(Refusal::Form(reason));
+    fn check(&self, command: &AnswerableCommand) -> Result<(), CommandRefusal> {
+        let refuse = |reason| Err(CommandRefusal::Form(reason));
         if command.program == "rg" && (self.environment)("RIPGREP_CONFIG_PATH").is_some() {
             return refuse("ripgrep has a configuration file");
         }
@@ -116,7 +116,7 @@ impl EnvironmentChecks<'_> {
             }
             directory = self
                 .resolve(&directory, step)
-                .ok_or(Refusal::Form("the directory is not known"))?;
+                .ok_or(CommandRefusal::Form("the directory is not known"))?;
             if !directory.is_dir() {
                 return refuse("there is no such directory");
             }
@@ -151,24 +151,24 @@ impl EnvironmentChecks<'_> {
         operand: &str,
         root: &Path,
         access: &Access,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CommandRefusal> {
         let fixed = fixed_part(operand);
         let path = self
             .resolve(directory, &Word::literal(fixed))
-            .ok_or(Refusal::Form("a path is not known"))?;
+            .ok_or(CommandRefusal::Form("a path is not known"))?;
         let path = existing_part(&path);
         let Ok(canonical) = path.canonicalize() else {
-            return Err(Refusal::Form("a path is not known"));
+            return Err(CommandRefusal::Form("a path is not known"));
         };
         let Ok(inside) = canonical.strip_prefix(root) else {
-            return Err(Refusal::Form("a path is outside of the project"));
+            return Err(CommandRefusal::Form("a path is outside of the project"));
         };
         let named = inside.to_str().map(RepoPath::parse);
         match named {
             Some(Ok(named)) if access.allows(&named) => Ok(()),
             // The root itself is no path inside.
             _ if inside.as_os_str().is_empty() => Ok(()),
-            _ => Err(Refusal::Form("docent does not show a file that is named")),
+            _ => Err(CommandRefusal::Form("docent does not show a file that is named")),
         }
     }
 

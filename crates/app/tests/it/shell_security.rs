@@ -29,7 +29,7 @@ fn hostile_project() -> Sandbox {
         .file("src/hidden.txt", "walrus \u{1b}]0;title\u{7} \u{202e}reversed\n")
         .file(".env", format!("walrus {SECRET}\n"))
         .file("keys/server.key", format!("walrus {SECRET}\n"))
-        .file("src/new\nsrc/a.txt:9:line.txt", format!("walrus {SECRET}\n"))
+        .file("src/new\na.txt:9:line.txt", format!("walrus {SECRET}\n"))
         .file("src/\u{1b}[31mred.txt", format!("walrus {SECRET}\n"));
     let outside = sandbox.outside().join("outside");
     fs::create_dir(&outside).unwrap();
@@ -140,13 +140,13 @@ fn names_of_files_add_no_lines_and_no_escapes_to_what_docent_says() {
         panic!("{text}");
     };
     for name in [
-        "./src/new\\u{A}src/a.txt:9:line.txt 1",
+        "./src/new\\u{A}a.txt:9:line.txt 1",
         "./src/\\u{1B}[31mred.txt 1",
         "./.env 1",
     ] {
         assert!(hidden.contains(name), "{name}: {hidden}");
     }
-    assert!(!text.contains("\nsrc/a.txt:9:line.txt"), "{text}");
+    assert!(!text.contains("\na.txt:9:line.txt"), "{text}");
     // The list is short, however many files there are, and complete.
     for number in 0..400 {
         sandbox.write(&format!("deep/{number}/.env"), "walrus\n");
@@ -277,6 +277,19 @@ const LINES_LEFT_ALONE: &[&str] = &[
 #[test]
 fn lines_that_write_or_run_or_name_a_blocked_file_are_left_alone() {
     let sandbox = hostile_project();
+    // Without what makes them dangerous, such lines are replaced.
+    for line in [
+        "rg x src",
+        "grep -rn walrus .",
+        "find . -name x",
+        "git grep x",
+        "git diff",
+        "git log -p",
+        "git log | head -5",
+        "cd src && grep -rn walrus .",
+    ] {
+        assert!(rewrite(&sandbox, line).is_some(), "{line}");
+    }
     for line in LINES_LEFT_ALONE {
         assert_eq!(rewrite(&sandbox, line), None, "{line}");
     }

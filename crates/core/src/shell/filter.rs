@@ -1,10 +1,11 @@
-//! Filters at the end of a pipeline that `docent sh` applies itself: `head`, `tail`, `sed -n`, `sort`, `uniq`,
+//! Filters at the end of a pipeline that `docent sh` applies itself: `head`, `tail`, `sed -n`, `sort`,
+//! `uniq`,
 //! `cat`, `grep -v`.
 //!
 //! Invariant: a filter selects or orders lines exactly as its program would.
 
-use super::search::SearchRequest;
-use super::{Refusal, Word};
+use super::search::LineSearchRequest;
+use super::{CommandRefusal, Word};
 
 /// A filter over the lines that a command prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub enum OutputFilter {
     /// `cat`.
     All,
     /// `grep -v`, as a request without operands.
-    Without(Box<SearchRequest>),
+    Without(Box<LineSearchRequest>),
 }
 
 /// Lines that `head` and `tail` print without a number.
@@ -32,9 +33,9 @@ const DEFAULT_LINES: usize = 10;
 
 impl OutputFilter {
     /// Reads the command of a filter, its program first.
-    pub fn understand(words: &[Word]) -> Result<Self, Refusal> {
+    pub fn understand(words: &[Word]) -> Result<Self, CommandRefusal> {
         if words.iter().any(|word| word.expands) {
-            return Err(Refusal::Form("a filter has a glob"));
+            return Err(CommandRefusal::Form("a filter has a glob"));
         }
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         match texts.as_slice() {
@@ -47,7 +48,7 @@ impl OutputFilter {
             ["sed", "-n", script] | ["sed", "-n", "-e", script] => parse_range(script),
             ["grep" | "egrep" | "fgrep", ..] => super::search::understand_filter(&words[0].text, &words[1..])
                 .map(|request| Self::Without(Box::new(request))),
-            _ => Err(Refusal::Form("a filter is not answered")),
+            _ => Err(CommandRefusal::Form("a filter is not answered")),
         }
     }
 
@@ -58,7 +59,7 @@ impl OutputFilter {
 }
 
 /// The number in `-20`, `-n 20`, `-n20` or `--lines=20`.
-fn parse_line_count(arguments: &[&str]) -> Result<usize, Refusal> {
+fn parse_line_count(arguments: &[&str]) -> Result<usize, CommandRefusal> {
     let number = match arguments {
         [] => return Ok(DEFAULT_LINES),
         ["-n" | "--lines", number] => number,
@@ -66,28 +67,28 @@ fn parse_line_count(arguments: &[&str]) -> Result<usize, Refusal> {
             .strip_prefix("--lines=")
             .or_else(|| one.strip_prefix("-n"))
             .or_else(|| one.strip_prefix('-'))
-            .ok_or(Refusal::Form("a filter reads a file"))?,
-        _ => return Err(Refusal::Form("a filter is not answered")),
+            .ok_or(CommandRefusal::Form("a filter reads a file"))?,
+        _ => return Err(CommandRefusal::Form("a filter is not answered")),
     };
     parse_number(number)
 }
 
 /// A number of digits only: `+20` and `-20` mean something else to `tail` and `head`.
-fn parse_number(text: &str) -> Result<usize, Refusal> {
+fn parse_number(text: &str) -> Result<usize, CommandRefusal> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = if is_number { text.parse().ok() } else { None };
-    number.ok_or(Refusal::Form("a filter is not answered"))
+    number.ok_or(CommandRefusal::Form("a filter is not answered"))
 }
 
 /// The range of `1,20p` or `5p`.
-fn parse_range(script: &str) -> Result<OutputFilter, Refusal> {
+fn parse_range(script: &str) -> Result<OutputFilter, CommandRefusal> {
     let lines = script
         .strip_suffix('p')
-        .ok_or(Refusal::Form("a script of sed is not answered"))?;
+        .ok_or(CommandRefusal::Form("a script of sed is not answered"))?;
     let (first, last) = lines.split_once(',').unwrap_or((lines, lines));
     let (first, last) = (parse_number(first)?, parse_number(last)?);
     if first == 0 || last < first {
-        return Err(Refusal::Form("a script of sed is not answered"));
+        return Err(CommandRefusal::Form("a script of sed is not answered"));
     }
     Ok(OutputFilter::Range { first, last })
 }
@@ -97,7 +98,7 @@ fn parse_range(script: &str) -> Result<OutputFilter, Refusal> {
 pub fn apply_filters<T>(
     mut lines: Vec<(&[u8], T)>,
     filters: &[OutputFilter],
-    mut is_kept: impl FnMut(&SearchRequest, &[u8]) -> bool,
+    mut is_kept: impl FnMut(&LineSearchRequest, &[u8]) -> bool,
 ) -> Vec<T> {
     for filter in filters {
         match filter {
@@ -124,7 +125,7 @@ pub fn apply_filters<T>(
 mod tests {
     use super::*;
 
-    fn filter(command: &str) -> Result<OutputFilter, Refusal> {
+    fn filter(command: &str) -> Result<OutputFilter, CommandRefusal> {
         let words: Vec<Word> = command.split(' ').map(Word::literal).collect();
         OutputFilter::understand(&words)
     }

@@ -20,7 +20,7 @@ pub use path_regex::{PathRegex, RegexDialect};
 pub use rg_files::RgFilesCommand;
 pub use tree::{HiddenNames, LsCommand, TreeCommand, TreePattern, TreeStyle};
 
-use super::{Refusal, Word};
+use super::{CommandRefusal, Word};
 
 /// A list of files that docent answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,23 +34,23 @@ pub enum FindRequest {
 }
 
 /// Reads the arguments of `program`.
-pub fn understand(program: &str, arguments: &[Word]) -> Result<FindRequest, Refusal> {
+pub fn understand(program: &str, arguments: &[Word]) -> Result<FindRequest, CommandRefusal> {
     if !cfg!(unix) {
-        return Err(Refusal::Program);
+        return Err(CommandRefusal::Program);
     }
     match program {
         "find" if cfg!(target_os = "linux") => FindCommand::understand(arguments).map(FindRequest::Find),
         "fd" | "fdfind" => FdCommand::understand(arguments).map(FindRequest::Fd),
         "tree" => TreeCommand::understand(arguments).map(FindRequest::Tree),
         "ls" => LsCommand::understand(arguments).map(FindRequest::Ls),
-        _ => Err(Refusal::Program),
+        _ => Err(CommandRefusal::Program),
     }
 }
 
 /// Reads the arguments of `rg` that have `--files` among them.
-pub fn understand_rg_files(arguments: &[Word]) -> Result<FindRequest, Refusal> {
+pub fn understand_rg_files(arguments: &[Word]) -> Result<FindRequest, CommandRefusal> {
     if !cfg!(unix) {
-        return Err(Refusal::Program);
+        return Err(CommandRefusal::Program);
     }
     RgFilesCommand::understand(arguments).map(FindRequest::RgFiles)
 }
@@ -122,7 +122,7 @@ impl<'a> OptionReader<'a> {
         }
     }
 
-    fn next(&mut self) -> Result<Option<CommandPart<'a>>, Refusal> {
+    fn next(&mut self) -> Result<Option<CommandPart<'a>>, CommandRefusal> {
         if let Some(letter) = self.group.chars().next() {
             self.group = &self.group[letter.len_utf8()..];
             return Ok(Some(CommandPart::Short(letter)));
@@ -151,7 +151,7 @@ impl<'a> OptionReader<'a> {
     }
 
     /// The value of the option just read: what is behind it in its word, or the next word.
-    fn value(&mut self, inline: Option<&'a str>) -> Result<&'a str, Refusal> {
+    fn value(&mut self, inline: Option<&'a str>) -> Result<&'a str, CommandRefusal> {
         if let Some(value) = inline {
             return Ok(value);
         }
@@ -162,12 +162,12 @@ impl<'a> OptionReader<'a> {
         let word = self.words.get(self.at).ok_or(MISSING_VALUE)?;
         self.at += 1;
         if word.expands {
-            return Err(Refusal::Form("a pattern is expanded by the shell"));
+            return Err(CommandRefusal::Form("a pattern is expanded by the shell"));
         }
         Ok(&word.text)
     }
 
-    fn number(&mut self, inline: Option<&'a str>) -> Result<usize, Refusal> {
+    fn number(&mut self, inline: Option<&'a str>) -> Result<usize, CommandRefusal> {
         let text = self.value(inline)?;
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         is_number
@@ -177,11 +177,11 @@ impl<'a> OptionReader<'a> {
     }
 }
 
-const MISSING_VALUE: Refusal = Refusal::Form("an option has no value that it takes");
+const MISSING_VALUE: CommandRefusal = CommandRefusal::Form("an option has no value that it takes");
 
 /// The refusal of an option that is not answered.
-fn refuse_option(part: &CommandPart<'_>) -> Refusal {
-    Refusal::Flag(match part {
+fn refuse_option(part: &CommandPart<'_>) -> CommandRefusal {
+    CommandRefusal::Flag(match part {
         CommandPart::Short(letter) => format!("-{letter}"),
         CommandPart::Long(name, _) => format!("--{name}"),
         CommandPart::Operand(word) => word.text.clone(),

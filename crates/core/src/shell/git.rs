@@ -11,7 +11,7 @@ pub mod patch;
 
 use std::sync::LazyLock;
 
-use super::{Refusal, Word};
+use super::{CommandRefusal, Word};
 use crate::access::{Access, NameOf};
 use flags::{FlagEffect, FlagMatch, FlagValue, GitFlag};
 
@@ -116,14 +116,14 @@ impl GitInvocation {
 }
 
 /// Reads the arguments after `git`, the command first or behind flags of git itself.
-pub fn understand(arguments: &[Word]) -> Result<GitInvocation, Refusal> {
+pub fn understand(arguments: &[Word]) -> Result<GitInvocation, CommandRefusal> {
     let mut directories = Vec::new();
     let mut rest = arguments;
     let command = loop {
         match rest {
             [flag, directory, others @ ..] if flag.text == "-C" => {
                 if directory.expands || directory.text.starts_with('-') {
-                    return Err(Refusal::Form("the directory of -C is not known"));
+                    return Err(CommandRefusal::Form("the directory of -C is not known"));
                 }
                 directories.push(directory.text.clone());
                 rest = others;
@@ -137,7 +137,7 @@ pub fn understand(arguments: &[Word]) -> Result<GitInvocation, Refusal> {
                 rest = others;
                 break GitCommand::parse(&word.text).ok_or_else(|| refuse_word(word))?;
             }
-            [] => return Err(Refusal::Program),
+            [] => return Err(CommandRefusal::Program),
         }
     };
     let mut reading = Reading::default();
@@ -153,11 +153,11 @@ pub fn understand(arguments: &[Word]) -> Result<GitInvocation, Refusal> {
     })
 }
 
-fn refuse_word(word: &Word) -> Refusal {
+fn refuse_word(word: &Word) -> CommandRefusal {
     if word.text.starts_with('-') {
-        Refusal::Flag(flag_name(&word.text))
+        CommandRefusal::Flag(flag_name(&word.text))
     } else {
-        Refusal::Program
+        CommandRefusal::Program
     }
 }
 
@@ -176,7 +176,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn read(&mut self, command: GitCommand, words: &[Word]) -> Result<(), Refusal> {
+    fn read(&mut self, command: GitCommand, words: &[Word]) -> Result<(), CommandRefusal> {
         let mut at = 0;
         while let Some(word) = words.get(at) {
             if word.text == "--" {
@@ -198,8 +198,13 @@ impl Reading {
     }
 
     /// Reads one flag, and returns how many words it has.
-    fn read_flag(&mut self, command: GitCommand, word: &Word, next: Option<&Word>) -> Result<usize, Refusal> {
-        let refused = || Refusal::Flag(flag_name(&word.text));
+    fn read_flag(
+        &mut self,
+        command: GitCommand,
+        word: &Word,
+        next: Option<&Word>,
+    ) -> Result<usize, CommandRefusal> {
+        let refused = || CommandRefusal::Flag(flag_name(&word.text));
         if word.expands {
             return Err(refused());
         }
@@ -230,11 +235,11 @@ impl Reading {
         Ok(words)
     }
 
-    fn apply(&mut self, flag: &GitFlag, value: &str) -> Result<(), Refusal> {
+    fn apply(&mut self, flag: &GitFlag, value: &str) -> Result<(), CommandRefusal> {
         if flag.effect == FlagEffect::Format {
             // A signature is checked by a program.
             if value.contains("%G") {
-                return Err(Refusal::Form("the format checks signatures"));
+                return Err(CommandRefusal::Form("the format checks signatures"));
             }
             self.format = Some(value.to_owned());
         }
@@ -246,12 +251,14 @@ impl Reading {
         self.effects.contains(&effect)
     }
 
-    fn output(&self, command: GitCommand, words: &[Word]) -> Result<GitOutput, Refusal> {
+    fn output(&self, command: GitCommand, words: &[Word]) -> Result<GitOutput, CommandRefusal> {
         let has_content =
             command == GitCommand::Show && self.operands.iter().any(|at| names_content(&words[*at].text));
         // The commits beside it would print patches, which have to be looked through for blocked files.
         if has_content && !self.operands.iter().all(|at| names_content(&words[*at].text)) {
-            return Err(Refusal::Form("commits and contents of files in one command"));
+            return Err(CommandRefusal::Form(
+                "commits and contents of files in one command",
+            ));
         }
         if command == GitCommand::Status || command == GitCommand::Blame {
             return Ok(if self.has(FlagEffect::Machine) || self.has(FlagEffect::Nul) {
@@ -266,10 +273,12 @@ impl Reading {
                 .any(|effect| self.has(*effect));
         let has_patch = self.has(FlagEffect::Patch) || is_default_patch;
         if has_patch && self.has(FlagEffect::NoPatch) {
-            return Err(Refusal::Form("patches are both asked for and switched off"));
+            return Err(CommandRefusal::Form(
+                "patches are both asked for and switched off",
+            ));
         }
         if has_patch && (self.has(FlagEffect::Nul) || self.has(FlagEffect::Graph)) {
-            return Err(Refusal::Form("patches in a form for programs"));
+            return Err(CommandRefusal::Form("patches in a form for programs"));
         }
         let has_body = |format: &str| {
             let is_named = ["", "oneline", "short", "medium", "full", "fuller", "raw"].contains(&format);
@@ -300,9 +309,9 @@ fn names_content(operand: &str) -> bool {
     operand.contains(':') && !operand.starts_with(":/")
 }
 
-fn check_operand(operand: &str) -> Result<(), Refusal> {
+fn check_operand(operand: &str) -> Result<(), CommandRefusal> {
     if operand == "-" || (operand.contains("^{/") && operand.contains(':')) {
-        return Err(Refusal::Form("an operand is not answered"));
+        return Err(CommandRefusal::Form("an operand is not answered"));
     }
     match operand.split_once(':') {
         Some((revision, path)) if !operand.starts_with(":/") => {
@@ -314,14 +323,14 @@ fn check_operand(operand: &str) -> Result<(), Refusal> {
 
 /// Refuses a path that the access rules block: the program itself is asked for it, under the client's own
 /// rules.
-fn check_path(path: &str) -> Result<(), Refusal> {
+fn check_path(path: &str) -> Result<(), CommandRefusal> {
     let is_excluded = [":!", ":^", ":(exclude"]
         .iter()
         .any(|start| path.starts_with(start));
     if is_excluded || !is_blocked(path) {
         Ok(())
     } else {
-        Err(Refusal::Form(
+        Err(CommandRefusal::Form(
             "it names a file whose content docent does not show",
         ))
     }

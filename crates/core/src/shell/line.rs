@@ -1,25 +1,26 @@
 //! A line of shell commands: which of them docent can answer, and how the line then reads.
 //!
-//! The line is parsed with tree-sitter's grammar of bash. Only commands at its top are considered: in lists of
+//! The line is parsed with tree-sitter's grammar of bash. Only commands at its top are considered: in lists
+//! of
 //! `&&`, `||`, `;` and line breaks, alone or at the left of a pipeline whose other commands are filters that
 //! `docent sh` applies itself. Words keep their quotes, and globs are left to the shell.
 //!
 //! Left out: commands in loops, conditions, functions, subshells and substitutions, which are never replaced.
 //!
-//! Invariant: a line whose meaning could be changed by an alias, a function or a variable of its own is left as
-//! it is, and so is a line that the grammar does not understand.
+//! Invariant: a line whose meaning could be changed by an alias, a function or a variable of its own is left
+//! as it is, and so is a line that the grammar does not understand.
 
 use tree_sitter::{Node, Parser, TreeCursor};
 
 use super::raw_word::read_word;
-use super::{OutputFilter, Refusal, Request, Word, understand};
+use super::{CommandRefusal, OutputFilter, Request, Word, understand};
 
 /// A line with the commands that docent can answer.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct ShellLine {
+pub struct CommandLine {
     pub commands: Vec<AnswerableCommand>,
     /// Searches, lists and questions to git that are left alone: the program and the reason.
-    pub left_alone: Vec<(String, Refusal)>,
+    pub left_alone: Vec<(String, CommandRefusal)>,
     /// Every command of the line is answerable or changes the directory.
     pub is_only_answerable: bool,
 }
@@ -67,7 +68,7 @@ const CHANGING_VARIABLES: &[&str] = &[
     "IFS",
 ];
 
-impl ShellLine {
+impl CommandLine {
     /// Reads a line. `None` if it is left as it is, whatever its commands are.
     pub fn read(line: &str) -> Option<Self> {
         // Most lines have nothing to answer, and need no parser.
@@ -81,7 +82,7 @@ impl ShellLine {
         if root.has_error() || changes_meaning(line, &mut root.walk()) {
             return None;
         }
-        let mut reader = LineReader {
+        let mut reader = CommandReader {
             line,
             found: Self {
                 is_only_answerable: true,
@@ -100,7 +101,8 @@ impl ShellLine {
         Some(reader.found)
     }
 
-    /// The line with `program sh` before the commands for which `is_accepted` is true. `None` if there are none.
+    /// The line with `program sh` before the commands for which `is_accepted` is true. `None` if there are
+    /// none.
     pub fn rewrite(
         &self,
         line: &str,
@@ -145,9 +147,9 @@ fn changes_meaning(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
 }
 
 /// Reads the statements of a line in order.
-struct LineReader<'a> {
+struct CommandReader<'a> {
     line: &'a str,
-    found: ShellLine,
+    found: CommandLine,
     /// The directories that were changed to. `None` once it is not known which directory is current.
     directories: Option<Vec<Word>>,
 }
@@ -161,7 +163,7 @@ struct PlainCommand {
     merges_errors: bool,
 }
 
-impl LineReader<'_> {
+impl CommandReader<'_> {
     fn read_statement(&mut self, node: Node<'_>) {
         match node.kind() {
             ";" | "\n" | "&&" | "||" | "comment" | ";;" => {}
@@ -233,9 +235,9 @@ impl LineReader<'_> {
         program: &str,
         filters: &[Node<'_>],
         whole: Node<'_>,
-    ) -> Result<AnswerableCommand, Refusal> {
+    ) -> Result<AnswerableCommand, CommandRefusal> {
         let Some(directories) = self.directories.clone() else {
-            return Err(Refusal::Form("the directory is not known"));
+            return Err(CommandRefusal::Form("the directory is not known"));
         };
         let request = understand(&command.words)?;
         let mut options = String::new();
@@ -246,7 +248,9 @@ impl LineReader<'_> {
         for filter in filters {
             let words = self.read_filter(*filter)?;
             let texts: Option<Vec<String>> = words.iter().map(|word| super::quote_word(&word.text)).collect();
-            let text = texts.ok_or(Refusal::Form("a filter has a quote"))?.join(" ");
+            let text = texts
+                .ok_or(CommandRefusal::Form("a filter has a quote"))?
+                .join(" ");
             if text.contains('\'') {
                 options += &format!("--then \"{}\" ", escape_double_quoted(&text)?);
             } else {
@@ -267,19 +271,21 @@ impl LineReader<'_> {
     }
 
     /// The words of a filter, which may have no redirect.
-    fn read_filter(&self, node: Node<'_>) -> Result<Vec<Word>, Refusal> {
+    fn read_filter(&self, node: Node<'_>) -> Result<Vec<Word>, CommandRefusal> {
         if node.kind() != "command" {
-            return Err(Refusal::Form("the output goes to something that is not answered"));
+            return Err(CommandRefusal::Form(
+                "the output goes to something that is not answered",
+            ));
         }
         let command = self.read_command(node)?;
         if command.end != node.end_byte() || command.merges_errors {
-            return Err(Refusal::Form("a filter has a redirect"));
+            return Err(CommandRefusal::Form("a filter has a redirect"));
         }
         Ok(command.words)
     }
 
     /// A command of literal words, with no redirects but those of messages.
-    fn read_command(&self, node: Node<'_>) -> Result<PlainCommand, Refusal> {
+    fn read_command(&self, node: Node<'_>) -> Result<PlainCommand, CommandRefusal> {
         let mut redirects = Vec::new();
         let mut command = node;
         if node.kind() == "redirected_statement" {
@@ -288,23 +294,24 @@ impl LineReader<'_> {
                 match child.kind() {
                     "command" => command = child,
                     "file_redirect" => redirects.push(child),
-                    _ => return Err(Refusal::Form("a redirect is not answered")),
+                    _ => return Err(CommandRefusal::Form("a redirect is not answered")),
                 }
             }
         }
         if command.kind() != "command" {
-            return Err(Refusal::Form("it is no simple command"));
+            return Err(CommandRefusal::Form("it is no simple command"));
         }
         let mut words = Vec::new();
         let mut cursor = command.walk();
         for child in command.children(&mut cursor) {
             match child.kind() {
-                "variable_assignment" => return Err(Refusal::Form("a variable is set for it")),
+                "variable_assignment" => return Err(CommandRefusal::Form("a variable is set for it")),
                 "file_redirect" => redirects.push(child),
                 "herestring_redirect" | "heredoc_redirect" => {
-                    return Err(Refusal::Form("a redirect is not answered"));
+                    return Err(CommandRefusal::Form("a redirect is not answered"));
                 }
-                _ => words.push(read_word(self.text(child)).ok_or(Refusal::Form("a word is not literal"))?),
+                _ => words
+                    .push(read_word(self.text(child)).ok_or(CommandRefusal::Form("a word is not literal"))?),
             }
         }
         let mut merges_errors = false;
@@ -312,7 +319,7 @@ impl LineReader<'_> {
             match self.text(redirect).replace(' ', "").as_str() {
                 "2>/dev/null" => {}
                 "2>&1" => merges_errors = true,
-                _ => return Err(Refusal::Form("the output is redirected")),
+                _ => return Err(CommandRefusal::Form("the output is redirected")),
             }
         }
         Ok(PlainCommand {
@@ -348,9 +355,11 @@ impl LineReader<'_> {
 }
 
 /// A text between double quotes. Characters that act there are refused.
-fn escape_double_quoted(text: &str) -> Result<&str, Refusal> {
+fn escape_double_quoted(text: &str) -> Result<&str, CommandRefusal> {
     if text.contains(['"', '$', '`', '\\', '!']) {
-        return Err(Refusal::Form("a filter has a character that a shell acts on"));
+        return Err(CommandRefusal::Form(
+            "a filter has a character that a shell acts on",
+        ));
     }
     Ok(text)
 }

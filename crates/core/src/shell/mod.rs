@@ -1,8 +1,8 @@
 //! Shell commands that docent can answer: `grep`, `rg`, `find`, `git log` and their kin, as values.
 //!
 //! A command is understood down to its last flag and operand, or refused: [`understand`] serves both
-//! `docent rewrite`, which decides by it, and `docent sh`, which runs what it returns. No command is run and no
-//! path is looked up here.
+//! `docent rewrite`, which decides by it, and `docent sh`, which runs what it returns. No command is run and
+//! no path is looked up here.
 //!
 //! Invariant: a flag that is not known refuses the command; none is ever skipped.
 
@@ -21,8 +21,8 @@ pub use words::{quote_word, split_words};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     pub text: String,
-    /// The shell replaces the word by others before the command sees it: it has an unquoted glob or `~`. Such a
-    /// word can be an operand, but never a flag or a pattern.
+    /// The shell replaces the word by others before the command sees it: it has an unquoted glob or `~`. Such
+    /// a word can be an operand, but never a flag or a pattern.
     pub expands: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// `grep`, `egrep`, `fgrep`, `rg`, `git grep`, `ag`.
-    Search(search::SearchRequest),
+    Search(search::LineSearchRequest),
     /// `find`, `fd`, `rg --files`, `ls -R`, `tree`.
     Find(find::FindRequest),
     /// `git log`, `git show`, `git diff`, `git blame`, `git status`.
@@ -39,7 +39,7 @@ pub enum Request {
 
 /// Why a command is left to the program itself. `docent gain` counts these.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum CommandRefusal {
     #[error("docent does not know the program")]
     Program,
     #[error("the flag {0} is not answered")]
@@ -72,9 +72,9 @@ impl Word {
 }
 
 /// Reads a command, its program first. `git grep` and the other commands of git are two words.
-pub fn understand(words: &[Word]) -> Result<Request, Refusal> {
+pub fn understand(words: &[Word]) -> Result<Request, CommandRefusal> {
     let [program, arguments @ ..] = words else {
-        return Err(Refusal::Program);
+        return Err(CommandRefusal::Program);
     };
     match program.text.as_str() {
         "rg" if arguments
@@ -95,6 +95,6 @@ pub fn understand(words: &[Word]) -> Result<Request, Refusal> {
             }
             _ => git::understand(arguments).map(Request::Git),
         },
-        _ => Err(Refusal::Program),
+        _ => Err(CommandRefusal::Program),
     }
 }

@@ -1,10 +1,10 @@
 //! Words with quotes, as a POSIX shell splits them: the filters that `docent rewrite` hands to `docent sh`.
 
-use super::{Refusal, Word};
+use super::{CommandRefusal, Word};
 
 /// Splits a text at blanks outside of quotes, and removes the quotes. Nothing is expanded: an unquoted
 /// character that a shell would act on is refused.
-pub fn split_words(text: &str) -> Result<Vec<Word>, Refusal> {
+pub fn split_words(text: &str) -> Result<Vec<Word>, CommandRefusal> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = text.chars();
@@ -17,12 +17,14 @@ pub fn split_words(text: &str) -> Result<Vec<Word>, Refusal> {
                     match chars.next() {
                         Some('\'') => break,
                         Some(other) => word.push(other),
-                        None => return Err(Refusal::Form("a quote is not closed")),
+                        None => return Err(CommandRefusal::Form("a quote is not closed")),
                     }
                 }
             }
             '\\' | '"' | '$' | '`' | '|' | '&' | ';' | '<' | '>' | '(' | ')' | '\n' => {
-                return Err(Refusal::Form("a filter has a character that a shell acts on"));
+                return Err(CommandRefusal::Form(
+                    "a filter has a character that a shell acts on",
+                ));
             }
             other => word.get_or_insert_default().push(other),
         }
@@ -31,8 +33,8 @@ pub fn split_words(text: &str) -> Result<Vec<Word>, Refusal> {
     Ok(words)
 }
 
-/// A word in single quotes where it needs them, so that [`split_words`] and a shell read it back. `None` for a
-/// word that has a single quote itself.
+/// A word in single quotes where it needs them, so that [`split_words`] and a shell read it back. `None` for
+/// a word that has a single quote itself.
 pub fn quote_word(text: &str) -> Option<String> {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./,:+=%@^".contains(char);
     if !text.is_empty() && text.chars().all(is_plain) {

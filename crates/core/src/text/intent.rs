@@ -1,5 +1,5 @@
-//! What kind of result a query asks for: tests, prose, examples, or a type instead of a function. Most queries
-//! ask for none of them.
+//! What kind of result a query asks for: tests, prose, examples, or a type instead of a function. Most
+//! queries ask for none of them.
 //!
 //! A word alone is no wish: an issue about a test runner is about code, and "configuration" is a topic of
 //! code more often than a file. So only a phrase that asks for them counts, or the word in a query of few

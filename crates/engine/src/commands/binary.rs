@@ -1,7 +1,8 @@
 //! Binary files, as `grep` and `rg` treat them.
 //!
-//! GNU grep takes a file with a NUL byte, and in a UTF-8 locale a matching line that is not UTF-8, for binary,
-//! and says only that it matches. ripgrep leaves out such files unless they were named, and decodes UTF-16.
+//! GNU grep takes a file with a NUL byte, and in a UTF-8 locale a matching line that is not UTF-8, for
+//! binary, and says only that it matches. ripgrep leaves out such files unless they were named, and decodes
+//! UTF-16.
 
 use docent_core::shell::search::{BinaryFiles, SearchOutput, SearchProgram};
 
@@ -10,7 +11,8 @@ use super::lines::SearchedFile;
 use super::search::{GREP_BUFFER_BYTES, LineSearch};
 
 impl LineSearch<'_> {
-    /// The text of a file that is encoded otherwise. ripgrep decodes UTF-16 by its mark, and drops that of UTF-8.
+    /// The text of a file that is encoded otherwise. ripgrep decodes UTF-16 by its mark, and drops that of
+    /// UTF-8.
     pub(super) fn decode(&self, content: &[u8]) -> Option<Vec<u8>> {
         if self.request.program != SearchProgram::Ripgrep {
             return None;

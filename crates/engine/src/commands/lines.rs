@@ -25,13 +25,13 @@ pub struct FoundLine {
     pub number: u64,
     /// Without its line end.
     pub text: Vec<u8>,
-    pub kind: LineKind,
+    pub kind: FoundLineKind,
     /// Lines are left out between this one and the one before, where context is printed.
     pub follows_gap: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineKind {
+pub enum FoundLineKind {
     Match,
     Context,
 }

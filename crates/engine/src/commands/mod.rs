@@ -1,8 +1,8 @@
 //! Shell commands answered from the files of the project, exactly as their programs would answer.
 //!
-//! The programs read every file that the user may read, so these readers do too; they only read. Which content
-//! an answer may show is decided here once, by [`ShownContent`]: not that of a file that the access rules block,
-//! or that a link leads to from outside. Such a file is searched and counted.
+//! The programs read every file that the user may read, so these readers do too; they only read. Which
+//! content an answer may show is decided here once, by [`ShownContent`]: not that of a file that the access
+//! rules block, or that a link leads to from outside. Such a file is searched and counted.
 //!
 //! Invariant: no program is run, and nothing is written.
 
@@ -83,7 +83,8 @@ pub enum CharacterSet {
 }
 
 impl CharacterSet {
-    /// The set of the locale that these variables choose, the first that is set: `LC_ALL`, `LC_CTYPE`, `LANG`.
+    /// The set of the locale that these variables choose, the first that is set: `LC_ALL`, `LC_CTYPE`,
+    /// `LANG`.
     /// `is_installed` tells whether the system has a locale: another one falls back to `C`.
     pub fn of_locale(variables: [Option<&OsStr>; 3], is_installed: impl Fn(&str) -> bool) -> Self {
         let name = variables.into_iter().flatten().find(|name| !name.is_empty());

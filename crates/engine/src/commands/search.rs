@@ -8,16 +8,16 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use docent_core::shell::Refusal;
+use docent_core::shell::CommandRefusal;
 use docent_core::shell::search::{
-    BinaryFiles, Characters, PatternRules, SearchOutput, SearchProgram, SearchRequest, translate,
+    BinaryFiles, Characters, LineSearchRequest, PatternRules, SearchOutput, SearchProgram, translate,
 };
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
 use rayon::prelude::*;
 
-use super::lines::{FoundLine, LineKind, SearchedFile, SearchedFiles};
+use super::lines::{FoundLine, FoundLineKind, SearchedFile, SearchedFiles};
 use super::walk::{ListedFile, Reason, SelectionError, WalkError, list_files};
 use super::{CharacterSet, ShownContent};
 
@@ -30,7 +30,7 @@ const MAX_FILE_BYTES: u64 = 1 << 30;
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] CommandRefusal),
     #[error("{0}")]
     Selection(#[from] SelectionError),
     #[error("the pattern is not answered: {0}")]
@@ -41,7 +41,7 @@ pub enum SearchError {
 
 /// A compiled search.
 pub struct LineSearch<'a> {
-    pub(super) request: &'a SearchRequest,
+    pub(super) request: &'a LineSearchRequest,
     matcher: RegexMatcher,
     pub(super) characters: CharacterSet,
     shown: &'a ShownContent,
@@ -49,7 +49,7 @@ pub struct LineSearch<'a> {
 
 impl<'a> LineSearch<'a> {
     pub fn new(
-        request: &'a SearchRequest,
+        request: &'a LineSearchRequest,
         characters: CharacterSet,
         shown: &'a ShownContent,
     ) -> Result<Self, SearchError> {
@@ -231,7 +231,7 @@ pub struct LineFilter {
 }
 
 /// Compiles the request of a filter.
-pub fn filter_for(request: &SearchRequest, characters: CharacterSet) -> Result<LineFilter, SearchError> {
+pub fn filter_for(request: &LineSearchRequest, characters: CharacterSet) -> Result<LineFilter, SearchError> {
     Ok(LineFilter {
         matcher: compile(request, characters)?,
         inverted: request.inverted,
@@ -251,7 +251,7 @@ enum FileFailure {
     TooLarge,
 }
 
-fn compile(request: &SearchRequest, characters: CharacterSet) -> Result<RegexMatcher, SearchError> {
+fn compile(request: &LineSearchRequest, characters: CharacterSet) -> Result<RegexMatcher, SearchError> {
     let set = match (characters, request.program) {
         (CharacterSet::Bytes, SearchProgram::Grep) => Characters::Bytes,
         _ => Characters::Unicode,
@@ -286,7 +286,7 @@ struct LineSink<'a> {
 }
 
 impl LineSink<'_> {
-    fn push(&mut self, number: u64, text: &[u8], kind: LineKind) {
+    fn push(&mut self, number: u64, text: &[u8], kind: FoundLineKind) {
         let has_context = self.search.request.context != (0, 0);
         self.file.lines.push(FoundLine {
             number,
@@ -301,7 +301,7 @@ impl LineSink<'_> {
         let mut at = 0;
         while let Ok(Some(found)) = self.search.matcher.find_at(line, at) {
             if !found.is_empty() {
-                self.push(number, &line[found.start()..found.end()], LineKind::Match);
+                self.push(number, &line[found.start()..found.end()], FoundLineKind::Match);
             }
             at = if found.is_empty() {
                 found.end() + 1
@@ -327,7 +327,7 @@ impl Sink for &mut LineSink<'_> {
         let number = found.line_number().unwrap_or_default();
         let line = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
         match request.output {
-            SearchOutput::Lines => self.push(number, line, LineKind::Match),
+            SearchOutput::Lines => self.push(number, line, FoundLineKind::Match),
             SearchOutput::Parts if !request.inverted => self.push_parts(number, line),
             _ => {}
         }
@@ -340,7 +340,11 @@ impl Sink for &mut LineSink<'_> {
 
     fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
         let line = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
-        self.push(found.line_number().unwrap_or_default(), line, LineKind::Context);
+        self.push(
+            found.line_number().unwrap_or_default(),
+            line,
+            FoundLineKind::Context,
+        );
         Ok(true)
     }
 

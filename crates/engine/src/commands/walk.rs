@@ -11,7 +11,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::absolute_lexically;
-use docent_core::shell::search::{FileSelectionRules, SearchProgram, SearchRequest};
+use docent_core::shell::search::{FileSelectionRules, LineSearchRequest, SearchProgram};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
@@ -29,7 +29,7 @@ pub(super) struct ListedFile {
 
 /// What a walk has listed.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
+pub(super) struct ListedFiles {
     pub(super) files: Vec<ListedFile>,
     pub(super) errors: Vec<WalkError>,
 }
@@ -55,8 +55,11 @@ pub(super) enum Reason {
 pub struct SelectionError(String);
 
 /// Lists the files of the request's operands.
-pub(super) fn list_files(request: &SearchRequest, directory: &Path) -> Result<Listing, SelectionError> {
-    let mut listing = Listing::default();
+pub(super) fn list_files(
+    request: &LineSearchRequest,
+    directory: &Path,
+) -> Result<ListedFiles, SelectionError> {
+    let mut listing = ListedFiles::default();
     match request.program {
         SearchProgram::Grep => {
             let rules = GrepRules::read(&request.selection)?;
@@ -142,7 +145,7 @@ fn compile_glob(glob: &str) -> Result<GlobMatcher, SelectionError> {
 struct GrepWalk<'a> {
     rules: GrepRules,
     recursive: bool,
-    listing: &'a mut Listing,
+    listing: &'a mut ListedFiles,
 }
 
 impl GrepWalk<'_> {
@@ -216,7 +219,7 @@ fn add_with_ignore_rules(
     rules: &FileSelectionRules,
     directory: &Path,
     operand: &str,
-    listing: &mut Listing,
+    listing: &mut ListedFiles,
 ) -> Result<(), SelectionError> {
     let refuse = |error: ignore::Error| SelectionError(error.to_string());
     // Globs are compared with paths from the directory, which `.` in between would not begin with.

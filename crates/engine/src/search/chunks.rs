@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use docent_core::chunk::ChunkKind;
 use docent_core::rank::fusion::{compare_chunks, compare_scores};
 use docent_core::rank::signals::score_by_commits;
-use docent_core::rank::{RankInput, score_chunks, spread_files};
+use docent_core::rank::{RankInput, Weights, score_chunks, spread_files};
 use docent_core::report::{Phrase, ResolvedPlace};
 use docent_core::text::tokens::ParsedQuery;
 
@@ -98,26 +98,16 @@ pub(super) fn find(
         .iter()
         .map(|(project, hit)| signals.to_input(*project, hit))
         .collect();
-    let weights = match reading.report {
-        Some(_) => request.weights.for_report(),
-        None => *request.weights,
-    };
+    let weights = weights_for(reading, request);
     let scores = score_chunks(query, &inputs, &weights);
     let best = best_files(&inputs, &scores);
     let relevance = spread_files(&inputs, scores, &weights);
     drop(inputs);
 
-    let mut files: Vec<BestFile> = Vec::new();
-    for (at, project) in projects.iter().enumerate() {
-        let of_project = best.iter().filter(|((of, _), _)| *of == at);
-        let mut found = read_files(project.index, &questions[at], of_project)?;
-        let chunks = found.iter_mut().flat_map(|file| &mut file.found.chunks);
-        let of_chunks = chunks.map(|one| &mut one.hit);
-        rerank_skipped = reranker.rerank(project.index, of_chunks).or(rerank_skipped);
-        for file in &mut found {
-            select_nested_in_file(&mut file.found, query, &kinds);
-        }
-        files.append(&mut found);
+    let (mut files, skipped) = read_best_files(projects, &questions, &best, &reranker)?;
+    rerank_skipped = skipped.or(rerank_skipped);
+    for file in &mut files {
+        select_nested_in_file(&mut file.found, query, &kinds);
     }
     let ranked: HashSet<FileKey> = files.iter().map(|file| file.key.clone()).collect();
     let rest = hits
@@ -137,6 +127,33 @@ pub(super) fn find(
         rerank_skipped,
         corrections: signals.corrections(),
     })
+}
+
+fn weights_for(reading: &QueryReading, request: &SearchRequest<'_>) -> Weights {
+    match reading.report {
+        Some(_) => request.weights.for_report(),
+        None => *request.weights,
+    }
+}
+
+/// All chunks of the best files, with the similarity of an embedding server if there is one.
+fn read_best_files(
+    projects: &[ProjectContext<'_>],
+    questions: &[ChunkQuery<'_>],
+    best: &[(FileKey, f32)],
+    reranker: &Reranker<'_>,
+) -> Result<(Vec<BestFile>, Option<RerankSkipped>), StoreError> {
+    let mut files: Vec<BestFile> = Vec::new();
+    let mut rerank_skipped = None;
+    for (at, project) in projects.iter().enumerate() {
+        let of_project = best.iter().filter(|((of, _), _)| *of == at);
+        let mut found = read_files(project.index, &questions[at], of_project)?;
+        let chunks = found.iter_mut().flat_map(|file| &mut file.found.chunks);
+        let of_chunks = chunks.map(|one| &mut one.hit);
+        rerank_skipped = reranker.rerank(project.index, of_chunks).or(rerank_skipped);
+        files.append(&mut found);
+    }
+    Ok((files, rerank_skipped))
 }
 
 /// The chunks that words find best, and those that define a name of the query.

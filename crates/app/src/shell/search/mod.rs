@@ -10,14 +10,14 @@ mod nearby;
 mod plain;
 mod render;
 
-use docent_core::shell::search::{SearchOutput, SearchRequest};
+use docent_core::shell::search::{LineSearchRequest, SearchOutput};
 use docent_engine::commands::search::{LineSearch, SearchError};
 
 use super::{ShellAnswer, ShellContext};
 use plain::PlainOutput;
 
 /// Runs the request and writes its answer.
-pub(crate) fn answer(request: &SearchRequest, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
+pub(crate) fn answer(request: &LineSearchRequest, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
     let project = &context.project;
     let search = match LineSearch::new(request, context.characters, &project.shown) {
         Ok(search) => search,

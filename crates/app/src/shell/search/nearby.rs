@@ -1,19 +1,20 @@
-//! What comes near a search that found nothing: the same word in another case, or in files that were left out.
+//! What comes near a search that found nothing: the same word in another case, or in files that were left
+//! out.
 //!
 //! Invariant: one line at most, and only about lines that docent may show.
 
-use docent_core::shell::search::{PatternCase, SearchOutput, SearchProgram, SearchRequest};
+use docent_core::shell::search::{LineSearchRequest, PatternCase, SearchOutput, SearchProgram};
 use docent_engine::commands::lines::SearchedFiles;
 use docent_engine::commands::search::LineSearch;
 
 use crate::shell::ShellContext;
 
 /// A line about the nearest matches. Empty if nothing comes near.
-pub(super) fn explain(request: &SearchRequest, context: &ShellContext) -> String {
+pub(super) fn explain(request: &LineSearchRequest, context: &ShellContext) -> String {
     if request.inverted {
         return String::new();
     }
-    let folded = (request.case == PatternCase::Sensitive).then(|| SearchRequest {
+    let folded = (request.case == PatternCase::Sensitive).then(|| LineSearchRequest {
         case: PatternCase::Insensitive,
         ..request.clone()
     });
@@ -34,8 +35,8 @@ pub(super) fn explain(request: &SearchRequest, context: &ShellContext) -> String
 }
 
 /// The first match of a wider search, and how many there are.
-fn first_place(request: &SearchRequest, context: &ShellContext) -> Option<String> {
-    let request = SearchRequest {
+fn first_place(request: &LineSearchRequest, context: &ShellContext) -> Option<String> {
+    let request = LineSearchRequest {
         output: SearchOutput::Lines,
         context: (0, 0),
         hides_errors: true,

@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use docent_core::shell::OutputFilter;
-use docent_core::shell::search::{SearchOutput, SearchRequest};
-use docent_engine::commands::lines::{FoundLine, LineKind, SearchedFile, SearchedFiles};
+use docent_core::shell::search::{LineSearchRequest, SearchOutput};
+use docent_engine::commands::lines::{FoundLine, FoundLineKind, SearchedFile, SearchedFiles};
 use docent_engine::commands::search::SearchError;
 
 use crate::shell::filters::{FilteredLines, filter_lines};
@@ -15,14 +15,14 @@ use docent_engine::commands::CharacterSet;
 
 /// What a program prints.
 pub(super) struct PlainOutput<'a> {
-    pub(super) request: &'a SearchRequest,
+    pub(super) request: &'a LineSearchRequest,
     pub(super) files: &'a [SearchedFile],
-    pub(super) entries: Vec<Entry<'a>>,
+    pub(super) entries: Vec<PrintedLine<'a>>,
     text: Vec<u8>,
 }
 
 /// A printed line.
-pub(super) struct Entry<'a> {
+pub(super) struct PrintedLine<'a> {
     /// Where its text begins and ends.
     start: usize,
     end: usize,
@@ -35,7 +35,7 @@ pub(super) struct Entry<'a> {
 impl<'a> PlainOutput<'a> {
     /// Prints what was found. `errors` are the messages that go where the lines go.
     pub(super) fn print(
-        request: &'a SearchRequest,
+        request: &'a LineSearchRequest,
         found: &'a SearchedFiles,
         errors: &[String],
         directory: &Path,
@@ -83,8 +83,8 @@ impl<'a> PlainOutput<'a> {
                 self.push(None, None, &[b"--"]);
             }
             let mark: &[u8] = match line.kind {
-                LineKind::Match => b":",
-                LineKind::Context => b"-",
+                FoundLineKind::Match => b":",
+                FoundLineKind::Context => b"-",
             };
             let number = line.number.to_string();
             let mut parts: Vec<&[u8]> = Vec::new();
@@ -110,7 +110,7 @@ impl<'a> PlainOutput<'a> {
         let start = self.text.len();
         self.text.extend(parts.iter().copied().flatten());
         let end = self.text.len();
-        self.entries.push(Entry {
+        self.entries.push(PrintedLine {
             start,
             end,
             file,

@@ -1,7 +1,7 @@
 //! The lines of a search, shortened: each file once, its matches below the definitions around them.
 //!
-//! Few lines are printed as the program prints them. Below them, or in their place, the functions that they are
-//! in are shown whole if they are few and short, because a reader asks for them next.
+//! Few lines are printed as the program prints them. Below them, or in their place, the functions that they
+//! are in are shown whole if they are few and short, because a reader asks for them next.
 //!
 //! Invariant: from 300 characters on, the matches take no more room than the program's own lines.
 
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::role::FileRole;
-use docent_core::shell::search::SearchRequest;
+use docent_core::shell::search::LineSearchRequest;
 use docent_core::text::reveal::reveal_part;
-use docent_engine::commands::lines::{LineKind, SearchedFile};
+use docent_engine::commands::lines::{FoundLineKind, SearchedFile};
 use docent_engine::commands::search::LineSearch;
 
 use super::counts::{count_rest, list_counts};
@@ -52,7 +52,8 @@ pub(super) fn without_hidden(output: &PlainOutput<'_>, selected: &[usize]) -> Ve
         .collect()
 }
 
-/// Output for machines: all entries as the program prints them, and the number of those that may not be shown.
+/// Output for machines: all entries as the program prints them, and the number of those that may not be
+/// shown.
 pub(super) fn render_exact(output: &PlainOutput<'_>, selected: &[usize]) -> Vec<u8> {
     let (shown, hidden): (Vec<usize>, Vec<usize>) =
         selected.iter().copied().partition(|at| is_shown(output, *at));
@@ -226,7 +227,7 @@ fn read_files<'a>(
             let file = &output.files[*file];
             let lines = entries.iter().filter_map(|at| output.entries[*at].line);
             let matches: Vec<GrepMatch> = lines
-                .filter(|line| line.kind == LineKind::Match)
+                .filter(|line| line.kind == FoundLineKind::Match)
                 .map(|line| GrepMatch {
                     line: usize::try_from(line.number).unwrap_or(usize::MAX),
                     text: cut_around(&line.text, search),
@@ -266,7 +267,7 @@ fn is_in_test(file: &GrepFile<'_>, line: usize) -> bool {
 }
 
 /// Where the searched name is defined, if the pattern is a name and its definition is among the matches.
-fn name_definitions(request: &SearchRequest, files: &[GrepFile<'_>]) -> String {
+fn name_definitions(request: &LineSearchRequest, files: &[GrepFile<'_>]) -> String {
     let [pattern] = request.patterns.as_slice() else {
         return String::new();
     };

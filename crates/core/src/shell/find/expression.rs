@@ -7,7 +7,7 @@
 
 use super::name_pattern::FnmatchPattern;
 use super::path_regex::{PathRegex, RegexDialect};
-use crate::shell::{Refusal, Word};
+use crate::shell::{CommandRefusal, Word};
 
 /// A command of `find`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl CountTest {
 }
 
 impl FindCommand {
-    pub fn understand(arguments: &[Word]) -> Result<Self, Refusal> {
+    pub fn understand(arguments: &[Word]) -> Result<Self, CommandRefusal> {
         let arguments = match arguments {
             [first, rest @ ..] if first.text == "-P" => rest,
             all => all,
@@ -142,7 +142,7 @@ impl FindCommand {
             .count();
         let (starts, words) = arguments.split_at(operands);
         if words.iter().any(|word| word.expands) {
-            return Err(Refusal::Form("a pattern is expanded by the shell"));
+            return Err(CommandRefusal::Form("a pattern is expanded by the shell"));
         }
         let mut starts: Vec<String> = starts.iter().map(|word| word.text.clone()).collect();
         if starts.is_empty() {
@@ -197,7 +197,7 @@ impl FindExpression {
 }
 
 /// What `find` itself would report as a mistake.
-const MALFORMED: Refusal = Refusal::Form("the expression of find is not complete");
+const MALFORMED: CommandRefusal = CommandRefusal::Form("the expression of find is not complete");
 
 /// Whether a word ends the list of starting points.
 fn begins_expression(word: &str) -> bool {
@@ -222,13 +222,13 @@ impl<'a> Parser<'a> {
         self.words.get(self.at).map(|word| word.text.as_str())
     }
 
-    fn next(&mut self) -> Result<&'a str, Refusal> {
+    fn next(&mut self) -> Result<&'a str, CommandRefusal> {
         let word = self.peek().ok_or(MALFORMED)?;
         self.at += 1;
         Ok(word)
     }
 
-    fn parse_or(&mut self) -> Result<FindExpression, Refusal> {
+    fn parse_or(&mut self) -> Result<FindExpression, CommandRefusal> {
         let mut parts = vec![self.parse_and()?];
         while let Some("-o" | "-or") = self.peek() {
             self.at += 1;
@@ -237,7 +237,7 @@ impl<'a> Parser<'a> {
         Ok(single_or(parts, FindExpression::Or))
     }
 
-    fn parse_and(&mut self) -> Result<FindExpression, Refusal> {
+    fn parse_and(&mut self) -> Result<FindExpression, CommandRefusal> {
         let mut parts = vec![self.parse_not()?];
         loop {
             match self.peek() {
@@ -249,7 +249,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn parse_not(&mut self) -> Result<FindExpression, Refusal> {
+    fn parse_not(&mut self) -> Result<FindExpression, CommandRefusal> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
             return Err(MALFORMED);
@@ -269,7 +269,7 @@ impl<'a> Parser<'a> {
         Ok(expression)
     }
 
-    fn parse_primary(&mut self, word: &str) -> Result<FindExpression, Refusal> {
+    fn parse_primary(&mut self, word: &str) -> Result<FindExpression, CommandRefusal> {
         let test = match word {
             "-name" => FindTest::Name(FnmatchPattern::parse(self.next()?, false)?),
             "-iname" => FindTest::Name(FnmatchPattern::parse(self.next()?, true)?),
@@ -303,7 +303,7 @@ impl<'a> Parser<'a> {
                 self.dialect = RegexDialect::parse(self.next()?)?;
                 FindTest::True
             }
-            flag => return Err(Refusal::Flag(flag.to_owned())),
+            flag => return Err(CommandRefusal::Flag(flag.to_owned())),
         };
         Ok(FindExpression::Test(test))
     }
@@ -313,14 +313,15 @@ impl<'a> Parser<'a> {
         FindExpression::Action(action)
     }
 
-    fn parse_depth(&mut self) -> Result<usize, Refusal> {
+    fn parse_depth(&mut self) -> Result<usize, CommandRefusal> {
         let text = self.next()?;
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| text.parse().ok()).flatten().ok_or(MALFORMED)
     }
 
-    fn parse_age(&mut self, unit: AgeUnit) -> Result<FindTest, Refusal> {
-        let count = CountTest::parse(self.next()?).ok_or(Refusal::Form("an age of find is not whole"))?;
+    fn parse_age(&mut self, unit: AgeUnit) -> Result<FindTest, CommandRefusal> {
+        let count =
+            CountTest::parse(self.next()?).ok_or(CommandRefusal::Form("an age of find is not whole"))?;
         Ok(FindTest::Age { unit, count })
     }
 }
@@ -338,18 +339,18 @@ fn single_or(
     }
 }
 
-fn parse_kinds(text: &str) -> Result<Vec<EntryKind>, Refusal> {
+fn parse_kinds(text: &str) -> Result<Vec<EntryKind>, CommandRefusal> {
     let kinds = text.split(',').map(|letter| match letter {
         "f" => Ok(EntryKind::File),
         "d" => Ok(EntryKind::Directory),
         "l" => Ok(EntryKind::Link),
-        _ => Err(Refusal::Flag(format!("-type {text}"))),
+        _ => Err(CommandRefusal::Flag(format!("-type {text}"))),
     });
     kinds.collect()
 }
 
-fn parse_size(text: &str) -> Result<FindTest, Refusal> {
-    let refuse = || Refusal::Flag(format!("-size {text}"));
+fn parse_size(text: &str) -> Result<FindTest, CommandRefusal> {
+    let refuse = || CommandRefusal::Flag(format!("-size {text}"));
     let (number, unit) = match text.as_bytes().last().ok_or_else(refuse)? {
         b'0'..=b'9' => (text, 512),
         b'b' => (&text[..text.len() - 1], 512),
@@ -365,8 +366,8 @@ fn parse_size(text: &str) -> Result<FindTest, Refusal> {
 }
 
 /// Reads a format of `-printf`. `%h` is left out: at a starting point it follows rules of its own.
-fn parse_format(text: &str) -> Result<Vec<FormatPart>, Refusal> {
-    let refuse = || Refusal::Flag(format!("-printf {text}"));
+fn parse_format(text: &str) -> Result<Vec<FormatPart>, CommandRefusal> {
+    let refuse = || CommandRefusal::Flag(format!("-printf {text}"));
     let mut parts = Vec::new();
     let mut chars = text.chars();
     while let Some(char) = chars.next() {

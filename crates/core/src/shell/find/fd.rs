@@ -9,7 +9,7 @@ use globset::GlobBuilder;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{CommandPart, EntryKind, IgnoreFlags, MISSING_VALUE, OptionReader, refuse_option};
-use crate::shell::{Refusal, Word};
+use crate::shell::{CommandRefusal, Word};
 
 /// A command of `fd`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ enum CaseFlag {
 }
 
 impl FdCommand {
-    pub(super) fn understand(words: &[Word]) -> Result<Self, Refusal> {
+    pub(super) fn understand(words: &[Word]) -> Result<Self, CommandRefusal> {
         let mut command = Self::default();
         let mut case = CaseFlag::Smart;
         let mut operands: Vec<&Word> = Vec::new();
@@ -113,23 +113,23 @@ impl FdCommand {
         Ok(command)
     }
 
-    fn take_operands(&mut self, operands: &[&Word]) -> Result<(), Refusal> {
+    fn take_operands(&mut self, operands: &[&Word]) -> Result<(), CommandRefusal> {
         let [pattern, paths @ ..] = operands else {
             return Ok(());
         };
         if pattern.expands {
-            return Err(Refusal::Form("a pattern is expanded by the shell"));
+            return Err(CommandRefusal::Form("a pattern is expanded by the shell"));
         }
         // fd takes such a pattern for a path by mistake, and says so.
         if self.pattern.form != FdForm::Glob && pattern.text.contains('/') {
-            return Err(Refusal::Pattern(pattern.text.clone()));
+            return Err(CommandRefusal::Pattern(pattern.text.clone()));
         }
         self.pattern.text.clone_from(&pattern.text);
         self.paths = paths.iter().map(|word| word.text.clone()).collect();
         Ok(())
     }
 
-    fn add_extension(&mut self, extension: &str) -> Result<(), Refusal> {
+    fn add_extension(&mut self, extension: &str) -> Result<(), CommandRefusal> {
         let extension = extension.trim_start_matches('.');
         if extension.is_empty() || !extension.is_ascii() {
             return Err(MISSING_VALUE);
@@ -138,13 +138,13 @@ impl FdCommand {
         Ok(())
     }
 
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self) -> Result<(), CommandRefusal> {
         let excludes_git = self
             .excluded
             .iter()
             .any(|glob| matches!(glob.as_str(), ".git" | ".git/"));
         if self.left_out.hidden && !self.left_out.no_ignore && !excludes_git {
-            return Err(Refusal::Form("fd -H enters .git in some versions"));
+            return Err(CommandRefusal::Form("fd -H enters .git in some versions"));
         }
         if self.min_depth.is_some() && self.max_depth.is_some_and(|max| Some(max) < self.min_depth) {
             return Err(MISSING_VALUE);
@@ -155,8 +155,8 @@ impl FdCommand {
 
 impl FdPattern {
     /// The expression for file names, as fd builds it.
-    pub fn compile(&self) -> Result<NameRegex, Refusal> {
-        let refuse = || Refusal::Pattern(self.text.clone());
+    pub fn compile(&self) -> Result<NameRegex, CommandRefusal> {
+        let refuse = || CommandRefusal::Pattern(self.text.clone());
         let expression = match self.form {
             _ if self.text.is_empty() => String::new(),
             FdForm::Regex => self.text.clone(),
@@ -174,8 +174,8 @@ impl FdPattern {
             .map_err(|_| refuse())
     }
 
-    fn decide_case(&mut self, flag: CaseFlag) -> Result<(), Refusal> {
-        let refuse = || Refusal::Pattern(self.text.clone());
+    fn decide_case(&mut self, flag: CaseFlag) -> Result<(), CommandRefusal> {
+        let refuse = || CommandRefusal::Pattern(self.text.clone());
         if !self.text.is_ascii() {
             return Err(refuse());
         }
@@ -210,11 +210,11 @@ fn has_letter_escape(text: &str) -> bool {
     false
 }
 
-fn parse_kind(text: &str) -> Result<EntryKind, Refusal> {
+fn parse_kind(text: &str) -> Result<EntryKind, CommandRefusal> {
     match text {
         "f" | "file" => Ok(EntryKind::File),
         "d" | "directory" => Ok(EntryKind::Directory),
         "l" | "symlink" => Ok(EntryKind::Link),
-        _ => Err(Refusal::Flag(format!("--type {text}"))),
+        _ => Err(CommandRefusal::Flag(format!("--type {text}"))),
     }
 }

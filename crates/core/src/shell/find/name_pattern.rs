@@ -6,7 +6,7 @@
 //!
 //! Invariant: where the answer depends on a locale that is not known, it is [`PatternMatch::Unclear`].
 
-use crate::shell::Refusal;
+use crate::shell::CommandRefusal;
 
 /// How a program reads bytes as characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +65,8 @@ enum Unit<'a> {
 
 impl FnmatchPattern {
     /// Reads a pattern. `ignores_case` is that of `-iname` and `-ipath`.
-    pub fn parse(text: &str, ignores_case: bool) -> Result<Self, Refusal> {
-        let refuse = || Refusal::Pattern(text.to_owned());
+    pub fn parse(text: &str, ignores_case: bool) -> Result<Self, CommandRefusal> {
+        let refuse = || CommandRefusal::Pattern(text.to_owned());
         if ignores_case && !text.is_ascii() {
             return Err(refuse());
         }

@@ -8,7 +8,7 @@
 use regex::{Regex, RegexBuilder};
 
 use super::name_pattern::{Charset, PatternMatch};
-use crate::shell::Refusal;
+use crate::shell::CommandRefusal;
 
 /// The value of `-regextype`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,18 +35,22 @@ impl PartialEq for PathRegex {
 impl Eq for PathRegex {}
 
 impl RegexDialect {
-    pub(super) fn parse(name: &str) -> Result<Self, Refusal> {
+    pub(super) fn parse(name: &str) -> Result<Self, CommandRefusal> {
         match name {
             "emacs" | "findutils-default" => Ok(Self::Emacs),
             "posix-extended" | "posix-egrep" | "egrep" => Ok(Self::Extended),
-            _ => Err(Refusal::Flag(format!("-regextype {name}"))),
+            _ => Err(CommandRefusal::Flag(format!("-regextype {name}"))),
         }
     }
 }
 
 impl PathRegex {
-    pub(super) fn parse(text: &str, dialect: RegexDialect, ignores_case: bool) -> Result<Self, Refusal> {
-        let refuse = || Refusal::Pattern(text.to_owned());
+    pub(super) fn parse(
+        text: &str,
+        dialect: RegexDialect,
+        ignores_case: bool,
+    ) -> Result<Self, CommandRefusal> {
+        let refuse = || CommandRefusal::Pattern(text.to_owned());
         let mut translated = String::new();
         // A repetition needs something before it: at the start of an alternative the dialects differ.
         let mut has_operand = false;

@@ -6,7 +6,7 @@
 //! Invariant: options that only shape matches are refused too, so that none is skipped by mistake.
 
 use super::{CommandPart, IgnoreFlags, OptionReader, refuse_option};
-use crate::shell::{Refusal, Word};
+use crate::shell::{CommandRefusal, Word};
 
 /// A command of `rg --files`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ const TYPES: [(&str, &[&str]); 10] = [
 ];
 
 impl RgFilesCommand {
-    pub(super) fn understand(words: &[Word]) -> Result<Self, Refusal> {
+    pub(super) fn understand(words: &[Word]) -> Result<Self, CommandRefusal> {
         let mut command = Self::default();
         let mut lists_files = false;
         let mut unrestricted = 0;
@@ -46,7 +46,7 @@ impl RgFilesCommand {
         while let Some(part) = reader.next()? {
             match part {
                 CommandPart::Operand(word) if word.text == "-" => {
-                    return Err(Refusal::Form("standard input is searched"));
+                    return Err(CommandRefusal::Form("standard input is searched"));
                 }
                 CommandPart::Operand(word) => command.paths.push(word.text.clone()),
                 CommandPart::Long("files", None) => lists_files = true,
@@ -69,16 +69,16 @@ impl RgFilesCommand {
             }
         }
         if !lists_files {
-            return Err(Refusal::Form("rg searches"));
+            return Err(CommandRefusal::Form("rg searches"));
         }
         command.left_out.no_ignore |= unrestricted >= 1;
         command.left_out.hidden |= unrestricted >= 2;
         Ok(command)
     }
 
-    fn add_type(&mut self, name: &str) -> Result<(), Refusal> {
+    fn add_type(&mut self, name: &str) -> Result<(), CommandRefusal> {
         let globs = TYPES.iter().find(|(own, _)| *own == name);
-        let (_, globs) = globs.ok_or_else(|| Refusal::Flag(format!("--type {name}")))?;
+        let (_, globs) = globs.ok_or_else(|| CommandRefusal::Flag(format!("--type {name}")))?;
         self.type_globs.extend_from_slice(globs);
         Ok(())
     }

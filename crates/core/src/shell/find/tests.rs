@@ -3,7 +3,7 @@
 use super::*;
 use crate::shell::{Request, understand};
 
-fn request(line: &str) -> Result<FindRequest, Refusal> {
+fn request(line: &str) -> Result<FindRequest, CommandRefusal> {
     let words: Vec<Word> =
         crate::shell::split_words(line).unwrap_or_else(|_| line.split(' ').map(Word::literal).collect());
     match understand(&words)? {

@@ -7,7 +7,7 @@
 //! and slashes the versions of tree differ.
 
 use super::{Charset, CommandPart, FnmatchPattern, OptionReader, PatternMatch, refuse_option};
-use crate::shell::{Refusal, Word};
+use crate::shell::{CommandRefusal, Word};
 
 /// A command of `tree`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub enum HiddenNames {
 }
 
 impl TreeCommand {
-    pub(super) fn understand(words: &[Word]) -> Result<Self, Refusal> {
+    pub(super) fn understand(words: &[Word]) -> Result<Self, CommandRefusal> {
         let mut command = Self::default();
         let mut reader = OptionReader::new(words);
         while let Some(part) = reader.next()? {
@@ -80,7 +80,7 @@ impl TreeCommand {
                 CommandPart::Short('L') => {
                     let depth = take_value(&mut reader)?.parse().unwrap_or(0);
                     if depth == 0 {
-                        return Err(Refusal::Form("tree takes no such level"));
+                        return Err(CommandRefusal::Form("tree takes no such level"));
                     }
                     command.max_depth = Some(depth);
                 }
@@ -101,21 +101,21 @@ impl TreeCommand {
 }
 
 /// The next word as a value: tree takes a value in a word of its own, whatever follows its letter.
-fn take_value<'a>(reader: &mut OptionReader<'a>) -> Result<&'a str, Refusal> {
+fn take_value<'a>(reader: &mut OptionReader<'a>) -> Result<&'a str, CommandRefusal> {
     if reader.group.is_empty() {
         reader.value(None)
     } else {
-        Err(Refusal::Form("an option of tree has letters behind it"))
+        Err(CommandRefusal::Form("an option of tree has letters behind it"))
     }
 }
 
 impl TreePattern {
-    fn parse(text: &str) -> Result<Self, Refusal> {
+    fn parse(text: &str) -> Result<Self, CommandRefusal> {
         let is_plain = |char: char| char.is_ascii_alphanumeric() || " _-.,+=@%~#*?|".contains(char);
         // An empty alternative is read in different ways by the versions, and so are two stars.
         let is_unclear = text.contains("**") || text.split('|').any(str::is_empty);
         if is_unclear || !text.chars().all(is_plain) {
-            return Err(Refusal::Pattern(text.to_owned()));
+            return Err(CommandRefusal::Pattern(text.to_owned()));
         }
         let alternatives = text.split('|').map(|name| FnmatchPattern::parse(name, false));
         Ok(Self {
@@ -131,7 +131,7 @@ impl TreePattern {
 }
 
 impl LsCommand {
-    pub(super) fn understand(words: &[Word]) -> Result<Self, Refusal> {
+    pub(super) fn understand(words: &[Word]) -> Result<Self, CommandRefusal> {
         let mut command = Self::default();
         let mut is_recursive = false;
         let mut reader = OptionReader::new(words);
@@ -149,7 +149,7 @@ impl LsCommand {
             }
         }
         if !is_recursive {
-            return Err(Refusal::Form("ls is short as it is"));
+            return Err(CommandRefusal::Form("ls is short as it is"));
         }
         if command.paths.is_empty() {
             command.paths.push(".".to_owned());

@@ -1,6 +1,7 @@
 //! The flags of git that docent knows, by command.
 //!
-//! Left out on purpose: `--ext-diff`, `--textconv`, `--show-signature` (they run programs), `--output` (writes),
+//! Left out on purpose: `--ext-diff`, `--textconv`, `--show-signature` (they run programs), `--output`
+//! (writes),
 //! `-O`, `--stdin`, `--no-index`, `--contents` (they read other files), `--color`, `--word-diff`,
 //! `--line-prefix`, `--src-prefix` (their patches cannot be read), `--binary`, `--remerge-diff`.
 //!

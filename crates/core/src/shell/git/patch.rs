@@ -1,7 +1,7 @@
 //! The parser of patches as `git diff`, `git show` and `git log -p` print them for people.
 //!
-//! Ordinary and combined patches are read, with any context and any prefix of one component. Words of programs
-//! other than git, coloured patches and binary patches are not.
+//! Ordinary and combined patches are read, with any context and any prefix of one component. Words of
+//! programs other than git, coloured patches and binary patches are not.
 //!
 //! Invariant: the parts of a patch are its whole text in order, and a line inside a hunk is never taken for a
 //! header, because hunks say how many lines they have.

@@ -1,7 +1,9 @@
+//! Lines that are rewritten, and lines that are left alone.
+
 use super::*;
 
 fn rewrite(line: &str) -> Option<String> {
-    ShellLine::read(line)?.rewrite(line, "docent", |_| true)
+    CommandLine::read(line)?.rewrite(line, "docent", |_| true)
 }
 
 #[test]
@@ -95,7 +97,7 @@ fn other_commands_are_left_alone() {
 
 #[test]
 fn only_a_line_of_answers_only_reads() {
-    let only = |line: &str| ShellLine::read(line).is_some_and(|line| line.is_only_answerable);
+    let only = |line: &str| CommandLine::read(line).is_some_and(|line| line.is_only_answerable);
     assert!(only("cd src && grep x a; grep y b | head -3"));
     assert!(!only("grep x a; rm b"));
     assert!(!only("grep x a && echo"));
@@ -104,7 +106,7 @@ fn only_a_line_of_answers_only_reads() {
 
 #[test]
 fn what_is_left_alone_is_named_with_its_reason() {
-    let line = ShellLine::read("grep -P x a; grep y b | wc -l; rg $z").unwrap();
+    let line = CommandLine::read("grep -P x a; grep y b | wc -l; rg $z").unwrap();
     let programs: Vec<&str> = line
         .left_alone
         .iter()

@@ -2,11 +2,11 @@
 //!
 //! Invariant: a word that the shell replaces by others is never read as a flag or as its value.
 
-use super::super::{Refusal, Word};
+use super::super::{CommandRefusal, Word};
 
 /// A flag, without its dashes, or an operand.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Argument<'a> {
+pub(super) enum FlagOrOperand<'a> {
     Short(char),
     /// With the text behind `=`.
     Long(&'a str, Option<&'a str>),
@@ -30,21 +30,21 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Argument<'a>>, Refusal> {
+    pub(super) fn next(&mut self) -> Result<Option<FlagOrOperand<'a>>, CommandRefusal> {
         let mut cluster = self.cluster.chars();
         if let Some(flag) = cluster.next() {
             self.cluster = cluster.as_str();
-            return Ok(Some(Argument::Short(flag)));
+            return Ok(Some(FlagOrOperand::Short(flag)));
         }
         let Some(word) = self.words.next() else {
             return Ok(None);
         };
         let text = word.text.as_str();
         if self.only_operands || !text.starts_with('-') || text == "-" {
-            return Ok(Some(Argument::Operand(word)));
+            return Ok(Some(FlagOrOperand::Operand(word)));
         }
         if word.expands {
-            return Err(Refusal::Form("a flag has a glob"));
+            return Err(CommandRefusal::Form("a flag has a glob"));
         }
         if text == "--" {
             self.only_operands = true;
@@ -55,14 +55,14 @@ impl<'a> Arguments<'a> {
                 Some((name, value)) => (name, Some(value)),
                 None => (long, None),
             };
-            return Ok(Some(Argument::Long(name, value)));
+            return Ok(Some(FlagOrOperand::Long(name, value)));
         }
         self.cluster = &text[1..];
         self.next()
     }
 
     /// The value of a short flag: the rest of its word, or the next word.
-    pub(super) fn short_value(&mut self) -> Result<&'a str, Refusal> {
+    pub(super) fn short_value(&mut self) -> Result<&'a str, CommandRefusal> {
         match std::mem::take(&mut self.cluster) {
             "" => self.next_word(),
             rest => Ok(rest),
@@ -70,7 +70,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The value of a long flag: the text behind `=`, or the next word.
-    pub(super) fn long_value(&mut self, value: Option<&'a str>) -> Result<&'a str, Refusal> {
+    pub(super) fn long_value(&mut self, value: Option<&'a str>) -> Result<&'a str, CommandRefusal> {
         value.map_or_else(|| self.next_word(), Ok)
     }
 
@@ -85,27 +85,27 @@ impl<'a> Arguments<'a> {
         digits
     }
 
-    fn next_word(&mut self) -> Result<&'a str, Refusal> {
+    fn next_word(&mut self) -> Result<&'a str, CommandRefusal> {
         match self.words.next() {
-            Some(word) if word.expands => Err(Refusal::Form("the value of a flag has a glob")),
+            Some(word) if word.expands => Err(CommandRefusal::Form("the value of a flag has a glob")),
             Some(word) => Ok(&word.text),
-            None => Err(Refusal::Form("the value of a flag is missing")),
+            None => Err(CommandRefusal::Form("the value of a flag is missing")),
         }
     }
 }
 
 /// A number that is the value of a flag.
-pub(super) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, Refusal> {
+pub(super) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, CommandRefusal> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = if is_number { text.parse().ok() } else { None };
-    number.ok_or(Refusal::Form("a number is not answered"))
+    number.ok_or(CommandRefusal::Form("a number is not answered"))
 }
 
 /// The refusal of a flag that is not answered.
-pub(super) fn refuse(argument: &Argument<'_>) -> Refusal {
+pub(super) fn refuse(argument: &FlagOrOperand<'_>) -> CommandRefusal {
     match argument {
-        Argument::Short(flag) => Refusal::Flag(format!("-{flag}")),
-        Argument::Long(name, _) => Refusal::Flag(format!("--{name}")),
-        Argument::Operand(_) => Refusal::Form("an operand is not answered"),
+        FlagOrOperand::Short(flag) => CommandRefusal::Flag(format!("-{flag}")),
+        FlagOrOperand::Long(name, _) => CommandRefusal::Flag(format!("--{name}")),
+        FlagOrOperand::Operand(_) => CommandRefusal::Form("an operand is not answered"),
     }
 }

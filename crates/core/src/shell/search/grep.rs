@@ -1,30 +1,34 @@
 //! The flags of GNU grep.
 
-use super::super::{Refusal, Word};
-use super::flags::{Argument, Arguments, parse_number, refuse};
+use super::super::{CommandRefusal, Word};
+use super::flags::{Arguments, FlagOrOperand, parse_number, refuse};
 use super::{
-    BinaryFiles, FileGlob, MatchExtent, PatternCase, PatternSyntax, SearchOutput, SearchProgram,
-    SearchRequest,
+    BinaryFiles, FileGlob, LineSearchRequest, MatchExtent, PatternCase, PatternSyntax, SearchOutput,
+    SearchProgram,
 };
 
 /// Reads the arguments. `syntax` is that of the program without a flag.
-pub(super) fn understand(syntax: PatternSyntax, words: &[Word]) -> Result<SearchRequest, Refusal> {
-    let mut request = SearchRequest::new(SearchProgram::Grep, syntax);
+pub(super) fn understand(syntax: PatternSyntax, words: &[Word]) -> Result<LineSearchRequest, CommandRefusal> {
+    let mut request = LineSearchRequest::new(SearchProgram::Grep, syntax);
     let (mut expressions, mut operands) = (Vec::new(), Vec::new());
     let mut arguments = Arguments::new(words);
     while let Some(argument) = arguments.next()? {
         match argument {
-            Argument::Operand(word) => operands.push(word),
-            Argument::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
-            Argument::Long("regexp", value) => expressions.push(arguments.long_value(value)?.to_owned()),
-            Argument::Short(flag) => read_short(&mut request, flag, &mut arguments)?,
-            Argument::Long(name, value) => read_long(&mut request, (name, value), &mut arguments)?,
+            FlagOrOperand::Operand(word) => operands.push(word),
+            FlagOrOperand::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
+            FlagOrOperand::Long("regexp", value) => expressions.push(arguments.long_value(value)?.to_owned()),
+            FlagOrOperand::Short(flag) => read_short(&mut request, flag, &mut arguments)?,
+            FlagOrOperand::Long(name, value) => read_long(&mut request, (name, value), &mut arguments)?,
         }
     }
     request.finish(expressions, operands)
 }
 
-fn read_short(request: &mut SearchRequest, flag: char, arguments: &mut Arguments<'_>) -> Result<(), Refusal> {
+fn read_short(
+    request: &mut LineSearchRequest,
+    flag: char,
+    arguments: &mut Arguments<'_>,
+) -> Result<(), CommandRefusal> {
     match flag {
         'E' => choose_syntax(request, PatternSyntax::Extended)?,
         'F' => choose_syntax(request, PatternSyntax::Fixed)?,
@@ -54,16 +58,16 @@ fn read_short(request: &mut SearchRequest, flag: char, arguments: &mut Arguments
             let lines = parse_number(&format!("{digit}{}", arguments.more_digits()))?;
             request.context = (lines, lines);
         }
-        other => return Err(refuse(&Argument::Short(other))),
+        other => return Err(refuse(&FlagOrOperand::Short(other))),
     }
     Ok(())
 }
 
 fn read_long<'a>(
-    request: &mut SearchRequest,
+    request: &mut LineSearchRequest,
     (name, value): (&'a str, Option<&'a str>),
     arguments: &mut Arguments<'a>,
-) -> Result<(), Refusal> {
+) -> Result<(), CommandRefusal> {
     let short = match (name, value) {
         ("extended-regexp", None) => 'E',
         ("fixed-strings", None) => 'F',
@@ -114,22 +118,22 @@ fn read_long<'a>(
             request.max_count = Some(parse_number(arguments.long_value(value)?)?);
             return Ok(());
         }
-        _ => return Err(refuse(&Argument::Long(name, value))),
+        _ => return Err(refuse(&FlagOrOperand::Long(name, value))),
     };
     read_short(request, short, arguments)
 }
 
 /// A program that was started with a syntax refuses another one, in some versions.
-fn choose_syntax(request: &mut SearchRequest, syntax: PatternSyntax) -> Result<(), Refusal> {
+fn choose_syntax(request: &mut LineSearchRequest, syntax: PatternSyntax) -> Result<(), CommandRefusal> {
     if request.syntax != PatternSyntax::Basic && request.syntax != syntax {
-        return Err(Refusal::Form("two flags choose the syntax of the pattern"));
+        return Err(CommandRefusal::Form("two flags choose the syntax of the pattern"));
     }
     request.syntax = syntax;
     Ok(())
 }
 
 /// Of several flags for the output, the last one does not always win. So only one is answered.
-fn choose_output(request: &mut SearchRequest, flag: char) -> Result<(), Refusal> {
+fn choose_output(request: &mut LineSearchRequest, flag: char) -> Result<(), CommandRefusal> {
     let output = match flag {
         'c' => SearchOutput::Counts,
         'l' => SearchOutput::FilesWithMatch,
@@ -138,7 +142,7 @@ fn choose_output(request: &mut SearchRequest, flag: char) -> Result<(), Refusal>
         _ => SearchOutput::Nothing,
     };
     if request.output != SearchOutput::Lines && request.output != output {
-        return Err(Refusal::Form("two flags choose the output"));
+        return Err(CommandRefusal::Form("two flags choose the output"));
     }
     request.output = output;
     Ok(())

@@ -1,10 +1,11 @@
 //! Searches for text: the arguments of `grep`, `egrep`, `fgrep`, `rg` and `git grep` as one request.
 //!
-//! Each program has a file here that reads its flags. Left out, and so left to the programs: flags that change
-//! how a line is printed (`--column`, `-b`, `-T`, `-r`), patterns over several lines, and files of patterns.
+//! Each program has a file here that reads its flags. Left out, and so left to the programs: flags that
+//! change how a line is printed (`--column`, `-b`, `-T`, `-r`), patterns over several lines, and files of
+//! patterns.
 //!
 //! Invariant: two requests that are equal find the same lines. What differs between programs (ignore files,
-//! the order of files, binary files) is told by [`SearchRequest::program`].
+//! the order of files, binary files) is told by [`LineSearchRequest::program`].
 
 mod flags;
 mod grep;
@@ -13,7 +14,7 @@ mod ripgrep;
 
 pub use pattern::{Characters, PatternRules, translate};
 
-use super::{Refusal, Word};
+use super::{CommandRefusal, Word};
 
 /// A search that docent answers.
 #[expect(
@@ -21,7 +22,7 @@ use super::{Refusal, Word};
     reason = "each is a flag of the programs that is given or not"
 )]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchRequest {
+pub struct LineSearchRequest {
     pub program: SearchProgram,
     /// A line matches if one of these does.
     pub patterns: Vec<String>,
@@ -138,7 +139,7 @@ pub struct FileGlob {
     pub included: bool,
 }
 
-impl SearchRequest {
+impl LineSearchRequest {
     /// A search as the program starts it without a flag.
     fn new(program: SearchProgram, syntax: PatternSyntax) -> Self {
         Self {
@@ -162,14 +163,14 @@ impl SearchRequest {
     }
 
     /// Takes the patterns of `-e`, or the first operand, and checks that all can be answered.
-    fn finish(mut self, expressions: Vec<String>, mut operands: Vec<&Word>) -> Result<Self, Refusal> {
+    fn finish(mut self, expressions: Vec<String>, mut operands: Vec<&Word>) -> Result<Self, CommandRefusal> {
         let given = if expressions.is_empty() {
             if operands.is_empty() {
-                return Err(Refusal::Form("the pattern is missing"));
+                return Err(CommandRefusal::Form("the pattern is missing"));
             }
             let pattern = operands.remove(0);
             if pattern.expands {
-                return Err(Refusal::Form("the pattern has a glob"));
+                return Err(CommandRefusal::Form("the pattern has a glob"));
             }
             vec![pattern.text.clone()]
         } else {
@@ -180,47 +181,47 @@ impl SearchRequest {
             match self.program {
                 SearchProgram::Grep => self.patterns.extend(pattern.split('\n').map(str::to_owned)),
                 SearchProgram::Ripgrep if pattern.contains('\n') => {
-                    return Err(Refusal::Form("the pattern has a line break"));
+                    return Err(CommandRefusal::Form("the pattern has a line break"));
                 }
                 SearchProgram::Ripgrep => self.patterns.push(pattern.clone()),
             }
         }
         if operands.iter().any(|operand| operand.text == "-") {
-            return Err(Refusal::Form("standard input is searched"));
+            return Err(CommandRefusal::Form("standard input is searched"));
         }
         self.operands = operands.into_iter().map(|operand| operand.text.clone()).collect();
         let rules = PatternRules::of(&self);
         let regex = translate(&self.patterns, rules, Characters::Unicode)?;
         if self.output == SearchOutput::Parts && !pattern::has_one_length(&regex) {
-            return Err(Refusal::Form(
+            return Err(CommandRefusal::Form(
                 "the longest of several matches would have to be found",
             ));
         }
         if self.output == SearchOutput::Parts && pattern::matches_nothing(&regex) {
-            return Err(Refusal::Form("empty matches would have to be printed"));
+            return Err(CommandRefusal::Form("empty matches would have to be printed"));
         }
         Ok(self)
     }
 }
 
 /// Reads the arguments of `program`.
-pub fn understand(program: &str, arguments: &[Word]) -> Result<SearchRequest, Refusal> {
+pub fn understand(program: &str, arguments: &[Word]) -> Result<LineSearchRequest, CommandRefusal> {
     let request = match program {
         "grep" => grep::understand(PatternSyntax::Basic, arguments)?,
         "egrep" => grep::understand(PatternSyntax::Extended, arguments)?,
         "fgrep" => grep::understand(PatternSyntax::Fixed, arguments)?,
         "rg" => ripgrep::understand(arguments)?,
-        _ => return Err(Refusal::Program),
+        _ => return Err(CommandRefusal::Program),
     };
     let reads_input = request.operands.is_empty() && !request.recursive;
     if reads_input {
-        return Err(Refusal::Form("standard input is searched"));
+        return Err(CommandRefusal::Form("standard input is searched"));
     }
     Ok(request)
 }
 
 /// Reads the arguments of a `grep` that filters a pipe: `grep -v WORD`.
-pub fn understand_filter(program: &str, arguments: &[Word]) -> Result<SearchRequest, Refusal> {
+pub fn understand_filter(program: &str, arguments: &[Word]) -> Result<LineSearchRequest, CommandRefusal> {
     let syntax = match program {
         "egrep" => PatternSyntax::Extended,
         "fgrep" => PatternSyntax::Fixed,
@@ -235,7 +236,7 @@ pub fn understand_filter(program: &str, arguments: &[Word]) -> Result<SearchRequ
         && request.context == (0, 0)
         && request.max_count.is_none();
     if !only_selects {
-        return Err(Refusal::Form("a filter does more than select lines"));
+        return Err(CommandRefusal::Form("a filter does more than select lines"));
     }
     Ok(request)
 }

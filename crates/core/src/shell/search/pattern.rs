@@ -1,7 +1,7 @@
 //! POSIX patterns as patterns of Rust's `regex` that match the same lines.
 //!
-//! Only whether a line matches has to agree. POSIX takes the longest of several matches and `regex` the first,
-//! so [`has_one_length`] tells for which patterns the matching part is the same too.
+//! Only whether a line matches has to agree. POSIX takes the longest of several matches and `regex` the
+//! first, so [`has_one_length`] tells for which patterns the matching part is the same too.
 //!
 //! Left out: back-references, collating elements, escapes that differ between versions of grep.
 //!
@@ -12,8 +12,8 @@ use std::str::Chars;
 
 use regex::bytes::RegexBuilder;
 
-use super::super::Refusal;
-use super::{MatchExtent, PatternCase, PatternSyntax, SearchRequest};
+use super::super::CommandRefusal;
+use super::{LineSearchRequest, MatchExtent, PatternCase, PatternSyntax};
 
 /// The rules by which patterns are read.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub struct PatternRules {
 }
 
 impl PatternRules {
-    pub fn of(request: &SearchRequest) -> Self {
+    pub fn of(request: &LineSearchRequest) -> Self {
         Self {
             syntax: request.syntax,
             case: request.case,
@@ -46,7 +46,7 @@ pub fn translate(
     patterns: &[String],
     rules: PatternRules,
     characters: Characters,
-) -> Result<String, Refusal> {
+) -> Result<String, CommandRefusal> {
     let mut translated = Vec::new();
     for pattern in patterns {
         if pattern.contains('\0') {
@@ -114,7 +114,7 @@ fn literals(pattern: &str, rules: PatternRules) -> impl Iterator<Item = char> + 
 }
 
 /// A pattern of ripgrep. Smart case and `-w` are read as ripgrep reads them only without its rarer syntax.
-fn read_rust(pattern: &str) -> Result<String, Refusal> {
+fn read_rust(pattern: &str) -> Result<String, CommandRefusal> {
     let rare = [
         r"\p", r"\P", "(?", r"\x", r"\u", r"\U", r"\n", r"\A", r"\z", r"\Q", r"\<", r"\>", r"\b{",
     ];
@@ -177,7 +177,7 @@ struct Translation<'a> {
 }
 
 impl<'a> Translation<'a> {
-    fn run(pattern: &'a str, flavor: Flavor, characters: Characters) -> Result<String, Refusal> {
+    fn run(pattern: &'a str, flavor: Flavor, characters: Characters) -> Result<String, CommandRefusal> {
         let mut translation = Self {
             flavor,
             characters,
@@ -195,7 +195,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    fn read(&mut self, char: char) -> Result<(), Refusal> {
+    fn read(&mut self, char: char) -> Result<(), CommandRefusal> {
         let is_extended = self.flavor == Flavor::Extended;
         match char {
             '\\' => return self.read_escape(),
@@ -226,7 +226,7 @@ impl<'a> Translation<'a> {
         Ok(())
     }
 
-    fn read_escape(&mut self) -> Result<(), Refusal> {
+    fn read_escape(&mut self) -> Result<(), CommandRefusal> {
         let is_basic = self.flavor == Flavor::Basic;
         let Some(char) = self.chars.next() else {
             return Err(refuse("it ends with a backslash"));
@@ -282,7 +282,7 @@ impl<'a> Translation<'a> {
         Some(most.map_or_else(|| format!("{{{least}}}"), |most| format!("{{{least},{most}}}")))
     }
 
-    fn read_class(&mut self) -> Result<(), Refusal> {
+    fn read_class(&mut self) -> Result<(), CommandRefusal> {
         let mut class = String::from("[");
         if self.chars.next_if_eq(&'^').is_some() {
             // A class never matches the end of a line.
@@ -314,7 +314,7 @@ impl<'a> Translation<'a> {
     }
 
     /// The rest of `[:alpha:]`, behind its first bracket.
-    fn read_named_class(&mut self) -> Result<String, Refusal> {
+    fn read_named_class(&mut self) -> Result<String, CommandRefusal> {
         self.chars.next();
         let mut name = String::new();
         while let Some(char) = self.chars.next_if(char::is_ascii_alphabetic) {
@@ -385,7 +385,7 @@ impl<'a> Translation<'a> {
         self.at_start = false;
     }
 
-    fn repeat(&mut self, repetition: &str) -> Result<(), Refusal> {
+    fn repeat(&mut self, repetition: &str) -> Result<(), CommandRefusal> {
         let is_repeated = self.out.ends_with(['*', '+', '?', '}']) && !self.out.ends_with(r"\}");
         let follows_assertion = [r"\b", r"\B", "{start}", "{end}", "$"]
             .iter()
@@ -399,8 +399,8 @@ impl<'a> Translation<'a> {
     }
 }
 
-/// Whether the ranges of a class are of digits, or of letters of one case: what they hold then does not depend
-/// on the locale. `\s` and its kind are no ends of ranges.
+/// Whether the ranges of a class are of digits, or of letters of one case: what they hold then does not
+/// depend on the locale. `\s` and its kind are no ends of ranges.
 fn is_plain_class(class: &str) -> bool {
     let chars: Vec<char> = class.chars().collect();
     let is_range = |at: &usize| chars[*at] == '-' && chars[at - 1] != '\\';
@@ -432,6 +432,6 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-fn refuse(reason: &str) -> Refusal {
-    Refusal::Pattern(reason.to_owned())
+fn refuse(reason: &str) -> CommandRefusal {
+    CommandRefusal::Pattern(reason.to_owned())
 }

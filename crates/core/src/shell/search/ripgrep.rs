@@ -1,30 +1,34 @@
 //! The flags of ripgrep.
 
-use super::super::{Refusal, Word};
-use super::flags::{Argument, Arguments, parse_number, refuse};
+use super::super::{CommandRefusal, Word};
+use super::flags::{Arguments, FlagOrOperand, parse_number, refuse};
 use super::{
-    BinaryFiles, FileGlob, MatchExtent, PatternCase, PatternSyntax, SearchOutput, SearchProgram,
-    SearchRequest,
+    BinaryFiles, FileGlob, LineSearchRequest, MatchExtent, PatternCase, PatternSyntax, SearchOutput,
+    SearchProgram,
 };
 
 /// Reads the arguments.
-pub(super) fn understand(words: &[Word]) -> Result<SearchRequest, Refusal> {
-    let mut request = SearchRequest::new(SearchProgram::Ripgrep, PatternSyntax::Rust);
+pub(super) fn understand(words: &[Word]) -> Result<LineSearchRequest, CommandRefusal> {
+    let mut request = LineSearchRequest::new(SearchProgram::Ripgrep, PatternSyntax::Rust);
     let (mut expressions, mut operands) = (Vec::new(), Vec::new());
     let mut arguments = Arguments::new(words);
     while let Some(argument) = arguments.next()? {
         match argument {
-            Argument::Operand(word) => operands.push(word),
-            Argument::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
-            Argument::Long("regexp", value) => expressions.push(arguments.long_value(value)?.to_owned()),
-            Argument::Short(flag) => read_short(&mut request, flag, &mut arguments)?,
-            Argument::Long(name, value) => read_long(&mut request, (name, value), &mut arguments)?,
+            FlagOrOperand::Operand(word) => operands.push(word),
+            FlagOrOperand::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
+            FlagOrOperand::Long("regexp", value) => expressions.push(arguments.long_value(value)?.to_owned()),
+            FlagOrOperand::Short(flag) => read_short(&mut request, flag, &mut arguments)?,
+            FlagOrOperand::Long(name, value) => read_long(&mut request, (name, value), &mut arguments)?,
         }
     }
     request.finish(expressions, operands)
 }
 
-fn read_short(request: &mut SearchRequest, flag: char, arguments: &mut Arguments<'_>) -> Result<(), Refusal> {
+fn read_short(
+    request: &mut LineSearchRequest,
+    flag: char,
+    arguments: &mut Arguments<'_>,
+) -> Result<(), CommandRefusal> {
     match flag {
         'F' => request.syntax = PatternSyntax::Fixed,
         'i' => request.case = PatternCase::Insensitive,
@@ -33,7 +37,9 @@ fn read_short(request: &mut SearchRequest, flag: char, arguments: &mut Arguments
         'v' => request.inverted = true,
         // Of `-w` and `-x`, the last one counts in some versions and `-x` in others.
         'w' | 'x' if request.extent != MatchExtent::Anywhere => {
-            return Err(Refusal::Form("two flags choose how much of a line matches"));
+            return Err(CommandRefusal::Form(
+                "two flags choose how much of a line matches",
+            ));
         }
         'w' => request.extent = MatchExtent::Word,
         'x' => request.extent = MatchExtent::Line,
@@ -59,16 +65,16 @@ fn read_short(request: &mut SearchRequest, flag: char, arguments: &mut Arguments
         'u' if request.selection.no_ignore => request.selection.hidden = true,
         'u' => request.selection.no_ignore = true,
         'd' => request.selection.max_depth = Some(parse_number(arguments.short_value()?)?),
-        other => return Err(refuse(&Argument::Short(other))),
+        other => return Err(refuse(&FlagOrOperand::Short(other))),
     }
     Ok(())
 }
 
 fn read_long<'a>(
-    request: &mut SearchRequest,
+    request: &mut LineSearchRequest,
     (name, value): (&'a str, Option<&'a str>),
     arguments: &mut Arguments<'a>,
-) -> Result<(), Refusal> {
+) -> Result<(), CommandRefusal> {
     let short = match (name, value) {
         ("fixed-strings", None) => 'F',
         ("ignore-case", None) => 'i',
@@ -93,7 +99,7 @@ fn read_long<'a>(
         }
         ("files-without-match", None) => {
             if request.output != SearchOutput::Lines {
-                return Err(Refusal::Form("two flags choose the output"));
+                return Err(CommandRefusal::Form("two flags choose the output"));
             }
             request.output = SearchOutput::FilesWithoutMatch;
             return Ok(());
@@ -135,19 +141,19 @@ fn read_long<'a>(
             request.max_count = Some(parse_number(arguments.long_value(value)?)?);
             return Ok(());
         }
-        _ => return Err(refuse(&Argument::Long(name, value))),
+        _ => return Err(refuse(&FlagOrOperand::Long(name, value))),
     };
     read_short(request, short, arguments)
 }
 
-fn push_glob(request: &mut SearchRequest, given: &str) {
+fn push_glob(request: &mut LineSearchRequest, given: &str) {
     request.selection.globs.push(FileGlob {
         glob: given.to_owned(),
         included: !given.starts_with('!'),
     });
 }
 
-fn choose_output(request: &mut SearchRequest, flag: char) -> Result<(), Refusal> {
+fn choose_output(request: &mut LineSearchRequest, flag: char) -> Result<(), CommandRefusal> {
     let output = match flag {
         'c' => SearchOutput::Counts,
         'l' => SearchOutput::FilesWithMatch,
@@ -155,7 +161,7 @@ fn choose_output(request: &mut SearchRequest, flag: char) -> Result<(), Refusal>
         _ => SearchOutput::Nothing,
     };
     if request.output != SearchOutput::Lines && request.output != output {
-        return Err(Refusal::Form("two flags choose the output"));
+        return Err(CommandRefusal::Form("two flags choose the output"));
     }
     request.output = output;
     Ok(())

@@ -1,10 +1,12 @@
+//! Flags, and patterns of POSIX as patterns of `regex`.
+
 use super::*;
 
 fn words(line: &str) -> Vec<Word> {
     super::super::split_words(line).unwrap()
 }
 
-fn read(line: &str) -> Result<SearchRequest, Refusal> {
+fn read(line: &str) -> Result<LineSearchRequest, CommandRefusal> {
     let words = words(line);
     understand(&words[0].text, &words[1..])
 }
