@@ -7,17 +7,27 @@ use docent_engine::commands::{CharacterSet, grep_notice};
 /// The lines that pass the filters of a pipeline.
 pub(super) struct FilteredLines<T> {
     pub(super) kept: Vec<T>,
+    /// The number that `wc -l` prints in place of the lines.
+    pub(super) count: Option<usize>,
     /// Messages of the filters.
     pub(super) errors: Vec<u8>,
 }
 
 /// Applies the filters to lines, each with a value that stands for it.
-pub(super) fn filter_lines<'a, T: Clone>(
-    mut lines: Vec<(&'a [u8], T)>,
+pub(super) fn filter_lines<T: Clone>(
+    mut lines: Vec<(&[u8], T)>,
     filters: &[OutputFilter],
     characters: CharacterSet,
 ) -> Result<FilteredLines<T>, SearchError> {
     let mut errors = Vec::new();
+    if let Some((_, before)) = filters
+        .split_last()
+        .filter(|(last, _)| **last == OutputFilter::Count)
+    {
+        let mut filtered = filter_lines(lines, before, characters)?;
+        filtered.count = Some(filtered.kept.len());
+        return Ok(filtered);
+    }
     for filter in filters {
         let numbered = lines
             .iter()
@@ -47,5 +57,9 @@ pub(super) fn filter_lines<'a, T: Clone>(
         }
     }
     let kept = lines.into_iter().map(|(_, value)| value).collect();
-    Ok(FilteredLines { kept, errors })
+    Ok(FilteredLines {
+        kept,
+        count: None,
+        errors,
+    })
 }

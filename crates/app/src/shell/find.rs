@@ -100,6 +100,12 @@ fn render(listing: &Listing, request: &FindRequest, context: &ShellContext) -> a
     let numbered = lines.iter().map(|line| (*line, *line)).collect();
     let filtered = filter_lines(numbered, &context.options.filters, context.characters)?;
     answer.err.extend_from_slice(&filtered.errors);
+    if let Some(count) = filtered.count {
+        answer.status = 0;
+        answer.out = format!("{count}\n").into_bytes();
+        answer.plain_chars = answer.out.len() as u64;
+        return Ok(answer);
+    }
     let kept = filtered.kept;
     answer.status = context.status(listing.status, !kept.is_empty());
     let mut plain = kept.join(&b'\n');
@@ -119,7 +125,7 @@ fn render(listing: &Listing, request: &FindRequest, context: &ShellContext) -> a
         return Ok(answer);
     }
     let is_formatted = matches!(request, FindRequest::Find(command) if command.has_format());
-    if plain_chars <= MAX_PLAIN_CHARS || is_formatted {
+    if plain_chars <= MAX_PLAIN_CHARS || is_formatted || context.options.is_plain {
         answer.out = plain;
         return Ok(answer);
     }

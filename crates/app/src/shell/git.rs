@@ -52,9 +52,8 @@ pub(crate) fn answer(request: &GitInvocation, context: &ShellContext) -> anyhow:
 }
 
 fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAnswer, GitError> {
-    let has_search = |filter: &OutputFilter| matches!(filter, OutputFilter::Without(_));
-    if context.options.filters.iter().any(has_search) {
-        return Err(GitError::Refused("grep -v behind git is not answered"));
+    if context.options.filters.iter().any(is_unanswered) {
+        return Err(GitError::Refused("grep and wc behind git are not answered"));
     }
     let mut git = open(request, &context.directory)?;
     if request.reads_work_tree() {
@@ -101,10 +100,13 @@ fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAn
 
 /// Whether the request can be answered in `directory`, with these filters behind it.
 pub(crate) fn can_answer(request: &GitInvocation, directory: &Path, filters: &[OutputFilter]) -> bool {
-    !filters
-        .iter()
-        .any(|filter| matches!(filter, OutputFilter::Without(_)))
+    !filters.iter().any(is_unanswered)
         && open(request, directory).is_ok_and(|git| !has_own_patches(request, &git))
+}
+
+/// Whether a filter needs more than the lines of git's own output.
+fn is_unanswered(filter: &OutputFilter) -> bool {
+    matches!(filter, OutputFilter::Without(_) | OutputFilter::Count)
 }
 
 /// Whether the user's patches have colours or prefixes of their own.
@@ -215,6 +217,7 @@ fn render(
     let is_short = plain <= context.budget && text.dropped_lines == 0;
     let shortened = match output {
         GitOutput::Exact | GitOutput::ExactPatches => None,
+        _ if context.options.is_plain => None,
         _ if plain < MIN_SHORTENED_CHARS || text.status > 1 => None,
         GitOutput::Commits => commits::shorten(&text.out, reshow, context.budget)
             .or_else(|| (!is_short).then(|| lines::shorten(text, reshow, context.budget))),

@@ -24,6 +24,10 @@ pub enum OutputFilter {
     Unique,
     /// `cat`.
     All,
+    /// `tail -n +N`: from the line with this number on.
+    From(usize),
+    /// `wc -l`: the number of lines in place of them.
+    Count,
     /// `grep -v`, as a request without operands.
     Without(Box<LineSearchRequest>),
 }
@@ -44,6 +48,8 @@ impl OutputFilter {
             ["sort", "-u" | "--unique"] => Ok(Self::SortUnique),
             ["uniq"] => Ok(Self::Unique),
             ["head", rest @ ..] => parse_line_count(rest).map(Self::Head),
+            ["wc", "-l"] => Ok(Self::Count),
+            ["tail", "-n", number] if number.starts_with('+') => parse_number(&number[1..]).map(Self::From),
             ["tail", rest @ ..] => parse_line_count(rest).map(Self::Tail),
             ["sed", "-n", script] | ["sed", "-n", "-e", script] => parse_range(script),
             ["grep" | "egrep" | "fgrep", ..] => super::search::understand_filter(&words[0].text, &words[1..])
@@ -108,13 +114,15 @@ pub fn apply_filters<T>(
                 lines.truncate(*last);
                 lines.drain(..lines.len().min(first - 1));
             }
+            OutputFilter::From(first) => drop(lines.drain(..lines.len().min(first.saturating_sub(1)))),
             OutputFilter::Sort => lines.sort_by_key(|(line, _)| *line),
             OutputFilter::SortUnique => {
                 lines.sort_by_key(|(line, _)| *line);
                 lines.dedup_by_key(|(line, _)| *line);
             }
             OutputFilter::Unique => lines.dedup_by_key(|(line, _)| *line),
-            OutputFilter::All => {}
+            // The number is for the caller to print.
+            OutputFilter::All | OutputFilter::Count => {}
             OutputFilter::Without(request) => lines.retain(|(line, _)| is_kept(request, line)),
         }
     }
@@ -147,6 +155,7 @@ mod tests {
             assert_eq!(apply("a b c", command), "a b", "{command}");
         }
         assert_eq!(apply("a b c", "tail -2"), "b c");
+        assert_eq!(apply("a b c", "tail -n +2"), "b c");
         assert_eq!(filter("head"), Ok(OutputFilter::Head(10)));
     }
 
@@ -169,7 +178,6 @@ mod tests {
         for command in [
             "head -c 5",
             "head -n -5",
-            "tail -n +5",
             "tail -f",
             "head file",
             "sed 1,5p",
@@ -179,7 +187,8 @@ mod tests {
             "sort -n",
             "uniq -c",
             "cat file",
-            "wc -l",
+            "wc",
+            "wc -l file",
         ] {
             assert!(filter(command).is_err(), "{command}");
         }

@@ -128,6 +128,9 @@ fn changes_meaning(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
         let text = &line[node.byte_range()];
         let is_changing = match node.kind() {
             "function_definition" => true,
+            "command_name" if text == "set" => {
+                !is_harmless_set(node.parent().map_or("", |one| &line[one.byte_range()]))
+            }
             "command_name" => CHANGING.contains(&text),
             "variable_assignment" => CHANGING_VARIABLES.iter().any(|name| text.starts_with(name)),
             _ => false,
@@ -142,6 +145,75 @@ fn changes_meaning(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
             if !cursor.goto_parent() {
                 return false;
             }
+        }
+    }
+}
+
+/// `set -e`, `-u` and `-x` change when a line stops and what it prints about itself, and no word of it.
+fn is_harmless_set(command: &str) -> bool {
+    command
+        .strip_prefix("set -")
+        .is_some_and(|flags| !flags.is_empty() && flags.chars().all(|flag| "eux".contains(flag)))
+}
+
+/// Whether a command of this name is somewhere in the node.
+fn has_command(line: &str, node: Node<'_>, name: &str) -> bool {
+    let mut cursor = node.walk();
+    node.kind() == "command_name" && &line[node.byte_range()] == name
+        || node
+            .children(&mut cursor)
+            .any(|child| has_command(line, child, name))
+}
+
+/// The first command of a pipeline. The grammar takes `a && b 2>/dev/null | c` for a pipeline whose first part is
+/// the whole list, with the redirect of its last command.
+struct Stage<'t> {
+    /// Statements before the command.
+    before: Vec<Node<'t>>,
+    command: Node<'t>,
+    redirects: Vec<Node<'t>>,
+    end: usize,
+}
+
+impl<'t> Stage<'t> {
+    fn split(node: Node<'t>) -> Self {
+        let mut cursor = node.walk();
+        let mut children: Vec<Node<'t>> = node.children(&mut cursor).collect();
+        let mut stage = match node.kind() {
+            "list" => match children.pop() {
+                Some(last) => {
+                    let mut stage = Self::split(last);
+                    children.append(&mut stage.before);
+                    stage.before = children;
+                    stage
+                }
+                None => Self::of(node),
+            },
+            "redirected_statement" => {
+                let (redirects, bodies): (Vec<Node<'t>>, Vec<Node<'t>>) = children
+                    .into_iter()
+                    .partition(|child| child.kind().ends_with("_redirect"));
+                match bodies.as_slice() {
+                    [body] => {
+                        let mut stage = Self::split(*body);
+                        stage.redirects.extend(redirects);
+                        stage
+                    }
+                    _ => Self::of(node),
+                }
+            }
+            _ => Self::of(node),
+        };
+        stage.end = node.end_byte();
+        stage
+    }
+
+    fn of(node: Node<'t>) -> Self {
+        Self {
+            before: Vec::new(),
+            command: node,
+            redirects: Vec::new(),
+            end: node.end_byte(),
         }
     }
 }
@@ -191,7 +263,7 @@ impl CommandReader<'_> {
     /// Something that is not replaced. A `cd` in it makes the directory unknown.
     fn leave(&mut self, node: Node<'_>) {
         self.found.is_only_answerable = false;
-        if self.text(node).contains("cd") {
+        if has_command(self.line, node, "cd") {
             self.directories = None;
         }
     }
@@ -200,25 +272,29 @@ impl CommandReader<'_> {
         let Some((first, filters)) = stages.split_first() else {
             return;
         };
-        let command = match self.read_command(*first) {
+        let stage = Stage::split(*first);
+        for statement in &stage.before {
+            self.read_statement(*statement);
+        }
+        let command = match self.read_command(&stage) {
             Ok(command) => command,
             Err(refusal) => {
-                self.leave(whole);
-                if let Some(program) = self.program_of(*first) {
+                self.leave(stage.command);
+                if let Some(program) = self.program_of(stage.command) {
                     self.found.left_alone.push((program, refusal));
                 }
                 return;
             }
         };
         let Some(program) = command.words.first().map(|word| word.text.clone()) else {
-            return self.leave(whole);
+            return self.leave(stage.command);
         };
         if program == "cd" && filters.is_empty() {
             return self.change_directory(&command);
         }
         // `\grep` asks for the program itself.
         if !PROGRAMS.contains(&program.as_str()) || !self.line[command.start..].starts_with(&program) {
-            return self.leave(whole);
+            return self.leave(stage.command);
         }
         match self.read_answerable(&command, &program, filters, whole) {
             Ok(command) => self.found.commands.push(command),
@@ -246,16 +322,15 @@ impl CommandReader<'_> {
         }
         let mut understood = Vec::new();
         for filter in filters {
+            if understood.last() == Some(&OutputFilter::Count) {
+                return Err(CommandRefusal::Form("a number goes to another filter"));
+            }
             let words = self.read_filter(*filter)?;
             let texts: Option<Vec<String>> = words.iter().map(|word| super::quote_word(&word.text)).collect();
             let text = texts
                 .ok_or(CommandRefusal::Form("a filter has a quote"))?
                 .join(" ");
-            if text.contains('\'') {
-                options += &format!("--then \"{}\" ", escape_double_quoted(&text)?);
-            } else {
-                options += &format!("--then '{text}' ");
-            }
+            options += &format!("--then {} ", quote_text(&text));
             understood.push(OutputFilter::understand(&words)?);
         }
         Ok(AnswerableCommand {
@@ -277,27 +352,16 @@ impl CommandReader<'_> {
                 "the output goes to something that is not answered",
             ));
         }
-        let command = self.read_command(node)?;
-        if command.end != node.end_byte() || command.merges_errors {
+        let command = self.read_command(&Stage::of(node))?;
+        if command.merges_errors {
             return Err(CommandRefusal::Form("a filter has a redirect"));
         }
         Ok(command.words)
     }
 
     /// A command of literal words, with no redirects but those of messages.
-    fn read_command(&self, node: Node<'_>) -> Result<PlainCommand, CommandRefusal> {
-        let mut redirects = Vec::new();
-        let mut command = node;
-        if node.kind() == "redirected_statement" {
-            let mut cursor = node.walk();
-            for child in node.named_children(&mut cursor) {
-                match child.kind() {
-                    "command" => command = child,
-                    "file_redirect" => redirects.push(child),
-                    _ => return Err(CommandRefusal::Form("a redirect is not answered")),
-                }
-            }
-        }
+    fn read_command(&self, stage: &Stage<'_>) -> Result<PlainCommand, CommandRefusal> {
+        let (command, mut redirects) = (stage.command, stage.redirects.clone());
         if command.kind() != "command" {
             return Err(CommandRefusal::Form("it is no simple command"));
         }
@@ -325,7 +389,7 @@ impl CommandReader<'_> {
         Ok(PlainCommand {
             words,
             start: command.start_byte(),
-            end: node.end_byte(),
+            end: stage.end,
             merges_errors,
         })
     }
@@ -354,14 +418,15 @@ impl CommandReader<'_> {
     }
 }
 
-/// A text between double quotes. Characters that act there are refused.
-fn escape_double_quoted(text: &str) -> Result<&str, CommandRefusal> {
-    if text.contains(['"', '$', '`', '\\', '!']) {
-        return Err(CommandRefusal::Form(
-            "a filter has a character that a shell acts on",
-        ));
+/// A text as one word of a shell: between double quotes if nothing acts there, which is easier to read.
+fn quote_text(text: &str) -> String {
+    if !text.contains('\'') {
+        format!("'{text}'")
+    } else if text.contains(['"', '$', '`', '\\', '!']) {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    } else {
+        format!("\"{text}\"")
     }
-    Ok(text)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use docent_core::shell::search::{BinaryFiles, SearchOutput, SearchProgram};
 
 use super::CharacterSet;
-use super::lines::SearchedFile;
+use super::lines::{FoundLine, FoundLineKind, SearchedFile};
 use super::search::{GREP_BUFFER_BYTES, LineSearch};
 
 impl LineSearch<'_> {
@@ -42,6 +42,20 @@ impl LineSearch<'_> {
         memchr::memchr(0, content)
     }
 
+    /// The content as grep searches it: from the buffer with the first NUL byte on, each NUL ends a line.
+    pub(super) fn split_at_nul(&self, content: &[u8], offset: usize) -> Option<Vec<u8>> {
+        if self.request.program != SearchProgram::Grep {
+            return None;
+        }
+        let mut split = content.to_vec();
+        for byte in &mut split[buffer_start(offset)..] {
+            if *byte == 0 {
+                *byte = b'\n';
+            }
+        }
+        Some(split)
+    }
+
     /// What ripgrep prints of a file in which it has stopped at a NUL byte.
     pub(super) fn hide_rest(&self, file: &mut SearchedFile, offset: u64) {
         if !matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts) {
@@ -64,10 +78,14 @@ impl LineSearch<'_> {
         match self.request.program {
             SearchProgram::Grep => {
                 // Lines of the buffers before the one with the NUL were printed already.
-                let printed_to = offset / GREP_BUFFER_BYTES * GREP_BUFFER_BYTES;
-                let printed_lines = memchr::memchr_iter(b'\n', &content[..printed_to]).count();
-                file.lines.retain(|line| line.number <= printed_lines as u64);
-                file.binary_notice = Some(grep_notice(&file.name));
+                let printed_lines =
+                    memchr::memchr_iter(b'\n', &content[..buffer_start(offset)]).count() as u64;
+                let is_late =
+                    |line: &FoundLine| line.kind == FoundLineKind::Match && line.number > printed_lines;
+                if file.lines.iter().any(is_late) {
+                    file.lines.retain(|line| line.number <= printed_lines);
+                    file.binary_notice = Some(grep_notice(&file.name));
+                }
             }
             SearchProgram::Ripgrep => {
                 file.lines.clear();
@@ -85,7 +103,7 @@ impl LineSearch<'_> {
         if !is_checked {
             return;
         }
-        let is_wrong = |line: &super::lines::FoundLine| std::str::from_utf8(&line.text).is_err();
+        let is_wrong = |line: &FoundLine| std::str::from_utf8(&line.text).is_err();
         if let Some(first) = file.lines.iter().position(is_wrong) {
             file.lines.truncate(first);
             if self.request.binary == BinaryFiles::Default {
@@ -93,6 +111,11 @@ impl LineSearch<'_> {
             }
         }
     }
+}
+
+/// Where the buffer of grep that has this offset begins.
+fn buffer_start(offset: usize) -> usize {
+    offset / GREP_BUFFER_BYTES * GREP_BUFFER_BYTES
 }
 
 /// What grep prints for a binary file that matches.

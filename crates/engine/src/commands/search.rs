@@ -151,6 +151,7 @@ impl<'a> LineSearch<'a> {
         }
         let name = String::from_utf8_lossy(&error.name);
         result.errors.push(match (&error.reason, self.request.program) {
+            (Reason::Loop, _) => format!("grep: {name}: warning: recursive directory loop"),
             (Reason::IsDirectory, _) => format!("grep: {name}: Is a directory"),
             (Reason::System(error), SearchProgram::Grep) => {
                 format!("grep: {name}: {}", system_message(error))
@@ -198,6 +199,8 @@ impl<'a> LineSearch<'a> {
             stopped_at: None,
         };
         let binary = self.binary_from(content);
+        let split = binary.and_then(|offset| self.split_at_nul(content, offset));
+        let content = split.as_deref().unwrap_or(content);
         match binary {
             Some(_) if self.request.binary == BinaryFiles::Skipped => {}
             // ripgrep stops at the buffer with the NUL byte, so the buffers have to be its own.

@@ -4,10 +4,10 @@
 //! ripgrep respects ignore files. ripgrep searches with several threads in no order; here its files are
 //! ordered by path.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::absolute_lexically;
@@ -46,6 +46,8 @@ pub(super) struct WalkError {
 #[derive(Debug)]
 pub(super) enum Reason {
     IsDirectory,
+    /// A link leads to a directory above it.
+    Loop,
     System(io::Error),
 }
 
@@ -66,10 +68,12 @@ pub(super) fn list_files(
             let mut walk = GrepWalk {
                 rules,
                 recursive: request.recursive,
+                follows_links: request.follows_links,
+                above: Vec::new(),
                 listing: &mut listing,
             };
             if request.operands.is_empty() {
-                walk.enter(directory, b"");
+                walk.enter_once(directory, b"");
             }
             for operand in &request.operands {
                 walk.add_operand(directory, operand);
@@ -92,6 +96,14 @@ pub(super) fn list_files(
         }
     }
     Ok(listing)
+}
+
+/// A name as programs print it.
+fn bytes_of(name: &OsStr) -> Cow<'_, [u8]> {
+    #[cfg(unix)]
+    return Cow::Borrowed(std::os::unix::ffi::OsStrExt::as_bytes(name));
+    #[cfg(not(unix))]
+    return Cow::Owned(name.to_string_lossy().into_owned().into_bytes());
 }
 
 /// `--include`, `--exclude` and `--exclude-dir`.
@@ -145,6 +157,9 @@ fn compile_glob(glob: &str) -> Result<GlobMatcher, SelectionError> {
 struct GrepWalk<'a> {
     rules: GrepRules,
     recursive: bool,
+    follows_links: bool,
+    /// The directories that are entered, canonical, if links are followed.
+    above: Vec<PathBuf>,
     listing: &'a mut ListedFiles,
 }
 
@@ -158,7 +173,7 @@ impl GrepWalk<'_> {
                 if !self.recursive {
                     self.add_error(name, Reason::IsDirectory);
                 } else if self.rules.enters(OsStr::new(operand.trim_end_matches('/'))) {
-                    self.enter(&path, name);
+                    self.enter_once(&path, name);
                 }
             }
             Ok(_) if self.rules.selects(OsStr::new(operand)) => self.listing.files.push(ListedFile {
@@ -167,6 +182,22 @@ impl GrepWalk<'_> {
                 is_operand: true,
             }),
             Ok(_) => {}
+        }
+    }
+
+    /// Enters a directory, unless it is one that the walk is inside of: links can lead back up.
+    fn enter_once(&mut self, directory: &Path, prefix: &[u8]) {
+        if !self.follows_links {
+            return self.enter(directory, prefix);
+        }
+        match directory.canonicalize() {
+            Ok(canonical) if self.above.contains(&canonical) => self.add_error(prefix, Reason::Loop),
+            Ok(canonical) => {
+                self.above.push(canonical);
+                self.enter(directory, prefix);
+                self.above.pop();
+            }
+            Err(error) => self.add_error(prefix, Reason::System(error)),
         }
     }
 
@@ -186,13 +217,22 @@ impl GrepWalk<'_> {
             if !name.is_empty() && !name.ends_with(b"/") {
                 name.push(b'/');
             }
-            name.extend_from_slice(file_name.as_bytes());
-            let Ok(kind) = entry.file_type() else {
+            name.extend_from_slice(&bytes_of(&file_name));
+            let Ok(mut kind) = entry.file_type() else {
                 continue;
             };
+            if kind.is_symlink() && self.follows_links {
+                match fs::metadata(entry.path()) {
+                    Ok(target) => kind = target.file_type(),
+                    Err(error) => {
+                        self.add_error(&name, Reason::System(error));
+                        continue;
+                    }
+                }
+            }
             if kind.is_dir() {
                 if self.rules.enters(&file_name) {
-                    self.enter(&entry.path(), &name);
+                    self.enter_once(&entry.path(), &name);
                 }
             } else if kind.is_file() && self.rules.selects(&file_name) {
                 self.listing.files.push(ListedFile {
@@ -273,7 +313,7 @@ fn add_with_ignore_rules(
         };
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
             let below = entry.path().strip_prefix(&path).unwrap_or(entry.path());
-            let name = Path::new(operand).join(below).into_os_string().into_vec();
+            let name = bytes_of(Path::new(operand).join(below).as_os_str()).into_owned();
             let path = entry.into_path();
             found.push(ListedFile {
                 name,

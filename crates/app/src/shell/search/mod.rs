@@ -52,6 +52,11 @@ pub(crate) fn answer(request: &LineSearchRequest, context: &ShellContext) -> any
         answer.err.push(b'\n');
     }
     answer.err.extend_from_slice(&filtered.errors);
+    if let Some(count) = filtered.count {
+        answer.out = format!("{count}\n").into_bytes();
+        answer.plain_chars = answer.out.len() as u64;
+        return Ok(answer);
+    }
     answer.out = if context.options.is_plain {
         output.join(&render::without_hidden(&output, &selected))
     } else if request.output == SearchOutput::Lines {

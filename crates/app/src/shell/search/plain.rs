@@ -98,10 +98,10 @@ impl<'a> PlainOutput<'a> {
             self.push(Some(at), Some(line), &parts);
         }
         if let Some(notice) = &file.binary_notice {
-            if !names {
-                self.push(Some(at), None, &[notice]);
-            } else {
+            if names {
                 self.push(Some(at), None, &[&file.name, b": ", notice]);
+            } else {
+                self.push(Some(at), None, &[notice]);
             }
         }
     }

@@ -31,6 +31,27 @@ fn commands_whose_output_is_read_are_replaced() {
         "echo start; grep -c x a.rs || echo none",
         "echo start; docent sh grep -c x a.rs || echo none",
     );
+    check(
+        "cd src && grep -n x a.rs 2>/dev/null",
+        "cd src && docent sh grep -n x a.rs 2>/dev/null",
+    );
+    check(
+        "cd src && grep -n x a.rs 2>&1 | head -3 && echo",
+        "cd src && docent sh --with-errors --then 'head -3' grep -n x a.rs 2>&1 && echo",
+    );
+    check(
+        "git diff --stat && python3 - <<'EOF'\ngrep x a\nEOF",
+        "docent sh git diff --stat && python3 - <<'EOF'\ngrep x a\nEOF",
+    );
+    check(
+        r#"grep -rn x src | grep -v "a\|b" | wc -l"#,
+        r"docent sh --then 'grep -v '\''a\|b'\''' --then 'wc -l' grep -rn x src",
+    );
+    check("set -e; grep x a", "set -e; docent sh grep x a");
+    check(
+        "grep x a; echo abcd; grep y b",
+        "docent sh grep x a; echo abcd; docent sh grep y b",
+    );
     check("grep -n x src/*.rs", "docent sh grep -n x src/*.rs");
     check(
         "grep -n \"fn \\(x\\|y\\)\" a.rs",
@@ -42,7 +63,7 @@ fn commands_whose_output_is_read_are_replaced() {
 #[test]
 fn other_commands_are_left_alone() {
     for line in [
-        "grep x a | wc -l",
+        "grep x a | wc",
         "grep x a | xargs rm",
         "grep x a > out",
         "grep x a >> out",
@@ -80,6 +101,7 @@ fn other_commands_are_left_alone() {
         "grep x a | head -1 > b",
         "grep x a | head -1 2>/dev/null",
         "cd $DIR && grep x a",
+        "for f in a; do cd $f; done; grep x a",
         "cd - && grep x a",
         "cd && grep x a",
         "PATH=/x:$PATH; grep x a",
@@ -101,12 +123,12 @@ fn only_a_line_of_answers_only_reads() {
     assert!(only("cd src && grep x a; grep y b | head -3"));
     assert!(!only("grep x a; rm b"));
     assert!(!only("grep x a && echo"));
-    assert!(!only("grep x a | wc -l"));
+    assert!(!only("grep x a | wc -c"));
 }
 
 #[test]
 fn what_is_left_alone_is_named_with_its_reason() {
-    let line = CommandLine::read("grep -P x a; grep y b | wc -l; rg $z").unwrap();
+    let line = CommandLine::read("grep -P x a; grep y b | wc -c; rg $z").unwrap();
     let programs: Vec<&str> = line
         .left_alone
         .iter()

@@ -39,7 +39,11 @@ fn read_short(
         'w' if request.extent != MatchExtent::Line => request.extent = MatchExtent::Word,
         'w' => {}
         'x' => request.extent = MatchExtent::Line,
-        'r' => request.recursive = true,
+        // Of both, the last one counts.
+        'r' | 'R' => {
+            request.recursive = true;
+            request.follows_links = flag == 'R';
+        }
         'n' => request.line_numbers = true,
         'h' => request.file_names = Some(false),
         'H' => request.file_names = Some(true),
@@ -77,6 +81,7 @@ fn read_long<'a>(
         ("word-regexp", None) => 'w',
         ("line-regexp", None) => 'x',
         ("recursive", None) => 'r',
+        ("dereference-recursive", None) => 'R',
         ("line-number", None) => 'n',
         ("no-filename", None) => 'h',
         ("with-filename", None) => 'H',

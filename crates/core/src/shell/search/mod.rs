@@ -35,6 +35,8 @@ pub struct LineSearchRequest {
     pub operands: Vec<String>,
     /// Directories are searched; otherwise they are named in an error.
     pub recursive: bool,
+    /// `-R`: links below directories are followed.
+    pub follows_links: bool,
     pub output: SearchOutput,
     pub line_numbers: bool,
     /// Whether lines begin with the file. `None`: if several files can match.
@@ -151,6 +153,7 @@ impl LineSearchRequest {
             inverted: false,
             operands: Vec::new(),
             recursive: program == SearchProgram::Ripgrep,
+            follows_links: false,
             output: SearchOutput::Lines,
             line_numbers: false,
             file_names: None,

@@ -59,7 +59,6 @@ fn what_is_not_understood_is_refused() {
         "grep -b x f",
         "grep -f patterns f",
         "grep -P x f",
-        "grep -R x src",
         "grep x",
         "grep -r",
         "grep -lc x f",
