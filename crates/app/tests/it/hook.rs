@@ -331,6 +331,10 @@ fn allow_is_given_only_for_lines_that_do_nothing_but_read() {
         "grep -rn walrus src; rm -rf src",
         "grep -rn walrus src && make",
         "make && grep -rn walrus src",
+        "touch x && grep -rn walrus src | head -5",
+        "touch x 2>/dev/null && grep -rn walrus src 2>/dev/null | head -5",
+        "set -e; touch x && cd src && grep -rn walrus . 2>/dev/null | head -5",
+        "grep -rn walrus src 2>/dev/null | head -5 && touch x",
     ] {
         for client in CLIENTS {
             let answer = ask_about_line(&sandbox, client, line);

@@ -52,6 +52,9 @@ const CHANGING: &[&str] = &[
     "hash", "builtin", "unset",
 ];
 
+/// Levels of the syntax tree of a line. A list of commands has one for each of them.
+const MAX_DEPTH: usize = 200;
+
 /// Beginnings of variables that change what programs print or where `cd` goes.
 const CHANGING_VARIABLES: &[&str] = &[
     "PATH",
@@ -79,7 +82,7 @@ impl CommandLine {
         parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
         let tree = parser.parse(line, None)?;
         let root = tree.root_node();
-        if root.has_error() || changes_meaning(line, &mut root.walk()) {
+        if root.has_error() || is_left_whole(line, &mut root.walk()) {
             return None;
         }
         let mut reader = CommandReader {
@@ -121,8 +124,10 @@ impl CommandLine {
     }
 }
 
-/// Whether the line defines a function, or has a command that changes the meaning of later words.
-fn changes_meaning(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
+/// Whether the line defines a function, has a command that changes the meaning of later words, or is so deep
+/// that reading it could exhaust the stack.
+fn is_left_whole(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
+    let mut depth = 0;
     loop {
         let node = cursor.node();
         let text = &line[node.byte_range()];
@@ -139,12 +144,17 @@ fn changes_meaning(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
             return true;
         }
         if cursor.goto_first_child() {
+            depth += 1;
+            if depth > MAX_DEPTH {
+                return true;
+            }
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return false;
             }
+            depth -= 1;
         }
     }
 }
