@@ -11,6 +11,7 @@ use clap::{Arg, Command};
 
 use super::flags::variable;
 use crate::gain::GainCounter;
+use crate::shell::rewrite::{program_name, program_path, rewrite_line};
 use crate::shell::{self, ShellAnswer};
 
 /// The commands as `--help` shows them. [`run_fast`] takes their arguments as they are.
@@ -94,7 +95,11 @@ fn rewrite(words: &[OsString]) -> anyhow::Result<ExitCode> {
     };
     let line = line.to_str().unwrap_or_default();
     let directory = std::env::current_dir()?;
-    let Some(rewritten) = shell::rewrite::rewrite_line(line, &directory, &variable).line else {
+    let name = program_name(&directory, &variable).map(str::to_owned);
+    let Some(program) = name.or_else(program_path) else {
+        return Ok(ExitCode::FAILURE);
+    };
+    let Some(rewritten) = rewrite_line(line, &directory, &program, &variable).line else {
         return Ok(ExitCode::FAILURE);
     };
     writeln!(std::io::stdout(), "{rewritten}")?;

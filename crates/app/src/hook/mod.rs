@@ -26,11 +26,12 @@ use std::path::{Path, PathBuf};
 
 use docent_engine::client_rules::is_restricted;
 use docent_engine::clients::{Client, Machine};
+use docent_engine::hook_files::HookPart;
 use serde_json::Value;
 
 use crate::gain::GainCounter;
 use crate::settings::{Flags, Settings, find_project};
-use crate::shell::rewrite::{Rewrite, rewrite_line};
+use crate::shell::rewrite::{Rewrite, program_name, program_path, rewrite_line};
 use event::{EventKind, HookAnswer, HookEvent, ShellCall};
 pub(crate) use read::{HEAD_LINES, describe_head, is_outlined};
 
@@ -95,7 +96,10 @@ fn decide(client: Client, event: &HookEvent, variable: Lookup) -> Option<HookAns
         EventKind::Shell(call) => rewrite(client, event, call, variable),
         EventKind::Read(input) => read::answer(event, input, variable),
         EventKind::Search(found) => search::remark(*found).map(HookAnswer::Context),
-        EventKind::SessionStart => session::describe(variable).map(HookAnswer::Context),
+        EventKind::SessionStart => {
+            let rewrites = client.hook_parts().contains(&HookPart::Shell);
+            session::describe(rewrites, variable).map(HookAnswer::Context)
+        }
     }
 }
 
@@ -105,7 +109,14 @@ fn rewrite(client: Client, event: &HookEvent, call: &ShellCall, variable: Lookup
         return None;
     }
     let counter = GainCounter::new(&variable);
-    let rewrite = rewrite_line(&call.line, &call.directory, &variable);
+    let program = match client {
+        // Its login shell may have another PATH.
+        Client::Codex => program_path(),
+        // Rules of the user are about the name.
+        _ => program_name(&call.directory, &variable).map(str::to_owned),
+    };
+    let named = program.as_deref().unwrap_or("docent");
+    let rewrite = rewrite_line(&call.line, &call.directory, named, &variable);
     for (program, reason) in &rewrite.left_alone {
         counter.record_left_alone(program, reason);
     }
@@ -125,7 +136,7 @@ fn rewrite(client: Client, event: &HookEvent, call: &ShellCall, variable: Lookup
         root: &root,
         program: Path::new("docent"),
     };
-    if !machine.has_program("docent") {
+    if program.is_none() {
         counter.record_left_alone("other", "docent is not in PATH");
         return None;
     }

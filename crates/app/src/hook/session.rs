@@ -17,15 +17,23 @@ const MAX_CHARS: usize = 600;
 /// Languages that are named.
 const MAX_LANGUAGES: usize = 5;
 
-/// The description of the project around the working directory.
-pub(super) fn describe(variable: Lookup) -> Option<String> {
+/// The description of the project around the working directory, for a client whose shell commands are replaced
+/// or not.
+pub(super) fn describe(rewrites: bool, variable: Lookup) -> Option<String> {
     let settings = settings(variable)?;
     let name = inline_to(&project_name(settings.root.path()), 60);
     let mut sentences = vec![describe_files(&settings, &name)];
     sentences.extend(describe_memory(&settings));
+    if rewrites {
+        sentences.push(
+            "Where `docent sh` stands in for a command of the shell, `command grep …`, `\\grep …` or `DOCENT_RAW=1 \
+             grep …` runs the program itself."
+                .to_owned(),
+        );
+    }
     sentences.push(
         "`docent search 'words'` finds code by meaning, `docent symbol NAME` definitions, `docent outline PATH` what \
-         a file has; `docent sh grep|rg|find|git …` answers as the program would, in less text."
+         a file has; `docent sh grep|rg|find|git …` answers in less text."
             .to_owned(),
     );
     Some(cut(&sentences.join(" "), MAX_CHARS, "…"))

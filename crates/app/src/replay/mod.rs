@@ -131,7 +131,7 @@ impl<'a> Replay<'a> {
             return;
         }
         let directory = if directory.is_dir() { directory } else { &self.here };
-        let rewrite = rewrite_line(line, directory, self.environment);
+        let rewrite = rewrite_line(line, directory, "docent", self.environment);
         let [all, rewritten] = self.counts.lines.entry(program.to_owned()).or_default();
         *all += 1;
         *rewritten += u64::from(rewrite.line.is_some());

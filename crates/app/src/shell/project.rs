@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use docent_core::access::Access;
-use docent_core::path::RepoPath;
+use docent_core::path::{PathError, RepoPath};
 use docent_engine::commands::{CharacterSet, ShownContent};
 use docent_engine::files::Root;
 use docent_engine::walk::work_tree;
@@ -28,9 +28,12 @@ impl ShellProject {
         })
     }
 
-    /// Whether the project's rules block a path inside of it.
+    /// Whether the project's rules block a path inside of it. Names that no tool of docent shows are blocked.
     pub(crate) fn blocks(&self, path: &str) -> bool {
-        RepoPath::parse(path).is_ok_and(|path| !self.root.access().allows(&path))
+        match RepoPath::parse(path) {
+            Ok(path) => !self.root.access().allows(&path),
+            Err(error) => error == PathError::Control,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use docent_core::access::Access;
 use docent_core::path::RepoPath;
 use docent_core::shell::line::{AnswerableCommand, CommandLine};
-use docent_core::shell::{CommandRefusal, OutputFilter, Request, Word};
+use docent_core::shell::{CommandRefusal, OutputFilter, Request, Word, quote_word};
 use docent_engine::walk::work_tree;
 
 use super::project::read_access;
@@ -29,8 +29,13 @@ pub(crate) struct Rewrite {
     pub(crate) left_alone: Vec<(String, String)>,
 }
 
-/// Rewrites a line that a shell would run in `directory`.
-pub(crate) fn rewrite_line(line: &str, directory: &Path, environment: Environment<'_>) -> Rewrite {
+/// Rewrites a line that a shell would run in `directory`, which finds docent by the word `program`.
+pub(crate) fn rewrite_line(
+    line: &str,
+    directory: &Path,
+    program: &str,
+    environment: Environment<'_>,
+) -> Rewrite {
     let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
     if is_set("DOCENT_RAW") || is_set("POSIXLY_CORRECT") {
         return Rewrite::default();
@@ -55,7 +60,7 @@ pub(crate) fn rewrite_line(line: &str, directory: &Path, environment: Environmen
         }
     }
     let is_accepted = |command: &AnswerableCommand| accepted.contains(&std::ptr::from_ref(command));
-    let rewritten = read.rewrite(line, &own_program(environment), is_accepted);
+    let rewritten = read.rewrite(line, program, is_accepted);
     Rewrite {
         only_reads: rewritten.is_some() && read.is_only_answerable && accepted.len() == read.commands.len(),
         line: rewritten,
@@ -63,18 +68,30 @@ pub(crate) fn rewrite_line(line: &str, directory: &Path, environment: Environmen
     }
 }
 
-/// The name by which the shell finds docent: its own, or else its path.
-fn own_program(environment: Environment<'_>) -> String {
+/// docent's name, if a shell in `directory` finds a docent by it in `PATH`.
+///
+/// Relative entries of `PATH` follow `cd`, and a project may bring a program of that name, so that both make
+/// the name unsafe.
+pub(crate) fn program_name(directory: &Path, environment: Environment<'_>) -> Option<&'static str> {
     const NAME: &str = "docent";
-    let path = environment("PATH").unwrap_or_default();
-    if env::split_paths(&path).any(|directory| directory.join(NAME).is_file()) {
-        return NAME.to_owned();
+    let project = work_tree(directory).unwrap_or(directory).canonicalize().ok()?;
+    let path = environment("PATH")?;
+    for entry in env::split_paths(&path) {
+        if !entry.is_absolute() {
+            return None;
+        }
+        if entry.join(NAME).is_file() {
+            let is_inside = entry.canonicalize().is_ok_and(|real| real.starts_with(&project));
+            return (!is_inside).then_some(NAME);
+        }
     }
-    let own = env::current_exe()
-        .ok()
-        .and_then(|path| path.into_os_string().into_string().ok());
-    own.and_then(|path| docent_core::shell::quote_word(&path))
-        .unwrap_or_else(|| NAME.to_owned())
+    None
+}
+
+/// The path of this docent as a word of a shell, for shells whose `PATH` is not known.
+pub(crate) fn program_path() -> Option<String> {
+    let path = env::current_exe().ok()?.into_os_string().into_string().ok()?;
+    quote_word(&path)
 }
 
 /// What a command is checked against.
@@ -94,6 +111,9 @@ impl EnvironmentChecks<'_> {
         }
         let mut directory = self.directory.to_owned();
         for step in &command.directories {
+            if (self.environment)("CDPATH").is_some() && !step.text.starts_with(['/', '.', '~']) {
+                return refuse("CDPATH may lead elsewhere");
+            }
             directory = self
                 .resolve(&directory, step)
                 .ok_or(CommandRefusal::Form("the directory is not known"))?;

@@ -126,6 +126,11 @@ fn every_client_is_told_at_the_start_what_the_project_is() {
             text.contains("no index yet") && text.len() <= 600,
             "{client}: {answer}"
         );
+        // Copilot's commands are never replaced.
+        let names_plain_form = ["`command grep …`", "`\\grep …`", "`DOCENT_RAW=1 grep …`"]
+            .iter()
+            .all(|form| text.contains(form));
+        assert_eq!(names_plain_form, client != "copilot", "{client}: {text}");
     }
     assert_eq!(sandbox.run(&["index"]).code, 0);
     sandbox.write(
@@ -142,7 +147,7 @@ fn every_client_is_told_at_the_start_what_the_project_is() {
         ),
         "{text}"
     );
-    assert!(text.len() <= 600, "{text}");
+    assert!(text.len() <= 600 && text.ends_with("in less text."), "{text}");
 }
 
 #[test]
@@ -290,9 +295,12 @@ fn ask_about_line(sandbox: &Sandbox, client: &str, line: &str) -> Value {
 
 #[test]
 fn a_search_in_the_shell_is_rewritten_in_the_form_of_each_client() {
-    let sandbox = sandbox().file("src/a.rs", "fn walrus() {}\n");
+    let sandbox = sandbox().file("src/a.rs", "fn walrus() {}\n").repository();
     let line = "grep -rn walrus src";
-    let input = json!({ "command": format!("docent sh {line}"), "description": "d", "timeout": 5 });
+    let with = |program: &str| json!({ "command": format!("{program} sh {line}"), "description": "d", "timeout": 5 });
+    let input = with("docent");
+    // Its login shell may have another PATH.
+    let by_path = with(env!("CARGO_BIN_EXE_docent"));
     for (client, expected) in [
         (
             "claude",
@@ -301,7 +309,7 @@ fn a_search_in_the_shell_is_rewritten_in_the_form_of_each_client() {
         (
             "codex",
             json!({ "hookSpecificOutput": {
-                "hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": input,
+                "hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": by_path,
             } }),
         ),
         (
@@ -318,11 +326,15 @@ fn a_search_in_the_shell_is_rewritten_in_the_form_of_each_client() {
 
 #[test]
 fn allow_is_given_only_for_lines_that_do_nothing_but_read() {
-    let sandbox = sandbox().file("src/a.rs", "fn walrus() {}\n");
+    let sandbox = sandbox().file("src/a.rs", "fn walrus() {}\n").repository();
     for line in [
         "grep -rn walrus src; rm -rf src",
         "grep -rn walrus src && make",
         "make && grep -rn walrus src",
+        "touch x && grep -rn walrus src | head -5",
+        "touch x 2>/dev/null && grep -rn walrus src 2>/dev/null | head -5",
+        "set -e; touch x && cd src && grep -rn walrus . 2>/dev/null | head -5",
+        "grep -rn walrus src 2>/dev/null | head -5 && touch x",
     ] {
         for client in CLIENTS {
             let answer = ask_about_line(&sandbox, client, line);
@@ -357,7 +369,8 @@ fn a_line_that_a_rule_of_the_user_is_about_is_left_alone() {
         .file(
             ".claude/settings.json",
             "{\"permissions\": {\"deny\": [\"Read(./secret/**)\", \"Bash(rg:*)\"]}}",
-        );
+        )
+        .repository();
     assert_eq!(
         ask_about_line(&sandbox, "claude", "grep -rn walrus secret"),
         Value::Null

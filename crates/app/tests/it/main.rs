@@ -81,6 +81,8 @@ mod shell_find;
 mod shell_git;
 mod shell_search;
 #[cfg(unix)]
+mod shell_security;
+#[cfg(unix)]
 mod small_definitions;
 mod tidy;
 mod tidy_modules;

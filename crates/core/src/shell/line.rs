@@ -52,6 +52,25 @@ const CHANGING: &[&str] = &[
     "hash", "builtin", "unset",
 ];
 
+/// Levels of the syntax tree of a line. A list of commands has one for each of them.
+const MAX_DEPTH: usize = 200;
+
+/// Beginnings of variables that change what programs print or where `cd` goes.
+const CHANGING_VARIABLES: &[&str] = &[
+    "PATH",
+    "RIPGREP_CONFIG_PATH",
+    "POSIXLY_CORRECT",
+    "GIT_",
+    "DOCENT_",
+    "GREP_",
+    "LC_",
+    "LANG",
+    "HOME",
+    "CDPATH",
+    "XDG_",
+    "IFS",
+];
+
 impl CommandLine {
     /// Reads a line. `None` if it is left as it is, whatever its commands are.
     pub fn read(line: &str) -> Option<Self> {
@@ -63,7 +82,7 @@ impl CommandLine {
         parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
         let tree = parser.parse(line, None)?;
         let root = tree.root_node();
-        if root.has_error() || changes_meaning(line, &mut root.walk()) {
+        if root.has_error() || is_left_whole(line, &mut root.walk()) {
             return None;
         }
         let mut reader = CommandReader {
@@ -105,8 +124,10 @@ impl CommandLine {
     }
 }
 
-/// Whether the line defines a function, or has a command that changes the meaning of later words.
-fn changes_meaning(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
+/// Whether the line defines a function, has a command that changes the meaning of later words, or is so deep
+/// that reading it could exhaust the stack.
+fn is_left_whole(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
+    let mut depth = 0;
     loop {
         let node = cursor.node();
         let text = &line[node.byte_range()];
@@ -116,21 +137,24 @@ fn changes_meaning(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
                 !is_harmless_set(node.parent().map_or("", |one| &line[one.byte_range()]))
             }
             "command_name" => CHANGING.contains(&text),
-            "variable_assignment" => ["PATH", "RIPGREP_CONFIG_PATH", "POSIXLY_CORRECT", "GIT_"]
-                .iter()
-                .any(|name| text.starts_with(name)),
+            "variable_assignment" => CHANGING_VARIABLES.iter().any(|name| text.starts_with(name)),
             _ => false,
         };
         if is_changing {
             return true;
         }
         if cursor.goto_first_child() {
+            depth += 1;
+            if depth > MAX_DEPTH {
+                return true;
+            }
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return false;
             }
+            depth -= 1;
         }
     }
 }

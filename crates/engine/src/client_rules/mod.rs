@@ -37,7 +37,11 @@ pub fn is_restricted(client: Client, machine: &Machine<'_>, line: &str, director
         Client::Opencode => opencode_rules(machine),
         _ => None,
     };
-    rules.is_none_or(|rules| rules.iter().any(|rule| rule.is_about(&line, machine)))
+    rules.is_none_or(|rules| {
+        rules
+            .iter()
+            .any(|rule| rule.is_about_docent() || rule.is_about(&line, machine))
+    })
 }
 
 /// A rule, as far as it is about commands that only read.
@@ -52,6 +56,16 @@ enum ClientRule {
 }
 
 impl ClientRule {
+    /// Whether it is about `docent sh` itself, whatever path that is run by.
+    fn is_about_docent(&self) -> bool {
+        let is = |word: Option<&String>, name: &str| word.is_none_or(|word| word == name);
+        match self {
+            Self::Command(words) => is(words.first(), "docent") && is(words.get(1), "sh"),
+            Self::AnyWord(words) => words.iter().any(|word| word == "docent"),
+            Self::Files { .. } => false,
+        }
+    }
+
     fn is_about(&self, line: &ShellLine, machine: &Machine<'_>) -> bool {
         match self {
             Self::Command(words) => {
@@ -407,6 +421,9 @@ mod tests {
             ("Bash(grep:*)", "'gr'ep a b", true),
             ("Bash(grep:*)", "/usr/bin/grep a b", true),
             ("Bash(grep:*)", "rg a b", false),
+            ("Bash(docent sh:*)", "rg a b", true),
+            ("Bash(docent memory:*)", "rg a b", false),
+            ("Bash(sh:*)", "rg a b", false),
             ("Bash(gr*)", "grep a b", true),
             ("Bash(git push:*)", "git log", false),
             ("Bash(git log:*)", "git log", true),
@@ -468,6 +485,13 @@ mod tests {
                 Client::Codex,
                 "project/.codex/rules/a.rules",
                 "prefix_rule(pattern=[[\"rg\", \"grep\"]], decision = 'prompt')",
+                "rg a",
+                true,
+            ),
+            (
+                Client::Codex,
+                "home/.codex/rules/default.rules",
+                "prefix_rule(pattern=[\"docent\", \"sh\"], decision=\"forbidden\")",
                 "rg a",
                 true,
             ),

@@ -423,11 +423,17 @@ impl GitEnvironment {
     /// Finds a program on the `PATH`. Relative directories are skipped, and so are those inside the project:
     /// a clone must not bring the program that is run.
     pub fn find_program(&self, name: &str, root: &Path) -> Option<PathBuf> {
+        self.find_program_outside(name, &[root.to_owned()])
+    }
+
+    /// The same outside of several projects.
+    pub(super) fn find_program_outside(&self, name: &str, roots: &[PathBuf]) -> Option<PathBuf> {
         let name = format!("{name}{}", if cfg!(windows) { ".exe" } else { "" });
+        let is_inside = |real: &Path| roots.iter().any(|root| real.starts_with(root));
         self.search
             .iter()
             .filter(|directory| directory.is_absolute())
-            .filter(|directory| !directory.canonicalize().is_ok_and(|real| real.starts_with(root)))
+            .filter(|directory| !directory.canonicalize().is_ok_and(|real| is_inside(&real)))
             .map(|directory| directory.join(&name))
             .find(|program| is_executable(program))
     }

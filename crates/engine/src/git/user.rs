@@ -116,8 +116,12 @@ impl UserGit {
         directory: &Path,
         directories: &[String],
     ) -> Result<Self, GitError> {
+        let mut start = directory.to_owned();
+        start.extend(directories);
+        // Neither the project around the directory nor that of `-C` may bring the git that is run.
+        let tops = [directory, &start].map(|place| find_top(place).unwrap_or_else(|| place.to_owned()));
         let program = environment
-            .find_program("git", directory)
+            .find_program_outside("git", &tops)
             .ok_or(GitError::NotInstalled)?;
         let mut git = Self {
             program,

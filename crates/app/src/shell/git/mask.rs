@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use docent_core::shell::git::is_blocked;
 use docent_core::shell::git::patch::{PatchFile, PatchPart};
+use docent_core::text::reveal::reveal_part;
 
 use crate::compact::count_of;
 use crate::shell::project::ShellProject;
@@ -84,6 +85,7 @@ pub(super) fn join_lines(text: &[u8], selected: &[&[u8]], blocked: &[(Range<usiz
 }
 
 fn describe(lines: usize, path: &str) -> String {
+    let path = reveal_part(path).replace('\n', "\\u{A}");
     format!(
         "… {} of the patch of {path} not shown: docent's access rules block the file\n",
         count_of(lines, "line", "lines")

@@ -17,14 +17,17 @@ pub(super) fn count_rest(files: &[(&str, u64)]) -> String {
     if total == 0 {
         return String::new();
     }
+    format!("… {total} more: {}\n", list_counts(files))
+}
+
+/// `src/a.rs 4, src/net/ 8`, on one line whatever the names are.
+pub(super) fn list_counts(files: &[(&str, u64)]) -> String {
     let deepest = files
         .iter()
         .map(|(path, _)| depth(path))
         .max()
         .unwrap_or_default();
-    let by_file = files
-        .iter()
-        .map(|(path, lines)| (reveal_part(path).into_owned(), *lines));
+    let by_file = files.iter().map(|(path, lines)| (one_line(path), *lines));
     let mut list = join(by_file);
     for level in (0..deepest).rev() {
         if length(&list) <= MAX_CHARS {
@@ -33,12 +36,16 @@ pub(super) fn count_rest(files: &[(&str, u64)]) -> String {
         let mut directories: BTreeMap<String, u64> = BTreeMap::new();
         for (path, lines) in files {
             *directories
-                .entry(first_steps(&reveal_part(path), level))
+                .entry(first_steps(&one_line(path), level))
                 .or_default() += lines;
         }
         list = join(directories.into_iter());
     }
-    format!("… {total} more: {list}\n")
+    list
+}
+
+fn one_line(path: &str) -> String {
+    reveal_part(path).replace('\n', "\\u{A}")
 }
 
 fn join(counts: impl Iterator<Item = (String, u64)>) -> String {

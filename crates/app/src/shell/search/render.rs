@@ -16,7 +16,7 @@ use docent_core::text::reveal::reveal_part;
 use docent_engine::commands::lines::{FoundLineKind, SearchedFile};
 use docent_engine::commands::search::LineSearch;
 
-use super::counts::count_rest;
+use super::counts::{count_rest, list_counts};
 use super::plain::PlainOutput;
 use crate::compact::grep::{GrepAnswer, GrepFile, GrepMatch, list_only, whole_definitions};
 use crate::compact::{count_of, line_range};
@@ -191,18 +191,18 @@ fn count_hidden(output: &PlainOutput<'_>, hidden: &[usize]) -> String {
     if files.is_empty() {
         return String::new();
     }
-    let counts: Vec<String> = files
+    let names: Vec<(Cow<'_, str>, u64)> = files
         .iter()
-        .map(|(file, lines)| count(&output.files[*file], *lines))
+        .map(|(file, lines)| (String::from_utf8_lossy(&output.files[*file].name), *lines))
+        .collect();
+    let counts: Vec<(&str, u64)> = names
+        .iter()
+        .map(|(name, lines)| (name.as_ref(), *lines))
         .collect();
     format!(
         "not shown, because docent does not show such files: {}\n",
-        counts.join(", ")
+        list_counts(&counts)
     )
-}
-
-fn count(file: &SearchedFile, lines: u64) -> String {
-    format!("{} {lines}", reveal_part(&String::from_utf8_lossy(&file.name)))
 }
 
 /// The files of the selected lines with their matches and definitions, code before tests before the rest.
