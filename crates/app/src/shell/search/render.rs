@@ -104,7 +104,11 @@ fn render_shown(
     if plain_chars <= MAX_PLAIN_CHARS || has_context || !is_sorted {
         let mut text = cut_plain(output, selected, context.budget);
         if !has_context && is_sorted && plain_chars <= context.budget as u64 {
-            text.extend(whole_definitions(&answer, MAX_FUNCTION_CHARS).into_bytes());
+            let whole = whole_definitions(&answer, MAX_FUNCTION_CHARS);
+            if whole.is_empty() && plain_chars <= MAX_PLAIN_CHARS {
+                text.extend(name_ranges(&answer.files).into_bytes());
+            }
+            text.extend(whole.into_bytes());
         }
         return text;
     }
@@ -134,15 +138,50 @@ fn render_shown(
     text
 }
 
-/// Characters of the list for an output of `plain` characters: all of a short one, little more of a long one.
+/// Characters of the list for an output of `plain` characters: all of a short one, a part of a long one.
 fn list_room(plain: usize) -> usize {
-    const WHOLE_CHARS: usize = 1_000;
+    const MAX_WHOLE_CHARS: usize = 1_000;
+    const MIN_LIST_CHARS: usize = 500;
     const SHARE: usize = 10;
-    if plain <= WHOLE_CHARS {
+    if plain <= MAX_WHOLE_CHARS {
         plain
     } else {
-        WHOLE_CHARS + (plain - WHOLE_CHARS) / SHARE
+        MIN_LIST_CHARS + (plain - MAX_WHOLE_CHARS) / SHARE
     }
+}
+
+/// The lines of the definitions around few matches, for a reader who wants to see more of them.
+fn name_ranges(files: &[GrepFile<'_>]) -> String {
+    const MAX_RANGES: usize = 5;
+    let mut ranges: Vec<String> = Vec::new();
+    for file in files {
+        for matched in &file.matches {
+            let around = file
+                .definitions
+                .iter()
+                .filter(|one| (one.first..=one.last).contains(&matched.line));
+            let Some(one) = around.min_by_key(|one| one.last - one.first) else {
+                continue;
+            };
+            let place = if files.len() > 1 {
+                format!("{}:", reveal_part(file.path))
+            } else {
+                String::new()
+            };
+            let range = format!(
+                "{place}{} {}",
+                line_range(one.first, one.last),
+                reveal_part(&one.name)
+            );
+            if !ranges.contains(&range) {
+                ranges.push(range);
+            }
+        }
+    }
+    if ranges.is_empty() || ranges.len() > MAX_RANGES {
+        return String::new();
+    }
+    format!("in {}\n", ranges.join(", "))
 }
 
 /// The notices about binary files, and messages.
