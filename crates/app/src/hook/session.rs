@@ -17,8 +17,8 @@ const MAX_CHARS: usize = 600;
 /// Languages that are named.
 const MAX_LANGUAGES: usize = 5;
 
-/// The description of the project around the working directory, for a client whose shell commands are replaced
-/// or not.
+/// The description of the project around the working directory, for a client whose shell commands are
+/// replaced or not.
 pub(super) fn describe(rewrites: bool, variable: Lookup) -> Option<String> {
     let settings = settings(variable)?;
     let name = inline_to(&project_name(settings.root.path()), 60);
