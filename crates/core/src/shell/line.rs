@@ -175,8 +175,8 @@ fn has_command(line: &str, node: Node<'_>, name: &str) -> bool {
             .any(|child| has_command(line, child, name))
 }
 
-/// The first command of a pipeline. The grammar takes `a && b 2>/dev/null | c` for a pipeline whose first part is
-/// the whole list, with the redirect of its last command.
+/// The first command of a pipeline. The grammar takes `a && b 2>/dev/null | c` for a pipeline whose first
+/// part is the whole list, with the redirect of its last command.
 struct Stage<'t> {
     /// Statements before the command.
     before: Vec<Node<'t>>,

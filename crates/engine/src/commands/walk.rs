@@ -137,8 +137,8 @@ impl GrepRules {
         }
     }
 
-    /// The same for a file that is named on the command line: a glob can match any trailing part of its name that
-    /// begins behind a slash.
+    /// The same for a file that is named on the command line: a glob can match any trailing part of its name
+    /// that begins behind a slash.
     fn selects_operand(&self, operand: &str) -> bool {
         let is_match = |glob: &GlobMatcher| suffixes(operand).any(|suffix| glob.is_match(suffix));
         let last = self.globs.iter().rev().find(|(glob, _)| is_match(glob));

@@ -32,10 +32,10 @@ const MAX_PLAIN_CHARS: u64 = 300;
 const MAX_FUNCTION_CHARS: usize = 2_000;
 
 /// Bytes of the files whose definitions are looked up. Lines of the others are listed without.
-const MAX_PARSED_BYTES: usize = 200 << 10;
+const MAX_PARSED_BYTES: usize = 80 << 10;
 
 /// A first file may be larger: often it is the only one.
-const MAX_FIRST_FILE_BYTES: usize = 1 << 20;
+const MAX_FIRST_FILE_BYTES: usize = 200 << 10;
 
 /// Definitions of the searched name that are named first.
 const MAX_DEFINITIONS: usize = 2;
