@@ -28,8 +28,9 @@ use crate::tools::file_text::decode_text;
 /// An answer up to this size is printed as the program prints it.
 const MAX_PLAIN_CHARS: u64 = 300;
 
-/// Characters of whole functions.
-const MAX_FUNCTION_CHARS: usize = 2_000;
+/// Characters of whole functions. In sessions they are read next after a quarter of such searches, so that
+/// longer ones cost more than they save.
+const MAX_FUNCTION_CHARS: usize = 1_000;
 
 /// Bytes of the files whose definitions are looked up. Lines of the others are listed without.
 const MAX_PARSED_BYTES: usize = 80 << 10;
@@ -105,8 +106,8 @@ fn render_shown(
         let mut text = cut_plain(output, selected, context.budget);
         if !has_context && is_sorted && plain_chars <= context.budget as u64 {
             let whole = whole_definitions(&answer, MAX_FUNCTION_CHARS);
-            if whole.is_empty() && plain_chars <= MAX_PLAIN_CHARS {
-                text.extend(name_ranges(&answer.files).into_bytes());
+            if plain_chars <= MAX_PLAIN_CHARS {
+                text.extend(name_ranges(&answer.files, &whole).into_bytes());
             }
             text.extend(whole.into_bytes());
         }
@@ -150,8 +151,9 @@ fn list_room(plain: usize) -> usize {
     }
 }
 
-/// The lines of the definitions around few matches, for a reader who wants to see more of them.
-fn name_ranges(files: &[GrepFile<'_>]) -> String {
+/// The lines of the definitions around few matches, for a reader who wants to see more of them than `whole`
+/// has.
+fn name_ranges(files: &[GrepFile<'_>], whole: &str) -> String {
     const MAX_RANGES: usize = 5;
     let mut ranges: Vec<String> = Vec::new();
     for file in files {
@@ -168,12 +170,10 @@ fn name_ranges(files: &[GrepFile<'_>]) -> String {
             } else {
                 String::new()
             };
-            let range = format!(
-                "{place}{} {}",
-                line_range(one.first, one.last),
-                reveal_part(&one.name)
-            );
-            if !ranges.contains(&range) {
+            let heading = format!("{} {}", line_range(one.first, one.last), reveal_part(&one.name));
+            let is_shown = whole.lines().any(|line| line == heading);
+            let range = format!("{place}{heading}");
+            if !is_shown && !ranges.contains(&range) {
                 ranges.push(range);
             }
         }
