@@ -339,7 +339,7 @@ def check(plain, answer, words, is_cut):
     """Compares two outputs that differ. `is_cut` says that filters behind git left out some of its lines."""
     command = next(word for word in words if word in ("log", "show", "diff", "blame", "status"))
     has_patch = command in ("show", "diff") or any(word in ("-p", "-u", "--patch") for word in words)
-    has_patch &= not any(word.startswith(("--stat", "--shortstat", "-s", "--no-patch")) for word in words) or "-p" in words
+    has_patch &= not any(word.startswith(("--stat", "--shortstat", "-s", "--no-patch")) for word in words) or "-p" in words or "--patch" in words
     is_exact = any(word.startswith(tuple(MACHINE)) and not (has_patch and word.startswith("--format")) for word in words)
     is_exact = is_exact or re.search(r"show \S+:\S", " ".join(words))
     if is_cut or is_exact:

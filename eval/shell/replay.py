@@ -237,7 +237,7 @@ class Replay:
                 yield (self.relative(unit, found["path"]) if found["path"] else only), int(found["line"])
 
 
-def draw(sessions, count):
+def draw(sessions, count, skip):
     """Sessions of each source in turn, drawn with a fixed seed, of those that have something to replay."""
     by_source = collections.defaultdict(list)
     for session in sessions:
@@ -246,14 +246,14 @@ def draw(sessions, count):
     for group in by_source.values():
         group.sort(key=lambda session: session.id)
         random.Random(25).shuffle(group)
-    drawn = [session for group in by_source.values() for session in group[: count // len(by_source)]]
+    drawn = [session for group in by_source.values() for session in group[skip : skip + count // len(by_source)]]
     return drawn
 
 
 def run(args):
     args.work.mkdir(parents=True, exist_ok=True)
     work = args.work.resolve()
-    sessions = draw((one for one in all_sessions(args.mirrors) if mirror_of(args.mirrors, one.repo).exists()), args.sessions)
+    sessions = draw((one for one in all_sessions(args.mirrors) if mirror_of(args.mirrors, one.repo).exists()), args.sessions, args.skip)
     jobs = collections.defaultdict(list)
     groups = collections.defaultdict(list)
     for session in sessions:
@@ -296,6 +296,7 @@ def main():
     running.add_argument("--docent", required=True)
     running.add_argument("--rtk")
     running.add_argument("--sessions", type=int, default=180)
+    running.add_argument("--skip", type=int, default=0, help="leaves out the first of each source")
     running.add_argument("--jobs", type=int, default=2)
     running.add_argument("--minutes", type=int, default=60)
     for name in ("report", "deviations"):

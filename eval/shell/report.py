@@ -61,9 +61,11 @@ def programs(rows):
 def sizes(rows):
     lines = []
     for name, chosen in (
+        ("searches up to 1,000", [row for row in rows if row["kind"] == "search" and row["raw"] <= 1000]),
         ("searches over 1,000", [row for row in rows if row["kind"] == "search" and row["raw"] > 1000]),
         ("lists over 1,000", [row for row in rows if row["kind"] == "list" and row["raw"] > 1000]),
         ("git diff and git show", [row for row in rows if row.get("program") in ("git diff", "git show")]),
+        ("git diff and git show up to 4,000", [row for row in rows if row.get("program") in ("git diff", "git show") and row["raw"] <= 4000]),
         ("git diff and git show over 4,000", [row for row in rows if row.get("program") in ("git diff", "git show") and row["raw"] > 4000]),
     ):
         through = [row for row in chosen if "docent" in row]

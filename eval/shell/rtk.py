@@ -18,8 +18,7 @@ MACHINE = re.compile(r"^(-[a-zA-Z]*[clLoqZ][a-zA-Z]*|--(count|files-with-matches
 
 
 def behind(unit):
-    first, rest = len(unit.filters), "".join(f" | {text}" for text in unit.filters)
-    return rest if first else ""
+    return "".join(f" | {text}" for text in unit.filters)
 
 
 def as_hooked(unit):
@@ -77,11 +76,14 @@ def wrong(unit, raw, answer):
     if unit.kind == "search":
         if any(MACHINE.match(word) for word in unit.words[1:]):
             return "output for programs"
-        if unit.filters:
-            return None if any(line.strip()[-40:] in text for line in lines) or not lines else "lines behind a filter"
-        matches = [line for line in lines if line != "--" and not re.match(r"^(\S+-)?\d+-", line)]
+        if any(re.match("wc|grep -c", text) for text in unit.filters):
+            return "a count behind a filter"
+        has_context = any(re.match(r"-[a-zA-Z]*[ABC]\d*$|-\d+$|--(after|before)?-?context", word) for word in unit.words[1:])
+        if unit.filters or has_context:
+            # Which lines are left depends on the form, so that only a search that finds nothing counts as wrong.
+            return "nothing found" if lines and ("🔍 0 for" in text or not text.strip()) else None
         stated = number(r"🔍 (\d+)", text)
-        return None if stated == len(matches) else "number of matches"
+        return None if stated == len(lines) else "nothing found" if stated == 0 else "number of matches"
     if unit.kind == "list" and not unit.filters:
         stated = number(r"📁 (\d+)F", text) if "📁" in text else 0
         return None if unit.words[0] != "find" or stated == len(lines) else "number of files"
