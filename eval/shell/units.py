@@ -155,20 +155,11 @@ def compare_plain(unit, raw, plain):
     return "plain: " + search_lines.difference(wanted, got)
 
 
-def with_path(raw, short):
-    """The lines of a search in one file, which have no path, with the path that docent's answer has for them."""
-    heading = short.decode("utf-8", "surrogateescape").split("\n")[:2]
-    if not re.fullmatch(r"[\d,]+ match(es)? in 1 file", heading[0]) or not re.match(rb"\d+[:-]", raw):
-        return raw
-    path = heading[1].encode("utf-8", "surrogateescape")
-    return b"\n".join(path + b":" + line if re.match(rb"\d+:", line) else line for line in raw.split(b"\n"))
-
-
 def compare_short(unit, raw, short, is_cut):
     if unit.program in ("rg", "ag") and chooses_lines(unit.filters):
         return None  # The order of their lines is another one each time.
     if unit.kind == "search":
-        outcome = search_lines.compare_shortened(with_path(raw, short), short, unit.line)
+        outcome = search_lines.compare_shortened(raw, short, unit.line)
         return None if outcome == "same" else outcome
     if unit.kind == "git":
         words = [word for word in unit.words[1:] if word not in ("-C",)]

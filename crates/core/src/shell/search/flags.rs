@@ -13,6 +13,9 @@ pub(super) enum FlagOrOperand<'a> {
     Operand(&'a Word),
 }
 
+/// The name of a long flag, and the text behind `=`.
+pub(super) type LongFlag<'a> = (&'a str, Option<&'a str>);
+
 /// Reads flags and operands in any order, as GNU programs and ripgrep do. Behind `--` all are operands.
 pub(super) struct Arguments<'a> {
     words: std::slice::Iter<'a, Word>,

@@ -1,27 +1,14 @@
 //! The flags of GNU grep.
 
 use super::super::{CommandRefusal, Word};
-use super::flags::{Arguments, FlagOrOperand, parse_number, refuse};
+use super::flags::{Arguments, FlagOrOperand, LongFlag, parse_number, refuse};
 use super::{
-    BinaryFiles, FileGlob, LineSearchRequest, MatchExtent, PatternCase, PatternSyntax, SearchOutput,
-    SearchProgram,
+    BinaryFiles, FileGlob, LineSearchRequest, MatchExtent, PatternCase, PatternSyntax, SearchProgram,
 };
 
 /// Reads the arguments. `syntax` is that of the program without a flag.
 pub(super) fn understand(syntax: PatternSyntax, words: &[Word]) -> Result<LineSearchRequest, CommandRefusal> {
-    let mut request = LineSearchRequest::new(SearchProgram::Grep, syntax);
-    let (mut expressions, mut operands) = (Vec::new(), Vec::new());
-    let mut arguments = Arguments::new(words);
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            FlagOrOperand::Operand(word) => operands.push(word),
-            FlagOrOperand::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
-            FlagOrOperand::Long("regexp", value) => expressions.push(arguments.long_value(value)?.to_owned()),
-            FlagOrOperand::Short(flag) => read_short(&mut request, flag, &mut arguments)?,
-            FlagOrOperand::Long(name, value) => read_long(&mut request, (name, value), &mut arguments)?,
-        }
-    }
-    request.finish(expressions, operands)
+    LineSearchRequest::new(SearchProgram::Grep, syntax).read(words, read_short, read_long)
 }
 
 fn read_short(
@@ -50,7 +37,7 @@ fn read_short(
         's' => request.hides_errors = true,
         'I' => request.binary = BinaryFiles::Skipped,
         'a' => request.binary = BinaryFiles::Text,
-        'c' | 'l' | 'L' | 'o' | 'q' => choose_output(request, flag)?,
+        'c' | 'l' | 'L' | 'o' | 'q' => request.choose_output(flag)?,
         'A' => request.context.1 = parse_number(arguments.short_value()?)?,
         'B' => request.context.0 = parse_number(arguments.short_value()?)?,
         'C' => {
@@ -69,7 +56,7 @@ fn read_short(
 
 fn read_long<'a>(
     request: &mut LineSearchRequest,
-    (name, value): (&'a str, Option<&'a str>),
+    (name, value): LongFlag<'a>,
     arguments: &mut Arguments<'a>,
 ) -> Result<(), CommandRefusal> {
     let short = match (name, value) {
@@ -106,21 +93,9 @@ fn read_long<'a>(
             request.selection.excluded_directories.push(glob);
             return Ok(());
         }
-        ("after-context", value) => {
-            request.context.1 = parse_number(arguments.long_value(value)?)?;
-            return Ok(());
-        }
-        ("before-context", value) => {
-            request.context.0 = parse_number(arguments.long_value(value)?)?;
-            return Ok(());
-        }
         ("context", Some(value)) => {
             let lines = parse_number(value)?;
             request.context = (lines, lines);
-            return Ok(());
-        }
-        ("max-count", value) => {
-            request.max_count = Some(parse_number(arguments.long_value(value)?)?);
             return Ok(());
         }
         _ => return Err(refuse(&FlagOrOperand::Long(name, value))),
@@ -134,21 +109,5 @@ fn choose_syntax(request: &mut LineSearchRequest, syntax: PatternSyntax) -> Resu
         return Err(CommandRefusal::Form("two flags choose the syntax of the pattern"));
     }
     request.syntax = syntax;
-    Ok(())
-}
-
-/// Of several flags for the output, the last one does not always win. So only one is answered.
-fn choose_output(request: &mut LineSearchRequest, flag: char) -> Result<(), CommandRefusal> {
-    let output = match flag {
-        'c' => SearchOutput::Counts,
-        'l' => SearchOutput::FilesWithMatch,
-        'L' => SearchOutput::FilesWithoutMatch,
-        'o' => SearchOutput::Parts,
-        _ => SearchOutput::Nothing,
-    };
-    if request.output != SearchOutput::Lines && request.output != output {
-        return Err(CommandRefusal::Form("two flags choose the output"));
-    }
-    request.output = output;
     Ok(())
 }

@@ -15,6 +15,7 @@ mod ripgrep;
 pub use pattern::{Characters, PatternRules, translate};
 
 use super::{CommandRefusal, Word};
+use flags::{Arguments, FlagOrOperand, LongFlag, parse_number};
 
 /// A search that docent answers.
 #[expect(
@@ -163,6 +164,55 @@ impl LineSearchRequest {
             hides_errors: false,
             selection: FileSelectionRules::default(),
         }
+    }
+
+    /// Reads flags and operands by the rules of its program.
+    fn read(
+        mut self,
+        words: &[Word],
+        read_short: fn(&mut Self, char, &mut Arguments<'_>) -> Result<(), CommandRefusal>,
+        read_long: for<'a> fn(&mut Self, LongFlag<'a>, &mut Arguments<'a>) -> Result<(), CommandRefusal>,
+    ) -> Result<Self, CommandRefusal> {
+        let (mut expressions, mut operands) = (Vec::new(), Vec::new());
+        let mut arguments = Arguments::new(words);
+        while let Some(argument) = arguments.next()? {
+            match argument {
+                FlagOrOperand::Operand(word) => operands.push(word),
+                FlagOrOperand::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
+                FlagOrOperand::Long("regexp", value) => {
+                    expressions.push(arguments.long_value(value)?.to_owned());
+                }
+                FlagOrOperand::Long("after-context", value) => {
+                    self.context.1 = parse_number(arguments.long_value(value)?)?;
+                }
+                FlagOrOperand::Long("before-context", value) => {
+                    self.context.0 = parse_number(arguments.long_value(value)?)?;
+                }
+                FlagOrOperand::Long("max-count", value) => {
+                    self.max_count = Some(parse_number(arguments.long_value(value)?)?);
+                }
+                FlagOrOperand::Short(flag) => read_short(&mut self, flag, &mut arguments)?,
+                FlagOrOperand::Long(name, value) => read_long(&mut self, (name, value), &mut arguments)?,
+            }
+        }
+        self.finish(expressions, operands)
+    }
+
+    /// Chooses the output by the letter of its flag. Of several such flags, the last one does not always win, so
+    /// that only one is answered.
+    fn choose_output(&mut self, flag: char) -> Result<(), CommandRefusal> {
+        let output = match flag {
+            'c' => SearchOutput::Counts,
+            'l' => SearchOutput::FilesWithMatch,
+            'L' => SearchOutput::FilesWithoutMatch,
+            'o' => SearchOutput::Parts,
+            _ => SearchOutput::Nothing,
+        };
+        if self.output != SearchOutput::Lines && self.output != output {
+            return Err(CommandRefusal::Form("two flags choose the output"));
+        }
+        self.output = output;
+        Ok(())
     }
 
     /// Takes the patterns of `-e`, or the first operand, and checks that all can be answered.

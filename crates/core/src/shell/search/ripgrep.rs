@@ -1,27 +1,14 @@
 //! The flags of ripgrep.
 
 use super::super::{CommandRefusal, Word};
-use super::flags::{Arguments, FlagOrOperand, parse_number, refuse};
+use super::flags::{Arguments, FlagOrOperand, LongFlag, parse_number, refuse};
 use super::{
-    BinaryFiles, FileGlob, LineSearchRequest, MatchExtent, PatternCase, PatternSyntax, SearchOutput,
-    SearchProgram,
+    BinaryFiles, FileGlob, LineSearchRequest, MatchExtent, PatternCase, PatternSyntax, SearchProgram,
 };
 
 /// Reads the arguments.
 pub(super) fn understand(words: &[Word]) -> Result<LineSearchRequest, CommandRefusal> {
-    let mut request = LineSearchRequest::new(SearchProgram::Ripgrep, PatternSyntax::Rust);
-    let (mut expressions, mut operands) = (Vec::new(), Vec::new());
-    let mut arguments = Arguments::new(words);
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            FlagOrOperand::Operand(word) => operands.push(word),
-            FlagOrOperand::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
-            FlagOrOperand::Long("regexp", value) => expressions.push(arguments.long_value(value)?.to_owned()),
-            FlagOrOperand::Short(flag) => read_short(&mut request, flag, &mut arguments)?,
-            FlagOrOperand::Long(name, value) => read_long(&mut request, (name, value), &mut arguments)?,
-        }
-    }
-    request.finish(expressions, operands)
+    LineSearchRequest::new(SearchProgram::Ripgrep, PatternSyntax::Rust).read(words, read_short, read_long)
 }
 
 fn read_short(
@@ -48,7 +35,7 @@ fn read_short(
         'H' => request.file_names = Some(true),
         'I' => request.file_names = Some(false),
         'a' => request.binary = BinaryFiles::Text,
-        'c' | 'l' | 'o' | 'q' => choose_output(request, flag)?,
+        'c' | 'l' | 'o' | 'q' => request.choose_output(flag)?,
         'A' => request.context.1 = parse_number(arguments.short_value()?)?,
         'B' => request.context.0 = parse_number(arguments.short_value()?)?,
         'C' => {
@@ -72,7 +59,7 @@ fn read_short(
 
 fn read_long<'a>(
     request: &mut LineSearchRequest,
-    (name, value): (&'a str, Option<&'a str>),
+    (name, value): LongFlag<'a>,
     arguments: &mut Arguments<'a>,
 ) -> Result<(), CommandRefusal> {
     let short = match (name, value) {
@@ -97,13 +84,7 @@ fn read_long<'a>(
             request.selection.no_ignore = true;
             return Ok(());
         }
-        ("files-without-match", None) => {
-            if request.output != SearchOutput::Lines {
-                return Err(CommandRefusal::Form("two flags choose the output"));
-            }
-            request.output = SearchOutput::FilesWithoutMatch;
-            return Ok(());
-        }
+        ("files-without-match", None) => return request.choose_output('L'),
         // The output is no terminal.
         ("no-heading" | "line-buffered", None) => return Ok(()),
         ("color", value) if matches!(arguments.long_value(value)?, "never" | "auto") => return Ok(()),
@@ -124,21 +105,9 @@ fn read_long<'a>(
             request.selection.max_depth = Some(parse_number(arguments.long_value(value)?)?);
             return Ok(());
         }
-        ("after-context", value) => {
-            request.context.1 = parse_number(arguments.long_value(value)?)?;
-            return Ok(());
-        }
-        ("before-context", value) => {
-            request.context.0 = parse_number(arguments.long_value(value)?)?;
-            return Ok(());
-        }
         ("context", value) => {
             let lines = parse_number(arguments.long_value(value)?)?;
             request.context = (lines, lines);
-            return Ok(());
-        }
-        ("max-count", value) => {
-            request.max_count = Some(parse_number(arguments.long_value(value)?)?);
             return Ok(());
         }
         _ => return Err(refuse(&FlagOrOperand::Long(name, value))),
@@ -151,18 +120,4 @@ fn push_glob(request: &mut LineSearchRequest, given: &str) {
         glob: given.to_owned(),
         included: !given.starts_with('!'),
     });
-}
-
-fn choose_output(request: &mut LineSearchRequest, flag: char) -> Result<(), CommandRefusal> {
-    let output = match flag {
-        'c' => SearchOutput::Counts,
-        'l' => SearchOutput::FilesWithMatch,
-        'o' => SearchOutput::Parts,
-        _ => SearchOutput::Nothing,
-    };
-    if request.output != SearchOutput::Lines && request.output != output {
-        return Err(CommandRefusal::Form("two flags choose the output"));
-    }
-    request.output = output;
-    Ok(())
 }
