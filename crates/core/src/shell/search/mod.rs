@@ -198,8 +198,8 @@ impl LineSearchRequest {
         self.finish(expressions, operands)
     }
 
-    /// Chooses the output by the letter of its flag. Of several such flags, the last one does not always win, so
-    /// that only one is answered.
+    /// Chooses the output by the letter of its flag. Of several such flags, the last one does not always win,
+    /// so that only one is answered.
     fn choose_output(&mut self, flag: char) -> Result<(), CommandRefusal> {
         let output = match flag {
             'c' => SearchOutput::Counts,
