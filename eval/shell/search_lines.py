@@ -85,7 +85,7 @@ class Generator:
         for name in dice.sample(self.files, min(60, len(self.files))):
             text = (tree / name).read_bytes()[:40_000].decode("utf-8", "replace")
             self.words += re.findall(r"[A-Za-z_]{3,20}", text)[:60]
-            self.lines += [line.strip() for line in text.splitlines() if 6 < len(line.strip()) < 60][:20]
+            self.lines += [line.strip() for line in text.splitlines() if 6 < len(line.strip()) < 60 and line.isprintable()][:20]
 
     def word(self):
         return self.dice.choice(self.words)

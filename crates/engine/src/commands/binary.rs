@@ -56,6 +56,18 @@ impl LineSearch<'_> {
         Some(split)
     }
 
+    /// The content that `-I` lets grep search: the buffers before the one with the first NUL byte, and nothing if only
+    /// counts or names are printed.
+    pub(super) fn before_nul<'c>(&self, content: &'c [u8], offset: usize) -> &'c [u8] {
+        let prints_lines = matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts);
+        if self.request.program == SearchProgram::Grep && prints_lines {
+            let whole = &content[..buffer_start(offset)];
+            &whole[..memchr::memrchr(b'\n', whole).map_or(0, |end| end + 1)]
+        } else {
+            &content[..0]
+        }
+    }
+
     /// What ripgrep prints of a file in which it has stopped at a NUL byte.
     pub(super) fn hide_rest(&self, file: &mut SearchedFile, offset: u64) {
         if !matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts) {
@@ -103,7 +115,9 @@ impl LineSearch<'_> {
         if !is_checked {
             return;
         }
-        let is_wrong = |line: &FoundLine| std::str::from_utf8(&line.text).is_err();
+        // Lines of context are printed whatever they have.
+        let is_wrong =
+            |line: &FoundLine| line.kind == FoundLineKind::Match && std::str::from_utf8(&line.text).is_err();
         if let Some(first) = file.lines.iter().position(is_wrong) {
             file.lines.truncate(first);
             if self.request.binary == BinaryFiles::Default {

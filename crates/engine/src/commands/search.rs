@@ -137,7 +137,7 @@ impl<'a> LineSearch<'a> {
         // GNU grep 3.5 and later: a selected line is a success for `-L` too.
         result.is_success |= match (self.request.output, self.request.program) {
             (SearchOutput::FilesWithoutMatch, SearchProgram::Ripgrep) => !has_match,
-            _ => has_match,
+            _ => has_match && !file.is_left_out,
         };
         if is_printed {
             result.files.push(file);
@@ -202,7 +202,9 @@ impl<'a> LineSearch<'a> {
         let split = binary.and_then(|offset| self.split_at_nul(content, offset));
         let content = split.as_deref().unwrap_or(content);
         match binary {
-            Some(_) if self.request.binary == BinaryFiles::Skipped => {}
+            Some(offset) if self.request.binary == BinaryFiles::Skipped => searcher
+                .search_slice(&self.matcher, self.before_nul(content, offset), &mut lines)
+                .map_err(FileFailure::System)?,
             // ripgrep stops at the buffer with the NUL byte, so the buffers have to be its own.
             Some(_) if self.request.program == SearchProgram::Ripgrep && !listed.is_operand => searcher
                 .search_reader(&self.matcher, content, &mut lines)
@@ -212,6 +214,9 @@ impl<'a> LineSearch<'a> {
                 .map_err(FileFailure::System)?,
         }
         let stopped_at = lines.stopped_at;
+        // What `-I` has printed before the first NUL byte is no success.
+        file.is_left_out =
+            binary.is_some() && self.request.binary == BinaryFiles::Skipped && !file.lines.is_empty();
         if let Some(offset) = stopped_at {
             self.hide_rest(&mut file, offset);
         } else if let Some(offset) =

@@ -247,7 +247,10 @@ impl GrepWalk<'_> {
                 match fs::metadata(entry.path()) {
                     Ok(target) => kind = target.file_type(),
                     Err(error) => {
-                        self.add_error(&name, Reason::System(error));
+                        // A file that is left out is not opened either.
+                        if self.rules.selects(&file_name) {
+                            self.add_error(&name, Reason::System(error));
+                        }
                         continue;
                     }
                 }
