@@ -145,7 +145,8 @@ impl<'a> LineSearch<'a> {
     }
 
     fn add_error(&self, result: &mut SearchedFiles, error: &WalkError) {
-        result.has_error = true;
+        // A loop of links is a warning only.
+        result.has_error |= !matches!(error.reason, Reason::Loop);
         if self.request.hides_errors {
             return;
         }
