@@ -56,8 +56,8 @@ impl LineSearch<'_> {
         Some(split)
     }
 
-    /// The content that `-I` lets grep search: the buffers before the one with the first NUL byte, and nothing if only
-    /// counts or names are printed.
+    /// The content that `-I` lets grep search: the buffers before the one with the first NUL byte, and
+    /// nothing if only counts or names are printed.
     pub(super) fn before_nul<'c>(&self, content: &'c [u8], offset: usize) -> &'c [u8] {
         let prints_lines = matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts);
         if self.request.program == SearchProgram::Grep && prints_lines {
