@@ -207,16 +207,23 @@ fn cut_plain(output: &PlainOutput<'_>, selected: &[usize], budget: usize) -> Vec
             }
         }
     }
-    let names: Vec<(Cow<'_, str>, u64)> = rest
-        .iter()
-        .map(|(file, lines)| (String::from_utf8_lossy(&output.files[*file].name), *lines))
-        .collect();
-    let counts: Vec<(&str, u64)> = names
-        .iter()
-        .map(|(name, lines)| (name.as_ref(), *lines))
-        .collect();
+    let names = name_files(output, &rest);
+    let counts = borrow_names(&names);
     text.extend(count_rest(&counts).into_bytes());
     text
+}
+
+/// The numbers of lines by the names of their files, as far as these are UTF-8.
+fn name_files<'a>(output: &'a PlainOutput<'_>, files: &BTreeMap<usize, u64>) -> Vec<(Cow<'a, str>, u64)> {
+    let name = |file: &usize| String::from_utf8_lossy(&output.files[*file].name);
+    files.iter().map(|(file, lines)| (name(file), *lines)).collect()
+}
+
+fn borrow_names<'a>(names: &'a [(Cow<'_, str>, u64)]) -> Vec<(&'a str, u64)> {
+    names
+        .iter()
+        .map(|(name, lines)| (name.as_ref(), *lines))
+        .collect()
 }
 
 /// Counts the lines of files that may not be shown.
@@ -230,14 +237,8 @@ fn count_hidden(output: &PlainOutput<'_>, hidden: &[usize]) -> String {
     if files.is_empty() {
         return String::new();
     }
-    let names: Vec<(Cow<'_, str>, u64)> = files
-        .iter()
-        .map(|(file, lines)| (String::from_utf8_lossy(&output.files[*file].name), *lines))
-        .collect();
-    let counts: Vec<(&str, u64)> = names
-        .iter()
-        .map(|(name, lines)| (name.as_ref(), *lines))
-        .collect();
+    let names = name_files(output, &files);
+    let counts = borrow_names(&names);
     format!(
         "not shown, because docent does not show such files: {}\n",
         list_counts(&counts)
