@@ -82,6 +82,8 @@ pub enum ClientError {
     Refused { path: PathBuf, refused: EditRefused },
     #[error("{path} has changed meanwhile; run it again", path = path.display())]
     Raced { path: PathBuf },
+    #[error("{path} was not written by docent; move it away first", path = path.display())]
+    Foreign { path: PathBuf },
 }
 
 /// docent's key among a client's servers, and the name of its program.
@@ -342,7 +344,7 @@ impl Machine<'_> {
         }
     }
 
-    fn claude_file(&self) -> Option<PathBuf> {
+    pub(crate) fn claude_file(&self) -> Option<PathBuf> {
         match self.directory_from("CLAUDE_CONFIG_DIR") {
             Some(folder) => Some(folder.join(".claude.json")),
             None => self.in_home(".claude.json"),
@@ -395,7 +397,7 @@ impl Machine<'_> {
     /// How this program is started by a client. A project's file is shared, and a path of this machine
     /// would be wrong on others. A user's file gets the full path, because graphical clients do not have
     /// the shell's `PATH`.
-    pub(crate) fn program_for(&self, scope: SettingsScope) -> String {
+    pub fn program_for(&self, scope: SettingsScope) -> String {
         match scope {
             SettingsScope::Project if self.has_program(NAME) => NAME.to_owned(),
             _ => self.program.display().to_string(),

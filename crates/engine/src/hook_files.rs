@@ -251,6 +251,20 @@ impl HookFile {
         }
     }
 
+    /// The parts that docent has in the file. None in a file that is docent's as a whole.
+    pub fn installed_parts(&self) -> Vec<HookPart> {
+        let text = read_own(&self.path).ok().flatten().unwrap_or_default();
+        let items = self.in_lists(|lists| lists.find(&text)).unwrap_or_default();
+        let has = |part: &HookPart| {
+            let (event, wanted) = hook_item(self.client, *part, "");
+            items
+                .iter()
+                .any(|item| item.keys[1] == event && item.value["matcher"] == wanted["matcher"])
+        };
+        let parts = self.client.hook_parts().iter().copied();
+        parts.filter(has).collect()
+    }
+
     /// The text of a new file with these parts alone.
     pub fn new_text(&self, parts: &[HookPart], machine: &Machine<'_>) -> String {
         let planned = self.plan_put_into(None, parts, machine);
@@ -314,7 +328,7 @@ impl HookFile {
 
     /// The items of these parts, in the order of their lists: that in which they are found again.
     fn items(&self, parts: &[HookPart], machine: &Machine<'_>) -> Vec<ListItem> {
-        let command = hook_command(self.client, self.scope, machine);
+        let command = hook_command(self.client, &machine.program_for(self.scope), "");
         let mut items = Vec::new();
         for part in parts {
             items.push(self.item(*part, &command));
@@ -331,38 +345,10 @@ impl HookFile {
     }
 
     fn item(&self, part: HookPart, command: &str) -> ListItem {
-        let (event, matcher) = match (self.client, part) {
-            (Client::Gemini, HookPart::Shell | HookPart::Read) => ("BeforeTool", Some("run_shell_command")),
-            (Client::Gemini, HookPart::Search) => ("AfterTool", Some("grep_search|search_file_content|glob")),
-            (Client::Cursor, HookPart::Shell | HookPart::Read) => ("preToolUse", Some("Shell")),
-            (Client::Cursor, HookPart::Search) => ("postToolUse", Some("Grep")),
-            (Client::Cursor, HookPart::Session) => ("sessionStart", None),
-            (_, HookPart::Shell) => ("PreToolUse", Some("Bash")),
-            (_, HookPart::Read) => ("PreToolUse", Some("Read")),
-            (_, HookPart::Search) => ("PostToolUse", Some("Grep|Glob")),
-            (Client::ClaudeCode, HookPart::Session) => ("SessionStart", Some("startup|clear|compact")),
-            (_, HookPart::Session) => ("SessionStart", None),
-        };
-        let mut value = Map::new();
-        if self.client == Client::Cursor {
-            value.insert("command".to_owned(), command.into());
-            value.extend(matcher.map(|matcher| ("matcher".to_owned(), matcher.into())));
-            value.insert("timeout".to_owned(), TIMEOUT_SECONDS.into());
-        } else {
-            // Gemini CLI counts in milliseconds.
-            let is_gemini = self.client == Client::Gemini;
-            let timeout = if is_gemini {
-                TIMEOUT_SECONDS * 1_000
-            } else {
-                TIMEOUT_SECONDS
-            };
-            let hook = json!({ "type": "command", "command": command, "timeout": timeout });
-            value.extend(matcher.map(|matcher| ("matcher".to_owned(), matcher.into())));
-            value.insert("hooks".to_owned(), json!([hook]));
-        }
+        let (event, value) = hook_item(self.client, part, command);
         ListItem {
             keys: own_keys(&["hooks", event]),
-            value: value.into(),
+            value,
         }
     }
 
@@ -375,24 +361,88 @@ impl HookFile {
                 .replace("\"PROGRAM\"", &program)
                 .replace("[\"PARTS\"]", &Json::from(names).to_string());
         }
-        let program = machine.program_for(self.scope);
-        let hook = json!({
-            "type": "command",
-            "bash": hook_command(self.client, self.scope, machine),
-            "powershell": format!("& '{}' hook copilot; exit 0", program.replace('\'', "''")),
-            "timeoutSec": TIMEOUT_SECONDS,
-        });
-        let mut hooks = Map::new();
-        for (part, event) in [
-            (HookPart::Session, "sessionStart"),
-            (HookPart::Search, "postToolUse"),
-        ] {
-            if parts.contains(&part) {
-                hooks.insert(event.to_owned(), json!([hook]));
-            }
-        }
-        format!("{:#}\n", json!({ "version": 1, "hooks": hooks }))
+        format!(
+            "{:#}\n",
+            copilot_hooks(parts, &machine.program_for(self.scope), "")
+        )
     }
+}
+
+/// The file of hooks in a plugin: these parts, as far as the client has events for them. Its commands are
+/// marked as those of a plugin, so that they are silent where the user's own file has hooks.
+pub fn plugin_hooks(client: Client, parts: &[HookPart], program: &str) -> Json {
+    let parts: Vec<HookPart> = client
+        .hook_parts()
+        .iter()
+        .copied()
+        .filter(|part| parts.contains(part))
+        .collect();
+    if client == Client::Copilot {
+        return copilot_hooks(&parts, program, " --plugin");
+    }
+    let command = hook_command(client, program, " --plugin");
+    let mut hooks = Map::new();
+    for part in parts {
+        let (event, item) = hook_item(client, part, &command);
+        if let Json::Array(list) = hooks.entry(event).or_insert_with(|| json!([])) {
+            list.push(item);
+        }
+    }
+    json!({ "hooks": hooks })
+}
+
+/// The hooks of Copilot CLI, whose file has a form for two shells.
+fn copilot_hooks(parts: &[HookPart], program: &str, flag: &str) -> Json {
+    let hook = json!({
+        "type": "command",
+        "bash": hook_command(Client::Copilot, program, flag),
+        "powershell": format!("& '{}' hook copilot{flag}; exit 0", program.replace('\'', "''")),
+        "timeoutSec": TIMEOUT_SECONDS,
+    });
+    let mut hooks = Map::new();
+    for (part, event) in [
+        (HookPart::Session, "sessionStart"),
+        (HookPart::Search, "postToolUse"),
+    ] {
+        if parts.contains(&part) {
+            hooks.insert(event.to_owned(), json!([hook]));
+        }
+    }
+    json!({ "version": 1, "hooks": hooks })
+}
+
+/// The event of a part, and what a client's list has for it.
+fn hook_item(client: Client, part: HookPart, command: &str) -> (&'static str, Json) {
+    let (event, matcher) = match (client, part) {
+        (Client::Gemini, HookPart::Shell | HookPart::Read) => ("BeforeTool", Some("run_shell_command")),
+        (Client::Gemini, HookPart::Search) => ("AfterTool", Some("grep_search|search_file_content|glob")),
+        (Client::Cursor, HookPart::Shell | HookPart::Read) => ("preToolUse", Some("Shell")),
+        (Client::Cursor, HookPart::Search) => ("postToolUse", Some("Grep")),
+        (Client::Cursor, HookPart::Session) => ("sessionStart", None),
+        (_, HookPart::Shell) => ("PreToolUse", Some("Bash")),
+        (_, HookPart::Read) => ("PreToolUse", Some("Read")),
+        (_, HookPart::Search) => ("PostToolUse", Some("Grep|Glob")),
+        (Client::ClaudeCode, HookPart::Session) => ("SessionStart", Some("startup|clear|compact")),
+        (_, HookPart::Session) => ("SessionStart", None),
+    };
+    let mut value = Map::new();
+    if client == Client::Cursor {
+        value.insert("command".to_owned(), command.into());
+        value.extend(matcher.map(|matcher| ("matcher".to_owned(), matcher.into())));
+        value.insert("timeout".to_owned(), TIMEOUT_SECONDS.into());
+    } else {
+        // Gemini CLI counts in milliseconds.
+        let is_gemini = client == Client::Gemini;
+        let timeout = if is_gemini {
+            TIMEOUT_SECONDS * 1_000
+        } else {
+            TIMEOUT_SECONDS
+        };
+        let hook = json!({ "type": "command", "command": command, "timeout": timeout });
+        value.extend(matcher.map(|matcher| ("matcher".to_owned(), matcher.into())));
+        value.insert("hooks".to_owned(), json!([hook]));
+    }
+    (event, value.into())
 }
 
 impl HookChange {
@@ -496,9 +546,8 @@ fn own_keys(keys: &[&str]) -> Vec<String> {
     keys.iter().map(|key| (*key).to_owned()).collect()
 }
 
-/// The shell command of a hook.
-fn hook_command(client: Client, scope: SettingsScope, machine: &Machine<'_>) -> String {
-    let program = machine.program_for(scope);
+/// The shell command of a hook. The flag comes behind the client's name.
+fn hook_command(client: Client, program: &str, flag: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+:\\".contains(char);
     let quoted = if cfg!(windows) {
         format!("\"{program}\"")
@@ -506,11 +555,11 @@ fn hook_command(client: Client, scope: SettingsScope, machine: &Machine<'_>) -> 
         format!("'{}'", program.replace('\'', "'\\''"))
     };
     let word = if program.chars().all(is_plain) {
-        program
+        program.to_owned()
     } else {
         quoted
     };
-    let command = format!("{word} hook {}", client.hook_name());
+    let command = format!("{word} hook {}{flag}", client.hook_name());
     // An older docent without hooks exits with 2, which clients take for a refusal.
     if cfg!(windows) {
         command
@@ -543,53 +592,4 @@ fn is_own(client: Client, value: &Json) -> bool {
 }
 
 /// The plugin of opencode, which has no settings for hooks.
-const OPENCODE_PLUGIN: &str = r#"// Written by `docent setup`, and deleted by `docent setup --remove`.
-import { spawn } from "node:child_process"
-
-const program = "PROGRAM"
-const parts = ["PARTS"]
-
-// Asks docent about an event. Without an answer in time, nothing is changed.
-const ask = (event) =>
-  new Promise((resolve) => {
-    let answer = ""
-    const child = spawn(program, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"], timeout: 2000 })
-    child.on("error", () => resolve(undefined))
-    child.stdin.on("error", () => {})
-    child.stdout.on("data", (text) => (answer += text))
-    child.on("close", () => {
-      try {
-        resolve(JSON.parse(answer))
-      } catch {
-        resolve(undefined)
-      }
-    })
-    child.stdin.end(JSON.stringify(event))
-  })
-
-export const Docent = async ({ directory }) => {
-  let start
-  return {
-    "tool.execute.before": async (input, output) => {
-      if (!parts.includes("shell") || input.tool !== "bash") return
-      const answer = await ask({
-        event: "before", tool: input.tool, args: output.args, session: input.sessionID, directory,
-      })
-      if (answer?.args) Object.assign(output.args, answer.args)
-    },
-    "tool.execute.after": async (input, output) => {
-      if (!parts.includes("search") || !["grep", "glob"].includes(input.tool)) return
-      const answer = await ask({
-        event: "after", tool: input.tool, output: output.output, session: input.sessionID, directory,
-      })
-      if (answer?.context) output.output += "\n\n" + answer.context
-    },
-    "experimental.chat.system.transform": async (_input, output) => {
-      if (!parts.includes("session")) return
-      start ??= ask({ event: "start", directory })
-      const answer = await start
-      if (answer?.context) output.system.push(answer.context)
-    },
-  }
-}
-"#;
+const OPENCODE_PLUGIN: &str = include_str!("hook_files/opencode_plugin.js");

@@ -5,6 +5,7 @@
 //! Invariant: long loops take a [`deadline::Deadline`] and check it.
 
 pub mod accesses;
+pub mod client_plugins;
 pub mod client_rules;
 pub mod clients;
 pub mod clock;
@@ -27,6 +28,7 @@ pub mod listing;
 pub mod memory;
 pub mod metrics;
 pub mod overview;
+pub mod plugin_files;
 pub mod search;
 pub mod sessions;
 mod sqlite;
