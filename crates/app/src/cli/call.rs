@@ -9,9 +9,11 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::ArgMatches;
+use docent_engine::client_plugins::has_claude_server;
+use docent_engine::clients::Machine;
 use serde_json::Value;
 
-use super::flags::resolve_settings;
+use super::flags::{resolve_settings, variable};
 use super::progress::IndexProgress;
 use super::tool_command;
 use crate::log::{self, Stderr};
@@ -35,6 +37,12 @@ pub(super) fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyh
         None => RunMode::Stdio,
     };
     let (mut dispatch, http) = open(flags, tools, mode)?;
+    if is_second_server(&dispatch.project) {
+        tracing::info!(
+            "Claude Code's own settings start docent, so that the plugin's server offers no tools"
+        );
+        dispatch.tools = Vec::new();
+    }
     if given.get_flag("compact") {
         dispatch.form = AnswerForm::Compact;
     }
@@ -49,6 +57,21 @@ pub(super) fn serve(given: &ArgMatches, flags: &Flags, tools: Vec<Tool>) -> anyh
         },
         |()| ExitCode::SUCCESS,
     ))
+}
+
+/// Whether Claude Code has started this server for docent's plugin, and starts another by the user's own
+/// settings. A model would see every tool twice.
+fn is_second_server(project: &Project) -> bool {
+    // Other clients that read the plugin do not set both.
+    if variable("CLAUDE_PLUGIN_ROOT").is_none() || variable("CLAUDECODE").is_none() {
+        return false;
+    }
+    has_claude_server(&Machine {
+        variable: &variable,
+        search: &[],
+        root: project.root.path(),
+        program: Path::new("docent"),
+    })
 }
 
 /// Resolves the settings, starts the log and opens the project with its tools.

@@ -8,10 +8,11 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
 use docent_core::client_config::{Entry, Value};
+use docent_engine::client_plugins::{claude_marketplace_plugin, claude_server_extensions, has_claude_server};
 use docent_engine::clients::{Client, Machine, SettingsFile, SettingsScope};
 use docent_engine::index::{Index, WatchError};
 use docent_engine::trust::TrustDecision;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::flags::flag;
 use super::index;
@@ -371,6 +372,9 @@ fn check_clients(machine: &Machine<'_>) -> Vec<Finding> {
             }
         }
     }
+    if let Some(title) = check_claude_plugin(machine, &mut findings) {
+        connected.insert(0, title);
+    }
     connected.dedup();
     match connected.as_slice() {
         [] if findings.is_empty() => {
@@ -389,6 +393,52 @@ fn check_clients(machine: &Machine<'_>) -> Vec<Finding> {
         connected => findings.push(good("clients", connected.join(", "))),
     }
     findings
+}
+
+/// Checks docent's plugin in Claude Code. Returns the client's name if it is there.
+fn check_claude_plugin(machine: &Machine<'_>, findings: &mut Vec<Finding>) -> Option<&'static str> {
+    let title = Client::ClaudeCode.title();
+    let folder = Client::ClaudeCode.plugin_folder(SettingsScope::User, machine)?;
+    let own = folder.has_own_files(&[]);
+    let name =
+        claude_marketplace_plugin(machine).or_else(|| own.then(|| folder.path.display().to_string()))?;
+    let mut note = |message: String| {
+        findings.push(Finding::note(
+            "clients",
+            format!("{title}: {message}"),
+            "docent setup --plugin",
+        ));
+    };
+    if has_claude_server(machine) {
+        note(format!(
+            "the plugin {name} stands back, because the settings have docent, too"
+        ));
+    }
+    let read = |file: &str| -> Json {
+        let text = folder.read(file).filter(|_| own).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    if let Some(program) = read(".mcp.json")["mcpServers"]["docent"]["command"].as_str()
+        && !Path::new(program).is_file()
+    {
+        note(format!("the plugin starts {program}, which is not there"));
+    }
+    let others = claude_server_extensions(machine);
+    let own_map = read(".lsp.json")["docent"]["extensionToLanguage"].take();
+    let shared: Vec<&str> = own_map
+        .as_object()
+        .into_iter()
+        .flat_map(|map| map.keys())
+        .map(String::as_str)
+        .filter(|extension| others.contains(*extension))
+        .collect();
+    if !shared.is_empty() {
+        note(format!(
+            "docent and another language server answer for {}",
+            shared.join(", ")
+        ));
+    }
+    Some(title)
 }
 
 /// The problem of an entry: its program or its project does not exist, or it starts another docent.

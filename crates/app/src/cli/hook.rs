@@ -14,8 +14,8 @@ use std::time::Duration;
 use clap::{Arg, Command};
 use docent_engine::clients::Client;
 
-use super::flags::variable;
-use crate::hook;
+use super::flags::{flag, variable};
+use crate::hook::{self, HookOrigin};
 
 /// An answer that takes longer is not given.
 const MAX_TIME: Duration = Duration::from_millis(300);
@@ -35,6 +35,10 @@ pub(super) fn command() -> Command {
                 .required(true)
                 .help("The client whose form the event has"),
         )
+        .arg(flag(
+            "plugin",
+            "The hook belongs to a plugin: no answer where the user's own settings have docent's hooks",
+        ))
 }
 
 /// Runs `docent hook CLIENT`. `None` if the arguments are those of another command.
@@ -47,18 +51,23 @@ pub(super) fn run_fast(arguments: &[OsString]) -> Option<anyhow::Result<ExitCode
     }
     let name = rest.first().and_then(|name| name.to_str()).unwrap_or_default();
     if let Some(client) = hook::client_named(name) {
-        run(client);
+        let origin = if rest.iter().any(|word| word == "--plugin") {
+            HookOrigin::Plugin
+        } else {
+            HookOrigin::Settings
+        };
+        run(client, origin);
     }
     // A client takes an error for a refusal of the call, so that a wrong name is none.
     Some(Ok(ExitCode::SUCCESS))
 }
 
-fn run(client: Client) {
+fn run(client: Client, origin: HookOrigin) {
     // A panic ends the thread and must not be shown in the client.
     std::panic::set_hook(Box::new(|_| {}));
     let (sender, receiver) = mpsc::channel();
     let work = move || {
-        let answer = read_event().and_then(|event| hook::answer(client, &event, variable));
+        let answer = read_event().and_then(|event| hook::answer(client, origin, &event, variable));
         let _ = sender.send(answer);
     };
     if thread::Builder::new().spawn(work).is_err() {

@@ -16,6 +16,7 @@ use docent_engine::hook_files::{HookFile, HookPart, plan_read_setting, plan_read
 
 use super::flags::{flag, variable};
 use super::gain::describe_read_gain;
+use super::plugin_carrier::find_carrier;
 use super::setup_steps::{HookStep, SetupPlace, Step, ask, plan_guide, show_diff, write_steps};
 use crate::settings::user_config_file;
 use crate::terminal::{self, TerminalPage};
@@ -73,7 +74,7 @@ pub(super) fn offer(
         .iter()
         .any(|file| file.client.hook_parts().contains(&HookPart::Read));
     if parts.contains(&HookPart::Read) && has_reader {
-        failed |= !plan_setting(&mut steps, page)?;
+        failed |= !plan_read_hook(&mut steps, page)?;
     }
     // Clients whose commands are not rewritten are told when to use `docent sh`.
     let is_told = |file: &SettingsFile| {
@@ -141,7 +142,7 @@ pub(super) fn plan_removal(
 }
 
 /// Plans the setting that turns the Read hook on. Returns false if that cannot be done.
-fn plan_setting(steps: &mut Vec<Step>, page: &mut TerminalPage) -> anyhow::Result<bool> {
+pub(super) fn plan_read_hook(steps: &mut Vec<Step>, page: &mut TerminalPage) -> anyhow::Result<bool> {
     let Some(path) = own_settings_file() else {
         terminal::complain("hook.read cannot be set: there is no home directory");
         return Ok(false);
@@ -178,14 +179,15 @@ fn own_settings_file() -> Option<PathBuf> {
 
 /// The files with hooks of the clients that are connected.
 fn list_files(place: &SetupPlace<'_>, files: &[SettingsFile]) -> Vec<HookFile> {
-    let files = files.iter();
+    // The hooks of a client with docent's plugin are in the plugin.
+    let files = files.iter().filter(|file| find_carrier(place, file).is_none());
     files
         .filter_map(|file| file.client.hook_file(file.scope, place.machine))
         .collect()
 }
 
 /// The hooks that `--hooks` names. `None` without the flag.
-fn named_parts(place: &SetupPlace<'_>) -> anyhow::Result<Option<Vec<HookPart>>> {
+pub(super) fn named_parts(place: &SetupPlace<'_>) -> anyhow::Result<Option<Vec<HookPart>>> {
     let Some(list) = place.given.get_one::<String>("hooks") else {
         return Ok(None);
     };

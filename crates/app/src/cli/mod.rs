@@ -18,6 +18,8 @@ mod links;
 mod memory;
 mod outline;
 mod overview;
+mod plugin_carrier;
+mod plugin_setup;
 mod progress;
 mod reference;
 mod sessions;

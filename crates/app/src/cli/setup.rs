@@ -16,6 +16,8 @@ use docent_engine::trust::TrustDecision;
 
 use super::flags::{flag, variable};
 use super::hook_setup;
+use super::plugin_carrier::{PluginCarrier, find_carrier};
+use super::plugin_setup;
 use super::setup_steps::{SetupPlace, Step, ask, plan_guide, show_diff, write_steps};
 use super::trust::announce_trust;
 use crate::settings::Settings;
@@ -48,6 +50,7 @@ pub(super) fn command() -> Command {
             "Also tell agents in AGENTS.md (or CLAUDE.md) when to use which tool, in a marked block",
         ))
         .args(hook_setup::arguments())
+        .args(plugin_setup::arguments())
 }
 
 /// The parts of this machine that decide where clients keep their settings.
@@ -88,31 +91,17 @@ pub(super) fn run(
         return Ok(ExitCode::FAILURE);
     }
     if given.get_flag("print") {
-        for file in &files {
+        for file in files.iter().filter(|file| find_carrier(&place, file).is_none()) {
             page.heading(&format!("{}: {}", file.client.title(), file.path.display()))?;
             page.line(&file.new_text(&file.client.entry(file.scope, &machine)))?;
         }
         hook_setup::print(&place, &files, &mut page)?;
+        plugin_setup::print(&place, &files, &mut page)?;
         page.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
 
-    let (mut steps, mut failed) = (Vec::new(), false);
-    for file in &files {
-        let title = file.client.title();
-        match file.plan_put(&file.client.entry(file.scope, &machine)) {
-            Ok(Some(change)) => {
-                page.heading(&format!("{title}: {}", file.path.display()))?;
-                show_diff(&mut page, change.before.as_deref(), change.after.as_deref())?;
-                steps.push(Step::Client(Box::new(change)));
-            }
-            Ok(None) => page.dim(&format!("{title}: docent is there already"))?,
-            Err(error) => {
-                failed = true;
-                terminal::complain(&format!("{title} is left alone: {error}"));
-            }
-        }
-    }
+    let (mut steps, mut failed) = plan_entries(&place, &files, &mut page)?;
     if !is_at_home && given.get_flag("guide") {
         plan_guide(&place, &[InstructionBlock::Tools], &mut steps, &mut page)?;
     }
@@ -124,12 +113,55 @@ pub(super) fn run(
         failed |= !ask_for_trust(settings)?;
     }
     failed |= !hook_setup::offer(&place, &files, &mut page)?;
+    failed |= !plugin_setup::offer(&place, &files, &mut page)?;
     page.finish()?;
     Ok(if failed {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Plans the server's entry in each file, unless a plugin carries the server. Also returns whether one could
+/// not be planned.
+fn plan_entries(
+    place: &SetupPlace<'_>,
+    files: &[SettingsFile],
+    page: &mut TerminalPage,
+) -> anyhow::Result<(Vec<Step>, bool)> {
+    let (mut steps, mut failed) = (Vec::new(), false);
+    for file in files {
+        let title = file.client.title();
+        match find_carrier(place, file) {
+            Some(PluginCarrier::Marketplace(id)) => {
+                page.dim(&format!("{title}: docent is there as the plugin {id}"))?;
+                failed |= !plugin_setup::plan_move(place, file, (&mut steps, page))?;
+                continue;
+            }
+            Some(PluginCarrier::Own) => {
+                if !place.given.contains_id("plugin") {
+                    page.dim(&format!(
+                        "{title}: docent is there as a plugin; `docent setup --plugin` renews it"
+                    ))?;
+                }
+                continue;
+            }
+            None => {}
+        }
+        match file.plan_put(&file.client.entry(file.scope, place.machine)) {
+            Ok(Some(change)) => {
+                page.heading(&format!("{title}: {}", file.path.display()))?;
+                show_diff(page, change.before.as_deref(), change.after.as_deref())?;
+                steps.push(Step::Client(Box::new(change)));
+            }
+            Ok(None) => page.dim(&format!("{title}: docent is there already"))?,
+            Err(error) => {
+                failed = true;
+                terminal::complain(&format!("{title} is left alone: {error}"));
+            }
+        }
+    }
+    Ok((steps, failed))
 }
 
 /// Takes docent out of these files, of the files with hooks, and of the instructions for agents.
@@ -139,6 +171,9 @@ fn remove(
     mut page: TerminalPage,
 ) -> anyhow::Result<ExitCode> {
     let (mut steps, mut failed) = hook_setup::plan_removal(place, &mut page)?;
+    let (plugins, plugins_failed) = plugin_setup::plan_removal(place, &mut page)?;
+    steps.extend(plugins);
+    failed |= plugins_failed;
     if files.is_empty() && steps.is_empty() && !failed {
         terminal::announce("docent is in no client's settings");
         return Ok(ExitCode::SUCCESS);

@@ -13,6 +13,7 @@ use docent_core::agent_instructions::{self, InstructionBlock};
 use docent_engine::clients::{Machine, SettingsChange, SettingsFile};
 use docent_engine::files::read_own;
 use docent_engine::hook_files::HookChange;
+use docent_engine::plugin_files::PluginChange;
 
 use crate::settings::Settings;
 use crate::terminal::{self, TerminalPage};
@@ -31,6 +32,11 @@ pub(super) enum Step {
     Client(Box<SettingsChange>),
     Hooks(HookStep),
     Guide(AgentGuide),
+    Plugin(PluginStep),
+    /// The entry is removed because a plugin carries the server.
+    MovedClient(Box<SettingsChange>),
+    /// The hooks are removed because a plugin carries them.
+    MovedHooks(HookStep),
 }
 
 /// A file with hooks to write, and the client that has it.
@@ -39,6 +45,12 @@ pub(super) struct HookStep {
     pub(super) change: HookChange,
     /// What the user does then.
     pub(super) next: &'static str,
+}
+
+/// docent's files of one client to write or to delete.
+pub(super) struct PluginStep {
+    pub(super) title: &'static str,
+    pub(super) change: PluginChange,
 }
 
 /// `AGENTS.md` or `CLAUDE.md`, with our blocks or without them.
@@ -170,6 +182,27 @@ impl Step {
                     }
                 }
             }
+            Self::Plugin(step) => return step.apply(),
+            Self::MovedClient(change) => {
+                let file = &change.file;
+                if let Err(error) = change.apply() {
+                    terminal::complain(&error.to_string());
+                    return false;
+                }
+                terminal::announce(&format!(
+                    "{}: docent is out of {}; the plugin has it",
+                    file.client.title(),
+                    file.path.display()
+                ));
+            }
+            Self::MovedHooks(HookStep { title, change, next }) => {
+                if let Err(error) = change.apply() {
+                    terminal::complain(&error.to_string());
+                    return false;
+                }
+                let path = change.path.display();
+                terminal::announce(&format!("{title}: docent's hooks are out of {path}; {next}"));
+            }
             Self::Hooks(HookStep { title, change, next }) => {
                 let path = change.path.display();
                 if let Err(error) = change.apply() {
@@ -191,6 +224,31 @@ impl Step {
                 terminal::announce(&format!("{} is {what}", guide.path.display()));
             }
         }
+        true
+    }
+}
+
+impl PluginStep {
+    /// Writes the files and reports them. Returns false if that failed.
+    fn apply(&self) -> bool {
+        if let Err(error) = self.change.apply() {
+            terminal::complain(&error.to_string());
+            return false;
+        }
+        let written = self
+            .change
+            .files
+            .iter()
+            .filter(|file| file.after.is_some())
+            .count();
+        let deleted = self.change.files.len() - written;
+        let mut said = Vec::new();
+        for (count, what) in [(written, "written"), (deleted, "deleted")] {
+            if count > 0 {
+                said.push(format!("{count} of docent's files {what}"));
+            }
+        }
+        terminal::announce(&format!("{}: {}", self.title, said.join(", ")));
         true
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Claude Code applies its rules to the command after the hook, so that no decision is given: `docent sh` is
 //! asked about, allowed or denied as the user's rules say. Codex takes another command only together with
-//! `permissionDecision: "allow"`.
+//! `permissionDecision: "allow"`. So does Claude Code with the plugin, because a plugin cannot bring the rule
+//! that lets `docent sh` pass as `grep` does.
 //!
-//! Invariant: `allow` is written for Codex alone, and only for a line that only reads.
+//! Invariant: `allow` is written only for Codex and for the plugin, and only for a line that only reads.
 
 use serde_json::{Map, Value, json};
 
@@ -69,17 +70,22 @@ pub(super) fn write_answer(event: &HookEvent, answer: &HookAnswer) -> Value {
 
 pub(super) fn write_codex_answer(event: &HookEvent, answer: &HookAnswer) -> Option<Value> {
     match answer {
-        HookAnswer::Rewrite { input, only_reads } => {
-            let output = json!({
-                "hookEventName": event_name(event),
-                "permissionDecision": "allow",
-                "updatedInput": input,
-            });
-            only_reads.then(|| json!({ "hookSpecificOutput": output }))
-        }
-        HookAnswer::Context(_) => Some(write_answer(event, answer)),
         HookAnswer::ReadPart { .. } => None,
+        _ => write_plugin_answer(event, answer),
     }
+}
+
+/// The answer of a hook in Claude Code's plugin.
+pub(super) fn write_plugin_answer(event: &HookEvent, answer: &HookAnswer) -> Option<Value> {
+    let HookAnswer::Rewrite { input, only_reads } = answer else {
+        return Some(write_answer(event, answer));
+    };
+    let output = json!({
+        "hookEventName": event_name(event),
+        "permissionDecision": "allow",
+        "updatedInput": input,
+    });
+    only_reads.then(|| json!({ "hookSpecificOutput": output }))
 }
 
 fn event_name(event: &HookEvent) -> &'static str {

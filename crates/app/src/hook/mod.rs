@@ -5,8 +5,8 @@
 //! all.
 //!
 //! Left out: refusing a call, and granting a permission that the user has not given. `allow` is written
-//! only for a client that takes no rewriting without it, and only for a line that does nothing but `docent
-//! sh` and `cd`.
+//! only where no rewriting works without it, which is a client that takes none, or a plugin, which has no
+//! rules; and only for a line that does nothing but `docent sh` and `cd`.
 //!
 //! Invariant: any doubt and any error is no answer, and the client goes ahead as if docent were not there.
 //! Nothing is written but counts, and which files a session has read whole.
@@ -25,7 +25,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use docent_engine::client_rules::is_restricted;
-use docent_engine::clients::{Client, Machine};
+use docent_engine::clients::{Client, Machine, SettingsScope};
 use docent_engine::hook_files::HookPart;
 use serde_json::Value;
 
@@ -56,16 +56,51 @@ pub(crate) fn client_named(name: &str) -> Option<Client> {
         .map(|(_, client)| client)
 }
 
+/// Where a hook is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HookOrigin {
+    /// In a file of the user or of the project, by `docent setup`.
+    Settings,
+    /// In a plugin of the client.
+    Plugin,
+}
+
 /// The answer to an event. `None` for no answer, which changes nothing.
-pub(crate) fn answer(client: Client, input: &[u8], variable: Lookup) -> Option<String> {
+pub(crate) fn answer(client: Client, origin: HookOrigin, input: &[u8], variable: Lookup) -> Option<String> {
     // Deep nesting is an error of the parser.
     let input: Value = serde_json::from_slice(input).ok()?;
     let event = read_event(client, &input)?;
     if event.directory.is_dir() {
         std::env::set_current_dir(&event.directory).ok()?;
     }
+    if origin == HookOrigin::Plugin && is_answered_by_settings(client, &event, variable) {
+        return None;
+    }
     let answer = decide(client, &event, variable)?;
-    write_answer(client, &event, &answer).map(|value| value.to_string())
+    let written = match (client, origin) {
+        (Client::ClaudeCode, HookOrigin::Plugin) => {
+            // Other clients read this plugin, too, and their rules are not those that were asked.
+            let is_claude = variable("CLAUDECODE").is_some();
+            is_claude.then(|| claude::write_plugin_answer(&event, &answer))?
+        }
+        _ => write_answer(client, &event, &answer),
+    };
+    written.map(|value| value.to_string())
+}
+
+/// Whether a file of the user or of the project has docent's hooks, which answer then.
+fn is_answered_by_settings(client: Client, event: &HookEvent, variable: Lookup) -> bool {
+    let root = find_project(&variable).unwrap_or_else(|| event.directory.clone());
+    let machine = Machine {
+        variable: &variable,
+        search: &[],
+        root: &root,
+        program: Path::new("docent"),
+    };
+    [SettingsScope::User, SettingsScope::Project]
+        .into_iter()
+        .filter_map(|scope| client.hook_file(scope, &machine))
+        .any(|file| file.has_hooks())
 }
 
 fn read_event(client: Client, input: &Value) -> Option<HookEvent> {

@@ -64,7 +64,7 @@ pub(crate) struct ClientView {
 impl ClientView {
     pub(crate) fn new(dispatch: Arc<Dispatch>) -> Self {
         Self {
-            instructions: instructions::build(&dispatch.project, dispatch.form).into(),
+            instructions: instructions::build(&dispatch).into(),
             session: Arc::new(Session::new(dispatch.project.sessions.clone())),
             dispatch,
             stateless_sessions: Arc::default(),

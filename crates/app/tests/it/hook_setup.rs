@@ -274,8 +274,8 @@ fn print_shows_the_hooks_and_writes_nothing() {
 fn each_hook_is_one_question_on_the_terminal() {
     let sandbox = sandbox();
     fs::create_dir_all(sandbox.home().join(".codex")).unwrap();
-    // Write the server's entry, trust nothing, take the first hook and not the second, write.
-    let screen = sandbox.type_on_terminal(&["setup", "--client", "codex"], Some("y\nn\ny\nn\ny\n"));
+    // Write the server's entry, trust nothing, take the first hook and not the second, write; no skill.
+    let screen = sandbox.type_on_terminal(&["setup", "--client", "codex"], Some("y\nn\ny\nn\ny\nn\n"));
     assert!(
         screen.contains("answer grep, rg, find and git in the shell?"),
         "{screen}"
