@@ -66,6 +66,7 @@ mod outline;
 mod output_schemas;
 mod pages;
 mod parity;
+mod plugin_setup;
 mod project_settings;
 mod protocol;
 mod read_file;
