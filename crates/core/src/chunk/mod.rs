@@ -190,7 +190,7 @@ pub(crate) fn parse_fragment(language: Language, text: &str) -> Option<Tree> {
 
 impl Unparsed {
     /// The reason not to parse a text, as far as its text alone tells.
-    fn without_parsing(text: &str) -> Option<Self> {
+    pub(crate) fn without_parsing(text: &str) -> Option<Self> {
         if text.len() > MAX_PARSED_BYTES {
             Some(Self::TooLarge)
         } else if line_blocks::is_minified(text) {

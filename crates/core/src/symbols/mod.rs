@@ -19,6 +19,7 @@ mod context;
 mod definition_facts;
 mod encoding;
 mod finish;
+mod folding;
 mod import_bindings;
 mod macro_text;
 mod outline_symbols;
@@ -35,6 +36,7 @@ mod tests;
 mod walk;
 
 pub use encoding::{DecodeError, NameTable, SymbolsReader, encode};
+pub use folding::{FoldKind, FoldableLines, find_folds};
 pub use question::{AskedUses, SymbolQuestion, parse_question};
 pub use shown::definition_at_line;
 
@@ -53,6 +55,16 @@ pub fn chunk_with_symbols(language: Language, text: &str) -> (Chunked, Option<Fi
     }
     let symbols = syntax.map(|syntax| walk::read_symbols(language, text, &syntax));
     (chunked, symbols)
+}
+
+/// Reads the symbols of a text as [`chunk_with_symbols`] does, without cutting it.
+pub fn read_symbols(language: Language, text: &str) -> Option<FileSymbols> {
+    let syntax = match Unparsed::without_parsing(text) {
+        Some(Unparsed::Generated) if text.len() > MAX_GENERATED_BYTES => None,
+        None | Some(Unparsed::Generated) => parse_syntax(language, text),
+        Some(_) => None,
+    }?;
+    Some(walk::read_symbols(language, text, &syntax))
 }
 
 /// The symbols of one file.

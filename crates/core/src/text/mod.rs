@@ -3,6 +3,7 @@
 pub mod intent;
 pub mod left_out;
 pub mod names;
+pub mod positions;
 pub mod redact;
 pub mod reveal;
 mod token_formats;
