@@ -11,8 +11,9 @@ use std::time::{Duration, Instant, SystemTime};
 use jiff::Timestamp;
 
 /// The source of the time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Clock {
+    #[default]
     System,
     /// Every moment is this one, and every duration is zero.
     Fixed(Timestamp),

@@ -76,6 +76,7 @@ fn read_outline(project: &Project, written: &str) -> Result<PathOutline, Failure
             patience: project.search.patience,
             deadline: &Deadline::default(),
             report: &|_| {},
+            overlay: None,
         };
         let files = outline_directory(&context, path).map_err(refuse_symbols)?;
         Ok(PathOutline::Directory {

@@ -342,6 +342,17 @@ impl Index {
         self.read(|opened| opened.sections.similar(word, most))
     }
 
+    /// As [`Self::symbols`], and the question is also asked before there is an index, without a store.
+    pub(crate) fn symbols_if_any<T>(
+        &self,
+        question: impl FnOnce(Option<&dyn SymbolStore>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match self.visible() {
+            Some(visible) => self.report_damage(question(Some(&*visible.opened.chunks.symbols()))),
+            None => question(None),
+        }
+    }
+
     /// Reads from the index. The default value before there is one.
     fn read<T: Default>(
         &self,

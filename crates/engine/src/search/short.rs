@@ -76,6 +76,7 @@ fn definitions(
         patience: request.patience,
         deadline: request.deadline,
         report: request.report,
+        overlay: None,
     };
     let query = SymbolQuery {
         name,

@@ -109,6 +109,7 @@ fn ask(
         patience: request.patience,
         deadline: request.deadline,
         report: request.report,
+        overlay: None,
     };
     let query = ReferenceQuery {
         symbol: question.symbol,

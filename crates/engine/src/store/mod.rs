@@ -182,6 +182,23 @@ impl SymbolsAddress {
     pub fn key_of(path: &str) -> u64 {
         xxh3_64(path.as_bytes())
     }
+
+    /// The address of a file that is not in the store but in an overlay, at this place.
+    pub(crate) fn of_overlay(path: &str, at: usize) -> Self {
+        Self {
+            key: Self::key_of(path),
+            segment: Self::OVERLAY,
+            document: u32::try_from(at).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The place in the overlay. `None` for a file of the store.
+    pub(crate) fn overlay_position(self) -> Option<usize> {
+        (self.segment == Self::OVERLAY).then_some(self.document as usize)
+    }
+
+    /// No index has so many segments.
+    const OVERLAY: u32 = u32::MAX;
 }
 
 /// The symbols of a file as they were when it was indexed.

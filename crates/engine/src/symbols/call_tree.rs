@@ -196,7 +196,7 @@ impl<'a> CallTree<'a> {
 }
 
 /// The function or method around a definition, or else the type.
-fn function_around(file: &LoadedFile, id: DefinitionId) -> DefinitionId {
+pub(super) fn function_around(file: &LoadedFile, id: DefinitionId) -> DefinitionId {
     let mut at = Some(id);
     while let Some(current) = at {
         let definition = file.definition(current);
@@ -208,7 +208,7 @@ fn function_around(file: &LoadedFile, id: DefinitionId) -> DefinitionId {
     id
 }
 
-fn is_inside(file: &LoadedFile, id: DefinitionId, outer: DefinitionId) -> bool {
+pub(super) fn is_inside(file: &LoadedFile, id: DefinitionId, outer: DefinitionId) -> bool {
     let mut at = Some(id);
     while let Some(current) = at {
         if current == outer {

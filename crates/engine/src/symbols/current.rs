@@ -10,9 +10,11 @@ use docent_core::path::RepoPath;
 use docent_core::symbols::{
     DecodeError, FileSymbols, NameId, SymbolDefinition, SymbolKind, SymbolsReader, chunk_with_symbols,
 };
+use docent_core::text::positions::{PositionEncoding, TextPositions};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{FoundSymbol, NameMatch};
+use super::overlay::{OverlaidFile, Overlay};
+use super::{FoundSymbol, NameMatch, SymbolContext};
 use crate::files::{Root, decode_file};
 use crate::index::Index;
 use crate::store::{StoreError, SymbolsDocument};
@@ -20,6 +22,7 @@ use crate::store::{StoreError, SymbolsDocument};
 /// The files that a question has read last. Most are read once.
 pub(super) struct SymbolFiles<'a> {
     root: &'a Root,
+    overlay: Option<&'a Overlay>,
     /// `None` for a file that is gone, blocked or unreadable.
     files: HashMap<String, Option<SymbolFile>>,
     /// Bytes of their texts.
@@ -34,6 +37,8 @@ pub(super) struct SymbolFile {
     pub(super) content_hash: u64,
     /// Its symbols, once they were asked for.
     symbols: Option<FileSymbols>,
+    /// The text was handed over by an editor.
+    is_open: bool,
 }
 
 /// A definition apart from its position.
@@ -53,9 +58,10 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 const MAX_HELD_TEXT_BYTES: usize = 256 << 10;
 
 impl<'a> SymbolFiles<'a> {
-    pub(super) fn new(root: &'a Root) -> Self {
+    pub(super) fn new(context: &SymbolContext<'a>) -> Self {
         Self {
-            root,
+            root: context.root,
+            overlay: context.overlay,
             files: HashMap::new(),
             held: 0,
         }
@@ -70,7 +76,11 @@ impl<'a> SymbolFiles<'a> {
         let file = match self.files.entry(path.as_str().to_owned()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
-                let file = SymbolFile::read(self.root, path);
+                let overlaid = self.overlay.and_then(|overlay| overlay.find(path));
+                let file = match overlaid {
+                    Some(overlaid) => Some(SymbolFile::of_overlay(overlaid)),
+                    None => SymbolFile::read(self.root, path),
+                };
                 self.held += file.as_ref().map_or(0, |file| file.text.len());
                 new.insert(file)
             }
@@ -87,7 +97,27 @@ impl SymbolFile {
             content_hash: xxh3_64(&bytes),
             text: decode_file(bytes),
             symbols: None,
+            is_open: false,
         })
+    }
+
+    fn of_overlay(file: &OverlaidFile) -> Self {
+        Self {
+            path: file.path.clone(),
+            content_hash: file.content_hash,
+            text: file.text.to_string(),
+            symbols: Some(file.symbols().cloned().unwrap_or_default()),
+            is_open: file.is_open(),
+        }
+    }
+
+    /// The positions of the text as an editor counts them.
+    pub(super) fn positions(&self, encoding: PositionEncoding) -> TextPositions<'_> {
+        if self.is_open {
+            TextPositions::of(&self.text, encoding)
+        } else {
+            TextPositions::of_file(&self.text, encoding)
+        }
     }
 
     /// The symbols of its present text. Empty if it is not parsed.

@@ -67,7 +67,7 @@ pub(super) fn freshen(context: &SymbolContext<'_>) -> Freshness {
 
 /// The files that an answer rests on.
 fn ground(context: &SymbolContext<'_>, freshness: Freshness) -> Result<Ground, SymbolError> {
-    let files = context.index.symbols(|store| store.count_symbol_files())?;
+    let files = context.symbols(|store| store.count_symbol_files())?;
     Ok(Ground {
         files: usize::try_from(files).unwrap_or(usize::MAX),
         unparsed: context.index.unparsed_files()?,
@@ -78,7 +78,7 @@ fn ground(context: &SymbolContext<'_>, freshness: Freshness) -> Result<Ground, S
 fn find(context: &SymbolContext<'_>, query: &SymbolQuery<'_>) -> Result<SymbolOutcome, SymbolError> {
     let location = SymbolLocation::parse(context.root, query.path);
     let names = parse_names(query.name);
-    let mut files = SymbolFiles::new(context.root);
+    let mut files = SymbolFiles::new(context);
     if names.is_empty() || location.line().is_some() {
         return list_file(context, &mut files, &location, &names, query);
     }
@@ -100,7 +100,6 @@ fn find(context: &SymbolContext<'_>, query: &SymbolQuery<'_>) -> Result<SymbolOu
     {
         if name.qualifiers.is_empty() && query.kind.is_none() {
             let defined = context
-                .index
                 .symbols(|store| store.files_defining(&name.name, 0))?
                 .total;
             total += defined.saturating_sub(MAX_READ_FILES);
@@ -128,7 +127,7 @@ pub(super) fn find_candidates(
         kind,
     };
     let store = |question: Names<'_>| -> Result<Vec<String>, SymbolError> {
-        Ok(context.index.symbols(|store| match question {
+        Ok(context.symbols(|store| match question {
             Names::InOtherCase(name) => store.names_in_other_case(name, MAX_SIMILAR_NAMES),
             Names::WithPrefix(prefix) => store.names_with_prefix(prefix, MAX_PREFIXED_NAMES),
             Names::Similar(name) => store.similar_names(name, MAX_SIMILAR_NAMES),
@@ -221,13 +220,12 @@ impl CandidateSearch<'_> {
         matched: NameMatch,
         comparison: NameComparison,
     ) -> Result<Vec<SymbolCandidate>, SymbolError> {
-        let found =
-            self.context
-                .index
-                .symbols(|store| match self.read(store, name, matched, comparison) {
-                    Err(SymbolError::Store(error)) => Err(error),
-                    answer => Ok(Some(answer)),
-                })?;
+        let found = self
+            .context
+            .symbols(|store| match self.read(store, name, matched, comparison) {
+                Err(SymbolError::Store(error)) => Err(error),
+                answer => Ok(Some(answer)),
+            })?;
         found.unwrap_or_else(|| Ok(Vec::new()))
     }
 
@@ -335,9 +333,7 @@ fn list_file(
     let Some(file) = location.file().and_then(|path| files.load(path)) else {
         return Ok(missing());
     };
-    let stored = context
-        .index
-        .symbols(|store| store.symbols_of(file.path.as_str()))?;
+    let stored = context.symbols(|store| store.symbols_of(file.path.as_str()))?;
     let symbols = file.present_symbols(context.index, stored.as_ref())?;
     let place = Place {
         path: &file.path,

@@ -15,13 +15,37 @@ use crate::store::UsingQuery;
 /// Files that are searched for types based on one type.
 const MAX_FILES: usize = 20_000;
 
-/// Finds the implementations of the targets.
+/// Finds the implementations of the targets, as their files have them now.
 pub(super) fn find(
     question: &ReferenceSearch<'_>,
     targets: &[DefinitionRef],
     limit: usize,
     files: &mut SymbolFiles<'_>,
 ) -> Result<Vec<TreeNode>, SymbolError> {
+    let mut nodes = Vec::new();
+    for definition in find_stored(question, targets, limit)? {
+        if let Some(symbol) = question.show(definition, files) {
+            nodes.push(TreeNode {
+                lines: vec![symbol.line],
+                symbol,
+                grade: Grade::Exact,
+                children: Vec::new(),
+                is_repeated: false,
+            });
+        }
+    }
+    nodes.sort_by(|a, b| {
+        (a.symbol.path.as_str(), a.symbol.first_line).cmp(&(b.symbol.path.as_str(), b.symbol.first_line))
+    });
+    Ok(nodes)
+}
+
+/// Finds the implementations of the targets, at most `limit`.
+pub(super) fn find_stored(
+    question: &ReferenceSearch<'_>,
+    targets: &[DefinitionRef],
+    limit: usize,
+) -> Result<Vec<DefinitionRef>, SymbolError> {
     let mut found: Vec<DefinitionRef> = Vec::new();
     for target in targets {
         let file = question.resolver.files.file(target.file);
@@ -37,22 +61,8 @@ pub(super) fn find(
     }
     let mut seen: HashSet<DefinitionRef> = targets.iter().copied().collect();
     found.retain(|definition| seen.insert(*definition));
-    let mut nodes = Vec::new();
-    for definition in found.into_iter().take(limit) {
-        if let Some(symbol) = question.show(definition, files) {
-            nodes.push(TreeNode {
-                lines: vec![symbol.line],
-                symbol,
-                grade: Grade::Exact,
-                children: Vec::new(),
-                is_repeated: false,
-            });
-        }
-    }
-    nodes.sort_by(|a, b| {
-        (a.symbol.path.as_str(), a.symbol.first_line).cmp(&(b.symbol.path.as_str(), b.symbol.first_line))
-    });
-    Ok(nodes)
+    found.truncate(limit);
+    Ok(found)
 }
 
 /// Types that are based on a type, those based on them included.

@@ -22,6 +22,8 @@ mod location;
 mod name_query;
 mod order;
 mod outline;
+mod overlay;
+pub mod position;
 mod references;
 mod resolve;
 mod select;
@@ -29,6 +31,7 @@ mod values;
 
 pub use find::find_symbols;
 pub use outline::{MAX_OUTLINED_FILES, outline_directory, outline_file};
+pub use overlay::{OverlaidFile, Overlay};
 pub use references::find_references;
 pub use select::{OutlineMatches, find_in_outline};
 
@@ -38,7 +41,8 @@ use docent_core::symbols::{ReferenceRole, SymbolKind};
 use crate::deadline::{Deadline, Expired};
 use crate::files::Root;
 use crate::index::{Freshness, Index, Patience, Progress};
-use crate::store::StoreError;
+use crate::store::{StoreError, SymbolStore};
+use overlay::OverlaidSymbols;
 
 /// The project that a question is about, and how long it may take.
 #[derive(Clone, Copy)]
@@ -50,6 +54,24 @@ pub struct SymbolContext<'a> {
     pub deadline: &'a Deadline,
     /// Called with the progress of indexing during a wait.
     pub report: &'a (dyn Fn(Progress) + Sync),
+    /// Texts in place of files on disk.
+    pub overlay: Option<&'a Overlay>,
+}
+
+impl SymbolContext<'_> {
+    /// Asks the stored symbols, with those of the overlay in place of them. The default value before there is
+    /// an index, if there is no overlay either.
+    fn symbols<T: Default>(
+        &self,
+        question: impl FnOnce(&dyn SymbolStore) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match self.overlay.filter(|overlay| !overlay.is_empty()) {
+            None => self.index.symbols(question),
+            Some(overlay) => self
+                .index
+                .symbols_if_any(|stored| question(&OverlaidSymbols { stored, overlay })),
+        }
+    }
 }
 
 /// A question for definitions by name.

@@ -50,13 +50,13 @@ pub fn outline_directory(
 ) -> Result<Vec<FileOutline>, SymbolError> {
     freshen(context);
     let mut outlines = Vec::new();
-    let mut files = SymbolFiles::new(context.root);
+    let mut files = SymbolFiles::new(context);
     for path in list_paths(context.root, directory) {
         context.deadline.check()?;
         if outlines.len() == MAX_OUTLINED_FILES {
             break;
         }
-        let Some(stored) = context.index.symbols(|store| store.symbols_of(path.as_str()))? else {
+        let Some(stored) = context.symbols(|store| store.symbols_of(path.as_str()))? else {
             continue;
         };
         let Some(file) = files.load(&path) else {

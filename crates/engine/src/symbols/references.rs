@@ -64,12 +64,9 @@ fn find(context: &SymbolContext<'_>, query: &ReferenceQuery<'_>) -> Result<Refer
     }
     sort_candidates(&mut candidates);
     let project = RootFiles { root: context.root };
-    let outcome = context.index.symbols(|store| {
+    let outcome = context.symbols(|store| {
         let resolver = SymbolResolver::new(LoadedFiles::new(context.root, store), &project);
-        let question = ReferenceSearch {
-            resolver: &resolver,
-            deadline: context.deadline,
-        };
+        let question = ReferenceSearch::new(&resolver, context.deadline);
         let answer = question.answer(context, query, &candidates);
         resolver.files.check()?;
         match answer {
@@ -124,7 +121,11 @@ pub(super) struct GradedUses {
     pub(super) unfollowed: usize,
 }
 
-impl ReferenceSearch<'_> {
+impl<'a> ReferenceSearch<'a> {
+    pub(super) fn new(resolver: &'a SymbolResolver<'a>, deadline: &'a Deadline) -> Self {
+        Self { resolver, deadline }
+    }
+
     fn answer(
         &self,
         context: &SymbolContext<'_>,
@@ -132,7 +133,7 @@ impl ReferenceSearch<'_> {
         candidates: &[SymbolCandidate],
     ) -> Result<ReferenceOutcome, SymbolError> {
         let is_exact = |candidate: &&SymbolCandidate| candidate.matched == NameMatch::Exact;
-        let mut files = SymbolFiles::new(context.root);
+        let mut files = SymbolFiles::new(context);
         let meant = candidates.iter().filter(is_exact).take(MAX_TARGETS);
         let shown: Vec<FoundSymbol> = meant
             .clone()
@@ -312,7 +313,7 @@ impl ReferenceSearch<'_> {
         })
     }
 
-    fn grade_file(
+    pub(super) fn grade_file(
         &self,
         file: FileId,
         loaded: &LoadedFile,
@@ -355,7 +356,7 @@ impl ReferenceSearch<'_> {
     }
 
     /// Whether a use about which nothing is known can mean a definition: a bare name is no method.
-    fn may_mean(&self, file: FileId, reference: &Reference, target: DefinitionRef) -> bool {
+    pub(super) fn may_mean(&self, file: FileId, reference: &Reference, target: DefinitionRef) -> bool {
         let loaded = self.resolver.files.file(target.file);
         let definition = loaded.definition(target.id);
         let family = LanguageFamily::of(loaded.language);

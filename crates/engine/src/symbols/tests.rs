@@ -84,6 +84,7 @@ impl Project {
             patience: Patience::UntilDone,
             deadline,
             report: &|_| {},
+            overlay: None,
         }
     }
 
@@ -374,10 +375,12 @@ fn a_definition_is_shown_as_its_file_has_it_even_before_it_is_indexed() {
     };
     order::sort_candidates(&mut candidates);
     let show = |path: &str| {
+        let deadline = Deadline::default();
+        let context = project.context(&project.root, &deadline);
         let in_file = candidates
             .iter()
             .filter(|candidate| candidate.path.as_str() == path);
-        let shown = in_file.map(|candidate| candidate.show(&mut current::SymbolFiles::new(&project.root)));
+        let shown = in_file.map(|candidate| candidate.show(&mut current::SymbolFiles::new(&context)));
         shown
             .flatten()
             .map(|symbol| place(&symbol))

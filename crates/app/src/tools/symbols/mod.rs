@@ -42,6 +42,7 @@ pub(crate) fn symbol_context<'a>(call: &Call<'a>) -> SymbolContext<'a> {
         patience: call.project.search.patience,
         deadline: call.deadline,
         report: call.report,
+        overlay: None,
     }
 }
 
