@@ -3,7 +3,7 @@
 //! Parses, runs, exits: 0 done, 1 failed, 2 wrong usage.
 //!
 //! Invariant: modules depend on each other in one direction, from the top of this list to its end: `cli`,
-//! `mcp`, `replay`, `hook`, `gain`, `overview`, `plugin`, `tools`, `shell`, `compact`, `project`, `session`,
+//! `mcp`, `lsp`, `replay`, `hook`, `gain`, `overview`, `plugin`, `tools`, `shell`, `compact`, `project`, `session`,
 //! `log`, `settings`, `terminal`, `markdown`. A test looks for cycles.
 
 mod cli;
@@ -11,6 +11,7 @@ mod compact;
 mod gain;
 mod hook;
 mod log;
+mod lsp;
 mod markdown;
 mod mcp;
 mod overview;

@@ -13,6 +13,7 @@
 mod answer;
 mod embedding_server;
 mod http;
+mod lsp;
 mod repo;
 mod sample;
 mod sandbox;
@@ -24,6 +25,7 @@ mod user;
 pub use answer::{Answer, first_path, notice, pretty};
 pub use embedding_server::{Behaviour, EmbeddingServer};
 pub use http::{Exchange, HttpServer};
+pub use lsp::LspClient;
 pub use repo::{JANE, JOHN};
 pub use sample::{lcov_report, python_function};
 pub use sandbox::{Finished, Sandbox, mark_escapes};

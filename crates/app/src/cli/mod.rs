@@ -15,6 +15,7 @@ mod hook;
 mod hook_setup;
 mod index;
 mod links;
+mod lsp;
 mod memory;
 mod outline;
 mod overview;
@@ -79,6 +80,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             };
             make_call(&flags, tools, planned)
         }
+        ("lsp", _) => Ok(lsp::run(&flags)),
         ("index", given) => Ok(index::build(&settings()?, given.get_flag("force"))),
         ("status", given) => index::show_status(&settings()?, given.get_flag("json"), page()),
         ("clear", _) => index::clear(&settings()?),
@@ -181,6 +183,7 @@ fn command(tools: &[Tool]) -> Command {
                 .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port))
                 .arg(compact_flag()),
         )
+        .subcommand(lsp::command())
         .subcommands(
             tool_command::commands(tools)
                 .into_iter()

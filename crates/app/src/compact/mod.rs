@@ -14,6 +14,7 @@ pub(crate) mod git_diff;
 pub(crate) mod git_log;
 pub(crate) mod git_patch;
 pub(crate) mod grep;
+pub(crate) mod hover;
 pub(crate) mod outline;
 pub(crate) mod search;
 
