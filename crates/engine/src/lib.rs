@@ -21,6 +21,7 @@ pub mod git;
 pub mod grep;
 pub mod hook_files;
 pub mod hook_reads;
+pub mod hook_searches;
 pub mod index;
 pub mod links;
 #[cfg(unix)]

@@ -11,8 +11,10 @@ pub mod lines;
 pub mod search;
 mod walk;
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use binary::grep_notice;
 use docent_core::access::Access;
@@ -39,6 +41,8 @@ pub struct ShownContent {
     /// Canonical, so that it can be compared with the target of a link.
     root: PathBuf,
     access: Access,
+    /// Directories and where they really are. Resolving each of many files costs as much as searching it.
+    directories: Arc<Mutex<HashMap<PathBuf, Option<PathBuf>>>>,
 }
 
 impl ShownContent {
@@ -46,6 +50,7 @@ impl ShownContent {
         Ok(Self {
             root: root.canonicalize()?,
             access,
+            directories: Arc::default(),
         })
     }
 
@@ -59,7 +64,7 @@ impl ShownContent {
         if path == Path::new(STANDARD_INPUT) {
             return true;
         }
-        let Ok(canonical) = path.canonicalize() else {
+        let Some(canonical) = self.canonicalize(path) else {
             return false;
         };
         let is_allowed = |path: &Path| {
@@ -69,6 +74,24 @@ impl ShownContent {
         let named = absolute_lexically(path);
         is_allowed(&canonical)
             && (named == canonical || self.project_path(&named).is_none() || is_allowed(&named))
+    }
+
+    /// Where a file really is. `None` if it is gone.
+    fn canonicalize(&self, path: &Path) -> Option<PathBuf> {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return path.canonicalize().ok();
+        };
+        if path.symlink_metadata().ok()?.is_symlink() {
+            return path.canonicalize().ok();
+        }
+        let mut directories = self.directories.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = directories.get(above) {
+            return known.as_ref().map(|above| above.join(name));
+        }
+        let real = above.canonicalize().ok();
+        let canonical = real.as_ref().map(|above| above.join(name));
+        directories.insert(above.to_owned(), real);
+        canonical
     }
 
     /// The path inside the project. `None` outside, and for names that no tool of docent shows.

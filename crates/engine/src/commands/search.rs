@@ -5,7 +5,7 @@
 //! Invariant: the same lines as the program, in its order of files (ripgrep has none; by path here).
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use docent_core::shell::CommandRefusal;
@@ -177,15 +177,7 @@ impl<'a> LineSearch<'a> {
     }
 
     fn search_file(&self, searcher: &mut Searcher, listed: &ListedFile) -> Result<SearchedFile, FileFailure> {
-        let metadata = fs::metadata(&listed.path).map_err(FileFailure::System)?;
-        if metadata.len() > MAX_FILE_BYTES {
-            return Err(FileFailure::TooLarge);
-        }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a program reads what the user may read; what is shown of it is decided by `ShownContent`"
-        )]
-        let content = fs::read(&listed.path).map_err(FileFailure::System)?;
+        let content = read_file(&listed.path)?;
         let mut file = SearchedFile {
             name: listed.name.clone(),
             path: listed.path.clone(),
@@ -252,6 +244,23 @@ impl LineFilter {
     pub fn selects(&self, line: &[u8]) -> bool {
         self.matcher.is_match(line).unwrap_or(false) != self.inverted
     }
+}
+
+/// The content of a file. It is looked up once: a search of many files spends most of its time on their paths.
+fn read_file(path: &Path) -> Result<Vec<u8>, FileFailure> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a program reads what the user may read; what is shown of it is decided by `ShownContent`"
+    )]
+    let mut file = fs::File::open(path).map_err(FileFailure::System)?;
+    let size = file.metadata().map_err(FileFailure::System)?.len();
+    if size > MAX_FILE_BYTES {
+        return Err(FileFailure::TooLarge);
+    }
+    // One byte more, so that the end of the file is seen without another buffer.
+    let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
+    file.read_to_end(&mut content).map_err(FileFailure::System)?;
+    Ok(content)
 }
 
 /// Why a file was not searched.

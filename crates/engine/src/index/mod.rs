@@ -117,6 +117,19 @@ impl Index {
         }
     }
 
+    /// Makes the index that lies on disk visible to questions, as it is: nothing is built and nothing is waited
+    /// for. False if there is none, or if it cannot be opened.
+    pub fn open_stored(&self) -> bool {
+        if self.shared.visible().is_some() {
+            return true;
+        }
+        match self.shared.cache_dir.open_existing() {
+            Some(Ok(opened)) => self.shared.show(Arc::new(opened)),
+            Some(Err(_)) | None => return false,
+        }
+        true
+    }
+
     /// Calls `listener` whenever the index has changed. Only the first listener is kept.
     pub fn on_change(&self, listener: Box<dyn Fn() + Send + Sync>) {
         self.shared.set_listener(listener);

@@ -122,8 +122,8 @@ pub trait SymbolStore {
     /// Defined names that differ from a name only in upper and lower case.
     fn names_in_other_case(&self, name: &str, limit: usize) -> Result<Vec<String>, StoreError>;
 
-    /// Defined names within one edit of a name: a letter more, less or other, or two swapped.
-    fn similar_names(&self, name: &str, limit: usize) -> Result<Vec<String>, StoreError>;
+    /// Defined names within `edits` of a name, two at most: a letter more, less or other, or two swapped.
+    fn similar_names(&self, name: &str, edits: u8, limit: usize) -> Result<Vec<String>, StoreError>;
 
     /// How many files have symbols.
     fn count_symbol_files(&self) -> Result<u64, StoreError>;

@@ -309,12 +309,12 @@ impl SymbolStore for EmbeddedSymbols {
         Ok(names)
     }
 
-    fn similar_names(&self, name: &str, limit: usize) -> Result<Vec<String>, StoreError> {
+    fn similar_names(&self, name: &str, edits: u8, limit: usize) -> Result<Vec<String>, StoreError> {
         // One edit makes any name of two letters out of any other.
         if !is_term(name) || name.chars().count() < MIN_SIMILAR_CHARS {
             return Ok(Vec::new());
         }
-        let query = FuzzyTermQuery::new(Term::from_field_text(self.fields.defined, name), 1, true);
+        let query = FuzzyTermQuery::new(Term::from_field_text(self.fields.defined, name), edits, true);
         let mut names = self.defined_names(limit, || query.automaton())?;
         names.retain(|found| found != name);
         Ok(names)

@@ -130,7 +130,7 @@ pub(super) fn find_candidates(
         Ok(context.symbols(|store| match question {
             Names::InOtherCase(name) => store.names_in_other_case(name, MAX_SIMILAR_NAMES),
             Names::WithPrefix(prefix) => store.names_with_prefix(prefix, MAX_PREFIXED_NAMES),
-            Names::Similar(name) => store.similar_names(name, MAX_SIMILAR_NAMES),
+            Names::Similar(name) => store.similar_names(name, 1, MAX_SIMILAR_NAMES),
         })?)
     };
     let asked = name.name.as_str();

@@ -27,6 +27,7 @@ pub mod position;
 mod references;
 mod resolve;
 mod select;
+mod stored;
 mod values;
 
 pub use find::find_symbols;
@@ -34,6 +35,7 @@ pub use outline::{MAX_OUTLINED_FILES, outline_directory, outline_file};
 pub use overlay::{OverlaidFile, Overlay};
 pub use references::find_references;
 pub use select::{OutlineMatches, find_in_outline};
+pub use stored::{DefinitionLines, StoredDefinitions, StoredSymbols};
 
 use docent_core::path::RepoPath;
 use docent_core::symbols::{ReferenceRole, SymbolKind};

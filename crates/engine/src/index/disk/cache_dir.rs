@@ -47,6 +47,12 @@ impl CacheDir {
         self.open_locked(&self.lock()?)
     }
 
+    /// Opens the generation in use. `None` before there is one: nothing is created and no lock is waited for.
+    pub(in crate::index) fn open_existing(&self) -> Option<Result<OpenIndex, StoreError>> {
+        let (folder, generation) = self.folder().zip(self.current())?;
+        Some(OpenIndex::open(&folder.join(&generation), &generation))
+    }
+
     /// Opens the table of files of the generation in use, and nothing else. `None` before there is one.
     pub(in crate::index) fn open_table(&self) -> rusqlite::Result<Option<FileTable>> {
         let generation = self.folder().zip(self.current());

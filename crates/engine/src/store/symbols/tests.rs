@@ -135,10 +135,12 @@ fn names_are_found_by_prefix_case_and_one_edit() {
         ["Walrus", "walrus"]
     );
     assert_eq!(store.names_in_other_case("walrus", 9).unwrap(), ["Walrus"]);
-    assert_eq!(store.similar_names("dvie", 9).unwrap(), ["dive"]);
-    assert_eq!(store.similar_names("tuskz", 9).unwrap(), ["tusk", "tusks"]);
-    assert_eq!(store.similar_names("tusk", 9).unwrap(), ["tusks"]);
-    assert_eq!(store.similar_names("ax", 9).unwrap(), [""; 0]);
+    assert_eq!(store.similar_names("dvie", 1, 9).unwrap(), ["dive"]);
+    assert_eq!(store.similar_names("tuskz", 1, 9).unwrap(), ["tusk", "tusks"]);
+    assert_eq!(store.similar_names("tusk", 1, 9).unwrap(), ["tusks"]);
+    assert_eq!(store.similar_names("ax", 1, 9).unwrap(), [""; 0]);
+    assert_eq!(store.similar_names("tkuzs", 1, 9).unwrap(), [""; 0]);
+    assert_eq!(store.similar_names("tkuzs", 2, 9).unwrap(), ["tusks"]);
 }
 
 #[test]
@@ -159,7 +161,7 @@ fn removed_symbols_are_not_found() {
     assert_eq!(store.files_defining("tusk", usize::MAX).unwrap().files, []);
     assert_eq!(store.symbols_of("src/b.rs").unwrap(), None);
     assert_eq!(store.names_with_prefix("W", 9).unwrap(), ["WalrusColony"]);
-    assert_eq!(store.similar_names("tuskz", 9).unwrap(), ["tusks"]);
+    assert_eq!(store.similar_names("tuskz", 1, 9).unwrap(), ["tusks"]);
     assert_eq!(store.names_in_other_case("WALRUS", 9).unwrap(), ["walrus"]);
     assert_eq!(store.count_symbol_files().unwrap(), 2);
 }
