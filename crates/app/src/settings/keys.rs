@@ -70,6 +70,7 @@ pub(crate) fn keys(limits: &[DefaultLimit]) -> Vec<SettingKey> {
     keys.extend(embedder());
     keys.extend(http());
     keys.extend(boosts());
+    keys.extend(shell());
     for limit in limits {
         let about = format!(
             "Calls of {} a session may make in any minute; 0 for any number",
@@ -121,6 +122,38 @@ fn hook() -> [SettingKey; 2] {
         )
         .least(150)
         .most(1_000_000),
+    ]
+}
+
+/// Answers of `docent sh`.
+fn shell() -> [SettingKey; 4] {
+    [
+        key(
+            "shell.exact_patch_chars",
+            1_200,
+            "Characters up to which `docent sh git diff` prints a patch as git does, so that it can be applied",
+        )
+        .most(1_000_000),
+        key(
+            "shell.function_lines",
+            40,
+            "Lines that a function has at most to be shown whole by `docent sh`",
+        )
+        .least(1)
+        .most(1_000),
+        key(
+            "shell.max_chars",
+            4_000,
+            "Characters that an answer of `docent sh` may have before it is shortened",
+        )
+        .least(1_000)
+        .most(1_000_000),
+        key(
+            "shell.whole_functions",
+            3,
+            "Functions around matches that `docent sh` shows whole; 0 for none",
+        )
+        .most(20),
     ]
 }
 

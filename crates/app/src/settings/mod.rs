@@ -56,6 +56,7 @@ pub(crate) struct Settings {
     pub(crate) docs: DocsSettings,
     pub(crate) approval: Approval,
     pub(crate) read_hook: ReadHook,
+    pub(crate) shell: ShellSettings,
     /// The project's folder in the user's state directory, whose files cannot be derived again. `None` for a
     /// user without a home.
     pub(crate) state: Option<PathBuf>,
@@ -130,6 +131,17 @@ pub(crate) enum ReadHook {
     Outline {
         max_lines: usize,
     },
+}
+
+/// How `docent sh` shortens answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShellSettings {
+    pub(crate) max_chars: usize,
+    /// Characters of a patch that is printed as git prints it.
+    pub(crate) max_exact_patch: usize,
+    /// Functions around matches that are shown whole, and the lines that one has at most.
+    pub(crate) max_functions: usize,
+    pub(crate) max_function_lines: usize,
 }
 
 /// How the documentation is described to clients.
@@ -312,6 +324,7 @@ impl Settings {
             boosts: values.boosts(),
             approval: values.approval(),
             read_hook: values.read_hook(),
+            shell: values.shell(),
             state: project_state(environment, &root),
             home: home_directory(environment),
             links: user_config_file(environment).map(|file| file.with_file_name("links.json")),
@@ -446,6 +459,15 @@ impl<'a> Values<'a> {
                 max_lines: self.size("hook.read_lines"),
             },
             _ => ReadHook::Off,
+        }
+    }
+
+    fn shell(self) -> ShellSettings {
+        ShellSettings {
+            max_chars: self.size("shell.max_chars"),
+            max_exact_patch: self.size("shell.exact_patch_chars"),
+            max_functions: self.size("shell.whole_functions"),
+            max_function_lines: self.size("shell.function_lines"),
         }
     }
 

@@ -36,6 +36,9 @@ const VARIABLES: [&str; 6] = [
 /// An answer with this many characters is never shortened.
 pub(super) const MIN_SHORTENED_CHARS: usize = 300;
 
+/// Percent of a longer patch that are shown, beside the characters of one that is printed exactly.
+const PATCH_PERCENT: usize = 30;
+
 /// Runs the request and writes its answer.
 pub(crate) fn answer(request: &GitInvocation, context: &ShellContext) -> anyhow::Result<ShellAnswer> {
     let refusal = match try_answer(request, context) {
@@ -213,23 +216,40 @@ fn render(
         }
         return answer;
     }
-    let exact = || mask::mask_whole(&text.out, &blocked);
-    let is_short = plain <= context.budget && text.dropped_lines == 0;
-    let shortened = match output {
-        GitOutput::Exact | GitOutput::ExactPatches => None,
-        _ if context.options.is_plain => None,
-        _ if plain < MIN_SHORTENED_CHARS || text.status > 1 => None,
-        GitOutput::Commits => commits::shorten(&text.out, reshow, context.budget)
-            .or_else(|| (!is_short).then(|| lines::shorten(text, reshow, context.budget))),
-        _ if is_short => None,
-        GitOutput::Lines | GitOutput::Stat => Some(lines::shorten(text, reshow, context.budget)),
-        GitOutput::Patches => Some(digest::shorten(text, parts, reshow, context)),
-    };
+    let shortened = shorten(output, text, plain, (parts, reshow, context));
     answer.out = match shortened.map(String::into_bytes) {
         Some(short) if count_chars(&short) < plain => short,
-        _ => exact(),
+        _ => mask::mask_whole(&text.out, &blocked),
     };
     answer
+}
+
+/// A shorter form of what git printed in `plain` characters. `None` if it is printed as it is.
+fn shorten(
+    output: GitOutput,
+    text: &GitText,
+    plain: usize,
+    (parts, reshow, context): (&[PatchPart], &Reshow<'_>, &ShellContext),
+) -> Option<String> {
+    let budget = context.budget;
+    let is_exact = matches!(output, GitOutput::Exact | GitOutput::ExactPatches);
+    if is_exact || context.options.is_plain || plain < MIN_SHORTENED_CHARS || text.status > 1 {
+        return None;
+    }
+    let fits = |chars: usize| plain <= chars && text.dropped_lines == 0;
+    let exact = context.project.shell_settings().max_exact_patch.min(budget);
+    match output {
+        GitOutput::Commits => commits::shorten(&text.out, reshow, budget)
+            .or_else(|| (!fits(budget)).then(|| lines::shorten(text, reshow, budget))),
+        GitOutput::Patches if !fits(exact) => {
+            let room = exact + plain.saturating_sub(exact) * PATCH_PERCENT / 100;
+            let room = room.min(budget);
+            Some(digest::shorten(text, parts, reshow, (context, room)))
+        }
+        GitOutput::Stat if !fits(exact) => Some(lines::shorten_stat(text, reshow, budget)),
+        GitOutput::Lines if !fits(budget) => Some(lines::shorten(text, reshow, budget)),
+        _ => None,
+    }
 }
 
 /// The lines of a text without their ends, as filters read them.

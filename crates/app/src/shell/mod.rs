@@ -21,9 +21,6 @@ use docent_engine::commands::CharacterSet;
 use crate::settings::Environment;
 use project::{ShellProject, character_set};
 
-/// Characters that a shortened answer may have.
-const DEFAULT_BUDGET_CHARS: usize = 4_000;
-
 /// Where and how a command is answered.
 pub(crate) struct ShellContext {
     /// The directory that relative operands start from.
@@ -125,11 +122,12 @@ pub(crate) fn run(arguments: &[OsString], environment: Environment<'_>) -> anyho
         }
     };
     let directory = std::env::current_dir()?;
+    let project = ShellProject::open(&directory, environment)?;
     let context = ShellContext {
         options: command.options,
-        budget: DEFAULT_BUDGET_CHARS,
+        budget: project.shell_settings().max_chars,
         characters: character_set(environment),
-        project: ShellProject::open(&directory, environment)?,
+        project,
         directory,
     };
     match &command.request {

@@ -230,6 +230,10 @@ fn config_shows_every_value_and_where_it_came_from() {
     rank.module                    1.3  default
     rank.frequency                 1.5  default
     rank.boost_window              15  default
+    shell.exact_patch_chars        1200  default
+    shell.function_lines           40  default
+    shell.max_chars                4000  default
+    shell.whole_functions          3  default
     limit.context_search           100  default
     limit.read_file                100  default
     limit.grep_codebase            60  default

@@ -379,7 +379,7 @@ fn a_patch_over_the_budget_is_a_table_of_files_and_the_hunks_that_fit() {
     assert_snapshot!(until_hunks.join("\n"), @r"
     10 files, +154 -159; the rest: command git diff 'HEAD~1' HEAD -- PATH
     src/new_place.rs renamed from src/moved.rs
-    src/run.rs +60 -60, left out: 39 lines
+    src/run.rs +60 -60, left out: 43 lines
     src/tiny.rs +1 -1
     tests/run.rs +30 -30, left out: 1 hunk, 62 lines
     README.md +1 -1, left out: 1 hunk, 2 lines

@@ -56,9 +56,8 @@ pub(super) fn shorten(
     text: &GitText,
     parts: &[PatchPart],
     reshow: &Reshow<'_>,
-    context: &ShellContext,
+    (context, budget): (&ShellContext, usize),
 ) -> String {
-    let budget = context.budget;
     let groups = split_groups(parts, reshow);
     let source = Source {
         text: &text.out,
@@ -250,6 +249,18 @@ impl Source<'_> {
             .sum();
         if all <= room {
             return full.into_iter().map(Some).collect();
+        }
+        // With fewer unchanged lines, all changes may fit.
+        for context in [1, 0] {
+            let narrow: Vec<HunkView> = files.iter().map(|file| view(file, context, usize::MAX)).collect();
+            let chars: usize = files
+                .iter()
+                .zip(&narrow)
+                .map(|(file, view)| chars(file, view))
+                .sum();
+            if chars <= room {
+                return narrow.into_iter().map(Some).collect();
+            }
         }
         let narrow: Vec<usize> = files
             .iter()
