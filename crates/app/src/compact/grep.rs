@@ -13,7 +13,7 @@ use docent_core::text::reveal::reveal_part;
 
 use super::count_of;
 use crate::markdown::{cut, length};
-use groups::{MAX_MATCH_CHARS, MatchGroup, group_matches, list_all, show_groups, show_only_whole};
+use groups::{MAX_MATCH_CHARS, MatchGroup, group_matches, show_groups};
 
 /// Characters of an answer about many files, and of one about few.
 const WIDE_CHARS: usize = 1_800;
@@ -97,22 +97,9 @@ pub(crate) fn write(answer: &GrepAnswer<'_>) -> String {
 }
 
 /// The matches of an answer as text, and the number of those that are left out, by file.
-pub(crate) struct ShownMatches<'a> {
-    pub(crate) text: String,
-    pub(crate) counted: Vec<(&'a str, u64)>,
-}
-
-/// Lists the matches below their definitions, in about `room` characters. Definitions are shown whole, in
-/// `room_for_whole` characters more, if they are few and short.
-pub(crate) fn list_only<'a>(
-    answer: &'a GrepAnswer<'a>,
-    room: usize,
-    room_for_whole: usize,
-) -> ShownMatches<'a> {
-    let mut groups: Vec<Vec<MatchGroup<'_>>> = answer.files.iter().map(group_matches).collect();
-    show_only_whole(answer, &mut groups, room_for_whole);
-    list_all(answer, &mut groups, room);
-    assemble(answer, &groups)
+struct ShownMatches<'a> {
+    text: String,
+    counted: Vec<(&'a str, u64)>,
 }
 
 fn assemble<'a>(answer: &'a GrepAnswer<'a>, groups: &[Vec<MatchGroup<'_>>]) -> ShownMatches<'a> {
@@ -131,21 +118,6 @@ fn assemble<'a>(answer: &'a GrepAnswer<'a>, groups: &[Vec<MatchGroup<'_>>]) -> S
     }
     counted.extend(&answer.unread);
     ShownMatches { text, counted }
-}
-
-/// The short definitions around the matches, whole, in at most `room` characters. Empty if there are more
-/// than a few of them.
-pub(crate) fn whole_definitions(answer: &GrepAnswer<'_>, room: usize) -> String {
-    let mut groups: Vec<Vec<MatchGroup<'_>>> = answer.files.iter().map(group_matches).collect();
-    show_only_whole(answer, &mut groups, room);
-    let mut text = String::new();
-    for (file, groups) in answer.files.iter().zip(&groups) {
-        let shown: String = groups.iter().map(MatchGroup::text).collect();
-        if !shown.is_empty() {
-            text += &format!("{}\n{shown}", reveal_part(file.path));
-        }
-    }
-    text
 }
 
 /// The matching files, one a line.

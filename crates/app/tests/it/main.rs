@@ -81,6 +81,7 @@ mod resources;
 mod search_docs;
 mod search_uses;
 mod setup;
+mod shell_definitions;
 mod shell_find;
 mod shell_git;
 mod shell_search;

@@ -172,18 +172,6 @@ pub(super) fn show_groups(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<
     }
 }
 
-/// Shows the definitions with matches whole, if they are few, and nothing of the others.
-pub(super) fn show_only_whole(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room: usize) {
-    if has_few_parts(groups) {
-        show_whole_definitions(answer, groups, room);
-    }
-}
-
-/// Lists the matches that are not shown yet, as many as fit.
-pub(super) fn list_all(answer: &GrepAnswer<'_>, groups: &mut [Vec<MatchGroup<'_>>], room: usize) {
-    list_matches(answer, groups, room);
-}
-
 /// Whether so few definitions have matches that they can be shown whole. Each run of matches between
 /// definitions counts as one.
 fn has_few_parts(groups: &[Vec<MatchGroup<'_>>]) -> bool {

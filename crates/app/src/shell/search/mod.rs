@@ -5,11 +5,18 @@
 //!
 //! Invariant: each line that the program prints is shown, or counted under its file.
 
+mod context;
 mod counts;
+mod definitions;
+mod files;
+mod functions;
+mod list;
+mod names;
 mod nearby;
 mod plain;
 mod render;
 
+pub(crate) use names::searched_names;
 use std::borrow::Cow;
 
 use docent_core::shell::search::{LineSearchRequest, SearchOutput, SearchProgram};

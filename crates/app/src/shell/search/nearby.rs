@@ -1,5 +1,5 @@
 //! What comes near a search that found nothing: the same word in another case, or in files that were left
-//! out.
+//! out, the definition of a searched name elsewhere, or names that are spelt almost so.
 //!
 //! Invariant: one line at most, and only about lines that docent may show.
 
@@ -7,6 +7,7 @@ use docent_core::shell::search::{LineSearchRequest, PatternCase, SearchOutput, S
 use docent_engine::commands::lines::SearchedFiles;
 use docent_engine::commands::search::LineSearch;
 
+use super::definitions::near_names;
 use crate::shell::ShellContext;
 
 /// A line about the nearest matches. Empty if nothing comes near.
@@ -31,7 +32,7 @@ pub(super) fn explain(request: &LineSearchRequest, context: &ShellContext) -> St
             return format!("no match; in a hidden or ignored file: {place}\n");
         }
     }
-    String::new()
+    near_names(request, context).unwrap_or_default()
 }
 
 /// The first match of a wider search, and how many there are.

@@ -1,5 +1,8 @@
 //! The output of a search as its program prints it, line by line.
 //!
+//! Text is put together only for lines that are printed or filtered: a search can find a hundred times more
+//! than an answer shows.
+//!
 //! Invariant: every printed line is one entry, separators between groups included, so that the filters of a
 //! pipeline select as they would.
 
@@ -13,23 +16,26 @@ use docent_engine::commands::search::SearchError;
 use crate::shell::filters::{FilteredLines, filter_lines};
 use docent_engine::commands::CharacterSet;
 
+/// Stands between groups of lines with context.
+const SEPARATOR: &[u8] = b"--";
+
 /// What a program prints.
 pub(super) struct PlainOutput<'a> {
     pub(super) request: &'a LineSearchRequest,
     pub(super) files: &'a [SearchedFile],
     pub(super) entries: Vec<PrintedLine<'a>>,
-    text: Vec<u8>,
+    /// Lines begin with the name of their file.
+    names: bool,
 }
 
 /// A printed line.
 pub(super) struct PrintedLine<'a> {
-    /// Where its text begins and ends.
-    start: usize,
-    end: usize,
     /// Position of its file. `None` for a separator.
     pub(super) file: Option<usize>,
     /// The line of the file. `None` for separators, notices, counts and names.
     pub(super) line: Option<&'a FoundLine>,
+    /// The text of an entry that is no line of a file.
+    text: Vec<u8>,
 }
 
 impl<'a> PlainOutput<'a> {
@@ -49,24 +55,24 @@ impl<'a> PlainOutput<'a> {
         let mut output = Self {
             request,
             files: &found.files,
-            entries: Vec::new(),
-            text: Vec::new(),
+            entries: Vec::with_capacity(found.files.iter().map(|file| file.lines.len()).sum()),
+            names,
         };
         for error in errors {
-            output.push(None, None, &[error.as_bytes()]);
+            output.push(None, &[error.as_bytes()]);
         }
         for (at, file) in found.files.iter().enumerate() {
             match request.output {
-                SearchOutput::Lines | SearchOutput::Parts => output.push_lines(at, file, names),
+                SearchOutput::Lines | SearchOutput::Parts => output.push_lines(at, file),
                 SearchOutput::FilesWithMatch | SearchOutput::FilesWithoutMatch => {
-                    output.push(Some(at), None, &[&file.name]);
+                    output.push(Some(at), &[&file.name]);
                 }
                 SearchOutput::Counts => {
                     let count = file.matches.to_string();
                     if names {
-                        output.push(Some(at), None, &[&file.name, b":", count.as_bytes()]);
+                        output.push(Some(at), &[&file.name, b":", count.as_bytes()]);
                     } else {
-                        output.push(Some(at), None, &[count.as_bytes()]);
+                        output.push(Some(at), &[count.as_bytes()]);
                     }
                 }
                 SearchOutput::Nothing => {}
@@ -75,52 +81,63 @@ impl<'a> PlainOutput<'a> {
         output
     }
 
-    fn push_lines(&mut self, at: usize, file: &'a SearchedFile, names: bool) {
+    fn push_lines(&mut self, at: usize, file: &'a SearchedFile) {
         let has_context = self.request.context != (0, 0) && self.request.output == SearchOutput::Lines;
         for (position, line) in file.lines.iter().enumerate() {
             let begins_group = line.follows_gap || position == 0 && !self.entries.is_empty();
             if has_context && begins_group {
-                self.push(None, None, &[b"--"]);
+                self.push(None, &[SEPARATOR]);
             }
-            let mark: &[u8] = match line.kind {
-                FoundLineKind::Match => b":",
-                FoundLineKind::Context => b"-",
-            };
-            let number = line.number.to_string();
-            let mut parts: Vec<&[u8]> = Vec::new();
-            if names {
-                parts.extend([file.name.as_slice(), mark]);
-            }
-            if self.request.line_numbers {
-                parts.extend([number.as_bytes(), mark]);
-            }
-            parts.push(&line.text);
-            self.push(Some(at), Some(line), &parts);
+            self.entries.push(PrintedLine {
+                file: Some(at),
+                line: Some(line),
+                text: Vec::new(),
+            });
         }
         if let Some(notice) = &file.binary_notice {
-            if names {
-                self.push(Some(at), None, &[&file.name, b": ", notice]);
+            if self.names {
+                self.push(Some(at), &[&file.name, b": ", notice]);
             } else {
-                self.push(Some(at), None, &[notice]);
+                self.push(Some(at), &[notice]);
             }
         }
     }
 
-    fn push(&mut self, file: Option<usize>, line: Option<&'a FoundLine>, parts: &[&[u8]]) {
-        let start = self.text.len();
-        self.text.extend(parts.iter().copied().flatten());
-        let end = self.text.len();
+    /// Adds an entry that is no line of a file.
+    fn push(&mut self, file: Option<usize>, parts: &[&[u8]]) {
         self.entries.push(PrintedLine {
-            start,
-            end,
             file,
-            line,
+            line: None,
+            text: parts.concat(),
         });
     }
 
-    pub(super) fn text(&self, entry: usize) -> &[u8] {
+    /// Whether an entry stands between two groups of lines.
+    pub(super) fn is_separator(&self, entry: usize) -> bool {
         let entry = &self.entries[entry];
-        &self.text[entry.start..entry.end]
+        entry.file.is_none() && entry.text == SEPARATOR && self.request.context != (0, 0)
+    }
+
+    /// Appends the text of an entry, without its line end.
+    pub(super) fn write(&self, entry: usize, to: &mut Vec<u8>) {
+        let entry = &self.entries[entry];
+        let Some(line) = entry.line else {
+            to.extend_from_slice(&entry.text);
+            return;
+        };
+        let mark: u8 = match line.kind {
+            FoundLineKind::Match => b':',
+            FoundLineKind::Context => b'-',
+        };
+        if let Some(file) = entry.file.filter(|_| self.names) {
+            to.extend_from_slice(&self.files[file].name);
+            to.push(mark);
+        }
+        if self.request.line_numbers {
+            to.extend_from_slice(line.number.to_string().as_bytes());
+            to.push(mark);
+        }
+        to.extend_from_slice(&line.text);
     }
 
     /// The entries that pass the filters, in their new order.
@@ -129,17 +146,42 @@ impl<'a> PlainOutput<'a> {
         filters: &[OutputFilter],
         characters: CharacterSet,
     ) -> Result<FilteredLines<usize>, SearchError> {
-        let lines = (0..self.entries.len()).map(|at| (self.text(at), at)).collect();
+        if filters.is_empty() {
+            return Ok(FilteredLines {
+                kept: (0..self.entries.len()).collect(),
+                count: None,
+                errors: Vec::new(),
+            });
+        }
+        let texts: Vec<Vec<u8>> = (0..self.entries.len())
+            .map(|at| {
+                let mut text = Vec::new();
+                self.write(at, &mut text);
+                text
+            })
+            .collect();
+        let lines = texts.iter().map(Vec::as_slice).zip(0..).collect();
         filter_lines(lines, filters, characters)
     }
 
     /// The characters of the entries, with their line ends.
     pub(super) fn count_chars(&self, selected: &[usize]) -> u64 {
+        let name_chars: Vec<u64> = self.files.iter().map(|file| count_chars(&file.name)).collect();
         let chars = |at: &usize| {
-            let text = self.text(*at);
-            // Bytes that continue a character are not counted.
-            let continued = text.iter().filter(|byte| **byte & 0xc0 == 0x80).count();
-            (text.len() - continued) as u64 + 1
+            let entry = &self.entries[*at];
+            let Some(line) = entry.line else {
+                return count_chars(&entry.text) + 1;
+            };
+            let name = entry
+                .file
+                .filter(|_| self.names)
+                .map_or(0, |file| name_chars[file] + 1);
+            let number = if self.request.line_numbers {
+                u64::from(line.number.checked_ilog10().unwrap_or_default()) + 2
+            } else {
+                0
+            };
+            name + number + count_chars(&line.text) + 1
         };
         selected.iter().map(chars).sum()
     }
@@ -147,9 +189,14 @@ impl<'a> PlainOutput<'a> {
     pub(super) fn join(&self, selected: &[usize]) -> Vec<u8> {
         let mut text = Vec::new();
         for at in selected {
-            text.extend_from_slice(self.text(*at));
+            self.write(*at, &mut text);
             text.push(b'\n');
         }
         text
     }
+}
+
+/// Bytes that continue a character are not counted.
+fn count_chars(text: &[u8]) -> u64 {
+    text.iter().map(|byte| u64::from(*byte & 0xc0 != 0x80)).sum()
 }
