@@ -41,7 +41,6 @@ from units import MAX_SECONDS, Runner, characters, compare, units
 
 PRINTED = re.compile(r"^(?:(?P<path>[^\s:]+?\.\w+):)?(?P<line>\d+):")
 SPAN = re.compile(r"^(\d+),(\d+)p$")
-HEAD_LINES = 120
 LINES_READ_TO_EDIT = 200
 TO_END = 1 << 30
 
@@ -101,6 +100,8 @@ class Replay:
         self.session, self.root, self.runner, self.has_rtk = session, root, runner, has_rtk
         self.rows, self.searches, self.read_whole = [], [], set()
         self.edited_later = self.last_edits()
+        # Unlike that of any earlier run, because the hook remembers what a session has read.
+        self.name = f"{session.id} {time.time_ns()}"
 
     def last_edits(self):
         last = {}
@@ -134,16 +135,20 @@ class Replay:
             return
         self.read_whole.add(call.path)
         file = self.root / call.path
-        event = {"hook_event_name": "PreToolUse", "tool_name": "Read", "cwd": str(self.root), "session_id": f"{self.session.id} {time.time_ns()}", "tool_input": {"file_path": str(file)}}
-        answer = self.runner.run("docent hook claude", self.root, json.dumps(event).encode())
+        answer = self.hook("Read", {"file_path": str(file)})
         if not answer or not answer.out.strip():
             return
-        context = json.loads(answer.out)["hookSpecificOutput"].get("additionalContext", "")
+        output = json.loads(answer.out)["hookSpecificOutput"]
         lines = call.text.splitlines(keepends=True)
-        shown = sum(map(len, lines[:HEAD_LINES])) + len(context)
+        shown = sum(map(len, lines[: output["updatedInput"]["limit"]])) + len(output.get("additionalContext", ""))
         if self.edited_later.get(call.path, -1) > call.number:
             shown += len(call.text) * LINES_READ_TO_EDIT // max(len(lines), 1)
         row["hooked"] = min(shown, len(call.text)) if shown else 0
+
+    def hook(self, tool, given):
+        """Asks the hook as Claude Code does before a tool."""
+        event = {"hook_event_name": "PreToolUse", "tool_name": tool, "cwd": str(self.root), "session_id": self.name, "tool_input": given}
+        return self.runner.run("docent hook claude", self.root, json.dumps(event).encode())
 
     def shell(self, call):
         line = self.here(call.line)
@@ -187,6 +192,8 @@ class Replay:
         if self.has_rtk:
             self.rival(unit, raw, row)
         if unit.kind == "search":
+            # The hook remembers the names that are searched for, for outlines.
+            self.hook("Bash", {"command": unit.line})
             self.searches.append((row, raw.out.decode("utf-8", "replace"), answer.out.decode("utf-8", "replace"), unit))
 
     def rival(self, unit, raw, row):

@@ -22,11 +22,13 @@ import shutil
 import subprocess
 import sys
 
-HEADING = re.compile(r"^\d+ match(?:es)? in \d+ files?$")
+HEADING = re.compile(r"^[\d,]+ match(?:es)? in [\d,]+ files?(, with context)?$")
 REST = re.compile(r"^… ([\d,]+) more: (.*)$")
 HIDDEN = re.compile(r"^not shown, because docent does not show such files: (.*)$")
-LISTED = re.compile(r"^(\d+): ")
-MORE = re.compile(r"^… (\d+) more \d+(?:-\d+)?$")
+LISTED = re.compile(r"^(\d+): ?")
+CONTEXT = re.compile(r"^(\d+)-")
+EQUAL = re.compile(r"^equal in [\d,]+ files: ")
+MORE = re.compile(r"^… (\d+) (?:more|equal) \d+(?:-\d+)?$")
 
 
 def run(command, directory, environment):
@@ -206,24 +208,40 @@ def counted(text):
 
 
 def shown_and_counted(text, expected):
-    """Removes what the answer shows and counts from the expected (file, line) pairs; returns what does not fit."""
-    left, wrong = collections.Counter(expected), []
+    """Removes the (file, line) pairs that the answer shows. Returns those left, what it counts by file, and what does not fit."""
+    left, wrong, counts = collections.Counter(expected), [], collections.Counter()
     paths = {path for path, _ in expected}
-    path, texts = None, text.split("\n")
-    counts = {}
+    lines_of = collections.defaultdict(set)
+    for path, number in expected:
+        lines_of[path].add(number)
+    path, inside = None, None
+    has_context = text.split("\n", 1)[0].endswith(", with context")
+    texts = iter(text.split("\n"))
     for line in texts:
+        if re.match(r"^\d*\t", line) and path:
+            # A function that is shown whole: every line has a number, which is written at some of them.
+            inside = int(line.split("\t")[0] or inside + 1)
+            if inside in lines_of[path]:
+                left[path, inside] = 0
+            continue
+        inside = None
         if rest := REST.match(line) or HIDDEN.match(line):
             counts.update(counted(rest.group(rest.lastindex)))
-        elif listed := LISTED.match(line):
+        elif EQUAL.match(line):
+            for place in next(texts).split(", "):
+                name, _, number = place.rpartition(":")
+                left[name, int(number)] -= 1
+        elif listed := LISTED.match(line) or has_context and CONTEXT.match(line):
             key = (path, int(listed[1]))
             if left[key] > 0:
                 left[key] -= 1
             else:
                 wrong.append(f"not in the original: {key}")
         elif more := MORE.match(line):
-            counts[path] = counts.get(path, 0) + int(more[1])
+            counts[path] += int(more[1])
         elif line in paths:
             path = line
+    wrong += [f"shown twice: {key}" for key, number in left.items() if number < 0]
     return left, counts, wrong
 
 
@@ -311,12 +329,11 @@ def compare_shortened(expected, answer, command):
     first = text.split("\n", 1)[0]
     if not HEADING.match(first):
         return "same"
-    pairs, lines = [], original.removesuffix("\n").split("\n")
-    is_one_file = all(re.match(r"^\d+:", line) for line in lines)
-    for line in lines:
-        if found := re.match(r"^()(\d+):" if is_one_file else r"^(.*?):(\d+):", line):
-            pairs.append((found[1], int(found[2])))
-    if is_one_file:
+    lines = original.removesuffix("\n").split("\n")
+    search = re.sub(r"--then ('[^']*'|\S+)|\| *(head|tail|sed|grep|sort|uniq|cat|wc)\b.*$", "", command)
+    has_context = bool(re.search(r" (-[A-Za-z]*[ABC] ?\d|--context|--before-context|--after-context|-\d)", search))
+    pairs, name = printed_pairs(lines, has_context)
+    if name is not None:
         # The answer names the file, which the program does not.
         name = text.split("\n")[1 + text.startswith("defined") + text.count("\ndefined: ")]
         pairs = [(name, number) for _, number in pairs]
@@ -332,15 +349,34 @@ def compare_shortened(expected, answer, command):
     by_name = collections.Counter()
     for (path, _), number in left.items():
         by_name[path] += number
-    # Whole functions show matching lines without listing them.
-    listed = sum(counts.values())
-    if listed > sum(by_name.values()):
-        return f"shortened: {listed} counted, {sum(by_name.values())} not shown"
+    if sum(counts.values()) != sum(by_name.values()):
+        return f"shortened: {sum(counts.values())} counted, {sum(by_name.values())} not shown"
     for name, number in counts.items():
         inside = sum(of for path, of in by_name.items() if path == name or name.endswith("/") and path.startswith(name) or name == "./")
         if inside < number:
             return f"shortened: {number} counted for {name}, {inside} not shown"
     return "same"
+
+
+def printed_pairs(lines, has_context):
+    """The (file, line) pairs that a program has printed with numbers. The second value is "" if it names no file."""
+    mark = "[:-]" if has_context else ":"
+    lines = [line for line in lines if not (has_context and line == "--")]
+    if all(re.match(rf"^\d+{mark}", line) for line in lines):
+        return [("", int(re.match(r"^\d+", line)[0])) for line in lines], ""
+    pairs, paths = [], set()
+    for line in lines:
+        if found := re.match(r"^(.*?):(\d+):", line):
+            paths.add(found[1])
+    for line in lines:
+        if found := re.match(r"^(.*?):(\d+):", line):
+            pairs.append((found[1], int(found[2])))
+        elif has_context:
+            path = [path for path in paths if line.startswith(path + "-") and re.match(r"\d+-", line[len(path) + 1 :])]
+            if path:
+                longest = max(path, key=len)
+                pairs.append((longest, int(re.match(r"\d+", line[len(longest) + 1 :])[0])))
+    return pairs, None
 
 
 if __name__ == "__main__":

@@ -59,6 +59,65 @@ pub(crate) fn outline(header: &str, lines: &[OutlineLine], room: usize) -> Strin
     text
 }
 
+/// The definitions of a file below its header, in at most `room` characters: those in focus with the
+/// definitions around them and inside them, and of the others those at the top level. All of them as
+/// [`outline`] has them if none is in focus.
+pub(crate) fn outline_around(
+    header: &str,
+    lines: &[OutlineLine],
+    is_in_focus: impl Fn(usize) -> bool,
+    room: usize,
+) -> String {
+    let mut is_kept = vec![false; lines.len()];
+    for at in (0..lines.len()).filter(|at| is_in_focus(*at)) {
+        let mut depth = lines[at].depth + 1;
+        for above in (0..=at).rev() {
+            if lines[above].depth < depth {
+                is_kept[above] = true;
+                depth = lines[above].depth;
+            }
+        }
+        let inside = lines[at + 1..]
+            .iter()
+            .take_while(|line| line.depth > lines[at].depth);
+        let inside = inside.count();
+        is_kept[at + 1..=at + inside].fill(true);
+    }
+    if !is_kept.contains(&true) {
+        return outline(header, lines, room);
+    }
+    let mut text = format!("{header}\n");
+    // Kept for the line that counts what is folded.
+    let mut left = room.saturating_sub(length(&text) + 60);
+    let mut is_shown = vec![false; lines.len()];
+    for is_focus_round in [true, false] {
+        for (at, line) in lines.iter().enumerate() {
+            let is_asked = if is_focus_round {
+                is_kept[at]
+            } else {
+                !is_kept[at] && line.depth == 0
+            };
+            if is_asked && line.cost() <= left {
+                left -= line.cost();
+                is_shown[at] = true;
+            }
+        }
+    }
+    let mut folded = 0;
+    for (line, is_shown) in lines.iter().zip(is_shown) {
+        if is_shown {
+            line.write(&mut text);
+        } else {
+            folded += 1;
+        }
+    }
+    if folded > 0 {
+        let count = count_of(folded, "folded definition", "folded definitions");
+        text += &format!("… {count}: use find_symbol\n");
+    }
+    text
+}
+
 /// The definitions of the files of a directory, in at most `room` characters. Files lose their definitions
 /// before they are left out.
 pub(crate) fn directory_outline(files: &[(String, Vec<OutlineLine>)], room: usize) -> String {
@@ -121,6 +180,35 @@ mod tests {
             shorter,
             "a.py\n  1-90 class A\n… 2 more definitions: use find_symbol\n"
         );
+    }
+
+    #[test]
+    fn definitions_in_focus_are_unfolded_and_all_others_folded() {
+        let lines = lines(&[
+            (0, "1-90 class A"),
+            (1, "2-9 fn a()"),
+            (1, "10-80 class B"),
+            (2, "11-20 fn b()"),
+            (2, "21-30 fn c()"),
+            (0, "95 fn d()"),
+        ]);
+        let around = |focus: usize, room| outline_around("a.py", &lines, |at| at == focus, room);
+        assert_eq!(
+            around(2, 1_000),
+            "a.py\n  1-90 class A\n    10-80 class B\n      11-20 fn b()\n      21-30 fn c()\n  95 fn d()\n… 1 \
+             folded definition: use find_symbol\n"
+        );
+        assert_eq!(
+            around(4, 1_000),
+            "a.py\n  1-90 class A\n    10-80 class B\n      21-30 fn c()\n  95 fn d()\n… 2 folded definitions: use \
+             find_symbol\n"
+        );
+        // What is in focus comes before other definitions at the top level.
+        assert_eq!(
+            around(5, 90),
+            "a.py\n  95 fn d()\n… 5 folded definitions: use find_symbol\n"
+        );
+        assert_eq!(around(9, 1_000), outline("a.py", &lines, 1_000));
     }
 
     #[test]

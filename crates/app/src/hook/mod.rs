@@ -9,7 +9,8 @@
 //! rules; and only for a line that does nothing but `docent sh` and `cd`.
 //!
 //! Invariant: any doubt and any error is no answer, and the client goes ahead as if docent were not there.
-//! Nothing is written but counts, and which files a session has read whole.
+//! Nothing is written but counts, and as hashes which files a session has read whole and which names it has
+//! searched for.
 
 mod claude;
 mod copilot;
@@ -33,7 +34,7 @@ use crate::gain::GainCounter;
 use crate::settings::{Flags, Settings, find_project};
 use crate::shell::rewrite::{Rewrite, program_name, program_path, rewrite_line};
 use event::{EventKind, HookAnswer, HookEvent, ShellCall};
-pub(crate) use read::{HEAD_LINES, describe_head, is_outlined};
+pub(crate) use read::{FileHead, describe_head, is_outlined};
 
 /// Looks up a variable of the process's environment.
 pub(crate) type Lookup = fn(&str) -> Option<OsString>;
@@ -152,6 +153,7 @@ fn rewrite(client: Client, event: &HookEvent, call: &ShellCall, variable: Lookup
     };
     let named = program.as_deref().unwrap_or("docent");
     let rewrite = rewrite_line(&call.line, &call.directory, named, &variable);
+    read::remember_searches(event, &call.line, variable);
     for (program, reason) in &rewrite.left_alone {
         counter.record_left_alone(program, reason);
     }

@@ -16,7 +16,7 @@ use docent_engine::clock::Stopwatch;
 use docent_engine::files::Root;
 use serde_json::{Value, json};
 
-use crate::hook::{HEAD_LINES, describe_head, is_outlined};
+use crate::hook::{FileHead, describe_head, is_outlined};
 use crate::markdown::length;
 use crate::settings::Environment;
 use crate::shell::rewrite::rewrite_line;
@@ -70,6 +70,9 @@ const READERS: [&str; 7] = ["cat", "sed", "head", "tail", "nl", "less", "bat"];
 const SEARCHERS: [&str; 10] = [
     "grep", "egrep", "fgrep", "rg", "ag", "find", "fd", "fdfind", "ls", "tree",
 ];
+
+/// Lines of the head of a file that is gone.
+const ESTIMATED_HEAD_LINES: usize = 120;
 
 /// Characters of an outline that had to be estimated, per line of its file, and at most.
 const ESTIMATED_OUTLINE_CHARS: [usize; 2] = [3, 4_000];
@@ -156,8 +159,9 @@ impl<'a> Replay<'a> {
             let lines = result.lines().count();
             let chars = length(result) as u64;
             self.counts.large_reads.add(chars);
-            let head: usize = result.split_inclusive('\n').take(HEAD_LINES).map(length).sum();
-            let mut shown = (head + self.outline_chars(path, lines)) as u64;
+            let (head_lines, outline_chars) = self.describe_head(path, lines);
+            let head: usize = result.split_inclusive('\n').take(head_lines).map(length).sum();
+            let mut shown = (head + outline_chars) as u64;
             let is_edited = calls[at..]
                 .iter()
                 .any(|call| matches!(&call.tool, PastTool::Edit { path: edited } if edited == path));
@@ -168,22 +172,24 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn outline_chars(&mut self, path: &Path, lines: usize) -> usize {
+    /// The lines of the head of a file, and the characters of its outline. Names that a session has searched
+    /// for are not known here, so that nothing is folded.
+    fn describe_head(&mut self, path: &Path, lines: usize) -> (usize, usize) {
         let [per_line, most] = ESTIMATED_OUTLINE_CHARS;
-        let outline = || {
+        let head = || {
             let path = self.root.relative(path)?;
             let content = self.root.read(&path, 2 * 1024 * 1024).ok()?;
             let text = String::from_utf8(content.bytes).ok()?;
             // A file that has changed much since would have another outline.
             (text.lines().count().abs_diff(lines) <= lines / 10)
-                .then(|| describe_head(self.root, &path, &text))
+                .then(|| describe_head(self.root, &path, &text, &|_| false))
                 .flatten()
         };
-        if let Some(outline) = outline() {
-            return length(&outline);
+        if let Some(FileHead { lines, context }) = head() {
+            return (lines, length(&context));
         }
         self.counts.outlines_estimated += 1;
-        (lines * per_line).min(most)
+        (ESTIMATED_HEAD_LINES, (lines * per_line).min(most))
     }
 }
 
@@ -333,10 +339,12 @@ mod tests {
             }
         );
         assert_eq!(counts.outlines_estimated, 1);
-        let head = (text.len() * HEAD_LINES / 900) as u64;
-        let outline = length(&describe_head(&root, &RepoPath::parse("a.rs").unwrap(), &text).unwrap()) as u64;
-        let estimated = 2_700;
-        assert_eq!(counts.large_reads_saved, 2 * (chars - head) - outline - estimated);
+        let path = RepoPath::parse("a.rs").unwrap();
+        let head = describe_head(&root, &path, &text, &|_| false).unwrap();
+        let chars_of = |lines: usize| (text.len() * lines / 900) as u64;
+        let known = chars_of(head.lines) + length(&head.context) as u64;
+        let estimated = chars_of(ESTIMATED_HEAD_LINES) + 2_700;
+        assert_eq!(counts.large_reads_saved, 2 * chars - known - estimated);
         assert_eq!(counts.json()["largeReads"]["calls"], 2);
     }
 }

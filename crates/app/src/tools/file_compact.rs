@@ -23,7 +23,7 @@ use super::file_parts::{
 use crate::compact::file::{
     NumberedText, describe_cut_line, file_header, long_file_header, outline_header, part_header, shown_above,
 };
-use crate::compact::outline::{directory_outline, outline};
+use crate::compact::outline::{directory_outline, outline, outline_around};
 use crate::markdown::{inline_to, length};
 
 /// A whole file with more characters is shown by its outline.
@@ -106,6 +106,23 @@ pub(crate) fn show_file_outline(found: &FileOutline, header: &str, room: usize) 
         None if found.definitions.is_empty() => format!("{header}\n… no definitions"),
         None => trim_end(outline(header, &list_outline(&found.definitions), room)),
     }
+}
+
+/// The same, unfolded around the definitions whose names are in focus.
+pub(crate) fn show_outline_around(
+    found: &FileOutline,
+    header: &str,
+    is_in_focus: &dyn Fn(&str) -> bool,
+    room: usize,
+) -> String {
+    let lines = list_outline(&found.definitions);
+    let text = outline_around(
+        header,
+        &lines,
+        |at| is_in_focus(&found.definitions[at].name),
+        room,
+    );
+    trim_end(text)
 }
 
 /// The definitions of the files of a directory.

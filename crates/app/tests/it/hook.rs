@@ -424,7 +424,7 @@ fn the_first_read_of_a_large_source_file_gets_its_head_and_its_outline() {
     let whole = json!({ "file_path": file });
     let answer = ask("s", whole.clone());
     let output = &answer["hookSpecificOutput"];
-    assert_eq!(output["updatedInput"], json!({ "file_path": file, "limit": 120 }));
+    assert_eq!(output["updatedInput"], json!({ "file_path": file, "limit": 40 }));
     assert_eq!(output.get("permissionDecision"), None);
     let text = context(&answer);
     assert!(
@@ -452,6 +452,66 @@ fn the_first_read_of_a_large_source_file_gets_its_head_and_its_outline() {
     let counts: Value = serde_json::from_str(&gain.stdout).unwrap();
     assert_eq!(counts["answers"][0]["program"], "Read");
     assert_eq!(counts["answers"][0]["calls"], 2);
+}
+
+#[test]
+fn an_outline_is_unfolded_around_names_that_the_session_has_searched_for() {
+    let mut code = String::from("import os\n");
+    for class in 0..40 {
+        code += &format!("class Animal{class}:\n");
+        for method in 0..6 {
+            code += &format!("    def act_{class}_{method}(self):\n        return {class}\n\n");
+        }
+    }
+    let sandbox = sandbox().repository().file("zoo.py", &code);
+    let on = [("DOCENT_HOOK_READ", "outline")];
+    let read = |session: &str| {
+        let event = read_event(
+            &sandbox,
+            session,
+            &json!({ "file_path": sandbox.root().join("zoo.py") }),
+        );
+        let finished = run_with(&sandbox, "claude", event.to_string().as_bytes(), &on);
+        let answer: Value = serde_json::from_str(finished.stdout.trim()).unwrap();
+        context(&answer).to_owned()
+    };
+    let search = |session: &str, line: &str| {
+        let event = json!({
+            "session_id": session, "cwd": sandbox.root(), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": { "command": line },
+        });
+        run_with(&sandbox, "claude", event.to_string().as_bytes(), &on);
+    };
+    search("s", "grep -n 'class Animal7' zoo.py | head");
+    search("s", r"cd . && grep -rn 'act_30_2\|absent' .");
+    let text = read("s");
+    for shown in [
+        "class Animal0",
+        "def act_7_0",
+        "def act_7_5",
+        "class Animal30",
+        "def act_30_2",
+        "class Animal39",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    for folded in ["act_8_0", "act_30_1"] {
+        assert!(!text.contains(folded), "{folded}: {text}");
+    }
+    assert!(text.contains("… 233 folded definitions"), "{text}");
+    assert!(text.starts_with("Only lines 1-40 were read."), "{text}");
+    // Another session has searched for nothing, and no name is written down.
+    assert!(!read("t").contains("folded definitions"));
+    let mut folders = vec![sandbox.home()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else if let Ok(written) = std::fs::read_to_string(entry.path()) {
+                assert!(!written.contains("act_30"), "{:?}", entry.path());
+            }
+        }
+    }
 }
 
 #[test]
