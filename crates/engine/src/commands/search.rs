@@ -246,7 +246,7 @@ impl LineFilter {
     }
 }
 
-/// The content of a file. It is looked up once: a search of many files spends most of its time on their paths.
+/// The content of a file. Its path is looked up once, which takes a search of many files most of its time.
 fn read_file(path: &Path) -> Result<Vec<u8>, FileFailure> {
     #[expect(
         clippy::disallowed_methods,

@@ -71,7 +71,7 @@ fn render_shown(
     search: &LineSearch<'_>,
     context: &ShellContext,
 ) -> Vec<u8> {
-    if !selected.is_sorted() {
+    if selected.is_empty() || !selected.is_sorted() {
         return cut_plain(output, selected, context.budget);
     }
     let plain = usize::try_from(output.count_chars(selected)).unwrap_or(usize::MAX);
