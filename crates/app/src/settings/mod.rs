@@ -136,12 +136,12 @@ pub(crate) enum ReadHook {
 /// How `docent sh` shortens answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ShellSettings {
-    pub(crate) max_chars: usize,
+    pub(crate) answer_chars: usize,
     /// Characters of a patch that is printed as git prints it.
-    pub(crate) max_exact_patch: usize,
+    pub(crate) exact_patch_chars: usize,
     /// Functions around matches that are shown whole, and the lines that one has at most.
-    pub(crate) max_functions: usize,
-    pub(crate) max_function_lines: usize,
+    pub(crate) whole_functions: usize,
+    pub(crate) function_lines: usize,
 }
 
 /// How the documentation is described to clients.
@@ -464,10 +464,10 @@ impl<'a> Values<'a> {
 
     fn shell(self) -> ShellSettings {
         ShellSettings {
-            max_chars: self.size("shell.max_chars"),
-            max_exact_patch: self.size("shell.exact_patch_chars"),
-            max_functions: self.size("shell.whole_functions"),
-            max_function_lines: self.size("shell.function_lines"),
+            answer_chars: self.size("shell.max_chars"),
+            exact_patch_chars: self.size("shell.exact_patch_chars"),
+            whole_functions: self.size("shell.whole_functions"),
+            function_lines: self.size("shell.function_lines"),
         }
     }
 

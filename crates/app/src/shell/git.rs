@@ -237,7 +237,7 @@ fn shorten(
         return None;
     }
     let fits = |chars: usize| plain <= chars && text.dropped_lines == 0;
-    let exact = context.project.shell_settings().max_exact_patch.min(budget);
+    let exact = context.project.shell_settings().exact_patch_chars.min(budget);
     match output {
         GitOutput::Commits => commits::shorten(&text.out, reshow, budget)
             .or_else(|| (!fits(budget)).then(|| lines::shorten(text, reshow, budget))),

@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &[OsString], environment: Environment<'_>) -> anyho
     let project = ShellProject::open(&directory, environment)?;
     let context = ShellContext {
         options: command.options,
-        budget: project.shell_settings().max_chars,
+        budget: project.shell_settings().answer_chars,
         characters: character_set(environment),
         project,
         directory,

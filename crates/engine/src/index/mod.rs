@@ -117,8 +117,8 @@ impl Index {
         }
     }
 
-    /// Makes the index that lies on disk visible to questions, as it is: nothing is built and nothing is waited
-    /// for. False if there is none, or if it cannot be opened.
+    /// Makes the index that lies on disk visible to questions, as it is: nothing is built, and nothing is
+    /// waited for. False if there is none, or if it cannot be opened.
     pub fn open_stored(&self) -> bool {
         if self.shared.visible().is_some() {
             return true;

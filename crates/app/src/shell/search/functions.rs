@@ -31,7 +31,7 @@ pub(super) struct WholeFunction {
 
 /// The functions to show whole: none if more than a few parts of files have matches.
 pub(super) fn choose_functions(files: &[MatchedFile<'_>], settings: ShellSettings) -> Vec<WholeFunction> {
-    let Some(parts) = matching_parts(files, settings.max_functions) else {
+    let Some(parts) = matching_parts(files, settings.whole_functions) else {
         return Vec::new();
     };
     let is_single = parts.len() == 1;
@@ -58,7 +58,7 @@ pub(super) fn choose_functions(files: &[MatchedFile<'_>], settings: ShellSetting
             let around = &files[file].definitions[other.definition];
             other.file == file && around.first <= one.first && one.last <= around.last
         };
-        if one.last + 1 - one.first > settings.max_function_lines || chosen.iter().any(is_inside) {
+        if one.last + 1 - one.first > settings.function_lines || chosen.iter().any(is_inside) {
             continue;
         }
         let Some(text) = show_whole(&files[file], definition) else {
