@@ -19,6 +19,8 @@ pub mod memory;
 pub mod module;
 pub mod path;
 pub mod rank;
+pub mod programs;
+pub mod purpose;
 pub mod report;
 pub mod role;
 pub mod shell;
