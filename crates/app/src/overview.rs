@@ -7,13 +7,15 @@ use std::sync::Arc;
 use docent_core::discovery::DiscoveryKind;
 use docent_core::module::module_of;
 use docent_core::path::RepoPath;
+use docent_core::programs::Program;
+use docent_core::purpose::introduction;
 use docent_core::rank::boosts::WEEK;
 use docent_engine::clock::rfc3339;
 use docent_engine::deadline::Deadline;
 use docent_engine::files::Root;
 use docent_engine::git::{Commit, LogQuery};
 use docent_engine::index::Corpus;
-use docent_engine::overview::Overview;
+use docent_engine::overview::{Module, Overview};
 use docent_engine::search::discoveries_of_module;
 use docent_engine::sessions::SessionRecord;
 use jiff::SignedDuration;
@@ -29,10 +31,16 @@ const MAX_LANGUAGES: usize = 8;
 const MAX_FILES: usize = 10;
 const MAX_COMMITS: usize = 5;
 
+/// Files that stand for the purpose of a module that has no words for it.
+const MAX_FILES_FOR_PURPOSE: usize = 3;
+
+/// Characters of a purpose.
+const MAX_PURPOSE_CHARS: usize = 160;
+
 /// Discoveries of each kind on a module's page.
 const MAX_DISCOVERIES: usize = 3;
 
-/// The project: languages, modules, entry points, key files, recent activity.
+/// The project: languages, programs, modules and what they are for, key files, recent activity.
 pub(crate) fn project_page(project: &Project, deadline: &Deadline) -> String {
     let (overview, notes) = load_overview(project, deadline);
     let mut page = format!("# {}\n", inline_to(&project_name(project.root.path()), 100));
@@ -47,22 +55,18 @@ pub(crate) fn project_page(project: &Project, deadline: &Deadline) -> String {
 
     add_list(
         &mut page,
-        "Modules",
-        overview.by_size().into_iter().map(|(name, module)| {
-            let files = count_files(module.files);
-            format!(
-                "`{}`: {files}, {}",
-                inline_to(name, 80),
-                list_languages(&module.languages)
-            )
-        }),
-        MAX_MODULES,
+        "Programs",
+        list_programs(&overview.programs).into_iter(),
+        MAX_FILES,
     );
     add_list(
         &mut page,
-        "Entry points",
-        overview.entries.iter().map(|path| code(path)),
-        MAX_FILES,
+        "Modules",
+        overview
+            .by_size()
+            .into_iter()
+            .map(|(name, module)| format!("`{}`: {}", inline_to(name, 80), describe_module(module))),
+        MAX_MODULES,
     );
     add_list(
         &mut page,
@@ -110,12 +114,16 @@ pub(crate) fn module_page(project: &Project, name: &str, deadline: &Deadline) ->
         page += &format!(", {} of them tests", count(module.tests as u64));
     }
     page += &format!(": {}\n", list_languages(&module.languages));
-    add_list(
-        &mut page,
-        "Entry points",
-        module.entries.iter().map(|path| code(path)),
-        MAX_FILES,
-    );
+    if let Some(purpose) = &module.purpose {
+        page += &format!("\n{}\n", inline_to(purpose, MAX_PURPOSE_CHARS));
+    }
+    let own: Vec<Program> = overview
+        .programs
+        .iter()
+        .filter(|program| RepoPath::parse(&program.path).is_ok_and(|path| module_of(&path) == name))
+        .cloned()
+        .collect();
+    add_list(&mut page, "Programs", list_programs(&own).into_iter(), MAX_FILES);
     add_list(
         &mut page,
         "Code",
@@ -255,8 +263,62 @@ pub(crate) fn load_overview(project: &Project, deadline: &Deadline) -> (Arc<Over
     (overview, notes)
 }
 
+/// A line for each file that programs begin in, with the names of these.
+fn list_programs(programs: &[Program]) -> Vec<String> {
+    group_programs(programs)
+        .into_iter()
+        .map(|(path, names)| {
+            let names: Vec<String> = names.iter().map(|name| code(name)).collect();
+            format!("{}: {}", names.join(", "), code(path))
+        })
+        .collect()
+}
+
+/// Programs by the file that they begin in, in their order. Several scripts of one manifest are a group.
+pub(crate) fn group_programs(programs: &[Program]) -> Vec<(&str, Vec<&str>)> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for program in programs {
+        match groups.iter_mut().find(|(path, _)| *path == program.path) {
+            Some((_, names)) => names.push(&program.name),
+            None => groups.push((&program.path, vec![&program.name])),
+        }
+    }
+    groups
+}
+
+/// What a module is for, and how large it is. Without a purpose, its first files stand for it.
+pub(crate) fn describe_module(module: &Module) -> String {
+    let size = match module.tests {
+        0 => count_files(module.files),
+        tests if tests == module.files => format!("{}, tests", count_files(module.files)),
+        tests => format!(
+            "{}, {} of them tests",
+            count_files(module.files),
+            count(tests as u64)
+        ),
+    };
+    if let Some(purpose) = &module.purpose {
+        return format!("{} ({size})", inline_to(purpose, MAX_PURPOSE_CHARS));
+    }
+    let names: Vec<String> = module
+        .code
+        .iter()
+        .take(MAX_FILES_FOR_PURPOSE)
+        .map(|path| inline_to(path.rsplit('/').next().unwrap_or(path), 60))
+        .collect();
+    let more = if module.code.len() > names.len() {
+        ", …"
+    } else {
+        ""
+    };
+    match names.as_slice() {
+        [] => size,
+        names => format!("{size}: {}{more}", names.join(", ")),
+    }
+}
+
 /// `1 file`, `2 files`.
-fn count_files(number: usize) -> String {
+pub(crate) fn count_files(number: usize) -> String {
     format!(
         "{} {}",
         count(number as u64),
@@ -306,23 +368,7 @@ pub(crate) fn read_introduction(root: &Root, overview: &Overview) -> Option<Stri
         .find(|path| path.to_ascii_lowercase().starts_with("readme"))?;
     let content = root.read(&RepoPath::parse(readme).ok()?, MAX_README_BYTES).ok()?;
     let text = String::from_utf8(content.bytes).ok()?;
-    // Skip badges, pictures, markup and headings, and paragraphs that begin with one of them.
-    let is_mark = |c: char| "#<[!|>=-*`.:\"~_+".contains(c);
-    let paragraphs = text.split("\n\n").map(|block| {
-        let lines: Vec<&str> = block
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .collect();
-        // A heading may be underlined instead of marked.
-        match lines.as_slice() {
-            [_, line, rest @ ..] if line.chars().all(|c| "=-~^".contains(c)) => rest.join(" "),
-            lines => lines.join(" "),
-        }
-    });
-    let mut prose =
-        paragraphs.filter(|text| !text.is_empty() && !text.starts_with(is_mark) && text.contains(' '));
-    prose.next()
+    introduction(&text)
 }
 
 /// Files that were read in the last seven days, the most read first.

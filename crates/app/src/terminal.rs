@@ -99,6 +99,9 @@ impl TerminalPage {
     /// A padded name in bold, its value, and a dim remark.
     pub(crate) fn row(&mut self, name: &str, width: usize, value: &str, aside: &str) -> io::Result<()> {
         let (value, aside) = (reveal_part(value), reveal_part(aside));
+        if aside.is_empty() {
+            return writeln!(self.out, "{BOLD}{name:width$}{BOLD:#}  {value}");
+        }
         writeln!(
             self.out,
             "{BOLD}{name:width$}{BOLD:#}  {value}  {DIM}{aside}{DIM:#}"

@@ -1,4 +1,4 @@
-//! The project's page on a terminal: languages, modules, activity, and files to start with.
+//! The project's page on a terminal: languages, programs, modules, activity, and files to start with.
 //!
 //! In a pipe, and for clients, the page is the markdown of `crate::overview`.
 
@@ -6,11 +6,12 @@ use std::io;
 
 use docent_engine::deadline::Deadline;
 use docent_engine::git::LogQuery;
+use docent_engine::overview::Overview;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::markdown::{count, inline_to};
-use crate::overview::{load_overview, read_introduction};
+use crate::overview::{describe_module, group_programs, load_overview, read_introduction};
 use crate::project::Project;
 use crate::settings::project_name;
 use crate::terminal::TerminalPage;
@@ -45,28 +46,62 @@ pub(super) fn show(project: &Project, page: &mut TerminalPage) -> io::Result<()>
         &languages,
         MAX_LANGUAGES,
     )?;
-    let modules: Vec<(&str, usize)> = overview
-        .by_size()
-        .into_iter()
-        .map(|(name, module)| (name.as_str(), module.files))
-        .collect();
-    write_bars(page, "Modules", &modules, MAX_MODULES)?;
+    write_programs(&overview, page)?;
+    write_modules(&overview, page)?;
     write_activity(project, &deadline, page)?;
-    for (title, paths) in [
-        ("Begins at", &overview.entries),
-        ("Read first", &overview.key_files),
-    ] {
-        if !paths.is_empty() {
-            page.line("")?;
-            page.heading(title)?;
-        }
-        for path in paths.iter().take(MAX_FILES) {
-            page.line(&format!("  {}", inline_to(path, 200)))?;
-        }
-    }
+    write_rows(
+        page,
+        "Read first",
+        &overview
+            .key_files
+            .iter()
+            .map(|path| (inline_to(path, 200), String::new()))
+            .collect::<Vec<_>>(),
+        MAX_FILES,
+    )?;
     page.line("")?;
     page.dim("`docent overview MODULE` tells more about a module")?;
     page.markdown(&notes)
+}
+
+/// What can be run, and the file that it begins in.
+fn write_programs(overview: &Overview, page: &mut TerminalPage) -> io::Result<()> {
+    let rows: Vec<(String, String)> = group_programs(&overview.programs)
+        .into_iter()
+        .map(|(path, names)| (inline_to(&names.join(", "), 50), inline_to(path, 200)))
+        .collect();
+    write_rows(page, "Programs", &rows, MAX_FILES)
+}
+
+/// The largest modules, and what they are for.
+fn write_modules(overview: &Overview, page: &mut TerminalPage) -> io::Result<()> {
+    let rows: Vec<(String, String)> = overview
+        .by_size()
+        .into_iter()
+        .map(|(name, module)| (inline_to(name, 30), describe_module(module)))
+        .collect();
+    write_rows(page, "Modules", &rows, MAX_MODULES)
+}
+
+/// The first rows: a name, and what there is to say of it.
+fn write_rows(page: &mut TerminalPage, title: &str, rows: &[(String, String)], max: usize) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    page.line("")?;
+    page.heading(title)?;
+    let shown = &rows[..rows.len().min(max)];
+    let width = shown.iter().map(|(name, _)| name.chars().count()).max();
+    for (name, about) in shown {
+        match about.as_str() {
+            "" => page.line(&format!("  {name}"))?,
+            about => page.row(&format!("  {name}"), width.unwrap_or_default() + 2, about, "")?,
+        }
+    }
+    match rows.len() - shown.len() {
+        0 => Ok(()),
+        more => page.dim(&format!("  and {more} more")),
+    }
 }
 
 /// The first names, each with its number and a bar.

@@ -20,7 +20,7 @@ use crate::terminal::{self, TerminalPage};
 pub(super) fn commands() -> [Command; 2] {
     [
         Command::new("overview")
-            .about("Show what this project is: languages, modules, entry points, key files, recent activity")
+            .about("Show what this project is: languages, programs, modules, key files, recent activity")
             .arg(Arg::new("module").value_name("MODULE").help("Only this module")),
         Command::new("sessions")
             .about("Show who worked with docent here, when and on what")

@@ -35,7 +35,7 @@ pub(crate) fn list() -> Vec<Resource> {
         (
             OVERVIEW,
             "project-overview",
-            "What this project is: languages, modules, entry points, key files, recent activity",
+            "What this project is: languages, programs, modules, key files, recent activity",
         ),
         (
             CURRENT,

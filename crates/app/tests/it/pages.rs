@@ -24,23 +24,37 @@ fn the_overview_has_bars_on_a_terminal_and_is_markdown_in_a_pipe() {
         .file("README.md", "# Zoo\n\nAnimals of the sea, one function each.\n")
         .file("src/whales/a.py", python_function("narwhal"))
         .file("src/whales/b.py", python_function("beluga"))
-        .file("src/seals/c.py", python_function("walrus"));
+        .file(
+            "src/seals/__init__.py",
+            "\"\"\"Seals on land and in water. More.\"\"\"\n",
+        )
+        .file("pyproject.toml", "[project.scripts]\nzoo = \"seals:main\"\n")
+        .file("index.svg", "<svg/>\n")
+        .file("scripts/server.sh", "exit\n");
     let screen = strip_colours(&sandbox.run_on_terminal(&["overview"]));
     insta::assert_snapshot!(screen, @"
     project
       Animals of the sea, one function each.
 
-    4 files
-      python          3  ██████████████████████████████
-      markdown        1  ██████████
+    7 files
+      python             3  ██████████████████████████████
+      markdown           1  ██████████
+      shellscript        1  ██████████
+      toml               1  ██████████
+      xml                1  ██████████
+
+    Programs
+      zoo  src/seals/__init__.py
 
     Modules
-      whales        2  ██████████████████████████████
-      root          1  ███████████████
-      seals         1  ███████████████
+      root     3 files
+      whales   2 files: a.py, b.py
+      scripts  1 file: server.sh
+      seals    Seals on land and in water (1 file)
 
     Read first
       README.md
+      pyproject.toml
 
     `docent overview MODULE` tells more about a module
     ");

@@ -12,7 +12,7 @@ fn project() -> Sandbox {
             "README.md",
             "# Shop\n\n[![badge](x)](y)\n\nSells things\nto people.\n",
         )
-        .file("Cargo.toml", "[package]\n")
+        .file("Cargo.toml", "[package]\nname = \"shop\"\n")
         .file("src/main.rs", "fn main() {}\n")
         .file("src/auth/token.rs", "pub fn refresh() {}\n")
         .file(
@@ -100,15 +100,15 @@ fn the_overview_describes_the_project() {
 
     6 files: rust 4, markdown 1, toml 1
 
+    ## Programs
+
+    - `shop`: `src/main.rs`
+
     ## Modules
 
-    - `root`: 3 files, markdown 1, rust 1, toml 1
-    - `auth`: 2 files, rust 2
-    - `tests`: 1 file, rust 1
-
-    ## Entry points
-
-    - `src/main.rs`
+    - `root`: 3 files: main.rs
+    - `auth`: 2 files: login.rs, token.rs
+    - `tests`: 1 file, tests
 
     ## Key files
 
@@ -117,7 +117,7 @@ fn the_overview_describes_the_project() {
 
     ## Last commits
 
-    - `a29129a` 2025-10-09 John Doe: Begin
+    - `6c87065` 2025-10-09 John Doe: Begin
 
     `context://module/{name}` tells more about a module.
     ");

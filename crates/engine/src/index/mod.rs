@@ -50,8 +50,8 @@ use worker::VectorFiller;
 use crate::accesses::Accesses;
 use crate::deadline::Deadline;
 use crate::embed::{Embedder, EmbeddingError};
-use crate::files::Root;
-use crate::overview::Overview;
+use crate::files::{Root, decode_file};
+use crate::overview::{Overview, OverviewSources, files_with_main};
 use crate::store::{
     ChunkHit, ChunkQuery, DiscoveryQuery, FileChunks, SectionSnapshot, StoreError, StoredDiscovery,
     SymbolStore,
@@ -300,12 +300,22 @@ impl Index {
         })
     }
 
-    /// Languages, modules and entry points of the project, as it was indexed last.
+    /// Languages, modules and programs of the project, as it was indexed last.
     pub fn overview(&self) -> Result<Arc<Overview>, StoreError> {
         self.read_cached(&self.overview, |table| {
-            Ok(Arc::new(Overview::of(&table.languages()?)))
+            let sources = OverviewSources {
+                read: &read,
+                // Without symbols, programs are those of manifests.
+                mains: self.symbols(files_with_main).unwrap_or_default(),
+            };
+            Ok(Arc::new(Overview::of(&table.languages()?, &sources)))
         })
     }
+        const MAX_READ_BYTES: u64 = 1 << 20;
+        let read = |path: &RepoPath| {
+            let content = self.shared.root.read(path, MAX_READ_BYTES).ok()?;
+            Some(decode_file(content.bytes))
+        };
 
     /// Languages of the code with their number of files, as they were indexed last, the most frequent first.
     /// `None` before there is an index. Nothing but the table of files is opened.
