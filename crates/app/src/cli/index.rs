@@ -43,32 +43,36 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     let bar = IndexProgress::default();
     let report = |progress| bar.show(progress);
     let freshness = index.freshen(Corpus::Code, Patience::UntilDone, &Deadline::default(), &report);
-    drop(bar);
-    let Progress {
-        chunks, bytes, total, ..
-    } = index.progress();
     let seconds = started.elapsed().as_secs_f64();
-    let files = count(freshness.files as u64);
-    terminal::announce(&if total == 0 {
-        format!("{files} files are indexed; nothing has changed")
-    } else {
-        let changed = if total == freshness.files as u64 {
-            String::new()
-        } else {
-            format!("; {} had changed", count(total))
-        };
-        format!(
-            "{files} files are indexed{changed}: {} chunks in {seconds:.1} s, {}",
-            count(chunks),
-            format_rate(bytes, seconds)
-        )
-    });
+    let Progress {
+        chunks,
+        bytes,
+        changed,
+        ..
+    } = index.progress();
+    let report = |_| bar.show_history();
     let history = index.freshen(
         Corpus::History,
         Patience::UntilDone,
         &Deadline::default(),
-        &|_| {},
+        &report,
     );
+    drop(bar);
+    let files = count(freshness.files as u64);
+    terminal::announce(&if changed == 0 {
+        format!("{files} files are indexed; nothing has changed")
+    } else {
+        let how_many = if changed == freshness.files as u64 {
+            String::new()
+        } else {
+            format!("; {} had changed", count(changed))
+        };
+        format!(
+            "{files} files are indexed{how_many}: {} chunks in {seconds:.1} s, {}",
+            count(chunks),
+            format_rate(bytes, seconds)
+        )
+    });
     if history.files > 0 {
         terminal::announce(&format!(
             "{} commits are searched for fixes and decisions",
@@ -101,7 +105,12 @@ fn fill_vectors(index: &Index, settings: &Settings) -> Result<(), String> {
         bar.draw(
             known as u64,
             filled.files as u64,
-            &format!(" known to {}", server.model),
+            &format!(
+                "{} of {} files known to {}",
+                count(known as u64),
+                count(filled.files as u64),
+                server.model
+            ),
         );
     };
     let before = remote.count().unwrap_or_default();

@@ -9,11 +9,15 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::markdown::count;
 
-/// A progress bar on stderr, drawn only on a terminal. It disappears when it is dropped.
+/// A progress bar on stderr, drawn only on a terminal. It moves forward only, and disappears when it is
+/// dropped.
 pub(super) struct IndexProgress {
     bar: Mutex<Option<ProgressBar>>,
     started: Instant,
 }
+
+/// Steps of the bar. Its length does not depend on the number of files, which may grow during a build.
+const STEPS: u64 = 1_000;
 
 impl Default for IndexProgress {
     fn default() -> Self {
@@ -25,20 +29,26 @@ impl Default for IndexProgress {
 }
 
 impl IndexProgress {
-    /// Draws how far the index is.
+    /// Draws how far the index is, how fast it grows, and what can be searched already.
     pub(super) fn show(&self, progress: Progress) {
         let Progress {
             done,
             total,
-            chunks,
-            bytes,
+            searchable,
+            ..
         } = progress;
-        let rate = format_rate(bytes, self.started.elapsed().as_secs_f64());
-        let message = match chunks {
+        let searchable = match searchable {
             0 => String::new(),
-            chunks => format!(" · {} chunks · {rate}", count(chunks)),
+            files => format!(" · {} can be searched", count(files)),
         };
+        let rate = count(per_second(done, self.started.elapsed().as_secs_f64()));
+        let message = format!("{} of {} files · {rate}/s{searchable}", count(done), count(total));
         self.draw(done, total, &message);
+    }
+
+    /// Says that the files are done and commits are read. The bar stays where it is.
+    pub(super) fn show_history(&self) {
+        self.draw(0, 1, "files are done · reading commits");
     }
 
     pub(super) fn draw(&self, done: u64, total: u64, message: &str) {
@@ -47,12 +57,11 @@ impl IndexProgress {
         }
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         let bar = bar.get_or_insert_with(|| {
-            let style =
-                ProgressStyle::with_template("{bar:24} {pos}/{len} files{msg}").expect("a literal template");
-            ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_style(style)
+            let style = ProgressStyle::with_template("{bar:24} {msg}").expect("a literal template");
+            ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr()).with_style(style)
         });
-        bar.set_length(total);
-        bar.set_position(done);
+        // A second round of files, such as those that were saved meanwhile, does not set the bar back.
+        bar.set_position((done * STEPS / total).max(bar.position()));
         bar.set_message(message.to_owned());
     }
 }
@@ -73,4 +82,14 @@ pub(super) fn format_rate(bytes: u64, seconds: f64) -> String {
 #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
 pub(super) fn format_size(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a positive number, shown without decimals"
+)]
+fn per_second(number: u64, seconds: f64) -> u64 {
+    (number as f64 / seconds.max(0.001)) as u64
 }

@@ -32,11 +32,16 @@ pub enum Patience {
     UntilDone,
 }
 
-/// How far a build has come.
+/// How far a sync has come, from its plan to its end. A page counts twice: once for its sections, once for
+/// its chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     pub done: u64,
     pub total: u64,
+    /// Files of the code that the sync updates or removes.
+    pub changed: u64,
+    /// Files of the code that searches find as they are now.
+    pub searchable: u64,
     pub chunks: u64,
     pub bytes: u64,
 }
@@ -85,6 +90,7 @@ pub(super) fn max_wait(freshness: &Freshness, progress: Progress) -> Duration {
 pub(super) struct ProgressCounter {
     done: AtomicU64,
     total: AtomicU64,
+    changed: AtomicU64,
     chunks: AtomicU64,
     bytes: AtomicU64,
 }
@@ -95,25 +101,26 @@ impl ProgressCounter {
         Progress {
             done: read(&self.done),
             total: read(&self.total),
+            changed: read(&self.changed),
+            searchable: 0,
             chunks: read(&self.chunks),
             bytes: read(&self.bytes),
         }
     }
 
-    pub(super) fn set(&self, progress: Progress) {
-        let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
-        set(&self.done, progress.done);
-        set(&self.total, progress.total);
-        set(&self.chunks, progress.chunks);
-        set(&self.bytes, progress.bytes);
+    /// Begins to count towards so many pages and files.
+    pub(super) fn start(&self, pages: usize, files: usize) {
+        let set = |number: &AtomicU64, value: usize| number.store(value as u64, Ordering::Relaxed);
+        set(&self.done, 0);
+        set(&self.total, pages + files);
+        set(&self.changed, files);
+        set(&self.chunks, 0);
+        set(&self.bytes, 0);
     }
 
-    /// Begins to count towards so many files.
-    pub(super) fn start(&self, total: usize) {
-        self.set(Progress {
-            total: total as u64,
-            ..Progress::default()
-        });
+    /// Counts towards more pages, which were found during the build.
+    pub(super) fn expect_more(&self, pages: usize) {
+        self.total.fetch_add(pages as u64, Ordering::Relaxed);
     }
 
     pub(super) fn add_files(&self, files: usize) {
@@ -170,18 +177,22 @@ mod tests {
     #[test]
     fn progress_is_read_as_it_was_counted() {
         let counter = ProgressCounter::default();
-        counter.start(7);
+        counter.start(3, 7);
         counter.add_files(2);
         counter.add_chunks(5, 300);
         counter.add_chunks(1, 20);
         let expected = Progress {
             done: 2,
-            total: 7,
+            total: 10,
+            changed: 7,
+            searchable: 0,
             chunks: 6,
             bytes: 320,
         };
         assert_eq!(counter.read(), expected);
-        counter.start(1);
-        assert_eq!(counter.read().chunks, 0);
+        counter.expect_more(1);
+        assert_eq!((counter.read().done, counter.read().total), (2, 11));
+        counter.start(0, 1);
+        assert_eq!((counter.read().chunks, counter.read().total), (0, 1));
     }
 }

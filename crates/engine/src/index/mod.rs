@@ -204,7 +204,11 @@ impl Index {
                 };
             }
             state = shared.wait(state, left.min(POLL_INTERVAL));
-            report(self.progress());
+            let code = state.freshness(Corpus::Code);
+            report(Progress {
+                searchable: code.files.saturating_sub(code.pending) as u64,
+                ..self.progress()
+            });
         }
     }
 

@@ -204,6 +204,8 @@ impl<'a> Worker<'a> {
             self.scan();
         }
         opened.remove_leftovers(&lock);
+        let plan = self.state.plan();
+        shared.progress.start(plan.docs.len(), plan.code.len());
         let writer = FileWriter {
             shared,
             opened: &opened,
@@ -231,7 +233,6 @@ impl<'a> Worker<'a> {
         let mut has_scanned_again = false;
         let mut serve_docs = |state: &mut ProjectState| {
             let ticket = shared.lock().docs_requested();
-            let progress = shared.progress.read();
             has_scanned_again = true;
             state.scan.refresh(
                 &shared.root,
@@ -239,9 +240,9 @@ impl<'a> Worker<'a> {
                 shared.unwatched(),
                 &shared.options.pages,
             );
+            shared.progress.expect_more(state.plan().docs.len());
             writer.write_docs(state)?;
             state.answer_docs(shared, ticket);
-            shared.progress.set(progress);
             Ok(())
         };
         writer.write_code(&mut self.state, &mut serve_docs)?;

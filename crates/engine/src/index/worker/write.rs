@@ -99,7 +99,6 @@ impl FileWriter<'_> {
             return Ok(());
         }
         let shared = self.shared;
-        shared.progress.start(actions.len());
         shared.publish_freshness(corpus, state.freshness(corpus));
 
         let size_of = |state: &ProjectState, action: &Action<RepoPath>| {
@@ -123,7 +122,7 @@ impl FileWriter<'_> {
                 .map(|action| extract(reading, action.key()).unwrap_or(Extracted::Gone))
                 .collect();
             for (action, extracted) in batch.iter().zip(extracted) {
-                rows.push(self.write_file(&mut change, action.key(), extracted)?);
+                rows.push(self.write_file(corpus, &mut change, action.key(), extracted)?);
             }
             shared.progress.add_files(batch.len());
             shared.wake();
@@ -155,6 +154,7 @@ impl FileWriter<'_> {
     /// Puts the entries of one file into the store, and returns its row.
     fn write_file<E>(
         &self,
+        corpus: Corpus,
         change: &mut LazyChange<'_, E>,
         path: &RepoPath,
         extracted: Extracted<E>,
@@ -169,7 +169,9 @@ impl FileWriter<'_> {
             Extracted::Changed { row, entries, bytes } => {
                 let change = change.begin()?;
                 change.remove(&key.removal_key());
-                self.shared.progress.add_chunks(row.chunks as usize, bytes);
+                if corpus == Corpus::Code {
+                    self.shared.progress.add_chunks(row.chunks as usize, bytes);
+                }
                 for entry in entries {
                     change.add(entry)?;
                 }
