@@ -29,7 +29,11 @@ pub(super) fn commands() -> Vec<Command> {
             .about("Show what is indexed, what is left out and why, and how fresh it is")
             .arg(flag("json", "Print it as JSON")),
         Command::new("clear")
-            .about("Throw the index of this project away; nothing is lost but the time to build it"),
+            .about("Throw the index of this project away; nothing is lost but the time to build it")
+            .arg(flag(
+                "older",
+                "Only indexes of earlier versions, which this one does not use",
+            )),
     ]
 }
 
@@ -122,7 +126,18 @@ fn fill_vectors(index: &Index, settings: &Settings) -> Result<(), String> {
 }
 
 /// `docent clear`.
-pub(super) fn clear(settings: &Settings) -> anyhow::Result<ExitCode> {
+pub(super) fn clear(settings: &Settings, only_older: bool) -> anyhow::Result<ExitCode> {
+    if only_older {
+        let removed = open_index(settings).0.clear_older()?;
+        terminal::announce(&match removed.as_slice() {
+            [] => "There was no index of an earlier version".to_owned(),
+            removed => format!(
+                "These indexes of earlier versions are gone: {}",
+                removed.join(", ")
+            ),
+        });
+        return Ok(ExitCode::SUCCESS);
+    }
     let existed = open_index(settings).0.clear()?;
     terminal::announce(if existed {
         "The index is gone; the next search rebuilds it"
@@ -272,7 +287,8 @@ fn write_left_out(status: &IndexStatus, page: &mut TerminalPage) -> io::Result<(
     }
     for other in &status.others {
         page.note(&format!(
-            "{other} is an index of another version or with other settings; it is left alone"
+            "{other} is an index of another version or with other settings; it is left alone. `docent clear --older` \
+             deletes those of earlier versions"
         ))?;
     }
     Ok(())

@@ -83,7 +83,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         ("lsp", _) => Ok(lsp::run(&flags)),
         ("index", given) => Ok(index::build(&settings()?, given.get_flag("force"))),
         ("status", given) => index::show_status(&settings()?, given.get_flag("json"), page()),
-        ("clear", _) => index::clear(&settings()?),
+        ("clear", given) => index::clear(&settings()?, given.get_flag("older")),
         ("link", given) => links::link(&settings()?, given),
         ("unlink", given) => links::unlink(&settings()?, given),
         ("links", _) => links::list(&settings()?, page()),

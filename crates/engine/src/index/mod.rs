@@ -306,6 +306,11 @@ impl Index {
 
     /// Languages, modules and programs of the project, as it was indexed last.
     pub fn overview(&self) -> Result<Arc<Overview>, StoreError> {
+        const MAX_READ_BYTES: u64 = 1 << 20;
+        let read = |path: &RepoPath| {
+            let content = self.shared.root.read(path, MAX_READ_BYTES).ok()?;
+            Some(decode_file(content.bytes))
+        };
         self.read_cached(&self.overview, |table| {
             let sources = OverviewSources {
                 read: &read,
@@ -315,11 +320,6 @@ impl Index {
             Ok(Arc::new(Overview::of(&table.languages()?, &sources)))
         })
     }
-        const MAX_READ_BYTES: u64 = 1 << 20;
-        let read = |path: &RepoPath| {
-            let content = self.shared.root.read(path, MAX_READ_BYTES).ok()?;
-            Some(decode_file(content.bytes))
-        };
 
     /// Languages of the code with their number of files, as they were indexed last, the most frequent first.
     /// `None` before there is an index. Nothing but the table of files is opened.
@@ -475,6 +475,11 @@ impl Index {
     /// Removes the stored index. True if there was one.
     pub fn clear(&self) -> Result<bool, StoreError> {
         self.shared.cache_dir.clear()
+    }
+
+    /// Removes the project's indexes that earlier versions have made. Returns the names of their folders.
+    pub fn clear_older(&self) -> Result<Vec<String>, StoreError> {
+        self.shared.cache_dir.clear_older()
     }
 
     /// Tries to watch the whole project, and returns the number of its directories.

@@ -175,6 +175,27 @@ impl CacheDir {
         others
     }
 
+    /// Removes the indexes of the project that have an earlier format. Returns their names. A docent of that
+    /// version that still runs keeps the files that it has open, and builds its index again.
+    pub(in crate::index) fn clear_older(&self) -> Result<Vec<String>, StoreError> {
+        let Some(project) = &self.project else {
+            return Ok(Vec::new());
+        };
+        let is_older = |name: &String| {
+            let format = name
+                .strip_prefix("index-")
+                .and_then(|rest| rest.split('-').next());
+            format
+                .and_then(|format| format.parse().ok())
+                .is_some_and(|format: u32| format < FORMAT_VERSION)
+        };
+        let older: Vec<String> = self.others().into_iter().filter(is_older).collect();
+        for name in &older {
+            fs::remove_dir_all(project.join(name)).map_err(StoreError::Io)?;
+        }
+        Ok(older)
+    }
+
     /// Removes every index of the project with this format, whatever its options. True if there was one.
     pub(in crate::index) fn clear(&self) -> Result<bool, StoreError> {
         let Some(project) = &self.project else {
@@ -251,6 +272,27 @@ mod tests {
         opened.remove_leftovers(&cache_dir.lock().unwrap());
         assert!(!half.exists() && !orphan.exists());
         assert!(opened.directory().unwrap().exists());
+    }
+
+    #[test]
+    fn indexes_of_earlier_formats_are_removed_and_no_others() {
+        let cache = tempfile::tempdir().unwrap();
+        let cache_dir = cache_dir(cache.path());
+        cache_dir.open().unwrap();
+        let project = cache_dir.project.clone().unwrap();
+        let older = format!("index-{}-rules", FORMAT_VERSION - 1);
+        let kept = [
+            format!("index-{FORMAT_VERSION}-other-rules"),
+            format!("index-{}-rules", FORMAT_VERSION + 1),
+            "index-rules".to_owned(),
+            "commits".to_owned(),
+        ];
+        for name in kept.iter().chain([&older]) {
+            fs::create_dir(project.join(name)).unwrap();
+        }
+        assert_eq!(cache_dir.clear_older().unwrap(), std::slice::from_ref(&older));
+        assert!(!project.join(older).exists() && cache_dir.current().is_some());
+        assert!(kept.iter().all(|name| project.join(name).exists()));
     }
 
     #[test]
