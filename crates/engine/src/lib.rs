@@ -10,6 +10,7 @@ pub mod client_rules;
 pub mod clients;
 pub mod clock;
 pub mod commands;
+pub mod compare;
 pub mod coverage;
 pub mod deadline;
 pub mod dependencies;
