@@ -6,6 +6,7 @@
 
 mod bench;
 mod call;
+mod compare;
 mod configuration;
 mod docs;
 mod doctor;
@@ -112,6 +113,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         ("docs", given) if docs::is_own(given) => docs::run(&settings()?, given, page()),
         ("memory", given) if memory::is_own(given) => memory::run(&settings()?, given, page()),
         (name, given) => call_tool(name, given, &flags, tools, colour),
+        ("compare", given) => compare::run(&settings()?, given, page()),
     }
 }
 
@@ -219,6 +221,7 @@ fn command(tools: &[Tool]) -> Command {
         .subcommand(hook::command())
         .subcommand(gain::command())
         .subcommand(Command::new("config").about("Show every setting, its value and where that came from"))
+        .subcommand(compare::command())
         .subcommands(reference_commands())
 }
 

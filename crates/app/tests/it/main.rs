@@ -15,6 +15,7 @@ mod compact_git;
 mod compact_grep;
 mod compact_read;
 mod compact_search;
+mod compare;
 mod context_search;
 mod coverage;
 mod coverage_cli;
