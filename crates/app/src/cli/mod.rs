@@ -181,6 +181,7 @@ fn command(tools: &[Tool]) -> Command {
         .args(global_flags())
         .subcommand(
             Command::new("serve")
+        .long_version(env!("DOCENT_LONG_VERSION"))
                 .about("Speak MCP to a client, over stdio or HTTP")
                 .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port))
                 .arg(compact_flag()),
