@@ -67,7 +67,7 @@ pub enum RootError {
     Missing(PathBuf),
     #[error("{0} is not a directory")]
     NotADirectory(PathBuf),
-    #[error("{0} cannot be opened: {1}")]
+    #[error("{0} cannot be read ({1}): give your user the right to read it")]
     Unreadable(PathBuf, io::Error),
 }
 
@@ -110,6 +110,9 @@ impl Root {
             return Err(RootError::NotADirectory(path.to_owned()));
         }
         let dir = Dir::open_ambient_dir(&canonical, cap_std::ambient_authority())
+            .map_err(|error| RootError::Unreadable(path.to_owned(), error))?;
+        // A directory that can be entered but not listed would look like an empty project.
+        dir.entries()
             .map_err(|error| RootError::Unreadable(path.to_owned(), error))?;
         Ok(Self {
             path: canonical.into(),

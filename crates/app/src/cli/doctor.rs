@@ -14,9 +14,9 @@ use docent_engine::index::{Index, WatchError};
 use docent_engine::trust::TrustDecision;
 use serde_json::{Value as Json, json};
 
-use super::flags::flag;
-use super::index;
+use super::flags::{flag, variable};
 use super::setup::machine;
+use super::{index, installed};
 use crate::markdown::count;
 use crate::project::open_index;
 use crate::settings::{Settings, ValueOrigin};
@@ -153,8 +153,12 @@ fn check_all(settings: Result<&Settings, &anyhow::Error>) -> Vec<Finding> {
     findings.push(check_watcher(&index, settings));
     findings.push(check_embedder(settings));
     findings.push(check_git(settings));
+    findings.extend(check_proxy());
     match std::env::current_exe() {
-        Ok(program) => findings.extend(check_clients(&machine(settings, &program))),
+        Ok(program) => {
+            findings.extend(check_installed(settings, &program));
+            findings.extend(check_clients(&machine(settings, &program)));
+        }
         Err(error) => findings.push(Finding::bad(
             "clients",
             format!("this program cannot be found: {error}"),
@@ -318,6 +322,35 @@ fn check_git(settings: &Settings) -> Finding {
             "install git, or add its directory to PATH",
         ),
     }
+}
+
+/// Several docents on the `PATH`, which may be of different versions.
+fn check_installed(settings: &Settings, program: &Path) -> Option<Finding> {
+    let installed = installed::find(settings);
+    let advice = installed::advice(&installed, program)?;
+    let message = format!("docent is on the PATH {} times", count(installed.len() as u64));
+    Some(Finding::note("installed", message, advice))
+}
+
+/// A proxy that would get requests to this machine. Over stdio there are none.
+fn check_proxy() -> Option<Finding> {
+    let given = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
+    let name = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+        .into_iter()
+        .find(given)?;
+    let exceptions = ["no_proxy", "NO_PROXY"].into_iter().filter_map(variable);
+    let is_excepted = exceptions.filter_map(|list| list.into_string().ok()).any(|list| {
+        list.split(',')
+            .any(|host| matches!(host.trim(), "*" | "127.0.0.1" | "127.0.0.0/8"))
+    });
+    if is_excepted {
+        return None;
+    }
+    Some(Finding::note(
+        "proxy",
+        format!("{name} is set, and NO_PROXY does not except 127.0.0.1"),
+        "set NO_PROXY=localhost,127.0.0.1 if a client connects by `docent serve --http`; over stdio nothing is to do",
+    ))
 }
 
 /// Checks docent's entries in the settings of clients.

@@ -12,9 +12,11 @@ mod docs;
 mod doctor;
 mod flags;
 mod gain;
+mod help;
 mod hook;
 mod hook_setup;
 mod index;
+mod installed;
 mod links;
 mod lsp;
 mod memory;
@@ -30,6 +32,7 @@ mod setup_steps;
 mod shell;
 mod tool_command;
 mod trust;
+mod welcome;
 
 use std::process::ExitCode;
 
@@ -65,7 +68,10 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             .ok_or(error),
     };
     let page = || TerminalPage::new(colour);
-    match matches.subcommand().expect("a subcommand is required") {
+    let Some(subcommand) = matches.subcommand() else {
+        return welcome::show(settings_anywhere(), ABOUT, page());
+    };
+    match subcommand {
         ("serve", given) => call::serve(given, &flags, tools),
         ("call", given) => {
             let planned = PlannedCall {
@@ -107,13 +113,13 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         }
         ("doctor", given) => doctor::run(&settings(), given, page()),
         ("bench", given) => bench::run(&settings()?, given, page()),
+        ("compare", given) => compare::run(&settings()?, given, page()),
         ("gain", given) => gain::run(&settings_anywhere()?.0, given, page()),
         ("config", _) => configuration::show(&settings()?, page()),
         ("completions" | "man" | "reference", _) => print_reference(&matches, &tools),
         ("docs", given) if docs::is_own(given) => docs::run(&settings()?, given, page()),
         ("memory", given) if memory::is_own(given) => memory::run(&settings()?, given, page()),
         (name, given) => call_tool(name, given, &flags, tools, colour),
-        ("compare", given) => compare::run(&settings()?, given, page()),
     }
 }
 
@@ -175,13 +181,12 @@ fn command(tools: &[Tool]) -> Command {
     let port = "Serve streamable HTTP at http://ADDRESS/mcp instead of stdio, e.g. 127.0.0.1:7077 (port 0 takes a free one)";
     Command::new("docent")
         .version(env!("CARGO_PKG_VERSION"))
+        .long_version(env!("DOCENT_LONG_VERSION"))
         .about(ABOUT)
-        .subcommand_required(true)
-        .arg_required_else_help(true)
+        .override_help(help::screen(ABOUT))
         .args(global_flags())
         .subcommand(
             Command::new("serve")
-        .long_version(env!("DOCENT_LONG_VERSION"))
                 .about("Speak MCP to a client, over stdio or HTTP")
                 .arg(Arg::new("http").long("http").value_name("ADDRESS").help(port))
                 .arg(compact_flag()),
@@ -216,13 +221,13 @@ fn command(tools: &[Tool]) -> Command {
         .subcommand(trust::command())
         .subcommands(index::commands())
         .subcommand(bench::command())
+        .subcommand(compare::command())
         .subcommands(links::commands())
         .subcommands(sessions::commands())
         .subcommands(shell::commands())
         .subcommand(hook::command())
         .subcommand(gain::command())
         .subcommand(Command::new("config").about("Show every setting, its value and where that came from"))
-        .subcommand(compare::command())
         .subcommands(reference_commands())
 }
 

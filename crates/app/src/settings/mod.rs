@@ -267,7 +267,10 @@ impl Settings {
     ) -> anyhow::Result<Self> {
         let (path, root_origin) = root::find(flags, environment)?;
         let built_in = Access::new([]).expect("the built-in rules are valid");
-        let root = Root::open(&path, built_in)?;
+        let root = Root::open(&path, built_in).map_err(|error| match &root_origin {
+            ValueOrigin::Directory(_) => anyhow::Error::from(error),
+            named => anyhow::anyhow!("{error}; check {named}, which names the project's directory"),
+        })?;
 
         let mut sources = Sources::read(flags, environment, &root, user_config_file(environment))?;
         let keys = keys(limits);

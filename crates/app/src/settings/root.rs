@@ -27,8 +27,13 @@ pub(super) fn find(flags: &Flags, environment: Environment<'_>) -> anyhow::Resul
     }
     // Clients without an open project start their servers in the home directory or in `/`.
     if here.parent().is_none() || home_directory(environment).is_some_and(|home| here == home) {
+        let place = if here.parent().is_none() {
+            "the top of the file system"
+        } else {
+            "your home directory"
+        };
         bail!(
-            "{} is no project; name one with --root DIR or DOCENT_ROOT, or start docent inside of it",
+            "{} is {place}, not a project: change to a project's directory (cd PROJECT), or name it with --root DIR",
             here.display()
         );
     }

@@ -274,5 +274,8 @@ fn the_root_is_the_one_named_or_the_clients() {
         ValueOrigin::Variable("CLAUDE_PROJECT_DIR".into())
     );
     let bench = bench.variable("DOCENT_ROOT", "/does/not/exist");
-    assert_eq!(bench.error(), "there is no directory /does/not/exist");
+    assert_eq!(
+        bench.error(),
+        "there is no directory /does/not/exist; check DOCENT_ROOT, which names the project's directory"
+    );
 }

@@ -263,7 +263,7 @@ fn config_shows_every_value_and_where_it_came_from() {
 #[test]
 fn a_missing_root_is_named_in_the_error() {
     let finished = sandbox().run(&["hello", "--root", "/does/not/exist"]);
-    assert_snapshot!(finished.stderr, @"error: there is no directory /does/not/exist");
+    assert_snapshot!(finished.stderr, @"error: there is no directory /does/not/exist; check --root, which names the project's directory");
     assert_eq!(finished.code, 2);
 }
 

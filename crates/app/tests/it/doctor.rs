@@ -122,9 +122,9 @@ fn a_root_that_is_not_a_project_is_reported() {
         .arg("doctor");
     let finished = Finished::run(&mut without_root);
     assert!(
-        finished
-            .stdout
-            .contains("is no project; name one with --root DIR"),
+        finished.stdout.contains(
+            "not a project: change to a project's directory (cd PROJECT), or name it with --root DIR"
+        ),
         "{}",
         finished.stdout
     );

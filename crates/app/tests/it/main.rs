@@ -33,6 +33,7 @@ mod file_patterns;
 mod find_references;
 mod find_symbol;
 mod first_answers;
+mod first_sight;
 mod gain;
 mod get_doc;
 #[cfg(unix)]

@@ -78,7 +78,8 @@ impl Recovery {
         }
         // Not the entries on disk: files that have changed since would not be found.
         state.problems.write_obstacle = Some(format!(
-            "The index cannot be written ({error}); it is kept in memory until this process ends"
+            "The index cannot be written ({error}); it is kept in memory until this process ends. Set XDG_CACHE_HOME to a \
+             directory that can be written to keep it"
         ));
         // Disks are cleared, and permissions are given back.
         self.next_try = Some(Instant::now() + try_delay(self.failed_tries));
