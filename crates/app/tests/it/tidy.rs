@@ -110,15 +110,13 @@ fn crates_keep_to_their_side() {
 }
 
 #[test]
-fn the_documents_readers_start_from_are_there_and_their_links_lead_somewhere() {
-    for page in [
-        "README.md",
-        "CONTRIBUTING.md",
-        "CHANGELOG.md",
-        "docs/architecture.md",
-        "docs/behaviour.md",
-    ] {
-        let path = repository().join(page);
+fn the_links_of_all_pages_lead_somewhere() {
+    let mut pages: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+        .map(|page| repository().join(page))
+        .into();
+    collect_files(&repository().join("docs"), "md", &mut pages);
+    for path in pages {
+        let page = path.display();
         let text = fs::read_to_string(&path).unwrap_or_else(|_| panic!("{page} is missing"));
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             if !link.contains("://") && !link.starts_with('#') {
@@ -126,6 +124,19 @@ fn the_documents_readers_start_from_are_there_and_their_links_lead_somewhere() {
                 assert!(target.exists(), "{page} links to {link}");
             }
         }
+    }
+}
+
+#[test]
+fn every_page_of_the_documentation_is_in_its_index() {
+    let docs = repository().join("docs");
+    let index = fs::read_to_string(docs.join("README.md")).unwrap();
+    for entry in fs::read_dir(docs).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(
+            !name.ends_with(".md") || name == "README.md" || index.contains(&format!("({name})")),
+            "docs/README.md does not list {name}"
+        );
     }
 }
 
