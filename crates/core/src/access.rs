@@ -1,17 +1,20 @@
 //! Access rules: paths of secrets and machinery, which no tool ever shows.
 //!
 //! Invariant: a rule matches whole path components, never parts of them, so `.gitignore`, `.github/` and
-//! `environment.rs` stay readable while `.git` and `.env` do not. Letter case is folded, and a name is also
-//! checked without the parts that some file system ignores: trailing dots and spaces, stream names after a
-//! colon, zero-width characters.
+//! `environment.rs` stay readable while `.git` and `.env` do not. A name is checked as the most lenient file system
+//! would look it up, on every system, because a directory of Windows or macOS can be mounted anywhere: letter case
+//! and Unicode forms are folded, trailing dots and spaces, stream names after a colon and invisible characters are
+//! ignored, and the short names that Windows gives to blocked names (`GIT~1`) are blocked.
 
 use std::borrow::Cow;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::glob::is_reasonable;
 use crate::language::Language;
 use crate::path::RepoPath;
+use crate::path::windows::is_short_name;
 
 /// The rules of one project: the built-in ones and those that its settings add.
 #[derive(Clone, Debug)]
@@ -147,7 +150,7 @@ impl Access {
                 name.starts_with(start) && !(of == NameOf::File && is_source_name(name))
             }
             Rule::Ends(end) => name.ends_with(end),
-        });
+        }) || is_short_name_of_blocked(name);
         (!blocked || SHOWN.contains(&name)) && !self.components.is_match(name)
     }
 }
@@ -166,7 +169,7 @@ fn build_glob(pattern: &str) -> Result<globset::Glob, PatternError> {
             reason: "it is too long or too deep".into(),
         });
     }
-    GlobBuilder::new(&pattern.to_lowercase())
+    GlobBuilder::new(&fold_letters(pattern))
         .literal_separator(true)
         .build()
         .map_err(|error| PatternError {
@@ -185,13 +188,44 @@ fn fold(name: &str) -> Cow<'_, str> {
             Cow::Borrowed(name)
         };
     }
-    let ignored = |c: &char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    let seen = name.chars().filter(|c| !ignored(c));
-    let folded: String = seen
+    let seen: String = name.chars().filter(|c| !is_invisible(*c)).collect();
+    Cow::Owned(trim_ignored_end(&fold_letters(&seen)).to_owned())
+}
+
+/// Without differences of letter case, and with one form for every letter. HFS+ and APFS find `é` by either of its two
+/// forms. Wide and small forms of ASCII (`．ｅｎｖ`) become ASCII, which some conversions to other encodings do.
+fn fold_letters(text: &str) -> String {
+    let folded = text
+        .nfkc()
         .flat_map(char::to_uppercase)
-        .flat_map(char::to_lowercase)
-        .collect();
-    Cow::Owned(trim_ignored_end(&folded).to_owned())
+        .flat_map(char::to_lowercase);
+    folded.nfkc().collect()
+}
+
+/// True for characters that HFS+ ignores in names, and for others that no reader sees.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// True for a short name that Windows may have given to a blocked name: its first six letters and a number, or two
+/// letters, four digits of a hash and a number. Short names have no dots at the beginning.
+fn is_short_name_of_blocked(name: &str) -> bool {
+    if !is_short_name(name) {
+        return false;
+    }
+    let start = name.split('~').next().unwrap_or_default();
+    let is_hash = |text: &str| text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    BLOCKED.iter().any(|rule| match rule {
+        Rule::Is(blocked) | Rule::Begins(blocked) | Rule::BeginsUnlessSource(blocked) => {
+            let letters: String = blocked.chars().filter(|&c| c != '.').take(6).collect();
+            start == letters || (start.get(..2) == letters.get(..2) && start.get(2..).is_some_and(is_hash))
+        }
+        // The extension of a short name is that of the long one.
+        Rule::Ends(_) => false,
+    })
 }
 
 /// A name without the trailing dots and spaces that some file systems drop.
@@ -326,10 +360,62 @@ mod tests {
             "localhost:8443.pem",
             "db:prod.key",
             ".g\u{200c}it/config",
+            ".\u{feff}env",
+            ".e\u{ad}nv",
+            ".git\u{fe0f}/config",
+            ".e\u{e0041}nv",
             "\u{17f}ecrets/a",
+            "id_rsa.\u{212a}EY",
+            "ca.\u{212a}ey",
+            "．ｅｎｖ",
+            "\u{2024}env",
+            "\u{fe52}git/config",
         ] {
             check(&[], path, false);
         }
+    }
+
+    #[test]
+    fn short_names_of_blocked_names_are_blocked() {
+        for path in [
+            "GIT~1/config",
+            "git~2/HEAD",
+            "ENV~1",
+            "ENV~1.LOC",
+            "app/ENV~12.PRO",
+            "GI7EBA~1/config",
+            "EN12AF~3",
+            "NODE_M~1/a/index.js",
+            "__PYCA~1/m.pyc",
+            "CREDEN~1.JSO",
+            "ID_ED2~1",
+            "ID_RSA~1.PUB",
+            "NETRC~1",
+            "PYPIRC~1",
+            "SERVER~1.PEM",
+            "SERVER~1.KEY",
+        ] {
+            check(&[], path, false);
+        }
+        for path in [
+            "PROGRA~1/a.txt",
+            "GITHUB~1/x.yml",
+            "git~",
+            "git~1~",
+            "gitlab~1",
+            "environ~1",
+            "README~1.MD",
+        ] {
+            check(&[], path, true);
+        }
+    }
+
+    #[test]
+    fn both_forms_of_a_letter_match_a_pattern() {
+        check(&["g\u{e9}heim"], "ge\u{301}heim/a.txt", false);
+        check(&["ge\u{301}heim"], "G\u{c9}HEIM/a.txt", false);
+        check(&["privat/\u{fc}"], "privat/u\u{308}", false);
+        check(&["g\u{e9}heim"], "geheim/a.txt", true);
     }
 
     #[test]

@@ -5,7 +5,11 @@
 //! Invariant: a [`RepoPath`] is never empty and never absolute, has no `.` or `..` component and no control
 //! character, and has `/` between components.
 
+pub(crate) mod windows;
+
 use std::fmt;
+
+pub use windows::WindowsHazard;
 
 /// A path below the project root, as `/`-separated components.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,6 +66,11 @@ impl RepoPath {
 
     pub fn components(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/')
+    }
+
+    /// Why Windows would open something else than a file of this path. On other systems the path means itself.
+    pub fn windows_hazard(&self) -> Option<WindowsHazard> {
+        self.components().find_map(WindowsHazard::of_name)
     }
 
     /// The last component.

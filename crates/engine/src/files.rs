@@ -10,6 +10,8 @@
 mod folder;
 mod own;
 mod private;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tracked;
 
@@ -22,7 +24,7 @@ use std::time::SystemTime;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
 use docent_core::access::Access;
-use docent_core::path::{PathError, RepoPath};
+use docent_core::path::{PathError, RepoPath, WindowsHazard};
 use uuid::Uuid;
 
 pub(crate) use folder::OpenFolder;
@@ -43,6 +45,20 @@ pub struct Root {
     given: Arc<Path>,
     dir: Arc<Dir>,
     access: Arc<Access>,
+    system: NameRules,
+}
+
+/// What the operating system makes of names, beside what the access rules fold on every system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameRules {
+    /// A name is the file that is listed under it.
+    Plain,
+    /// A name may be a device, a stream or another file: such names are refused.
+    Windows,
+}
+
+impl NameRules {
+    const HERE: Self = if cfg!(windows) { Self::Windows } else { Self::Plain };
 }
 
 /// An open file that the access rules allow.
@@ -80,6 +96,8 @@ pub enum FileError {
     Blocked,
     #[error("the path leads outside the project")]
     Outside,
+    #[error("the path would open something else: {0}")]
+    Ambiguous(WindowsHazard),
     #[error("the path is a link, and nothing is written through links")]
     Link,
     #[error("the path is a directory")]
@@ -121,6 +139,7 @@ impl Root {
                 .into(),
             dir: Arc::new(dir),
             access: Arc::new(access),
+            system: NameRules::HERE,
         })
     }
 
@@ -144,6 +163,7 @@ impl Root {
             given: self.given.join(path.as_str()).into(),
             dir: Arc::new(dir),
             access: self.access.clone(),
+            system: self.system,
         })
     }
 
@@ -198,10 +218,19 @@ impl Root {
 
     /// Opens a file that a caller named.
     pub fn file(&self, path: &RepoPath) -> Result<OpenedFile, FileError> {
+        self.check_name(path)?;
+        self.open_unchecked(path)
+    }
+
+    /// Refuses a name that the access rules block, or that the system takes for something else.
+    fn check_name(&self, path: &RepoPath) -> Result<(), FileError> {
         if !self.access.allows(path) {
             return Err(FileError::Blocked);
         }
-        self.open_unchecked(path)
+        match path.windows_hazard() {
+            Some(hazard) if self.system == NameRules::Windows => Err(FileError::Ambiguous(hazard)),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the file exists and may be shown.
@@ -285,9 +314,7 @@ impl Root {
 
     /// Creates a file. An existing file is an error and is left as it is.
     pub fn create(&self, path: &RepoPath, content: &[u8]) -> Result<(), FileError> {
-        if !self.access.allows(path) {
-            return Err(FileError::Blocked);
-        }
+        self.check_name(path)?;
         // A link may lead to a directory whose own name is blocked.
         let mut directory = path.as_str();
         while let Some((above, _)) = directory.rsplit_once('/') {
@@ -318,7 +345,10 @@ impl Root {
 
     /// Opens a path whose name the access rules allow.
     fn open_unchecked(&self, path: &RepoPath) -> Result<OpenedFile, FileError> {
-        match self.open_directly(path) {
+        match self
+            .open_directly(path)
+            .filter(|_| self.system == NameRules::Plain)
+        {
             Some(file) => OpenedFile::new(file?),
             None => self.open_through_links(path),
         }
@@ -359,6 +389,11 @@ impl Root {
                 behind.pop().ok_or(FileError::Outside)?;
                 continue;
             }
+            // Asking for a device by its name may already open it.
+            let step = RepoPath::parse(&name).map_err(|_| FileError::Blocked)?;
+            if let (NameRules::Windows, Some(hazard)) = (self.system, step.windows_hazard()) {
+                return Err(FileError::Ambiguous(hazard));
+            }
             let here = behind.last().map_or(&*self.dir, |(dir, _)| dir);
             let kind = here.symlink_metadata(&name)?.file_type();
             if kind.is_symlink() {
@@ -385,9 +420,7 @@ impl Root {
                 }
                 end.push_str(&name);
                 let end = RepoPath::parse(&end).map_err(|_| FileError::Blocked)?;
-                if !self.access.allows(&end) {
-                    return Err(FileError::Blocked);
-                }
+                self.check_name(&end)?;
                 return OpenedFile::new(here.open_with(&name, &read_options())?.into_std());
             } else {
                 return Err(FileError::Missing);
@@ -518,71 +551,5 @@ impl From<io::Error> for FileError {
                 _ => Self::Io(error),
             },
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    #[test]
-    fn both_ways_to_open_agree() {
-        let directory = tempfile::tempdir().unwrap();
-        fs::create_dir_all(directory.path().join("a/b/secrets")).unwrap();
-        for path in ["top.txt", "a/b/deep.txt", "a/b/secrets/x.txt", "a/empty"] {
-            fs::write(directory.path().join(path), path).unwrap();
-        }
-        let root = Root::open(directory.path(), Access::new([]).unwrap()).unwrap();
-        let content = |opened: Result<OpenedFile, FileError>| {
-            opened.map_err(|error| error.to_string()).map(|mut opened| {
-                let mut text = String::new();
-                opened.file.read_to_string(&mut text).unwrap();
-                (text, opened.size)
-            })
-        };
-        for path in [
-            "top.txt",
-            "a/b/deep.txt",
-            "a/empty",
-            "a/b",
-            "absent",
-            "a/absent/x",
-            "top.txt/x",
-            "a/b/secrets/x.txt",
-        ] {
-            let path = RepoPath::parse(path).unwrap();
-            assert_eq!(
-                content(root.file(&path)),
-                content(root.open_through_links(&path)),
-                "{path}"
-            );
-        }
-        let long = RepoPath::parse(&"x".repeat(5_000)).unwrap();
-        assert!(matches!(root.file(&long), Err(FileError::Missing)));
-        assert!(matches!(root.open_through_links(&long), Err(FileError::Missing)));
-    }
-
-    #[test]
-    fn a_file_over_the_limit_is_too_large() {
-        let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join("f"), "12345").unwrap();
-        let root = Root::open(directory.path(), Access::new([]).unwrap()).unwrap();
-        let path = RepoPath::parse("f").unwrap();
-        assert_eq!(root.read(&path, 5).unwrap().bytes, b"12345");
-        assert!(matches!(
-            root.read(&path, 4),
-            Err(FileError::TooLarge { size: 5, limit: 4 })
-        ));
-    }
-
-    #[test]
-    fn a_root_that_is_no_directory_is_named() {
-        let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join("f"), "").unwrap();
-        let open =
-            |path: &str| Root::open(&directory.path().join(path), Access::new([]).unwrap()).unwrap_err();
-        assert!(matches!(open("absent"), RootError::Missing(_)));
-        assert!(matches!(open("f"), RootError::NotADirectory(_)));
     }
 }

@@ -67,7 +67,11 @@ impl FailureKind {
     pub(crate) fn of(error: &FileError) -> Self {
         match error {
             FileError::Missing => Self::Missing,
-            FileError::Blocked | FileError::Outside | FileError::Link | FileError::Denied => Self::Denied,
+            FileError::Blocked
+            | FileError::Outside
+            | FileError::Ambiguous(_)
+            | FileError::Link
+            | FileError::Denied => Self::Denied,
             FileError::Directory | FileError::Special => Self::Invalid,
             FileError::TooLarge { .. } => Self::TooLarge,
             FileError::Io(_) => Self::Internal,

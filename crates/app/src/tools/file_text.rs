@@ -21,7 +21,7 @@ pub(crate) fn refuse_file(error: &FileError, path: &str, denied: &str) -> Failur
     let message = match error {
         FileError::Missing => return Failure::new(kind, "File not found").about("path", path),
         FileError::Blocked => return Failure::new(kind, denied).about("path", path),
-        FileError::Outside | FileError::Link | FileError::Denied => denied,
+        FileError::Outside | FileError::Ambiguous(_) | FileError::Link | FileError::Denied => denied,
         FileError::Directory | FileError::Special => "Not a file",
         FileError::TooLarge { .. } => "File too large",
         FileError::Io(_) => "File cannot be read",

@@ -70,7 +70,13 @@ pub fn read(root: &Root, index: &Index, id: &str, around: usize) -> Result<Doc, 
     }
     let (page, text) = match read_page(root, &path, index.rules(&path)) {
         Ok(page) => page,
-        Err(FileError::Missing | FileError::Blocked | FileError::Outside | FileError::Directory) => {
+        Err(
+            FileError::Missing
+            | FileError::Blocked
+            | FileError::Outside
+            | FileError::Ambiguous(_)
+            | FileError::Directory,
+        ) => {
             return Err(ReadError::Missing);
         }
         Err(error) => return Err(ReadError::File(error)),

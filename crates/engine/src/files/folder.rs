@@ -21,9 +21,7 @@ pub(crate) struct OpenFolder(Dir);
 impl Root {
     /// Opens a folder. Creates it if it does not exist.
     pub(crate) fn folder(&self, path: &RepoPath) -> Result<OpenFolder, FileError> {
-        if !self.access.allows(path) {
-            return Err(FileError::Blocked);
-        }
+        self.check_name(path)?;
         let mut dir = self.dir.try_clone()?;
         for name in path.components() {
             match dir.create_dir(name) {
