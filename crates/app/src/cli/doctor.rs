@@ -262,16 +262,14 @@ fn check_watcher(index: &Index, settings: &Settings) -> Finding {
             "every search looks at all files; remove index.watch = false to have changes watched for";
         return Finding::note("watcher", "is turned off", advice);
     }
-    if !cfg!(target_os = "linux") {
-        return good(
-            "watcher",
-            "is not used on this system; every search looks at the files",
-        );
-    }
     match index.try_watching() {
-        Ok(directories) => good(
+        Ok(directories) if cfg!(target_os = "linux") => good(
             "watcher",
             format!("{} directories can be watched", count(directories as u64)),
+        ),
+        Ok(_) => good(
+            "watcher",
+            "changes are indexed in the background; on this system every search looks at the files as well",
         ),
         Err(error) => {
             let message = format!(

@@ -3,9 +3,12 @@
 //! Invariant: the lines of the program are made first and its filters applied to them; only then are they
 //! grouped.
 
+#[cfg(unix)]
 mod groups;
 mod locale;
+#[cfg(unix)]
 mod selection;
+#[cfg(unix)]
 mod tail;
 
 #[cfg(not(unix))]
@@ -18,15 +21,19 @@ use docent_engine::listing::{
     run_rg_files, run_tree,
 };
 
+#[cfg(unix)]
 use groups::ShownPath;
 
+#[cfg(unix)]
 use super::filters::filter_lines;
 use super::{ShellAnswer, ShellContext};
 
 /// Answers up to this length are printed as the program prints them.
+#[cfg(unix)]
 const MAX_PLAIN_CHARS: usize = 300;
 
 /// Characters of the line that says what comes near.
+#[cfg(unix)]
 const MAX_NEAR_CHARS: usize = 300;
 
 /// Whether the environment of this process leaves the answer to the program: an order by the rules of a

@@ -45,10 +45,11 @@ impl PrivateFolder {
 
     fn create_in(directory: &Path) -> io::Result<Self> {
         let folder = directory.join(format!("{PREFIX}{}", Uuid::new_v4().simple()));
-        let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder)?;
+        std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&folder)?;
+        // A user's temporary directory is their own on other systems.
+        #[cfg(not(unix))]
+        fs::create_dir(&folder)?;
         Ok(Self(folder))
     }
 

@@ -182,10 +182,16 @@ impl Scan {
         }
         let changes = match watch.active() {
             Some(watcher) if watcher.fence() => watcher.take(),
-            _ => PendingChanges {
-                everything: true,
-                ..PendingChanges::default()
-            },
+            unproven => {
+                // The walk below sees the changes whose events have come. Kept, they would start another one.
+                if let Some(watcher) = unproven {
+                    watcher.take();
+                }
+                PendingChanges {
+                    everything: true,
+                    ..PendingChanges::default()
+                }
+            }
         };
         if watch.active().is_some() && !self.is_covered {
             self.is_covered = true;

@@ -1,8 +1,10 @@
-//! The file system watcher: one watch per directory of the project, by the operating system's events.
+//! The file system watcher, by the operating system's events.
 //!
-//! Only directories that are indexed are watched, so ignored ones (`target`, `node_modules`) cause no events.
-//! Events of reading are dropped. If events were lost, or watches ran out, the files are scanned instead. So
-//! they are on systems other than Linux, whose events come late or out of order.
+//! On Linux there is one watch per directory, and only directories that are indexed are watched, so that ignored ones
+//! (`target`, `node_modules`) cause no events. macOS and Windows watch a whole tree at once; events of directories
+//! that are not indexed are dropped. There, events come late or out of order: they start an update in the background,
+//! and prove nothing, so that a search looks at all files. Events of reading are dropped. If events were lost, or
+//! watches ran out, the files are scanned instead.
 //!
 //! Invariant: when [`Watcher::fence`] returns true, every change made before the call is among the pending
 //! changes. The fence creates a file in a watched directory of the cache and waits for its event; events
@@ -20,8 +22,26 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::files::make_private;
 
+/// How the operating system watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WatchMode {
+    /// A watch for each directory; events keep their order.
+    PerDirectory,
+    /// One watch of the whole tree; events may come out of order.
+    WholeTree,
+}
+
+impl WatchMode {
+    const HERE: Self = if cfg!(target_os = "linux") {
+        Self::PerDirectory
+    } else {
+        Self::WholeTree
+    };
+}
+
 /// Watches a project's directories.
 pub(in crate::index) struct Watcher {
+    mode: WatchMode,
     notifier: Mutex<RecommendedWatcher>,
     events: Arc<EventQueue>,
     fence_directory: PathBuf,
@@ -55,6 +75,8 @@ struct EventQueue {
     pending: Mutex<PendingEvents>,
     fence_passed: Condvar,
     fence_directory: PathBuf,
+    /// The directories whose events count. `None` if others have no watch.
+    indexed_directories: Option<Mutex<BTreeSet<PathBuf>>>,
     on_change: OnChange,
 }
 
@@ -70,11 +92,25 @@ impl EventQueue {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether an event is about an indexed directory, or about a file or directory in one.
+    fn is_about_indexed(&self, event: &Event) -> bool {
+        let Some(directories) = &self.indexed_directories else {
+            return true;
+        };
+        let directories = directories.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_indexed = |path: &Path| directories.contains(path);
+        event
+            .paths
+            .iter()
+            .any(|path| is_indexed(path) || path.parent().is_some_and(is_indexed))
+    }
+
     /// Sorts an event: a fence, a change, or nothing of interest.
     fn add(&self, event: notify::Result<Event>) {
         let mut pending = self.lock();
         match event {
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
+            Ok(event) if !event.need_rescan() && !self.is_about_indexed(&event) => return,
             Ok(event) => {
                 let rescan = event.need_rescan();
                 pending.changes.everything |= rescan;
@@ -135,21 +171,25 @@ impl From<notify::Error> for WatchError {
 
 impl Watcher {
     /// Watches only the directory of fences in `folder`, the project's folder in the cache.
-    fn new(folder: &Path, on_change: OnChange) -> Result<Self, notify::Error> {
+    fn new(folder: &Path, mode: WatchMode, on_change: OnChange) -> Result<Self, notify::Error> {
         let fence_directory = folder.join("watch");
         make_private(&fence_directory)?;
         let events = Arc::new(EventQueue {
             pending: Mutex::default(),
             fence_passed: Condvar::new(),
             fence_directory: fence_directory.clone(),
+            indexed_directories: (mode == WatchMode::WholeTree).then(Mutex::default),
             on_change,
         });
         let mut notifier = notify::recommended_watcher({
             let events = events.clone();
             move |event| events.add(event)
         })?;
-        notifier.watch(&fence_directory, RecursiveMode::NonRecursive)?;
+        if mode == WatchMode::PerDirectory {
+            notifier.watch(&fence_directory, RecursiveMode::NonRecursive)?;
+        }
         Ok(Self {
+            mode,
             notifier: Mutex::new(notifier),
             events,
             fence_directory,
@@ -164,7 +204,21 @@ impl Watcher {
         folder: &Path,
         on_change: OnChange,
     ) -> Result<Self, notify::Error> {
-        let watcher = Self::new(folder, on_change)?;
+        Self::start_in_mode(WatchMode::HERE, root, directories, folder, on_change)
+    }
+
+    fn start_in_mode(
+        mode: WatchMode,
+        root: &Path,
+        directories: &[RepoPath],
+        folder: &Path,
+        on_change: OnChange,
+    ) -> Result<Self, notify::Error> {
+        let watcher = Self::new(folder, mode, on_change)?;
+        if mode == WatchMode::WholeTree {
+            let mut notifier = watcher.notifier.lock().unwrap_or_else(PoisonError::into_inner);
+            notifier.watch(root, RecursiveMode::Recursive)?;
+        }
         watcher.add(root)?;
         for directory in directories {
             watcher.add(&root.join(directory.as_str()))?;
@@ -174,6 +228,11 @@ impl Watcher {
 
     /// Watches another directory.
     pub(in crate::index) fn add(&self, directory: &Path) -> Result<(), notify::Error> {
+        if let Some(directories) = &self.events.indexed_directories {
+            let mut directories = directories.lock().unwrap_or_else(PoisonError::into_inner);
+            directories.insert(directory.to_owned());
+            return Ok(());
+        }
         let mut notifier = self.notifier.lock().unwrap_or_else(PoisonError::into_inner);
         match notifier.watch(directory, RecursiveMode::NonRecursive) {
             // It was removed in the meantime; the watch of its parent reports that.
@@ -202,6 +261,9 @@ impl Watcher {
     /// Waits until the events of all changes made so far have arrived. False if that cannot be known.
     pub(in crate::index) fn fence(&self) -> bool {
         const FENCE_TIMEOUT: Duration = Duration::from_millis(150);
+        if self.mode == WatchMode::WholeTree {
+            return false;
+        }
         let number = self.fence_count.fetch_add(1, Ordering::Relaxed);
         let file = self
             .fence_directory
@@ -304,6 +366,45 @@ mod tests {
         let left = fs::read_dir(cache.path().join("watch")).unwrap().count();
         assert_eq!(left, 0);
         assert!(watcher.take().is_empty());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_watch_of_the_whole_tree_tells_changes_of_indexed_directories_alone_and_proves_nothing() {
+        let (project, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for directory in ["src/deep", "target"] {
+            fs::create_dir_all(project.path().join(directory)).unwrap();
+        }
+        let (sender, changes) = channel();
+        let on_change = Box::new(move || {
+            let _ = sender.send(());
+        });
+        let directories = ["src", "src/deep"].map(|path| RepoPath::parse(path).unwrap());
+        let mode = WatchMode::WholeTree;
+        let watcher =
+            Watcher::start_in_mode(mode, project.path(), &directories, cache.path(), on_change).unwrap();
+        fs::write(project.path().join("target/ignored.o"), "").unwrap();
+        let file = project.path().join("src/deep/a.rs");
+        fs::write(&file, "fn a() {}").unwrap();
+        // inotify keeps the order, so that the event of `target` has come before.
+        while !watcher.events.lock().changes.paths.contains(&file) {
+            changes.recv().unwrap();
+        }
+        assert!(
+            watcher
+                .take()
+                .paths
+                .iter()
+                .all(|path| path.starts_with(project.path().join("src")))
+        );
+        assert!(!watcher.fence());
+
+        watcher.add(&project.path().join("target")).unwrap();
+        let file = project.path().join("target/indexed-now.rs");
+        fs::write(&file, "fn b() {}").unwrap();
+        while !watcher.events.lock().changes.paths.contains(&file) {
+            changes.recv().unwrap();
+        }
     }
 
     #[test]

@@ -340,9 +340,6 @@ impl<'a> Worker<'a> {
     /// Starts the watcher on a thread of its own, because thousands of directories take a while. True if that
     /// was begun, or never can be.
     fn start_watch(&mut self) -> bool {
-        if !cfg!(target_os = "linux") {
-            return true;
-        }
         let can_write = self.state.problems.write_obstacle.is_none();
         let Some(folder) = self.shared.cache_dir.project.clone().filter(|_| can_write) else {
             return false;
