@@ -257,8 +257,11 @@ impl Client {
     /// docent's entry for this client: how to start the server.
     pub fn entry(self, scope: SettingsScope, machine: &Machine<'_>) -> Entry {
         let text = |text: &str| Value::Text(text.to_owned());
-        let program = machine.program_for(scope);
-        let mut arguments = vec!["serve".to_owned()];
+        let (program, mut arguments) = match machine.runner() {
+            Some((runner, package)) => (runner, package),
+            None => (machine.program_for(scope), Vec::new()),
+        };
+        arguments.push("serve".to_owned());
         if self.is_coding_agent() {
             arguments.push("--compact".to_owned());
         }
@@ -402,6 +405,15 @@ impl Machine<'_> {
             SettingsScope::Project if self.has_program(NAME) => NAME.to_owned(),
             _ => self.program.display().to_string(),
         }
+    }
+
+    /// The package runner in whose cache this program lies, and its arguments.
+    fn runner(&self) -> Option<(String, Vec<String>)> {
+        let (runner, package) = client_config::package_runner(self.program.to_str()?)?.split_first()?;
+        Some((
+            (*runner).to_owned(),
+            package.iter().map(|&word| word.to_owned()).collect(),
+        ))
     }
 
     /// Whether `PATH` has a program of this name.

@@ -14,6 +14,7 @@
 mod braces;
 mod items;
 mod json;
+mod runner;
 mod splice;
 mod statements;
 mod style;
@@ -24,6 +25,7 @@ use std::fmt;
 use serde_json::{Map, Value as Json};
 
 pub use items::{ItemLists, ListItem};
+pub use runner::package_runner;
 
 /// The syntax of a client's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
