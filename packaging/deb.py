@@ -11,7 +11,7 @@ from . import project
 from .archives import ar
 
 MAINTAINER = "The docent authors <docent-mcp@users.noreply.github.com>"
-DESCRIPTION = f"""{project.SUMMARY.removesuffix(', over MCP and on the command line')}
+DESCRIPTION = """guide to a software project for coding agents and people
  docent knows a software project and hands a coding agent exactly the part it
  asks for: code, history, documentation, decisions and test coverage. It speaks
  the Model Context Protocol, and the same tools work on the command line. It
@@ -36,6 +36,7 @@ def make(contents, compression):
     files += [
         ("usr/share/doc/docent/changelog.gz", packed(changelog(version)), 0o644),
         ("usr/share/doc/docent/copyright", copyright_file(contents), 0o644),
+        ("usr/share/doc/docent/THIRD-PARTY-LICENSES.gz", packed(contents.pages["THIRD-PARTY-LICENSES"]), 0o644),
     ]
     control = [
         ("./control", control_file(contents, architecture, version, files), 0o644),
@@ -82,14 +83,14 @@ def changelog(version):
 
 
 def copyright_file(contents):
-    licences = contents.licences()
-    head = f"""Upstream-Name: docent
+    text = f"""Upstream-Name: docent
 Upstream-Contact: {project.ADDRESS}/issues
 Source: {project.ADDRESS}
 
 Copyright: the docent authors
 License: {project.LICENCE}. On Debian systems, the text of the Apache License 2.0
-is in /usr/share/common-licenses/Apache-2.0. The text of MIT:
+is in /usr/share/common-licenses/Apache-2.0. The licences of what is linked into
+docent are in THIRD-PARTY-LICENSES.gz beside this file. The text of MIT:
 
 """
-    return head.encode() + licences["LICENSE-MIT"] + b"\n" + licences["THIRD-PARTY-LICENSES"]
+    return text.encode() + contents.pages["LICENSE-MIT"]
