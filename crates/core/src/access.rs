@@ -1,10 +1,11 @@
 //! Access rules: paths of secrets and machinery, which no tool ever shows.
 //!
 //! Invariant: a rule matches whole path components, never parts of them, so `.gitignore`, `.github/` and
-//! `environment.rs` stay readable while `.git` and `.env` do not. A name is checked as the most lenient file system
-//! would look it up, on every system, because a directory of Windows or macOS can be mounted anywhere: letter case
-//! and Unicode forms are folded, trailing dots and spaces, stream names after a colon and invisible characters are
-//! ignored, and the short names that Windows gives to blocked names (`GIT~1`) are blocked.
+//! `environment.rs` stay readable while `.git` and `.env` do not. A name is checked as the most lenient file
+//! system would look it up, on every system, because a directory of Windows or macOS can be mounted anywhere:
+//! letter case and Unicode forms are folded, trailing dots and spaces, stream names after a colon and
+//! invisible characters are ignored, and the short names that Windows gives to blocked names (`GIT~1`) are
+//! blocked.
 
 use std::borrow::Cow;
 
@@ -192,8 +193,9 @@ fn fold(name: &str) -> Cow<'_, str> {
     Cow::Owned(trim_ignored_end(&fold_letters(&seen)).to_owned())
 }
 
-/// Without differences of letter case, and with one form for every letter. HFS+ and APFS find `é` by either of its two
-/// forms. Wide and small forms of ASCII (`．ｅｎｖ`) become ASCII, which some conversions to other encodings do.
+/// Without differences of letter case, and with one form for every letter. HFS+ and APFS find `é` by either
+/// of its two forms. Wide and small forms of ASCII (`．ｅｎｖ`) become ASCII, which some conversions to other
+/// encodings do.
 fn fold_letters(text: &str) -> String {
     let folded = text
         .nfkc()
@@ -210,8 +212,8 @@ fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// True for a short name that Windows may have given to a blocked name: its first six letters and a number, or two
-/// letters, four digits of a hash and a number. Short names have no dots at the beginning.
+/// True for a short name that Windows may have given to a blocked name: its first six letters and a number,
+/// or two letters, four digits of a hash and a number. Short names have no dots at the beginning.
 fn is_short_name_of_blocked(name: &str) -> bool {
     if !is_short_name(name) {
         return false;

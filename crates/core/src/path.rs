@@ -68,7 +68,8 @@ impl RepoPath {
         self.0.split('/')
     }
 
-    /// Why Windows would open something else than a file of this path. On other systems the path means itself.
+    /// Why Windows would open something else than a file of this path. On other systems the path means
+    /// itself.
     pub fn windows_hazard(&self) -> Option<WindowsHazard> {
         self.components().find_map(WindowsHazard::of_name)
     }

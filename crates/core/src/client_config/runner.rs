@@ -2,8 +2,8 @@
 //!
 //! Left out: programs that a package manager has installed; their path stays.
 
-/// The words that start docent again, if its program lies in the cache of a package runner. A path into such a cache is no
-/// entry for a client: the next version or a clean-up removes it.
+/// The words that start docent again, if its program lies in the cache of a package runner. A path into such
+/// a cache is no entry for a client: the next version or a clean-up removes it.
 pub fn package_runner(program: &str) -> Option<&'static [&'static str]> {
     let mut folders = program.split(['/', '\\']);
     folders.find_map(|folder| match folder {

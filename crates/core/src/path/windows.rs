@@ -1,7 +1,7 @@
 //! Names that Windows takes for something else than the file that a directory lists under them.
 //!
-//! Left out: the case of letters and Unicode, which the access rules fold on every system, and absolute paths in
-//! all their spellings (`C:\`, `\\?\`, `\\.\`), which are never a [`super::RepoPath`].
+//! Left out: the case of letters and Unicode, which the access rules fold on every system, and absolute paths
+//! in all their spellings (`C:\`, `\\?\`, `\\.\`), which are never a [`super::RepoPath`].
 
 /// Why Windows would open something else than a file of this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,7 +54,8 @@ fn is_device(name: &str) -> bool {
     )
 }
 
-/// `GIT~1`, `ENV~1.LOC`: up to eight characters that end in a tilde and a number, and an extension of up to three.
+/// `GIT~1`, `ENV~1.LOC`: up to eight characters that end in a tilde and a number, and an extension of up to
+/// three.
 pub(crate) fn is_short_name(name: &str) -> bool {
     let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
     let Some((start, number)) = stem.split_once('~') else {

@@ -1,10 +1,10 @@
 //! The file system watcher, by the operating system's events.
 //!
-//! On Linux there is one watch per directory, and only directories that are indexed are watched, so that ignored ones
-//! (`target`, `node_modules`) cause no events. macOS and Windows watch a whole tree at once; events of directories
-//! that are not indexed are dropped. There, events come late or out of order: they start an update in the background,
-//! and prove nothing, so that a search looks at all files. Events of reading are dropped. If events were lost, or
-//! watches ran out, the files are scanned instead.
+//! On Linux there is one watch per directory, and only directories that are indexed are watched, so that
+//! ignored ones (`target`, `node_modules`) cause no events. macOS and Windows watch a whole tree at once;
+//! events of directories that are not indexed are dropped. There, events come late or out of order: they
+//! start an update in the background, and prove nothing, so that a search looks at all files. Events of
+//! reading are dropped. If events were lost, or watches ran out, the files are scanned instead.
 //!
 //! Invariant: when [`Watcher::fence`] returns true, every change made before the call is among the pending
 //! changes. The fence creates a file in a watched directory of the cache and waits for its event; events
