@@ -3,8 +3,8 @@
 //! Parses, runs, exits: 0 done, 1 failed, 2 wrong usage.
 //!
 //! Invariant: modules depend on each other in one direction, from the top of this list to its end: `cli`,
-//! `mcp`, `lsp`, `replay`, `hook`, `gain`, `overview`, `plugin`, `tools`, `shell`, `compact`, `project`, `session`,
-//! `log`, `settings`, `terminal`, `markdown`. A test looks for cycles.
+//! `mcp`, `lsp`, `replay`, `hook`, `gain`, `overview`, `plugin`, `tools`, `shell`, `compact`, `project`,
+//! `session`, `log`, `settings`, `terminal`, `markdown`. A test looks for cycles.
 
 mod cli;
 mod compact;

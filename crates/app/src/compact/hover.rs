@@ -1,13 +1,15 @@
-//! What is shown over a symbol: its signature, its documentation, and its place.
+//! What is shown over a symbol: its signature, its place, its last commit and its documentation.
 //!
-//! Words of the project stay inside a fence or a quotation, because a model may read them.
+//! Words of the project stay inside a fence: as markdown, a comment of a hostile project could load pictures
+//! from its author's server or look like words of docent.
 
 use docent_core::text::reveal::reveal_part;
+use docent_engine::git::Commit;
 use docent_engine::symbols::Grade;
 use docent_engine::symbols::position::HoveredSymbol;
 
 use super::{count_of, place};
-use crate::markdown::{cut, fence, inline};
+use crate::markdown::{cut, fence, inline, inline_to};
 
 /// How the client shows the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +21,20 @@ pub(crate) enum HoverForm {
 /// Characters of one documentation comment. Longer ones are read in the file.
 const MAX_DOC_CHARS: usize = 2_000;
 
+/// Characters of the subject of a commit.
+const MAX_SUBJECT_CHARS: usize = 120;
+
 /// Characters of one signature.
 const MAX_SIGNATURE_CHARS: usize = 600;
 
-/// The definitions of a symbol, of which there are `total`.
-pub(crate) fn show_hover(symbols: &[HoveredSymbol], total: usize, form: HoverForm) -> String {
-    let mut parts: Vec<String> = symbols.iter().map(|one| show_one(one, form)).collect();
+/// The definitions of a symbol, of which there are `total`, and the commit that changed the only one last.
+pub(crate) fn show_hover(
+    symbols: &[HoveredSymbol],
+    total: usize,
+    edit: Option<&Commit>,
+    form: HoverForm,
+) -> String {
+    let mut parts: Vec<String> = symbols.iter().map(|one| show_one(one, edit, form)).collect();
     if total > symbols.len() {
         parts.push(count_of(
             total - symbols.len(),
@@ -38,7 +48,7 @@ pub(crate) fn show_hover(symbols: &[HoveredSymbol], total: usize, form: HoverFor
     })
 }
 
-fn show_one(one: &HoveredSymbol, form: HoverForm) -> String {
+fn show_one(one: &HoveredSymbol, edit: Option<&Commit>, form: HoverForm) -> String {
     let symbol = &one.symbol;
     let shown = if symbol.signature.is_empty() {
         &symbol.name
@@ -54,18 +64,24 @@ fn show_one(one: &HoveredSymbol, form: HoverForm) -> String {
     if symbol.grade == Grade::ByName {
         at += " (found by its name)";
     }
+    if let Some(edit) = edit {
+        let (author, subject) = (inline(&edit.author), inline_to(&edit.subject, MAX_SUBJECT_CHARS));
+        at += &format!("\n{} {} {author}: {subject}", edit.short, edit.date);
+    }
     let doc = cut(&reveal_part(&plain_doc(&one.doc)), MAX_DOC_CHARS, "\n…");
-    let mut text = match form {
+    if !doc.is_empty() {
+        at += &format!("\n\n{doc}");
+    }
+    match form {
         HoverForm::Markdown => {
-            let fence = fence(&signature);
-            format!("{fence}{}\n{signature}\n{fence}\n{at}", one.language)
+            let (code, text) = (fence(&signature), fence(&at));
+            format!(
+                "{code}{}\n{signature}\n{code}\n{text}text\n{at}\n{text}",
+                one.language
+            )
         }
         HoverForm::Plain => format!("{signature}\n{at}"),
-    };
-    if !doc.is_empty() {
-        text += &format!("\n\n{doc}");
     }
-    text
 }
 
 /// A documentation comment without the marks of its lines.

@@ -63,7 +63,9 @@ impl DocumentSet {
             return;
         }
         let on_disk = root.read(&path, MAX_FILE_BYTES);
-        let is_changed = on_disk.map_or(true, |content| content.bytes != text.as_bytes());
+        // Columns of a text with a byte order mark are others than those of its file.
+        let has_mark = text.starts_with('\u{feff}');
+        let is_changed = has_mark || on_disk.map_or(true, |content| content.bytes != text.as_bytes());
         self.insert(path, uri, text, is_changed);
     }
 

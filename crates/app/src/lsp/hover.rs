@@ -1,4 +1,4 @@
-//! `textDocument/hover`: signature, documentation and place of the symbol at a position.
+//! `textDocument/hover`: signature, place, last commit and documentation of the symbol at a position.
 
 use docent_engine::symbols::position::hover;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
@@ -17,7 +17,11 @@ pub(super) fn answer(view: &RequestView<'_>, params: &HoverParams) -> Result<Opt
     } else {
         (HoverForm::Plain, MarkupKind::PlainText)
     };
-    let value = show_hover(&found, total, form);
+    let edit = view.served.project.as_ref().and_then(|project| {
+        let [one] = found.as_slice() else { return None };
+        project.git.last_edit(&one.symbol.path, &one.text, view.deadline)
+    });
+    let value = show_hover(&found, total, edit.as_ref(), form);
     Ok(Some(Hover {
         contents: HoverContents::Markup(MarkupContent { kind, value }),
         range: None,

@@ -44,7 +44,7 @@ fn a_use_in_unsaved_text_is_found() {
     assert_eq!(editor.places("definition", at_use), ["py/owl.py:1:5"]);
     let mut at_definition = editor.at("py/owl.py", "hoot", 0);
     at_definition["context"] = json!({ "includeDeclaration": false });
-    let uses = ["py/cage.py:2:17", "py/cage.py:6:12", "py/cage.py:6:35"];
+    let uses = ["py/cage.py:2:17", "py/cage.py:6:12", "py/cage.py:6:36"];
     assert_eq!(editor.places("references", at_definition.clone()), uses);
 
     close(&editor, "py/cage.py");

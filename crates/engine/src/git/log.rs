@@ -104,7 +104,7 @@ impl Git {
         self.answer(deadline, |repository| self.log_in(repository, query, deadline))
     }
 
-    fn log_in(
+    pub(super) fn log_in(
         &self,
         repository: &Arc<Repository>,
         query: &LogQuery,

@@ -13,6 +13,7 @@ mod graph;
 mod history;
 mod inspect;
 mod last_change;
+mod last_edit;
 mod line_log;
 mod links;
 mod location;
@@ -80,10 +81,14 @@ pub struct Git {
     /// Hashes of blobs, by object id.
     content_hashes: Cache<String, u64>,
     last_changes: Cache<String, last_change::KnownChange>,
+    /// By the hash of the checked out commit, the path and the text.
+    last_edits: Cache<u64, Option<log::Commit>>,
     /// Open submodules, by their directories.
     submodules: Mutex<HashMap<String, Arc<Self>>>,
     /// How often git took too long to find the last change of a file.
     slow_searches: AtomicU32,
+    /// How often git took too long to find the last edit of a definition.
+    slow_edits: AtomicU32,
 }
 
 /// Weighs cached answers in bytes.
@@ -210,8 +215,10 @@ impl Git {
             diffs: Cache::with_weighter(200, MAX_CACHED_BYTES, AnswerWeight),
             content_hashes: Cache::new(1_000),
             last_changes: Cache::new(5_000),
+            last_edits: Cache::new(1_000),
             submodules: Mutex::default(),
             slow_searches: AtomicU32::new(0),
+            slow_edits: AtomicU32::new(0),
         }
     }
 

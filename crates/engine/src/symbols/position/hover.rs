@@ -1,5 +1,6 @@
 //! What is known of the symbol at a position: its signature and its whole documentation.
 
+use docent_core::chunk::Rows;
 use docent_core::language::Language;
 
 use super::{PlacedSymbol, PositionQuery, PositionSearch, ask};
@@ -15,6 +16,8 @@ pub struct HoveredSymbol {
     pub doc: String,
     /// Its lines, comments above it included, counted from 1.
     pub lines: (u32, u32),
+    /// Those lines.
+    pub text: String,
 }
 
 /// Definitions that are shown for one name. Further ones are counted.
@@ -48,6 +51,9 @@ impl PositionSearch<'_> {
             language: loaded.language,
             doc: definition.doc.of(&file.text).to_owned(),
             lines: (definition.first_line, definition.last_line),
+            text: Rows::of(&file.text)
+                .lines(definition.first_line as usize, definition.last_line as usize)
+                .to_owned(),
         })
     }
 }

@@ -96,14 +96,22 @@ pub fn uses_in_file(
     })
 }
 
-/// Types that implement or extend the type at a position, and methods that override the method there.
+/// Types that implement or extend the type at a position, and methods that override the method there. A
+/// function that nothing overrides implements itself.
 pub fn implementations(
     context: &SymbolContext<'_>,
     query: PositionQuery<'_>,
 ) -> Result<Vec<PlacedSymbol>, SymbolError> {
     ask(context, query, |search| {
         let targets = search.targets_at_position()?;
-        let found = implementations::find_stored(&search.search, &targets, MAX_DEFINITIONS)?;
+        let mut found = implementations::find_stored(&search.search, &targets, MAX_DEFINITIONS)?;
+        if found.is_empty() {
+            found.extend(
+                targets
+                    .into_iter()
+                    .filter(|target| search.is_function_with_body(*target)),
+            );
+        }
         let found: Vec<(DefinitionRef, Grade)> = found
             .into_iter()
             .map(|definition| (definition, Grade::Exact))
@@ -177,6 +185,12 @@ impl PositionSearch<'_> {
             }
         }
         Ok(found)
+    }
+
+    fn is_function_with_body(&self, of: DefinitionRef) -> bool {
+        let file = self.search.resolver.files.file(of.file);
+        let definition = file.definition(of.id);
+        definition.has_body && matches!(definition.kind, SymbolKind::Function | SymbolKind::Method)
     }
 
     /// Without declarations and reopened parts, if there is the definition itself.
