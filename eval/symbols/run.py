@@ -3,6 +3,7 @@
 
     eval/symbols/run.py truth PROJECTS --cache CACHE --tools TOOLS …       make the truth of the projects
     eval/symbols/run.py score DOCENT PROJECTS --cache CACHE …              score `find_references` against it
+    eval/symbols/run.py positions DOCENT PROJECTS --cache CACHE …          score `docent lsp` against it, by position
     eval/symbols/run.py judged DOCENT PROJECTS …                           score Rust and Java against a reader's verdicts
     eval/symbols/run.py peer CODEGRAPH PROJECTS --cache CACHE …            score codegraph against the same truth
     eval/symbols/run.py definitions DOCENT PROJECTS …                      compare `outline` with universal-ctags
@@ -16,6 +17,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import by_position  # noqa: E402
 import check  # noqa: E402
 import definitions  # noqa: E402
 import judged  # noqa: E402
@@ -23,7 +25,7 @@ import peer  # noqa: E402
 import score  # noqa: E402
 import truth  # noqa: E402
 
-STEPS = {"truth": truth, "score": score, "judged": judged, "peer": peer, "definitions": definitions, "check-truth": check}
+STEPS = {"truth": truth, "score": score, "positions": by_position, "judged": judged, "peer": peer, "definitions": definitions, "check-truth": check}
 
 
 def main():
