@@ -165,7 +165,8 @@ def claude_session(machine, check, lsp):
     explorer = [(SERVER + "find_symbol", {"name": "backoffDelay"}), (SERVER + "context_search", {"query": "wait before a retry"})]
     place = str(machine.project / "service/shapes.py")
     for operation, line, character, _ in OPERATIONS if lsp else ():
-        explorer.append(("LSP", {"operation": operation, "filePath": place, "line": line, "character": character}))
+        asked = {"operation": operation, "filePath": place, "line": line, "character": character}
+        explorer.append(("LSP", asked | ({"query": "side"} if operation == "workspaceSymbol" else {})))
     start = {"description": "explore", "prompt": TASK, "subagent_type": "docent:explorer"}
     agent = Claude([("Bash", {"command": SEARCH, "description": "search"}), ("Agent", start)], explorer)
     ended = machine.talk(agent, "-p", "go", "--output-format", "stream-json", "--verbose")
