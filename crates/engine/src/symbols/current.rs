@@ -60,8 +60,16 @@ const MAX_HELD_TEXT_BYTES: usize = 256 << 10;
 impl<'a> SymbolFiles<'a> {
     pub(super) fn new(context: &SymbolContext<'a>) -> Self {
         Self {
-            root: context.root,
             overlay: context.overlay,
+            ..Self::of_disk(context.root)
+        }
+    }
+
+    /// The files as they are on disk, whatever an editor has open.
+    pub(super) fn of_disk(root: &'a Root) -> Self {
+        Self {
+            root,
+            overlay: None,
             files: HashMap::new(),
             held: 0,
         }

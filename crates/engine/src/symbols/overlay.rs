@@ -251,9 +251,13 @@ impl SymbolStore for OverlaidSymbols<'_> {
         self.merge_names(|stored| stored.names_in_other_case(name, limit), limit, is_wanted)
     }
 
-    fn similar_names(&self, name: &str, limit: usize) -> Result<Vec<String>, StoreError> {
+    fn similar_names(&self, name: &str, edits: u8, limit: usize) -> Result<Vec<String>, StoreError> {
         // Typing mistakes are looked up in what is stored only.
-        self.merge_names(|stored| stored.similar_names(name, limit), limit, |_| false)
+        self.merge_names(
+            |stored| stored.similar_names(name, edits, limit),
+            limit,
+            |_| false,
+        )
     }
 
     fn count_symbol_files(&self) -> Result<u64, StoreError> {

@@ -94,7 +94,7 @@ impl<'a> StoredSymbols<'a> {
     pub fn definitions(&self, name: &str, limit: usize) -> StoredDefinitions {
         let mut candidates = self.candidates(name, NameMatch::Exact);
         sort_candidates(&mut candidates);
-        let mut files = SymbolFiles::new(self.root);
+        let mut files = SymbolFiles::of_disk(self.root);
         let mut found = StoredDefinitions {
             total: candidates.len(),
             symbols: Vec::new(),
@@ -134,7 +134,7 @@ impl<'a> StoredSymbols<'a> {
                 })
                 .collect();
             sort_candidates(&mut candidates);
-            let mut files = SymbolFiles::new(self.root);
+            let mut files = SymbolFiles::of_disk(self.root);
             let shown = candidates.iter().filter_map(|one| show(one, &mut files));
             let shown: Vec<FoundSymbol> = shown.take(limit).collect();
             if !shown.is_empty() {
