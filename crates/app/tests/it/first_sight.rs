@@ -217,9 +217,9 @@ fn without_rights_the_error_says_what_to_do_and_searches_go_on() {
         found.stdout
     );
 
-    docent_testkit::set_mode(&sandbox.root(), 0o311);
+    docent_testkit::set_mode(sandbox.root(), 0o311);
     let refused = sandbox.run_unprivileged(&["search", "narwhal"]);
-    docent_testkit::set_mode(&sandbox.root(), 0o755);
+    docent_testkit::set_mode(sandbox.root(), 0o755);
     assert_ne!(refused.code, 0);
     assert!(
         refused.stderr.contains("give your user the right to read it"),

@@ -28,7 +28,7 @@ fn write_file(file: &Path, text: &str) {
 /// Every file of the home directory and of the project, with its text. docent's own cache and state are not
 /// the clients'.
 fn all_files(sandbox: &Sandbox) -> BTreeMap<PathBuf, String> {
-    let (mut files, mut folders) = (BTreeMap::new(), vec![sandbox.home(), sandbox.root().to_owned()]);
+    let (mut files, mut folders) = (BTreeMap::new(), vec![sandbox.home(), sandbox.root()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -341,7 +341,7 @@ fn a_hook_of_the_plugin_is_silent_where_the_settings_have_hooks() {
     let bin = sandbox.outside().join("bin");
     fs::create_dir_all(&bin).unwrap();
     fs::write(bin.join("docent"), "#!/bin/sh\n").unwrap();
-    set_mode(&bin.join("docent"), 0o755);
+    set_mode(bin.join("docent"), 0o755);
     let ask = |client: &str, is_claude: bool| {
         let mut hook = sandbox.docent();
         hook.env("PATH", &bin).args(["hook", client, "--plugin"]);
@@ -377,7 +377,7 @@ fn a_plugins_server_has_no_tools_where_the_settings_start_one() {
             json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
             json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
         ];
-        let lines: String = requests.iter().map(|request| format!("{request}\n")).collect();
+        let lines = requests.map(|request| request.to_string()).join("\n") + "\n";
         let listed = first_answer(&mut serve, &lines, &|answer| answer["id"] == 2);
         listed["result"]["tools"].as_array().map(Vec::len)
     };
