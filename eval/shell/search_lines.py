@@ -364,18 +364,20 @@ def printed_pairs(lines, has_context):
     lines = [line for line in lines if not (has_context and line == "--")]
     if all(re.match(rf"^\d+{mark}", line) for line in lines):
         return [("", int(re.match(r"^\d+", line)[0])) for line in lines], ""
-    pairs, paths = [], set()
+    paths = {found[1] for line in lines if (found := re.match(r"^(.*?):(\d+):", line))}
+    if not has_context:
+        return [(found[1], int(found[2])) for line in lines if (found := re.match(r"^(.*?):(\d+):", line))], None
+    is_context_of = lambda path, line: line.startswith(path + "-") and re.match(r"\d+-", line[len(path) + 1 :])
+    # The text of a context line may look like a match.
+    paths = {path for path in paths if not any(is_context_of(other, path + "-") for other in paths)}
+    pairs = []
     for line in lines:
-        if found := re.match(r"^(.*?):(\d+):", line):
-            paths.add(found[1])
-    for line in lines:
-        if found := re.match(r"^(.*?):(\d+):", line):
+        found = re.match(r"^(.*?):(\d+):", line)
+        if found and found[1] in paths:
             pairs.append((found[1], int(found[2])))
-        elif has_context:
-            path = [path for path in paths if line.startswith(path + "-") and re.match(r"\d+-", line[len(path) + 1 :])]
-            if path:
-                longest = max(path, key=len)
-                pairs.append((longest, int(re.match(r"\d+", line[len(longest) + 1 :])[0])))
+        elif owners := [path for path in paths if is_context_of(path, line)]:
+            path = max(owners, key=len)
+            pairs.append((path, int(re.match(r"\d+", line[len(path) + 1 :])[0])))
     return pairs, None
 
 

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use docent_core::chunk::{ChunkKind, Outline};
+use docent_core::chunk::{ChunkKind, Outline, has_grammar};
 use docent_core::language::Language;
 use docent_core::path::RepoPath;
 use docent_core::role::FileRole;
@@ -23,10 +23,15 @@ use crate::shell::ShellContext;
 use crate::tools::file_text::decode_text;
 
 /// Bytes of the files whose definitions are looked up. Lines of the others are listed without.
-const MAX_PARSED_BYTES: usize = 64 << 10;
+const MAX_PARSED_BYTES: usize = 40 << 10;
 
-/// A first file may be larger: often it is the only one.
-const MAX_FIRST_FILE_BYTES: usize = 200 << 10;
+/// A file may be larger if it is the only one, or one of two.
+const MAX_BYTES_OF_FEW: usize = 200 << 10;
+const MAX_FEW_FILES: usize = 2;
+
+/// Languages that are parsed if there are more files. Compiling the queries of a language takes as long as
+/// parsing files of this size.
+const MAX_LANGUAGES_OF_MANY: usize = 1;
 
 /// Files that are parsed. Further ones are rarely in an answer.
 const MAX_PARSED_FILES: usize = 12;
@@ -138,12 +143,24 @@ pub(super) fn read_files<'a>(
         .collect();
     ordered.sort_by_key(|(order, ..)| *order);
     let mut parsed = 0;
+    let mut languages: Vec<Language> = Vec::new();
+    let is_few = ordered.len() <= MAX_FEW_FILES;
     for (_, path, file) in ordered.iter_mut().take(MAX_PARSED_FILES) {
-        let room = match parsed {
-            0 => MAX_FIRST_FILE_BYTES,
-            _ => MAX_PARSED_BYTES.saturating_sub(parsed),
+        let most = if is_few {
+            MAX_BYTES_OF_FEW
+        } else {
+            MAX_PARSED_BYTES
         };
-        if let Some(path) = path.as_ref().filter(|_| room > 0) {
+        let room = most.saturating_sub(parsed);
+        let is_read = |path: &&RepoPath| {
+            let language = Language::of_path(path, "");
+            let is_known = languages.contains(&language);
+            room > 0
+                && has_grammar(language)
+                && (is_few || is_known || languages.len() < MAX_LANGUAGES_OF_MANY)
+        };
+        if let Some(path) = path.as_ref().filter(is_read) {
+            languages.push(Language::of_path(path, ""));
             file.text = read_text(path, room, context);
             parsed += file.text.len();
             let stored = (parsed > MIN_STORED_BYTES).then(|| context.project.stored_symbols());
