@@ -341,7 +341,8 @@ mod tests {
         assert_eq!(counts.outlines_estimated, 1);
         let path = RepoPath::parse("a.rs").unwrap();
         let head = describe_head(&root, &path, &text, &|_| false).unwrap();
-        let chars_of = |lines: usize| (text.len() * lines / 900) as u64;
+        let chars_of =
+            |lines: usize| length(&text.split_inclusive('\n').take(lines).collect::<String>()) as u64;
         let known = chars_of(head.lines) + length(&head.context) as u64;
         let estimated = chars_of(ESTIMATED_HEAD_LINES) + 2_700;
         assert_eq!(counts.large_reads_saved, 2 * chars - known - estimated);
