@@ -83,8 +83,8 @@ const GROUPS: [(&str, &[Row]); 4] = [
                 "Settings and their sources; whether a project may describe itself",
             ),
             (
-                &["serve"],
-                "Speak MCP to a client, over stdio or HTTP; clients start it",
+                &["serve", "lsp"],
+                "Speak MCP to a client, LSP to an editor or agent; they start it",
             ),
             (
                 &["sh", "rewrite", "hook"],
