@@ -160,11 +160,11 @@ class Checks:
         print(f"{'ok  ' if is_right else 'FAIL'} {what}" + (f"\n     {str(detail)[:1500]}" if not is_right else ""), flush=True)
 
 
-def claude_session(machine, check, lsp):
+def claude_session(machine, check):
     """One conversation: what the client lists, what the model is shown, what calls give."""
     explorer = [(SERVER + "find_symbol", {"name": "backoffDelay"}), (SERVER + "context_search", {"query": "wait before a retry"})]
     place = str(machine.project / "service/shapes.py")
-    for operation, line, character, _ in OPERATIONS if lsp else ():
+    for operation, line, character, _ in OPERATIONS:
         asked = {"operation": operation, "filePath": place, "line": line, "character": character}
         explorer.append(("LSP", asked | ({"query": "side"} if operation == "workspaceSymbol" else {})))
     start = {"description": "explore", "prompt": TASK, "subagent_type": "docent:explorer"}
@@ -186,22 +186,20 @@ def claude_session(machine, check, lsp):
     check("web/retry.ts:1-4" in own.get("toolu_explorer_0", "") and "web/retry.ts" in own.get("toolu_explorer_1", ""),
           "the explorer calls them", own)
     check("LSP" in started.get("tools", []) and "LSP" in agent.first.get("explorer", {}), "the client offers its LSP tool", started.get("tools"))
-    for number, (operation, _, _, wanted) in enumerate(OPERATIONS if lsp else ()):
+    for number, (operation, _, _, wanted) in enumerate(OPERATIONS):
         answer = own.get(f"toolu_explorer_{number + 2}", "")
         check(wanted in answer, f"LSP {operation}: {' '.join(answer.split())[:90]}", answer)
     check(ended.returncode == 0 and agents.DONE in ended.stdout, "the conversation ends well", ended.stderr[-800:])
 
 
 def claude(machine, check):
-    has_lsp = "lsp" in machine.run(machine.docent, "--help").stdout.split()
-    print("     `docent lsp` is " + ("there" if has_lsp else "missing: the LSP tool's operations are not tried"))
     machine.talk(Claude([]), "-p", "go")
     before = machine.files()
     print("   installed from the checkout")
     machine.client("plugin", "validate", str(CHECKOUT / "plugin"))
     machine.client("plugin", "marketplace", "add", str(CHECKOUT))
     machine.client("plugin", "install", "docent@docent")
-    claude_session(machine, check, has_lsp)
+    claude_session(machine, check)
     machine.client("plugin", "uninstall", "docent@docent")
     machine.client("plugin", "marketplace", "remove", "docent")
     left = {name: text for name, text in machine.files().items() if before.get(name) != text}
@@ -212,7 +210,7 @@ def claude(machine, check):
     print("   installed by `docent setup --plugin`")
     machine.run(machine.docent, "setup", "--client", "claude-code", "--yes", "--hooks").check_returncode()
     machine.run(machine.docent, "setup", "--client", "claude-code", "--yes", "--plugin").check_returncode()
-    claude_session(machine, check, has_lsp)
+    claude_session(machine, check)
     machine.run(machine.docent, "setup", "--remove", "--yes").check_returncode()
     check(machine.files() == before, "`setup --remove` leaves every file as it was", set(machine.files()) ^ set(before))
     servers = json.loads((machine.home / ".claude.json").read_text()).get("mcpServers", {})
