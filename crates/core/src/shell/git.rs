@@ -115,11 +115,11 @@ impl GitInvocation {
     }
 }
 
-/// Reads the arguments after `git`, the command first or behind flags of git itself.
-pub fn understand(arguments: &[Word]) -> Result<GitInvocation, CommandRefusal> {
+/// The directories of `-C` in the arguments of git, and its command with what follows.
+pub(super) fn split_command(arguments: &[Word]) -> Result<(Vec<String>, &[Word]), CommandRefusal> {
     let mut directories = Vec::new();
     let mut rest = arguments;
-    let command = loop {
+    loop {
         match rest {
             [flag, directory, others @ ..] if flag.text == "-C" => {
                 if directory.expands || directory.text.starts_with('-') {
@@ -133,13 +133,18 @@ pub fn understand(arguments: &[Word]) -> Result<GitInvocation, CommandRefusal> {
             {
                 rest = others;
             }
-            [word, others @ ..] => {
-                rest = others;
-                break GitCommand::parse(&word.text).ok_or_else(|| refuse_word(word))?;
-            }
             [] => return Err(CommandRefusal::Program),
+            _ => return Ok((directories, rest)),
         }
+    }
+}
+
+/// Reads a command of git and its arguments.
+pub(super) fn understand(directories: Vec<String>, words: &[Word]) -> Result<GitInvocation, CommandRefusal> {
+    let [command, rest @ ..] = words else {
+        return Err(CommandRefusal::Program);
     };
+    let command = GitCommand::parse(&command.text).ok_or_else(|| refuse_word(command))?;
     let mut reading = Reading::default();
     reading.read(command, rest)?;
     let output = reading.output(command, rest)?;

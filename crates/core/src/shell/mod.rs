@@ -8,6 +8,7 @@
 
 mod filter;
 pub mod find;
+mod flags;
 pub mod git;
 pub mod line;
 mod raw_word;
@@ -29,8 +30,9 @@ pub struct Word {
 /// A command that docent answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// `grep`, `egrep`, `fgrep`, `rg`, `git grep`, `ag`.
+    /// `grep`, `egrep`, `fgrep`, `rg`.
     Search(search::LineSearchRequest),
+    GitGrep(search::GitGrepRequest),
     /// `find`, `fd`, `rg --files`, `ls -R`, `tree`.
     Find(find::FindRequest),
     /// `git log`, `git show`, `git diff`, `git blame`, `git status`.
@@ -55,6 +57,7 @@ impl Request {
     pub fn operands(&self) -> Vec<&str> {
         match self {
             Self::Search(request) => request.operands.iter().map(String::as_str).collect(),
+            Self::GitGrep(request) => request.search.operands.iter().map(String::as_str).collect(),
             Self::Find(request) => request.operands().iter().map(String::as_str).collect(),
             // git itself takes no path outside of its work tree.
             Self::Git(_) => Vec::new(),
@@ -89,12 +92,15 @@ pub fn understand(words: &[Word]) -> Result<Request, CommandRefusal> {
         "find" | "fd" | "fdfind" | "ls" | "tree" => {
             find::understand(&program.text, arguments).map(Request::Find)
         }
-        "git" => match arguments {
-            [command, rest @ ..] if command.text == "grep" => {
-                search::understand("git grep", rest).map(Request::Search)
+        "git" => {
+            let (directories, command) = git::split_command(arguments)?;
+            match command {
+                [command, rest @ ..] if command.text == "grep" => {
+                    search::understand_git_grep(directories, rest).map(Request::GitGrep)
+                }
+                _ => git::understand(directories, command).map(Request::Git),
             }
-            _ => git::understand(arguments).map(Request::Git),
-        },
+        }
         _ => Err(CommandRefusal::Program),
     }
 }

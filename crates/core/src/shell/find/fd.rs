@@ -8,7 +8,8 @@
 use globset::GlobBuilder;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::{CommandPart, EntryKind, IgnoreFlags, MISSING_VALUE, OptionReader, refuse_option};
+use super::{EntryKind, IgnoreFlags, MISSING_VALUE};
+use crate::shell::flags::{Arguments, FlagOrOperand, ShortValue, parse_number, refuse};
 use crate::shell::{CommandRefusal, Word};
 
 /// A command of `fd`.
@@ -69,41 +70,59 @@ impl FdCommand {
         let mut command = Self::default();
         let mut case = CaseFlag::Smart;
         let mut operands: Vec<&Word> = Vec::new();
-        let mut reader = OptionReader::new(words);
-        while let Some(part) = reader.next()? {
+        let mut arguments = Arguments::new(words, ShortValue::AttachedOrEquals);
+        while let Some(part) = arguments.next()? {
             match part {
-                CommandPart::Operand(word) => operands.push(word),
-                CommandPart::Short('H') | CommandPart::Long("hidden", None) => command.left_out.hidden = true,
-                CommandPart::Short('I') | CommandPart::Long("no-ignore", None) => {
+                FlagOrOperand::Operand(word) => operands.push(word),
+                FlagOrOperand::Short('H') | FlagOrOperand::Long("hidden", None) => {
+                    command.left_out.hidden = true
+                }
+                FlagOrOperand::Short('I') | FlagOrOperand::Long("no-ignore", None) => {
                     command.left_out.no_ignore = true;
                 }
-                CommandPart::Short('u') | CommandPart::Long("unrestricted", None) => {
+                FlagOrOperand::Short('u') | FlagOrOperand::Long("unrestricted", None) => {
                     command.left_out.hidden = true;
                     command.left_out.no_ignore = true;
                 }
-                CommandPart::Long("no-ignore-vcs", None) => command.left_out.no_ignore_vcs = true,
-                CommandPart::Short('s') | CommandPart::Long("case-sensitive", None) => case = CaseFlag::Keep,
-                CommandPart::Short('i') | CommandPart::Long("ignore-case", None) => case = CaseFlag::Ignore,
-                CommandPart::Short('g') | CommandPart::Long("glob", None) => {
+                FlagOrOperand::Long("no-ignore-vcs", None) => command.left_out.no_ignore_vcs = true,
+                FlagOrOperand::Short('s') | FlagOrOperand::Long("case-sensitive", None) => {
+                    case = CaseFlag::Keep
+                }
+                FlagOrOperand::Short('i') | FlagOrOperand::Long("ignore-case", None) => {
+                    case = CaseFlag::Ignore
+                }
+                FlagOrOperand::Short('g') | FlagOrOperand::Long("glob", None) => {
                     command.pattern.form = FdForm::Glob;
                 }
-                CommandPart::Short('F') | CommandPart::Long("fixed-strings", None) => {
+                FlagOrOperand::Short('F') | FlagOrOperand::Long("fixed-strings", None) => {
                     command.pattern.form = FdForm::Fixed;
                 }
-                CommandPart::Short('a') | CommandPart::Long("absolute-path", None) => command.absolute = true,
-                CommandPart::Short('t') => command.kinds.push(parse_kind(reader.value(None)?)?),
-                CommandPart::Long("type", value) => command.kinds.push(parse_kind(reader.value(value)?)?),
-                CommandPart::Short('e') => command.add_extension(reader.value(None)?)?,
-                CommandPart::Long("extension", value) => command.add_extension(reader.value(value)?)?,
-                CommandPart::Short('E') => command.excluded.push(reader.value(None)?.to_owned()),
-                CommandPart::Long("exclude", value) => {
-                    command.excluded.push(reader.value(value)?.to_owned());
+                FlagOrOperand::Short('a') | FlagOrOperand::Long("absolute-path", None) => {
+                    command.absolute = true
                 }
-                CommandPart::Short('d') => command.max_depth = Some(reader.number(None)?),
-                CommandPart::Long("max-depth", value) => command.max_depth = Some(reader.number(value)?),
-                CommandPart::Long("min-depth", value) => command.min_depth = Some(reader.number(value)?),
-                CommandPart::Long("color", value) if reader.value(value)? != "always" => {}
-                other => return Err(refuse_option(&other)),
+                FlagOrOperand::Short('t') => command.kinds.push(parse_kind(arguments.short_value()?)?),
+                FlagOrOperand::Long("type", value) => {
+                    command.kinds.push(parse_kind(arguments.long_value(value)?)?)
+                }
+                FlagOrOperand::Short('e') => command.add_extension(arguments.short_value()?)?,
+                FlagOrOperand::Long("extension", value) => {
+                    command.add_extension(arguments.long_value(value)?)?
+                }
+                FlagOrOperand::Short('E') => command.excluded.push(arguments.short_value()?.to_owned()),
+                FlagOrOperand::Long("exclude", value) => {
+                    command.excluded.push(arguments.long_value(value)?.to_owned());
+                }
+                FlagOrOperand::Short('d') => {
+                    command.max_depth = Some(parse_number(arguments.short_value()?)?)
+                }
+                FlagOrOperand::Long("max-depth", value) => {
+                    command.max_depth = Some(parse_number(arguments.long_value(value)?)?)
+                }
+                FlagOrOperand::Long("min-depth", value) => {
+                    command.min_depth = Some(parse_number(arguments.long_value(value)?)?)
+                }
+                FlagOrOperand::Long("color", value) if arguments.long_value(value)? != "always" => {}
+                other => return Err(refuse(&other)),
             }
         }
         command.take_operands(&operands)?;

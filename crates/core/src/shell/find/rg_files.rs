@@ -5,7 +5,8 @@
 //!
 //! Invariant: options that only shape matches are refused too, so that none is skipped by mistake.
 
-use super::{CommandPart, IgnoreFlags, OptionReader, refuse_option};
+use super::IgnoreFlags;
+use crate::shell::flags::{Arguments, FlagOrOperand, ShortValue, parse_number, refuse};
 use crate::shell::{CommandRefusal, Word};
 
 /// A command of `rg --files`.
@@ -42,30 +43,36 @@ impl RgFilesCommand {
         let mut command = Self::default();
         let mut lists_files = false;
         let mut unrestricted = 0;
-        let mut reader = OptionReader::new(words);
-        while let Some(part) = reader.next()? {
+        let mut arguments = Arguments::new(words, ShortValue::AttachedOrEquals);
+        while let Some(part) = arguments.next()? {
             match part {
-                CommandPart::Operand(word) if word.text == "-" => {
+                FlagOrOperand::Operand(word) if word.text == "-" => {
                     return Err(CommandRefusal::Form("standard input is searched"));
                 }
-                CommandPart::Operand(word) => command.paths.push(word.text.clone()),
-                CommandPart::Long("files", None) => lists_files = true,
-                CommandPart::Short('.') | CommandPart::Long("hidden", None) => command.left_out.hidden = true,
-                CommandPart::Long("no-ignore", None) => command.left_out.no_ignore = true,
-                CommandPart::Long("no-ignore-vcs", None) => command.left_out.no_ignore_vcs = true,
-                CommandPart::Short('u') | CommandPart::Long("unrestricted", None) => unrestricted += 1,
-                CommandPart::Short('g') => command.globs.push(reader.value(None)?.to_owned()),
-                CommandPart::Long("glob", value) => command.globs.push(reader.value(value)?.to_owned()),
-                CommandPart::Short('t') => command.add_type(reader.value(None)?)?,
-                CommandPart::Long("type", value) => command.add_type(reader.value(value)?)?,
-                CommandPart::Long("max-depth" | "maxdepth", value) => {
-                    command.max_depth = Some(reader.number(value)?);
+                FlagOrOperand::Operand(word) => command.paths.push(word.text.clone()),
+                FlagOrOperand::Long("files", None) => lists_files = true,
+                FlagOrOperand::Short('.') | FlagOrOperand::Long("hidden", None) => {
+                    command.left_out.hidden = true
                 }
-                CommandPart::Long("sort", value) if reader.value(value)? == "path" => command.sorts = true,
-                CommandPart::Long("sort-files", None) => command.sorts = true,
+                FlagOrOperand::Long("no-ignore", None) => command.left_out.no_ignore = true,
+                FlagOrOperand::Long("no-ignore-vcs", None) => command.left_out.no_ignore_vcs = true,
+                FlagOrOperand::Short('u') | FlagOrOperand::Long("unrestricted", None) => unrestricted += 1,
+                FlagOrOperand::Short('g') => command.globs.push(arguments.short_value()?.to_owned()),
+                FlagOrOperand::Long("glob", value) => {
+                    command.globs.push(arguments.long_value(value)?.to_owned())
+                }
+                FlagOrOperand::Short('t') => command.add_type(arguments.short_value()?)?,
+                FlagOrOperand::Long("type", value) => command.add_type(arguments.long_value(value)?)?,
+                FlagOrOperand::Long("max-depth" | "maxdepth", value) => {
+                    command.max_depth = Some(parse_number(arguments.long_value(value)?)?);
+                }
+                FlagOrOperand::Long("sort", value) if arguments.long_value(value)? == "path" => {
+                    command.sorts = true
+                }
+                FlagOrOperand::Long("sort-files", None) => command.sorts = true,
                 // Files are listed the same with them.
-                CommandPart::Short('S' | 'n' | 'i') => {}
-                other => return Err(refuse_option(&other)),
+                FlagOrOperand::Short('S' | 'n' | 'i') => {}
+                other => return Err(refuse(&other)),
             }
         }
         if !lists_files {

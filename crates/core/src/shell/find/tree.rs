@@ -6,7 +6,8 @@
 //! Invariant: a pattern has only stars, question marks and alternatives beside plain characters; in brackets
 //! and slashes the versions of tree differ.
 
-use super::{Charset, CommandPart, FnmatchPattern, OptionReader, PatternMatch, refuse_option};
+use super::{Charset, FnmatchPattern, PatternMatch};
+use crate::shell::flags::{Arguments, FlagOrOperand, ShortValue, refuse};
 use crate::shell::{CommandRefusal, Word};
 
 /// A command of `tree`.
@@ -65,32 +66,32 @@ pub enum HiddenNames {
 impl TreeCommand {
     pub(super) fn understand(words: &[Word]) -> Result<Self, CommandRefusal> {
         let mut command = Self::default();
-        let mut reader = OptionReader::new(words);
-        while let Some(part) = reader.next()? {
+        let mut arguments = Arguments::new(words, ShortValue::Attached);
+        while let Some(part) = arguments.next()? {
             match part {
-                CommandPart::Operand(word) => command.paths.push(word.text.clone()),
-                CommandPart::Short('a') => command.all = true,
-                CommandPart::Short('d') => command.only_directories = true,
-                CommandPart::Short('f') => command.style.full_paths = true,
-                CommandPart::Short('i') => command.style.no_indentation = true,
+                FlagOrOperand::Operand(word) => command.paths.push(word.text.clone()),
+                FlagOrOperand::Short('a') => command.all = true,
+                FlagOrOperand::Short('d') => command.only_directories = true,
+                FlagOrOperand::Short('f') => command.style.full_paths = true,
+                FlagOrOperand::Short('i') => command.style.no_indentation = true,
                 // Without colours, which a pipe has none of anyway.
-                CommandPart::Short('n') => {}
-                CommandPart::Long("dirsfirst", None) => command.dirs_first = true,
-                CommandPart::Long("noreport", None) => command.style.no_report = true,
-                CommandPart::Short('L') => {
-                    let depth = take_value(&mut reader)?.parse().unwrap_or(0);
+                FlagOrOperand::Short('n') => {}
+                FlagOrOperand::Long("dirsfirst", None) => command.dirs_first = true,
+                FlagOrOperand::Long("noreport", None) => command.style.no_report = true,
+                FlagOrOperand::Short('L') => {
+                    let depth = take_value(&mut arguments)?.parse().unwrap_or(0);
                     if depth == 0 {
                         return Err(CommandRefusal::Form("tree takes no such level"));
                     }
                     command.max_depth = Some(depth);
                 }
-                CommandPart::Short('I') => command
+                FlagOrOperand::Short('I') => command
                     .excluded
-                    .push(TreePattern::parse(take_value(&mut reader)?)?),
-                CommandPart::Short('P') => command
+                    .push(TreePattern::parse(take_value(&mut arguments)?)?),
+                FlagOrOperand::Short('P') => command
                     .included
-                    .push(TreePattern::parse(take_value(&mut reader)?)?),
-                other => return Err(refuse_option(&other)),
+                    .push(TreePattern::parse(take_value(&mut arguments)?)?),
+                other => return Err(refuse(&other)),
             }
         }
         if command.paths.is_empty() {
@@ -101,12 +102,11 @@ impl TreeCommand {
 }
 
 /// The next word as a value: tree takes a value in a word of its own, whatever follows its letter.
-fn take_value<'a>(reader: &mut OptionReader<'a>) -> Result<&'a str, CommandRefusal> {
-    if reader.group.is_empty() {
-        reader.value(None)
-    } else {
-        Err(CommandRefusal::Form("an option of tree has letters behind it"))
+fn take_value<'a>(arguments: &mut Arguments<'a>) -> Result<&'a str, CommandRefusal> {
+    if arguments.has_more_letters() {
+        return Err(CommandRefusal::Form("an option of tree has letters behind it"));
     }
+    arguments.short_value()
 }
 
 impl TreePattern {
@@ -134,18 +134,20 @@ impl LsCommand {
     pub(super) fn understand(words: &[Word]) -> Result<Self, CommandRefusal> {
         let mut command = Self::default();
         let mut is_recursive = false;
-        let mut reader = OptionReader::new(words);
-        while let Some(part) = reader.next()? {
+        let mut arguments = Arguments::new(words, ShortValue::Attached);
+        while let Some(part) = arguments.next()? {
             match part {
-                CommandPart::Operand(word) => command.paths.push(word.text.clone()),
-                CommandPart::Short('R') | CommandPart::Long("recursive", None) => is_recursive = true,
-                CommandPart::Short('a') | CommandPart::Long("all", None) => command.hidden = HiddenNames::All,
-                CommandPart::Short('A') | CommandPart::Long("almost-all", None) => {
+                FlagOrOperand::Operand(word) => command.paths.push(word.text.clone()),
+                FlagOrOperand::Short('R') | FlagOrOperand::Long("recursive", None) => is_recursive = true,
+                FlagOrOperand::Short('a') | FlagOrOperand::Long("all", None) => {
+                    command.hidden = HiddenNames::All
+                }
+                FlagOrOperand::Short('A') | FlagOrOperand::Long("almost-all", None) => {
                     command.hidden = HiddenNames::AlmostAll;
                 }
                 // One name in a line, as in every pipe.
-                CommandPart::Short('1') => {}
-                other => return Err(refuse_option(&other)),
+                FlagOrOperand::Short('1') => {}
+                other => return Err(refuse(&other)),
             }
         }
         if !is_recursive {

@@ -6,6 +6,11 @@ fn words(command: &str) -> Vec<Word> {
     command.split(' ').map(Word::literal).collect()
 }
 
+fn understand(words: &[Word]) -> Result<GitInvocation, CommandRefusal> {
+    let (directories, command) = split_command(words)?;
+    super::understand(directories, command)
+}
+
 fn output(command: &str) -> GitOutput {
     match understand(&words(command)) {
         Ok(request) => request.output,

@@ -1,14 +1,16 @@
 //! The flags of GNU grep.
 
+use super::super::flags::{Arguments, FlagOrOperand, LongFlag, ShortValue, parse_number, refuse};
 use super::super::{CommandRefusal, Word};
-use super::flags::{Arguments, FlagOrOperand, LongFlag, parse_number, refuse};
 use super::{
     BinaryFiles, FileGlob, LineSearchRequest, MatchExtent, PatternCase, PatternSyntax, SearchProgram,
+    letter_of,
 };
 
 /// Reads the arguments. `syntax` is that of the program without a flag.
 pub(super) fn understand(syntax: PatternSyntax, words: &[Word]) -> Result<LineSearchRequest, CommandRefusal> {
-    LineSearchRequest::new(SearchProgram::Grep, syntax).read(words, read_short, read_long)
+    let arguments = Arguments::new(words, ShortValue::Attached);
+    LineSearchRequest::new(SearchProgram::Grep, syntax).read(arguments, read_short, read_long)
 }
 
 fn read_short(
@@ -20,6 +22,7 @@ fn read_short(
         'E' => choose_syntax(request, PatternSyntax::Extended)?,
         'F' => choose_syntax(request, PatternSyntax::Fixed)?,
         'G' => choose_syntax(request, PatternSyntax::Basic)?,
+        'P' => choose_syntax(request, PatternSyntax::Perl)?,
         'i' | 'y' => request.case = PatternCase::Insensitive,
         'v' => request.inverted = true,
         // `-x` wins over `-w` in any order.
@@ -61,27 +64,20 @@ fn read_long<'a>(
 ) -> Result<(), CommandRefusal> {
     let short = match (name, value) {
         ("extended-regexp", None) => 'E',
-        ("fixed-strings", None) => 'F',
         ("basic-regexp", None) => 'G',
-        ("ignore-case", None) => 'i',
-        ("invert-match", None) => 'v',
-        ("word-regexp", None) => 'w',
+        ("perl-regexp", None) => 'P',
         ("line-regexp", None) => 'x',
         ("recursive", None) => 'r',
         ("dereference-recursive", None) => 'R',
-        ("line-number", None) => 'n',
         ("no-filename", None) => 'h',
         ("with-filename", None) => 'H',
         ("no-messages", None) => 's',
-        ("count", None) => 'c',
-        ("files-with-matches", None) => 'l',
         ("files-without-match", None) => 'L',
-        ("only-matching", None) => 'o',
-        ("quiet" | "silent", None) => 'q',
+        ("silent", None) => 'q',
         // The output is no terminal.
         ("color" | "colour", Some("never" | "auto")) | ("line-buffered", None) => return Ok(()),
         ("binary-files", Some("without-match")) => 'I',
-        ("text", None) | ("binary-files", Some("text")) => 'a',
+        ("binary-files", Some("text")) => 'a',
         ("include" | "exclude", value) => {
             let glob = arguments.long_value(value)?.to_owned();
             let included = name == "include";
@@ -98,6 +94,7 @@ fn read_long<'a>(
             request.context = (lines, lines);
             return Ok(());
         }
+        (name, None) => letter_of(name)?,
         _ => return Err(refuse(&FlagOrOperand::Long(name, value))),
     };
     read_short(request, short, arguments)

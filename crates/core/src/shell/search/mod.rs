@@ -7,15 +7,20 @@
 //! Invariant: two requests that are equal find the same lines. What differs between programs (ignore files,
 //! the order of files, binary files) is told by [`LineSearchRequest::program`].
 
-mod flags;
+mod git_grep;
 mod grep;
 mod pattern;
+mod perl;
 mod ripgrep;
+mod silver;
 
-pub use pattern::{Characters, PatternRules, translate};
+pub use git_grep::GitGrepRequest;
+pub(super) use git_grep::understand as understand_git_grep;
+pub use pattern::{Characters, PatternRules, perl_classes, translate};
+pub use perl::PerlClasses;
 
+use super::flags::{Arguments, FlagOrOperand, LongFlag, parse_number, refuse};
 use super::{CommandRefusal, Word};
-use flags::{Arguments, FlagOrOperand, LongFlag, parse_number};
 
 /// A search that docent answers.
 #[expect(
@@ -57,6 +62,10 @@ pub struct LineSearchRequest {
 pub enum SearchProgram {
     Grep,
     Ripgrep,
+    /// git searches itself.
+    GitGrep,
+    /// `ag`, The Silver Searcher.
+    Silver,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +77,8 @@ pub enum PatternSyntax {
     Fixed,
     /// The syntax of Rust's `regex`, which is ripgrep's.
     Rust,
+    /// Perl-compatible: `-P`.
+    Perl,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +164,7 @@ impl LineSearchRequest {
             extent: MatchExtent::Anywhere,
             inverted: false,
             operands: Vec::new(),
-            recursive: program == SearchProgram::Ripgrep,
+            recursive: matches!(program, SearchProgram::Ripgrep | SearchProgram::Silver),
             follows_links: false,
             output: SearchOutput::Lines,
             line_numbers: false,
@@ -169,26 +180,29 @@ impl LineSearchRequest {
     /// Reads flags and operands by the rules of its program.
     fn read(
         mut self,
-        words: &[Word],
+        mut arguments: Arguments<'_>,
         read_short: fn(&mut Self, char, &mut Arguments<'_>) -> Result<(), CommandRefusal>,
         read_long: for<'a> fn(&mut Self, LongFlag<'a>, &mut Arguments<'a>) -> Result<(), CommandRefusal>,
     ) -> Result<Self, CommandRefusal> {
         let (mut expressions, mut operands) = (Vec::new(), Vec::new());
-        let mut arguments = Arguments::new(words);
+        // `ag` has none of these flags, or others of that name.
+        let has_common_flags = self.program != SearchProgram::Silver;
         while let Some(argument) = arguments.next()? {
             match argument {
                 FlagOrOperand::Operand(word) => operands.push(word),
-                FlagOrOperand::Short('e') => expressions.push(arguments.short_value()?.to_owned()),
-                FlagOrOperand::Long("regexp", value) => {
+                FlagOrOperand::Short('e') if has_common_flags => {
+                    expressions.push(arguments.short_value()?.to_owned())
+                }
+                FlagOrOperand::Long("regexp", value) if has_common_flags => {
                     expressions.push(arguments.long_value(value)?.to_owned());
                 }
-                FlagOrOperand::Long("after-context", value) => {
+                FlagOrOperand::Long("after-context", value) if has_common_flags => {
                     self.context.1 = parse_number(arguments.long_value(value)?)?;
                 }
-                FlagOrOperand::Long("before-context", value) => {
+                FlagOrOperand::Long("before-context", value) if has_common_flags => {
                     self.context.0 = parse_number(arguments.long_value(value)?)?;
                 }
-                FlagOrOperand::Long("max-count", value) => {
+                FlagOrOperand::Long("max-count", value) if has_common_flags => {
                     self.max_count = Some(parse_number(arguments.long_value(value)?)?);
                 }
                 FlagOrOperand::Short(flag) => read_short(&mut self, flag, &mut arguments)?,
@@ -233,19 +247,24 @@ impl LineSearchRequest {
         for pattern in &given {
             match self.program {
                 SearchProgram::Grep => self.patterns.extend(pattern.split('\n').map(str::to_owned)),
-                SearchProgram::Ripgrep if pattern.contains('\n') => {
+                _ if pattern.contains('\n') => {
                     return Err(CommandRefusal::Form("the pattern has a line break"));
                 }
-                SearchProgram::Ripgrep => self.patterns.push(pattern.clone()),
+                _ => self.patterns.push(pattern.clone()),
             }
         }
         if operands.iter().any(|operand| operand.text == "-") {
             return Err(CommandRefusal::Form("standard input is searched"));
         }
         self.operands = operands.into_iter().map(|operand| operand.text.clone()).collect();
+        if self.syntax == PatternSyntax::Perl && self.patterns.len() > 1 {
+            return Err(CommandRefusal::Form("grep -P takes one pattern"));
+        }
         let rules = PatternRules::of(&self);
         let regex = translate(&self.patterns, rules, Characters::Unicode)?;
-        if self.output == SearchOutput::Parts && !pattern::has_one_length(&regex) {
+        // Perl takes the first of several matches, as `regex` does; POSIX takes the longest.
+        let takes_first = self.syntax == PatternSyntax::Perl;
+        if self.output == SearchOutput::Parts && !takes_first && !pattern::has_one_length(&regex) {
             return Err(CommandRefusal::Form(
                 "the longest of several matches would have to be found",
             ));
@@ -260,6 +279,26 @@ impl LineSearchRequest {
     }
 }
 
+/// The letter of a long flag that means the same in all programs that are read here.
+fn letter_of(name: &str) -> Result<char, CommandRefusal> {
+    const LETTERS: [(&str, char); 10] = [
+        ("count", 'c'),
+        ("files-with-matches", 'l'),
+        ("fixed-strings", 'F'),
+        ("ignore-case", 'i'),
+        ("invert-match", 'v'),
+        ("line-number", 'n'),
+        ("only-matching", 'o'),
+        ("quiet", 'q'),
+        ("text", 'a'),
+        ("word-regexp", 'w'),
+    ];
+    let known = LETTERS.iter().find(|(long, _)| *long == name);
+    known
+        .map(|(_, letter)| *letter)
+        .ok_or_else(|| refuse(&FlagOrOperand::Long(name, None)))
+}
+
 /// Reads the arguments of `program`.
 pub fn understand(program: &str, arguments: &[Word]) -> Result<LineSearchRequest, CommandRefusal> {
     let request = match program {
@@ -267,6 +306,7 @@ pub fn understand(program: &str, arguments: &[Word]) -> Result<LineSearchRequest
         "egrep" => grep::understand(PatternSyntax::Extended, arguments)?,
         "fgrep" => grep::understand(PatternSyntax::Fixed, arguments)?,
         "rg" => ripgrep::understand(arguments)?,
+        "ag" if cfg!(unix) => silver::understand(arguments)?,
         _ => return Err(CommandRefusal::Program),
     };
     let reads_input = request.operands.is_empty() && !request.recursive;
@@ -286,7 +326,7 @@ pub fn understand_filter(program: &str, arguments: &[Word]) -> Result<LineSearch
     let request = grep::understand(syntax, arguments)?;
     let only_selects = request.operands.is_empty()
         && !request.recursive
-        && request.output == SearchOutput::Lines
+        && matches!(request.output, SearchOutput::Lines | SearchOutput::Counts)
         && !request.line_numbers
         && request.file_names != Some(true)
         && request.context == (0, 0)

@@ -1,14 +1,16 @@
 //! The flags of ripgrep.
 
+use super::super::flags::{Arguments, FlagOrOperand, LongFlag, ShortValue, parse_number, refuse};
 use super::super::{CommandRefusal, Word};
-use super::flags::{Arguments, FlagOrOperand, LongFlag, parse_number, refuse};
 use super::{
     BinaryFiles, FileGlob, LineSearchRequest, MatchExtent, PatternCase, PatternSyntax, SearchProgram,
+    letter_of,
 };
 
 /// Reads the arguments.
 pub(super) fn understand(words: &[Word]) -> Result<LineSearchRequest, CommandRefusal> {
-    LineSearchRequest::new(SearchProgram::Ripgrep, PatternSyntax::Rust).read(words, read_short, read_long)
+    let arguments = Arguments::new(words, ShortValue::AttachedOrEquals);
+    LineSearchRequest::new(SearchProgram::Ripgrep, PatternSyntax::Rust).read(arguments, read_short, read_long)
 }
 
 fn read_short(
@@ -63,22 +65,12 @@ fn read_long<'a>(
     arguments: &mut Arguments<'a>,
 ) -> Result<(), CommandRefusal> {
     let short = match (name, value) {
-        ("fixed-strings", None) => 'F',
-        ("ignore-case", None) => 'i',
         ("case-sensitive", None) => 's',
         ("smart-case", None) => 'S',
-        ("invert-match", None) => 'v',
-        ("word-regexp", None) => 'w',
         ("line-regexp", None) => 'x',
-        ("line-number", None) => 'n',
         ("no-line-number", None) => 'N',
         ("with-filename", None) => 'H',
         ("no-filename", None) => 'I',
-        ("text", None) => 'a',
-        ("count", None) => 'c',
-        ("files-with-matches", None) => 'l',
-        ("only-matching", None) => 'o',
-        ("quiet", None) => 'q',
         ("hidden", None) => '.',
         ("no-ignore", None) => {
             request.selection.no_ignore = true;
@@ -110,6 +102,7 @@ fn read_long<'a>(
             request.context = (lines, lines);
             return Ok(());
         }
+        (name, None) => letter_of(name)?,
         _ => return Err(refuse(&FlagOrOperand::Long(name, value))),
     };
     read_short(request, short, arguments)

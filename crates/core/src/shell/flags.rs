@@ -2,7 +2,7 @@
 //!
 //! Invariant: a word that the shell replaces by others is never read as a flag or as its value.
 
-use super::super::{CommandRefusal, Word};
+use super::{CommandRefusal, Word};
 
 /// A flag, without its dashes, or an operand.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,20 +16,31 @@ pub(super) enum FlagOrOperand<'a> {
 /// The name of a long flag, and the text behind `=`.
 pub(super) type LongFlag<'a> = (&'a str, Option<&'a str>);
 
+/// How the value of a short flag is written in its word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShortValue {
+    /// `-A3`: as C's `getopt` reads it.
+    Attached,
+    /// `-A3` or `-A=3`: as programs in Rust read it.
+    AttachedOrEquals,
+}
+
 /// Reads flags and operands in any order, as GNU programs and ripgrep do. Behind `--` all are operands.
 pub(super) struct Arguments<'a> {
     words: std::slice::Iter<'a, Word>,
     /// The rest of a word of short flags.
     cluster: &'a str,
     only_operands: bool,
+    short_value: ShortValue,
 }
 
 impl<'a> Arguments<'a> {
-    pub(super) fn new(words: &'a [Word]) -> Self {
+    pub(super) fn new(words: &'a [Word], short_value: ShortValue) -> Self {
         Self {
             words: words.iter(),
             cluster: "",
             only_operands: false,
+            short_value,
         }
     }
 
@@ -68,8 +79,26 @@ impl<'a> Arguments<'a> {
     pub(super) fn short_value(&mut self) -> Result<&'a str, CommandRefusal> {
         match std::mem::take(&mut self.cluster) {
             "" => self.next_word(),
+            rest if self.short_value == ShortValue::AttachedOrEquals => {
+                Ok(rest.strip_prefix('=').unwrap_or(rest))
+            }
             rest => Ok(rest),
         }
+    }
+
+    /// Whether letters follow in the word of the short flag just read.
+    pub(super) fn has_more_letters(&self) -> bool {
+        !self.cluster.is_empty()
+    }
+
+    /// Whether `--` was read, so that all that follows is no flag.
+    pub(super) fn are_only_operands(&self) -> bool {
+        self.only_operands
+    }
+
+    /// The words that were not read yet.
+    pub(super) fn rest(&self) -> &'a [Word] {
+        self.words.as_slice()
     }
 
     /// The value of a long flag: the text behind `=`, or the next word.
