@@ -1,10 +1,9 @@
 //! Filters at the end of a pipeline that `docent sh` applies itself: `head`, `tail`, `sed -n`, `sort`,
-//! `uniq`,
-//! `cat`, `grep -v`.
+//! `uniq`, `cat`, `wc -l`, `grep`.
 //!
 //! Invariant: a filter selects or orders lines exactly as its program would.
 
-use super::search::LineSearchRequest;
+use super::search::{LineSearchRequest, SearchOutput};
 use super::{CommandRefusal, Word};
 
 /// A filter over the lines that a command prints.
@@ -28,8 +27,10 @@ pub enum OutputFilter {
     From(usize),
     /// `wc -l`: the number of lines in place of them.
     Count,
-    /// `grep -v`, as a request without operands.
+    /// `grep` or `grep -v`, as a request without operands.
     Without(Box<LineSearchRequest>),
+    /// `grep -c`: the number of selected lines in place of them.
+    CountMatching(Box<LineSearchRequest>),
 }
 
 /// Lines that `head` and `tail` print without a number.
@@ -52,10 +53,21 @@ impl OutputFilter {
             ["tail", "-n", number] if number.starts_with('+') => parse_number(&number[1..]).map(Self::From),
             ["tail", rest @ ..] => parse_line_count(rest).map(Self::Tail),
             ["sed", "-n", script] | ["sed", "-n", "-e", script] => parse_range(script),
-            ["grep" | "egrep" | "fgrep", ..] => super::search::understand_filter(&words[0].text, &words[1..])
-                .map(|request| Self::Without(Box::new(request))),
+            ["grep" | "egrep" | "fgrep", ..] => {
+                let request = super::search::understand_filter(&words[0].text, &words[1..])?;
+                Ok(if request.output == SearchOutput::Counts {
+                    Self::CountMatching(Box::new(request))
+                } else {
+                    Self::Without(Box::new(request))
+                })
+            }
             _ => Err(CommandRefusal::Form("a filter is not answered")),
         }
+    }
+
+    /// Whether a number takes the place of the lines.
+    pub fn prints_number(&self) -> bool {
+        matches!(self, Self::Count | Self::CountMatching(_))
     }
 
     /// Whether the filter needs the collating order of the locale, which docent knows for bytes only.
@@ -122,7 +134,7 @@ pub fn apply_filters<T>(
             }
             OutputFilter::Unique => lines.dedup_by_key(|(line, _)| *line),
             // The number is for the caller to print.
-            OutputFilter::All | OutputFilter::Count => {}
+            OutputFilter::All | OutputFilter::Count | OutputFilter::CountMatching(_) => {}
             OutputFilter::Without(request) => lines.retain(|(line, _)| is_kept(request, line)),
         }
     }
@@ -164,6 +176,22 @@ mod tests {
         assert_eq!(apply("a b c d", "sed -n 2,3p"), "b c");
         assert_eq!(apply("a b c d", "sed -n 2p"), "b");
         assert_eq!(apply("a b", "sed -n 5,9p"), "");
+    }
+
+    #[test]
+    fn grep_c_is_a_number_in_place_of_the_lines_that_it_selects() {
+        let counted = filter("grep -ci a").unwrap();
+        assert!(counted.prints_number() && matches!(counted, OutputFilter::CountMatching(_)));
+        assert!(!filter("grep -v a").unwrap().prints_number());
+        for command in [
+            "grep -n a",
+            "grep -A1 a",
+            "grep -o a",
+            "grep -q a",
+            "grep -c a file",
+        ] {
+            assert!(filter(command).is_err(), "{command}");
+        }
     }
 
     #[test]

@@ -92,6 +92,7 @@ impl CommandLine {
                 ..Self::default()
             },
             directories: Some(Vec::new()),
+            has_pipefail: line.contains("pipefail"),
         };
         let mut cursor = root.walk();
         for statement in root.children(&mut cursor) {
@@ -160,10 +161,26 @@ fn is_left_whole(line: &str, cursor: &mut TreeCursor<'_>) -> bool {
 }
 
 /// `set -e`, `-u` and `-x` change when a line stops and what it prints about itself, and no word of it.
+/// `set -o pipefail` changes the status of pipelines.
 fn is_harmless_set(command: &str) -> bool {
-    command
-        .strip_prefix("set -")
-        .is_some_and(|flags| !flags.is_empty() && flags.chars().all(|flag| "eux".contains(flag)))
+    let mut words = command.split_ascii_whitespace().skip(1).peekable();
+    let mut has_flags = false;
+    while let Some(word) = words.next() {
+        let Some(flags) = word.strip_prefix('-') else {
+            return false;
+        };
+        let (letters, takes_name) = match flags.strip_suffix('o') {
+            Some(letters) => (letters, true),
+            None => (flags, false),
+        };
+        let is_known = letters.chars().all(|flag| "eux".contains(flag)) && !flags.is_empty();
+        let names = ["pipefail", "errexit", "nounset", "xtrace"];
+        if !is_known || takes_name && !words.next().is_some_and(|name| names.contains(&name)) {
+            return false;
+        }
+        has_flags = true;
+    }
+    has_flags
 }
 
 /// Whether a command of this name is somewhere in the node.
@@ -234,6 +251,8 @@ struct CommandReader<'a> {
     found: CommandLine,
     /// The directories that were changed to. `None` once it is not known which directory is current.
     directories: Option<Vec<Word>>,
+    /// The status of a pipeline may be that of any of its commands.
+    has_pipefail: bool,
 }
 
 /// A command with its redirects.
@@ -325,6 +344,9 @@ impl CommandReader<'_> {
         let Some(directories) = self.directories.clone() else {
             return Err(CommandRefusal::Form("the directory is not known"));
         };
+        if self.has_pipefail && !filters.is_empty() {
+            return Err(CommandRefusal::Form("pipefail changes the status of pipelines"));
+        }
         let request = understand(&command.words)?;
         let mut options = String::new();
         if command.merges_errors && !filters.is_empty() {
@@ -332,7 +354,7 @@ impl CommandReader<'_> {
         }
         let mut understood = Vec::new();
         for filter in filters {
-            if understood.last() == Some(&OutputFilter::Count) {
+            if understood.last().is_some_and(OutputFilter::prints_number) {
                 return Err(CommandRefusal::Form("a number goes to another filter"));
             }
             let words = self.read_filter(*filter)?;

@@ -49,6 +49,15 @@ fn commands_whose_output_is_read_are_replaced() {
     );
     check("set -e; grep x a", "set -e; docent sh grep x a");
     check(
+        "set -euo pipefail; rg x a || true",
+        "set -euo pipefail; docent sh rg x a || true",
+    );
+    check(
+        "git -C src grep -n x | grep -c y",
+        "docent sh --then 'grep -c y' git -C src grep -n x",
+    );
+    check(r"grep -P '^\s+x' a", r"docent sh grep -P '^\s+x' a");
+    check(
         "grep x a; echo abcd; grep y b",
         "docent sh grep x a; echo abcd; docent sh grep y b",
     );
@@ -96,6 +105,10 @@ fn other_commands_are_left_alone() {
         "alias grep=ggrep; grep x a",
         "grep() { ggrep \"$@\"; }; grep x a",
         "set -o pipefail; grep x a | head -1",
+        "set -eo posix; grep x a",
+        "set -f; grep x *",
+        "set -- a; grep x a",
+        "grep x a | grep -c y | head -1",
         "grep x a | tee b",
         "grep x a |& head -1",
         "grep x a | head -1 > b",
@@ -128,7 +141,7 @@ fn only_a_line_of_answers_only_reads() {
 
 #[test]
 fn what_is_left_alone_is_named_with_its_reason() {
-    let line = CommandLine::read("grep -P x a; grep y b | wc -c; rg $z").unwrap();
+    let line = CommandLine::read("grep -z x a; grep y b | wc -c; rg $z").unwrap();
     let programs: Vec<&str> = line
         .left_alone
         .iter()

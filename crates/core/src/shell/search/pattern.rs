@@ -13,7 +13,8 @@ use std::str::Chars;
 use regex::bytes::RegexBuilder;
 
 use super::super::CommandRefusal;
-use super::{LineSearchRequest, MatchExtent, PatternCase, PatternSyntax};
+use super::perl::{self, PerlClasses, PerlRules};
+use super::{LineSearchRequest, MatchExtent, PatternCase, PatternSyntax, SearchProgram};
 
 /// The rules by which patterns are read.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,8 @@ pub struct PatternRules {
     syntax: PatternSyntax,
     case: PatternCase,
     extent: MatchExtent,
+    /// A word is what stands between two boundaries, whatever it begins with.
+    has_plain_words: bool,
 }
 
 impl PatternRules {
@@ -29,8 +32,34 @@ impl PatternRules {
             syntax: request.syntax,
             case: request.case,
             extent: request.extent,
+            has_plain_words: request.program == SearchProgram::Silver,
         }
     }
+
+    fn perl(self, patterns: &[String], characters: Characters) -> PerlRules {
+        PerlRules {
+            characters,
+            is_insensitive: is_insensitive(patterns, self),
+        }
+    }
+}
+
+/// The classes of a request with `-P`, beyond which versions of grep agree. Empty for other requests.
+pub fn perl_classes(request: &LineSearchRequest) -> PerlClasses {
+    let rules = PatternRules::of(request);
+    let mut all = PerlClasses::default();
+    if request.syntax != PatternSyntax::Perl {
+        return all;
+    }
+    for pattern in &request.patterns {
+        let read = perl::translate(pattern, rules.perl(&request.patterns, Characters::Unicode));
+        if let Ok((_, classes)) = read {
+            all.has_digits |= classes.has_digits;
+            all.has_words |= classes.has_words;
+        }
+    }
+    all.has_words |= request.extent == MatchExtent::Word;
+    all
 }
 
 /// What classes such as `[[:alpha:]]` hold.
@@ -58,6 +87,7 @@ pub fn translate(
         translated.push(match rules.syntax {
             PatternSyntax::Fixed => escape(pattern),
             PatternSyntax::Rust => read_rust(pattern)?,
+            PatternSyntax::Perl => perl::translate(pattern, rules.perl(patterns, characters))?.0,
             PatternSyntax::Basic => Translation::run(pattern, Flavor::Basic, characters)?,
             PatternSyntax::Extended => Translation::run(pattern, Flavor::Extended, characters)?,
         });
@@ -71,6 +101,10 @@ pub fn translate(
     };
     let regex = match rules.extent {
         MatchExtent::Anywhere => joined,
+        MatchExtent::Word if rules.has_plain_words => format!(r"(?-u:\b)(?:{joined})(?-u:\b)"),
+        MatchExtent::Word if rules.syntax == PatternSyntax::Perl => {
+            format!(r"(?-u:\b{{start-half}})(?:{joined})(?-u:\b{{end-half}})")
+        }
         MatchExtent::Word => format!(r"\b{{start-half}}(?:{joined})\b{{end-half}}"),
         MatchExtent::Line => format!("^(?:{joined})$"),
     };
@@ -421,7 +455,7 @@ fn push_class_char(class: &mut String, char: char) {
 }
 
 /// A text as a pattern that matches it.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
         if r"\.+*?()|[]{}^$#&-~".contains(char) {
@@ -432,6 +466,6 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-fn refuse(reason: &str) -> CommandRefusal {
+pub(super) fn refuse(reason: &str) -> CommandRefusal {
     CommandRefusal::Pattern(reason.to_owned())
 }

@@ -58,7 +58,9 @@ fn what_is_not_understood_is_refused() {
         "grep --line-regex x f",
         "grep -b x f",
         "grep -f patterns f",
-        "grep -P x f",
+        "grep -P '(?=x)y' f",
+        "grep -P -e x -e y f",
+        "grep -P -E x f",
         "grep x",
         "grep -r",
         "grep -lc x f",
@@ -66,8 +68,128 @@ fn what_is_not_understood_is_refused() {
         "rg -U x",
         "rg --json x",
         "rg -r y x",
-        "ag x",
+        "rg -P x",
+        "rg --line-regex x",
+        "ag -e x",
+        "ag -o x",
+        "ag -C 2 x",
+        "ag --numbers x",
+        "ag 'x\\s' f",
+        "ag '[^a]x'",
+        "ag 'x*'",
+        "ag .",
+        "ag -w -Q '(x'",
+        "ag --max-count=1 x",
     ] {
         assert!(read(line).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn the_value_of_a_short_flag_may_follow_an_equals_sign_in_programs_of_rust_only() {
+    assert_eq!(read("rg -e=x src").unwrap().patterns, ["x"]);
+    assert_eq!(read("grep -e=x f").unwrap().patterns, ["=x"]);
+}
+
+#[test]
+fn perl_takes_the_first_match_so_that_its_parts_are_known() {
+    let parts = read("grep -oP 'a|ab' f").unwrap();
+    assert_eq!(
+        (parts.output, parts.syntax),
+        (SearchOutput::Parts, PatternSyntax::Perl)
+    );
+    assert!(read("grep -oE 'a|ab' f").is_err());
+    assert_eq!(
+        regex("grep -wP 'a|b' f"),
+        r"(?-u:\b{start-half})(?:a|b)(?-u:\b{end-half})"
+    );
+    let classes = |line: &str| perl_classes(&read(line).unwrap());
+    assert_eq!(
+        classes(r"grep -P '\d' f"),
+        PerlClasses {
+            has_digits: true,
+            has_words: false
+        }
+    );
+    assert_eq!(
+        classes("grep -wP x f"),
+        PerlClasses {
+            has_digits: false,
+            has_words: true
+        }
+    );
+    assert_eq!(classes(r"grep '\w' f"), PerlClasses::default());
+}
+
+#[test]
+fn ag_is_insensitive_unless_anything_in_the_pattern_is_a_capital_letter() {
+    let case = |line: &str| read(line).unwrap().case;
+    assert_eq!(case("ag walrus"), PatternCase::Insensitive);
+    assert_eq!(case("ag Walrus"), PatternCase::Sensitive);
+    assert_eq!(case("ag é"), PatternCase::Sensitive);
+    assert_eq!(case(r"ag '\Bx'"), PatternCase::Sensitive);
+    assert_eq!(case("ag -s walrus"), PatternCase::Sensitive);
+    assert_eq!(read("ag 'a=b' src").unwrap().syntax, PatternSyntax::Fixed);
+    assert_eq!(read("ag 'a|b' src").unwrap().syntax, PatternSyntax::Perl);
+}
+
+fn git_grep(line: &str) -> Result<GitGrepRequest, CommandRefusal> {
+    match super::super::understand(&words(line))? {
+        super::super::Request::GitGrep(request) => Ok(request),
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn git_is_asked_for_names_and_numbers_with_the_flags_of_the_caller() {
+    let check = |line: &str, expected: &str| {
+        let request = git_grep(line).unwrap();
+        assert_eq!(
+            request.arguments().join(" "),
+            format!("--color=always -n -H {expected}"),
+            "{line}"
+        );
+    };
+    check("git grep walrus", "walrus");
+    check("git grep -niwE 'a|b' -- src", "-i -w -E a|b -- src");
+    check("git --no-pager grep -hc x", "-c x");
+    check("git grep -3 -e a --and -e b", "-B3 -A3 -e a --and -e b");
+    check(
+        "git grep --no-line-number --full-name -A2 x '*.rs'",
+        "--full-name -B0 -A2 x *.rs",
+    );
+    let request = git_grep("git -C sub/ grep -h x a.rs").unwrap();
+    assert_eq!(request.search.operands, ["sub/a.rs"]);
+    assert_eq!(request.search.file_names, Some(false));
+    assert_eq!(git_grep("git grep -n x").unwrap().line_numbers, Some(true));
+}
+
+#[test]
+fn git_grep_with_revisions_or_other_forms_is_refused() {
+    for line in [
+        "git grep",
+        "git grep -- x",
+        "git grep x HEAD -- src",
+        "git grep x -n",
+        "git grep x :/src",
+        "git grep --line-regexp x",
+        "git grep --with-filename x",
+        "git grep --column x",
+        "git grep --heading x",
+        "git grep -p x",
+        "git grep -W x",
+        "git grep -z x",
+        "git grep -O x",
+        "git grep -Oless x",
+        "git grep --open-files-in-pager=less x",
+        "git grep --textconv x",
+        "git grep -f patterns",
+        "git grep --no-index x",
+        "git grep --recurse-submodules x",
+        "git grep --color=always x",
+        "git grep -lc x",
+        "git -c grep.lineNumber=true grep x",
+    ] {
+        assert!(git_grep(line).is_err(), "{line}");
     }
 }
