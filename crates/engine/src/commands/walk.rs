@@ -11,6 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::absolute_lexically;
+#[cfg(unix)]
+use super::silver;
 use docent_core::shell::search::{FileSelectionRules, LineSearchRequest, SearchProgram};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
@@ -56,6 +58,13 @@ pub(super) enum Reason {
 #[error("{0}")]
 pub struct SelectionError(String);
 
+#[cfg(unix)]
+impl SelectionError {
+    pub(super) fn new(reason: &str) -> Self {
+        Self(reason.to_owned())
+    }
+}
+
 /// Lists the files of the request's operands.
 pub(super) fn list_files(
     request: &LineSearchRequest,
@@ -79,6 +88,20 @@ pub(super) fn list_files(
                 walk.add_operand(directory, operand);
             }
         }
+        // git lists its files itself.
+        SearchProgram::GitGrep => {}
+        SearchProgram::Silver => {
+            let default = [".".to_owned()];
+            let operands = match request.operands.as_slice() {
+                [] => default.as_slice(),
+                operands => operands,
+            };
+            for operand in operands {
+                listing
+                    .files
+                    .append(&mut list_silver(request, directory, operand)?);
+            }
+        }
         SearchProgram::Ripgrep => {
             let default = [".".to_owned()];
             let operands = match request.operands.as_slice() {
@@ -96,6 +119,27 @@ pub(super) fn list_files(
         }
     }
     Ok(listing)
+}
+
+/// Lists the files of an operand of `ag`.
+#[cfg(unix)]
+fn list_silver(
+    request: &LineSearchRequest,
+    directory: &Path,
+    operand: &str,
+) -> Result<Vec<ListedFile>, SelectionError> {
+    let rules = silver::SilverRules {
+        hidden: request.selection.hidden,
+        no_ignore: request.selection.no_ignore,
+    };
+    silver::list_files(rules, directory, operand)
+}
+
+#[cfg(not(unix))]
+fn list_silver(_: &LineSearchRequest, _: &Path, operand: &str) -> Result<Vec<ListedFile>, SelectionError> {
+    Err(SelectionError(format!(
+        "ag is answered on Unix only, not for {operand}"
+    )))
 }
 
 /// A name as programs print it.
