@@ -4,11 +4,37 @@
 //! binary, and says only that it matches. ripgrep leaves out such files unless they were named, and decodes
 //! UTF-16.
 
+#[cfg(unix)]
+use std::path::Path;
+
 use docent_core::shell::search::{BinaryFiles, SearchOutput, SearchProgram};
 
-use super::CharacterSet;
+#[cfg(unix)]
+use super::STANDARD_INPUT;
 use super::lines::{FoundLine, FoundLineKind, SearchedFile};
-use super::search::{GREP_BUFFER_BYTES, LineSearch};
+use super::search::LineSearch;
+#[cfg(unix)]
+use super::silver::is_binary;
+
+/// ripgrep looks for NUL bytes in so much of a file before it searches.
+const RIPGREP_PREFIX_BYTES: usize = 64 << 10;
+
+/// Where a file turns out to be binary.
+#[derive(Clone, Copy)]
+pub(super) struct FirstNul {
+    pub(super) offset: usize,
+    /// Where the buffer of grep begins that has it: lines before were printed already.
+    pub(super) buffer_start: usize,
+}
+
+/// The size of grep's buffer after a file with lines of this length at most, which has to hold a whole line.
+pub(super) fn grown_buffer(mut buffer_bytes: usize, longest_line: usize) -> usize {
+    const PAGE_BYTES: usize = 4 << 10;
+    while longest_line > buffer_bytes - PAGE_BYTES {
+        buffer_bytes *= 2;
+    }
+    buffer_bytes
+}
 
 impl LineSearch<'_> {
     /// The text of a file that is encoded otherwise. ripgrep decodes UTF-16 by its mark, and drops that of
@@ -34,21 +60,25 @@ impl LineSearch<'_> {
         Some(text.into_bytes())
     }
 
-    /// The offset from which a file is binary. `None` for text.
-    pub(super) fn binary_from(&self, content: &[u8]) -> Option<usize> {
-        if self.request.binary == BinaryFiles::Text {
+    /// The first NUL byte of a binary file, which grep reads in buffers of this size. `None` for text.
+    pub(super) fn binary_from(&self, content: &[u8], buffer_bytes: usize) -> Option<FirstNul> {
+        if self.request.binary == BinaryFiles::Text || self.request.program == SearchProgram::Silver {
             return None;
         }
-        memchr::memchr(0, content)
+        let offset = memchr::memchr(0, content)?;
+        Some(FirstNul {
+            offset,
+            buffer_start: offset / buffer_bytes * buffer_bytes,
+        })
     }
 
     /// The content as grep searches it: from the buffer with the first NUL byte on, each NUL ends a line.
-    pub(super) fn split_at_nul(&self, content: &[u8], offset: usize) -> Option<Vec<u8>> {
+    pub(super) fn split_at_nul(&self, content: &[u8], nul: FirstNul) -> Option<Vec<u8>> {
         if self.request.program != SearchProgram::Grep {
             return None;
         }
         let mut split = content.to_vec();
-        for byte in &mut split[buffer_start(offset)..] {
+        for byte in &mut split[nul.buffer_start..] {
             if *byte == 0 {
                 *byte = b'\n';
             }
@@ -58,10 +88,10 @@ impl LineSearch<'_> {
 
     /// The content that `-I` lets grep search: the buffers before the one with the first NUL byte, and
     /// nothing if only counts or names are printed.
-    pub(super) fn before_nul<'c>(&self, content: &'c [u8], offset: usize) -> &'c [u8] {
+    pub(super) fn before_nul<'c>(&self, content: &'c [u8], nul: FirstNul) -> &'c [u8] {
         let prints_lines = matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts);
         if self.request.program == SearchProgram::Grep && prints_lines {
-            let whole = &content[..buffer_start(offset)];
+            let whole = &content[..nul.buffer_start];
             &whole[..memchr::memrchr(b'\n', whole).map_or(0, |end| end + 1)]
         } else {
             &content[..0]
@@ -82,7 +112,7 @@ impl LineSearch<'_> {
     }
 
     /// Removes the lines that the program does not print because the file is binary from `offset` on.
-    pub(super) fn hide_binary_lines(&self, file: &mut SearchedFile, content: &[u8], offset: usize) {
+    pub(super) fn hide_binary_lines(&self, file: &mut SearchedFile, content: &[u8], nul: FirstNul) {
         let prints_lines = matches!(self.request.output, SearchOutput::Lines | SearchOutput::Parts);
         if file.matches == 0 || !prints_lines {
             return;
@@ -90,8 +120,7 @@ impl LineSearch<'_> {
         match self.request.program {
             SearchProgram::Grep => {
                 // Lines of the buffers before the one with the NUL were printed already.
-                let printed_lines =
-                    memchr::memchr_iter(b'\n', &content[..buffer_start(offset)]).count() as u64;
+                let printed_lines = memchr::memchr_iter(b'\n', &content[..nul.buffer_start]).count() as u64;
                 let is_late =
                     |line: &FoundLine| line.kind == FoundLineKind::Match && line.number > printed_lines;
                 if file.lines.iter().any(is_late) {
@@ -100,36 +129,51 @@ impl LineSearch<'_> {
                 }
             }
             SearchProgram::Ripgrep => {
+                let begins_with_context = file
+                    .lines
+                    .first()
+                    .is_some_and(|line| line.kind == FoundLineKind::Context);
                 file.lines.clear();
-                let notice = format!("binary file matches (found \"\\0\" byte around offset {offset})");
+                // ripgrep stops at a line of context, once it has seen the NUL byte.
+                if begins_with_context && nul.offset < RIPGREP_PREFIX_BYTES {
+                    file.matches = 0;
+                    return;
+                }
+                let notice = format!(
+                    "binary file matches (found \"\\0\" byte around offset {})",
+                    nul.offset
+                );
                 file.binary_notice = Some(notice.into_bytes());
             }
+            // git has decided it itself, and `ag` has another rule.
+            SearchProgram::GitGrep | SearchProgram::Silver => {}
         }
     }
 
-    /// In a UTF-8 locale, grep stops printing a file at the first line that is not UTF-8.
-    pub(super) fn hide_wrong_encoding(&self, file: &mut SearchedFile) {
-        let is_checked = self.request.program == SearchProgram::Grep
-            && self.characters == CharacterSet::Utf8
-            && self.request.binary != BinaryFiles::Text;
-        if !is_checked {
+    /// What `ag` does with a file that it takes for binary: it skips it, or says only that it matches.
+    #[cfg(unix)]
+    pub(super) fn hide_silver_binary(&self, file: &mut SearchedFile, content: &[u8]) {
+        if self.request.program != SearchProgram::Silver || file.path == Path::new(STANDARD_INPUT) {
             return;
         }
-        // Lines of context are printed whatever they have.
-        let is_wrong =
-            |line: &FoundLine| line.kind == FoundLineKind::Match && std::str::from_utf8(&line.text).is_err();
-        if let Some(first) = file.lines.iter().position(is_wrong) {
-            file.lines.truncate(first);
-            if self.request.binary == BinaryFiles::Default {
-                file.binary_notice = Some(grep_notice(&file.name));
-            }
+        let is_skipped = self.request.binary != BinaryFiles::Text;
+        // Empty files are in no list.
+        file.is_left_out |= content.is_empty();
+        if !is_binary(content) {
+            return;
+        }
+        if is_skipped {
+            file.is_left_out = true;
+            file.matches = 0;
+            file.lines.clear();
+        } else if file.matches > 0 && self.request.output == SearchOutput::Lines {
+            file.lines.clear();
+            file.binary_notice = Some([b"Binary file ", file.name.as_slice(), b" matches."].concat());
         }
     }
-}
 
-/// Where the buffer of grep that has this offset begins.
-fn buffer_start(offset: usize) -> usize {
-    offset / GREP_BUFFER_BYTES * GREP_BUFFER_BYTES
+    #[cfg(not(unix))]
+    pub(super) fn hide_silver_binary(&self, _: &mut SearchedFile, _: &[u8]) {}
 }
 
 /// What grep prints for a binary file that matches.

@@ -14,6 +14,12 @@ pub struct SearchedFile {
     pub binary_notice: Option<Vec<u8>>,
     /// ripgrep leaves it out of every list, because it is binary.
     pub is_left_out: bool,
+    /// Bytes of its longest line. 0 for small files.
+    pub longest_line: usize,
+    /// It has a NUL byte behind the first buffer of grep.
+    pub has_late_nul: bool,
+    /// Separators between its groups are among its lines.
+    pub has_own_separators: bool,
     /// Its lines are for filters and counts only: no answer may show them.
     pub is_hidden: bool,
 }
@@ -34,6 +40,8 @@ pub struct FoundLine {
 pub enum FoundLineKind {
     Match,
     Context,
+    /// The `--` between groups, in a file that has its own.
+    Separator,
 }
 
 /// What a search has found.

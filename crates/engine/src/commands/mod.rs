@@ -7,8 +7,14 @@
 //! Invariant: no program is run, and nothing is written.
 
 mod binary;
+mod encoding;
+pub mod git_grep;
+mod glob;
+mod grep_release;
 pub mod lines;
 pub mod search;
+#[cfg(unix)]
+mod silver;
 mod walk;
 
 use std::collections::HashMap;
@@ -19,6 +25,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use binary::grep_notice;
 use docent_core::access::Access;
 use docent_core::path::RepoPath;
+pub use glob::{GLOB_CHARS, expand_glob};
+pub use grep_release::GrepRelease;
 
 /// Standard input as a file.
 pub const STANDARD_INPUT: &str = "/dev/stdin";
@@ -30,6 +38,18 @@ pub fn has_readable_input() -> bool {
         use std::os::unix::fs::FileTypeExt;
         let kind = std::fs::metadata(STANDARD_INPUT).map(|metadata| metadata.file_type());
         kind.is_ok_and(|kind| kind.is_file() || kind.is_fifo() || kind.is_socket())
+    }
+    #[cfg(not(unix))]
+    false
+}
+
+/// Whether `ag` without a path would search its standard input: a pipe or a file.
+pub fn has_piped_input() -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = std::fs::metadata(STANDARD_INPUT).map(|metadata| metadata.file_type());
+        kind.is_ok_and(|kind| kind.is_file() || kind.is_fifo())
     }
     #[cfg(not(unix))]
     false

@@ -17,6 +17,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
 use rayon::prelude::*;
 
+use super::binary::grown_buffer;
 use super::lines::{FoundLine, FoundLineKind, SearchedFile, SearchedFiles};
 use super::walk::{ListedFile, Reason, SelectionError, WalkError, list_files};
 use super::{CharacterSet, ShownContent};
@@ -53,12 +54,21 @@ impl<'a> LineSearch<'a> {
         characters: CharacterSet,
         shown: &'a ShownContent,
     ) -> Result<Self, SearchError> {
+        let matcher = match compile(request, characters) {
+            // git has searched; a pattern that is not answered only leaves its lines uncut.
+            Err(_) if request.program == SearchProgram::GitGrep => match_nothing()?,
+            compiled => compiled?,
+        };
         Ok(Self {
             request,
-            matcher: compile(request, characters)?,
+            matcher,
             characters,
             shown,
         })
+    }
+
+    pub fn request(&self) -> &'a LineSearchRequest {
+        self.request
     }
 
     /// Where a line first matches, in bytes.
@@ -70,7 +80,7 @@ impl<'a> LineSearch<'a> {
     /// Searches the files of the request.
     pub fn run(&self, directory: &Path) -> Result<SearchedFiles, SearchError> {
         let listing = list_files(self.request, directory)?;
-        let searched: Vec<Result<SearchedFile, FileFailure>> = listing
+        let mut searched: Vec<Result<SearchedFile, FileFailure>> = listing
             .files
             .par_iter()
             .map_init(
@@ -79,11 +89,14 @@ impl<'a> LineSearch<'a> {
                         .map(|binary| self.searcher(binary))
                 },
                 |[searcher, stopping], file| match (self.request.program, file.is_operand) {
-                    (SearchProgram::Ripgrep, false) => self.search_file(stopping, file),
-                    _ => self.search_file(searcher, file),
+                    (SearchProgram::Ripgrep, false) => self.search_file(stopping, file, GREP_BUFFER_BYTES),
+                    _ => self.search_file(searcher, file, GREP_BUFFER_BYTES),
                 },
             )
             .collect();
+        if self.request.program == SearchProgram::Grep {
+            self.search_with_grown_buffer(&listing.files, &mut searched);
+        }
         let mut result = SearchedFiles {
             searched: searched.len() as u64,
             ..SearchedFiles::default()
@@ -120,6 +133,24 @@ impl<'a> LineSearch<'a> {
         Ok(result)
     }
 
+    /// grep keeps a buffer that a long line has made it grow, so that it finds the NUL bytes of later files
+    /// sooner.
+    fn search_with_grown_buffer(
+        &self,
+        listed: &[ListedFile],
+        searched: &mut [Result<SearchedFile, FileFailure>],
+    ) {
+        let mut buffer_bytes = GREP_BUFFER_BYTES;
+        for (listed, outcome) in listed.iter().zip(searched) {
+            let Ok(file) = outcome else { continue };
+            buffer_bytes = grown_buffer(buffer_bytes, file.longest_line);
+            if file.has_late_nul && buffer_bytes > GREP_BUFFER_BYTES {
+                let mut searcher = self.searcher(BinaryDetection::none());
+                *outcome = self.search_file(&mut searcher, listed, buffer_bytes);
+            }
+        }
+    }
+
     fn add_file(&self, result: &mut SearchedFiles, mut file: SearchedFile) {
         // GNU grep 3.5 and later: a message, which is no error.
         if self.request.program == SearchProgram::Grep
@@ -137,6 +168,7 @@ impl<'a> LineSearch<'a> {
         // GNU grep 3.5 and later: a selected line is a success for `-L` too.
         result.is_success |= match (self.request.output, self.request.program) {
             (SearchOutput::FilesWithoutMatch, SearchProgram::Ripgrep) => !has_match,
+            (SearchOutput::FilesWithoutMatch, SearchProgram::Silver) => is_printed,
             _ => has_match && !file.is_left_out,
         };
         if is_printed {
@@ -157,7 +189,7 @@ impl<'a> LineSearch<'a> {
             (Reason::System(error), SearchProgram::Grep) => {
                 format!("grep: {name}: {}", system_message(error))
             }
-            (Reason::System(error), SearchProgram::Ripgrep) => format!("rg: {name}: {error}"),
+            (Reason::System(error), _) => format!("rg: {name}: {error}"),
         });
     }
 
@@ -176,7 +208,12 @@ impl<'a> LineSearch<'a> {
             .build()
     }
 
-    fn search_file(&self, searcher: &mut Searcher, listed: &ListedFile) -> Result<SearchedFile, FileFailure> {
+    fn search_file(
+        &self,
+        searcher: &mut Searcher,
+        listed: &ListedFile,
+        buffer_bytes: usize,
+    ) -> Result<SearchedFile, FileFailure> {
         let content = read_file(&listed.path)?;
         let mut file = SearchedFile {
             name: listed.name.clone(),
@@ -191,12 +228,12 @@ impl<'a> LineSearch<'a> {
             last_line: 0,
             stopped_at: None,
         };
-        let binary = self.binary_from(content);
-        let split = binary.and_then(|offset| self.split_at_nul(content, offset));
+        let binary = self.binary_from(content, buffer_bytes);
+        let split = binary.and_then(|nul| self.split_at_nul(content, nul));
         let content = split.as_deref().unwrap_or(content);
         match binary {
-            Some(offset) if self.request.binary == BinaryFiles::Skipped => searcher
-                .search_slice(&self.matcher, self.before_nul(content, offset), &mut lines)
+            Some(nul) if self.request.binary == BinaryFiles::Skipped => searcher
+                .search_slice(&self.matcher, self.before_nul(content, nul), &mut lines)
                 .map_err(FileFailure::System)?,
             // ripgrep stops at the buffer with the NUL byte, so the buffers have to be its own.
             Some(_) if self.request.program == SearchProgram::Ripgrep && !listed.is_operand => searcher
@@ -207,22 +244,38 @@ impl<'a> LineSearch<'a> {
                 .map_err(FileFailure::System)?,
         }
         let stopped_at = lines.stopped_at;
+        file.has_late_nul = binary.is_some_and(|nul| nul.offset >= GREP_BUFFER_BYTES);
+        if self.request.program == SearchProgram::Grep && content.len() > GREP_BUFFER_BYTES / 2 {
+            file.longest_line = longest_line(content);
+        }
         // What `-I` has printed before the first NUL byte is no success.
         file.is_left_out =
             binary.is_some() && self.request.binary == BinaryFiles::Skipped && !file.lines.is_empty();
         if let Some(offset) = stopped_at {
             self.hide_rest(&mut file, offset);
-        } else if let Some(offset) =
+        } else if let Some(nul) =
             binary.filter(|_| self.request.program == SearchProgram::Grep || listed.is_operand)
         {
-            self.hide_binary_lines(&mut file, content, offset);
+            self.hide_binary_lines(&mut file, content, nul);
         } else {
-            self.hide_wrong_encoding(&mut file);
+            self.hide_wrong_encoding(&mut file, content);
         }
+        self.hide_silver_binary(&mut file, content);
         // Only files that print something are worth resolving links for.
         file.is_hidden = file.matches > 0 && !self.shown.allows(&file.path);
         Ok(file)
     }
+}
+
+/// Bytes of the longest line, without its end.
+fn longest_line(content: &[u8]) -> usize {
+    let mut start = 0;
+    let mut longest = 0;
+    for end in memchr::memchr_iter(b'\n', content).chain([content.len()]) {
+        longest = longest.max(end - start);
+        start = end + 1;
+    }
+    longest
 }
 
 /// A `grep` that selects lines of a pipe.
@@ -269,9 +322,13 @@ enum FileFailure {
     TooLarge,
 }
 
+fn match_nothing() -> Result<RegexMatcher, SearchError> {
+    RegexMatcher::new(r"\b\B").map_err(|error| SearchError::Pattern(error.to_string()))
+}
+
 fn compile(request: &LineSearchRequest, characters: CharacterSet) -> Result<RegexMatcher, SearchError> {
     let set = match (characters, request.program) {
-        (CharacterSet::Bytes, SearchProgram::Grep) => Characters::Bytes,
+        (CharacterSet::Bytes, SearchProgram::Grep) | (_, SearchProgram::Silver) => Characters::Bytes,
         _ => Characters::Unicode,
     };
     let pattern = translate(&request.patterns, PatternRules::of(request), set)?;
@@ -315,6 +372,17 @@ impl LineSink<'_> {
         self.last_line = number;
     }
 
+    /// The matches of a line behind its first one, which `ag` counts too.
+    fn count_more_parts(&self, line: &[u8]) -> u64 {
+        let mut count = 0_u64;
+        let mut at = 0;
+        while let Ok(Some(found)) = self.search.matcher.find_at(line, at) {
+            count += 1;
+            at = found.end().max(at + 1);
+        }
+        count.saturating_sub(1)
+    }
+
     fn push_parts(&mut self, number: u64, line: &[u8]) {
         let mut at = 0;
         while let Ok(Some(found)) = self.search.matcher.find_at(line, at) {
@@ -342,6 +410,9 @@ impl Sink for &mut LineSink<'_> {
             return Ok(false);
         }
         self.file.matches += 1;
+        if request.program == SearchProgram::Silver && request.output == SearchOutput::Counts {
+            self.file.matches += self.count_more_parts(found.bytes());
+        }
         let number = found.line_number().unwrap_or_default();
         let line = found.bytes().strip_suffix(b"\n").unwrap_or(found.bytes());
         match request.output {

@@ -57,6 +57,7 @@ pub use past::{ModifiedFile, PastCommit, PastFile};
 pub use raw::{ChangeStatus, ChangedFile};
 pub use reference::MIN_ID_DIGITS;
 pub use staged::PendingFiles;
+pub(crate) use stores::unquote;
 pub use user::{GitText, OutputTrait, SettingUse, UserGit, find_top};
 
 use command::Runner;

@@ -128,7 +128,7 @@ fn until_nul(text: &[u8]) -> &[u8] {
 
 /// Undoes the quoting of a C string. Returns it with the length of its quoted form; `None` if the text does
 /// not begin with a complete one.
-fn unquote(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+pub(crate) fn unquote(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut bytes = text.iter().copied().enumerate().skip(1);
     if text.first() != Some(&b'"') {
         return None;

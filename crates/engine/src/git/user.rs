@@ -28,6 +28,8 @@ pub struct UserGit {
     /// Values of `-C`.
     directories: Vec<String>,
     pub settings: UserSettings,
+    /// Settings of the caller, as `NAME=VALUE`.
+    overrides: Vec<&'static str>,
     /// Filters by name, of the repository and of its submodules.
     filters: BTreeSet<String>,
 }
@@ -55,6 +57,16 @@ pub enum OutputTrait {
     CommitFormat,
     /// Objects may be missing until they are fetched.
     PartialClone,
+    /// `git grep` prints colours to pipes too.
+    ColouredMatches,
+    /// `git grep` prints the numbers of lines.
+    NumberedMatches,
+    /// `git grep` prints names from the top of the work tree.
+    FullNames,
+    /// `git grep` prints columns.
+    MatchColumns,
+    /// Commands look into submodules.
+    RecursesSubmodules,
 }
 
 /// A setting that makes git run a program whose output it prints.
@@ -128,6 +140,7 @@ impl UserGit {
             directory: directory.to_owned(),
             directories: directories.to_vec(),
             settings: UserSettings::default(),
+            overrides: Vec::new(),
             filters: BTreeSet::new(),
         };
         let list = git.list_settings(&[])?;
@@ -144,6 +157,11 @@ impl UserGit {
         let mut start = self.directory.clone();
         start.extend(&self.directories);
         start
+    }
+
+    /// Runs git with these settings too, as `NAME=VALUE`.
+    pub fn override_settings(&mut self, settings: &[&'static str]) {
+        self.overrides.extend_from_slice(settings);
     }
 
     /// Refuses settings under which git would run a program for a command that reads contents through
@@ -222,7 +240,7 @@ impl UserGit {
         for directory in &self.directories {
             command.args(["-C", directory]);
         }
-        for setting in QUIET_SETTINGS {
+        for setting in QUIET_SETTINGS.iter().chain(&self.overrides) {
             command.args(["-c", setting]);
         }
         for name in &self.filters {
@@ -273,6 +291,11 @@ impl UserSettings {
                 "color.ui" | "color.diff" | "color.status" | "color.branch" if value == "always" => {
                     settings.set(OutputTrait::Coloured, true);
                 }
+                "color.grep" => settings.set(OutputTrait::ColouredMatches, value == "always"),
+                "grep.linenumber" => settings.set(OutputTrait::NumberedMatches, is_on),
+                "grep.fullname" => settings.set(OutputTrait::FullNames, is_on),
+                "grep.column" => settings.set(OutputTrait::MatchColumns, is_on),
+                "submodule.recurse" => settings.set(OutputTrait::RecursesSubmodules, is_on),
                 "diff.external" => {
                     settings.add(
                         SettingUse::Contents,
