@@ -7,10 +7,12 @@ use docent_engine::commands::{CharacterSet, grep_notice};
 /// The lines that pass the filters of a pipeline.
 pub(super) struct FilteredLines<T> {
     pub(super) kept: Vec<T>,
-    /// The number that `wc -l` prints in place of the lines.
+    /// The number that `wc -l` or `grep -c` prints in place of the lines.
     pub(super) count: Option<usize>,
     /// Messages of the filters.
     pub(super) errors: Vec<u8>,
+    /// The last filter has selected a line, whether or not it printed it.
+    pub(super) is_success: bool,
 }
 
 /// Applies the filters to lines, each with a value that stands for it.
@@ -20,46 +22,51 @@ pub(super) fn filter_lines<T: Clone>(
     characters: CharacterSet,
 ) -> Result<FilteredLines<T>, SearchError> {
     let mut errors = Vec::new();
-    if let Some((_, before)) = filters
-        .split_last()
-        .filter(|(last, _)| **last == OutputFilter::Count)
-    {
-        let mut filtered = filter_lines(lines, before, characters)?;
-        filtered.count = Some(filtered.kept.len());
-        return Ok(filtered);
-    }
+    let mut count = None;
+    let mut is_success = !lines.is_empty();
     for filter in filters {
         let numbered = lines
             .iter()
             .enumerate()
             .map(|(at, (line, _))| (*line, at))
             .collect();
-        let OutputFilter::Without(request) = filter else {
-            let kept = apply_filters(numbered, std::slice::from_ref(filter), |_, _| true);
-            lines = kept.into_iter().map(|at| lines[at].clone()).collect();
-            continue;
-        };
-        let search = filter_for(request, characters)?;
-        let has_nul = lines.iter().any(|(line, _)| line.contains(&0));
-        lines.retain(|(line, _)| search.selects(line));
-        // grep takes its input for a binary file, and says only that it matches.
-        let first_wrong = match characters {
-            CharacterSet::Utf8 => lines
-                .iter()
-                .position(|(line, _)| std::str::from_utf8(line).is_err()),
-            CharacterSet::Bytes => None,
-        };
-        let printed = if has_nul { Some(0) } else { first_wrong };
-        if let Some(printed) = printed.filter(|_| !lines.is_empty()) {
-            lines.truncate(printed);
-            errors.extend(grep_notice(b"(standard input)"));
-            errors.push(b'\n');
+        match filter {
+            OutputFilter::Without(request) => {
+                let search = filter_for(request, characters)?;
+                let has_nul = lines.iter().any(|(line, _)| line.contains(&0));
+                lines.retain(|(line, _)| search.selects(line));
+                is_success = !lines.is_empty();
+                // grep takes its input for a binary file, and says only that it matches.
+                let first_wrong = match characters {
+                    CharacterSet::Utf8 => lines
+                        .iter()
+                        .position(|(line, _)| std::str::from_utf8(line).is_err()),
+                    CharacterSet::Bytes => None,
+                };
+                let printed = if has_nul { Some(0) } else { first_wrong };
+                if let Some(printed) = printed.filter(|_| !lines.is_empty()) {
+                    lines.truncate(printed);
+                    errors.extend(grep_notice(b"(standard input)"));
+                    errors.push(b'\n');
+                }
+            }
+            OutputFilter::CountMatching(request) => {
+                let search = filter_for(request, characters)?;
+                lines.retain(|(line, _)| search.selects(line));
+                is_success = !lines.is_empty();
+            }
+            _ => {
+                let kept = apply_filters(numbered, std::slice::from_ref(filter), |_, _| true);
+                lines = kept.into_iter().map(|at| lines[at].clone()).collect();
+                is_success = true;
+            }
         }
+        count = filter.prints_number().then_some(lines.len());
     }
-    let kept = lines.into_iter().map(|(_, value)| value).collect();
     Ok(FilteredLines {
-        kept,
-        count: None,
+        kept: lines.into_iter().map(|(_, value)| value).collect(),
+        count,
         errors,
+        is_success,
     })
 }

@@ -107,14 +107,13 @@ fn render(listing: &Listing, request: &FindRequest, context: &ShellContext) -> a
     let numbered = lines.iter().map(|line| (*line, *line)).collect();
     let filtered = filter_lines(numbered, &context.options.filters, context.characters)?;
     answer.err.extend_from_slice(&filtered.errors);
+    answer.status = context.status(listing.status, filtered.is_success);
     if let Some(count) = filtered.count {
-        answer.status = 0;
         answer.out = format!("{count}\n").into_bytes();
         answer.plain_chars = answer.out.len() as u64;
         return Ok(answer);
     }
     let kept = filtered.kept;
-    answer.status = context.status(listing.status, !kept.is_empty());
     let mut plain = kept.join(&b'\n');
     // The last line of a format may have no line end.
     if !kept.is_empty() && listing.out.ends_with(b"\n") {

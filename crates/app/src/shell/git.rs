@@ -15,11 +15,12 @@ mod reshow;
 
 use std::path::Path;
 
+use docent_core::shell::OutputFilter;
 use docent_core::shell::git::patch::{PatchNames, PatchPart, parse_patches};
 use docent_core::shell::git::{GitCommand, GitInvocation, GitOutput, is_blocked};
-use docent_core::shell::{OutputFilter, apply_filters};
 use docent_engine::git::{GitEnvironment, GitError, GitText, OutputTrait, SettingUse, UserGit, find_top};
 
+use super::filters::filter_lines;
 use super::{ShellAnswer, ShellContext};
 use reshow::Reshow;
 
@@ -55,10 +56,8 @@ pub(crate) fn answer(request: &GitInvocation, context: &ShellContext) -> anyhow:
 }
 
 fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAnswer, GitError> {
-    if context.options.filters.iter().any(is_unanswered) {
-        return Err(GitError::Refused("grep and wc behind git are not answered"));
-    }
-    let mut git = open(request, &context.directory)?;
+    let mut git = open_user_git(&context.directory, &request.directories)?;
+    check(request, &git)?;
     if request.reads_work_tree() {
         git.add_submodules()?;
     }
@@ -98,18 +97,12 @@ fn try_answer(request: &GitInvocation, context: &ShellContext) -> Result<ShellAn
         GitOutput::Patches if has_own_form => GitOutput::ExactPatches,
         output => output,
     };
-    Ok(render(output, &text, &parts, (&reshow, context)))
+    render(output, &text, &parts, (&reshow, context))
 }
 
-/// Whether the request can be answered in `directory`, with these filters behind it.
-pub(crate) fn can_answer(request: &GitInvocation, directory: &Path, filters: &[OutputFilter]) -> bool {
-    !filters.iter().any(is_unanswered)
-        && open(request, directory).is_ok_and(|git| !has_own_patches(request, &git))
-}
-
-/// Whether a filter needs more than the lines of git's own output.
-fn is_unanswered(filter: &OutputFilter) -> bool {
-    matches!(filter, OutputFilter::Without(_) | OutputFilter::Count)
+/// Whether git as the user has it answers the request as docent would.
+pub(crate) fn can_answer(request: &GitInvocation, git: &UserGit) -> bool {
+    check(request, git).is_ok() && !has_own_patches(request, git)
 }
 
 /// Whether the user's patches have colours or prefixes of their own.
@@ -119,8 +112,8 @@ fn has_own_patches(request: &GitInvocation, git: &UserGit) -> bool {
     has_patches && (is_coloured || git.settings.has(OutputTrait::OddPrefix))
 }
 
-/// Opens git as the user has it. Refused if answering would run another program or print something else.
-fn open(request: &GitInvocation, directory: &Path) -> Result<UserGit, GitError> {
+/// Opens git as the user has it, with the directories of `-C`. Refused if a variable changes what it reads.
+pub(super) fn open_user_git(directory: &Path, directories: &[String]) -> Result<UserGit, GitError> {
     #[expect(
         clippy::disallowed_methods,
         reason = "git is run in the environment of the user"
@@ -137,7 +130,11 @@ fn open(request: &GitInvocation, directory: &Path) -> Result<UserGit, GitError> 
             .unwrap_or_default(),
         ..GitEnvironment::default()
     };
-    let git = UserGit::open(&environment, directory, &request.directories)?;
+    UserGit::open(&environment, directory, directories)
+}
+
+/// Refuses a request that would make git run another program, or print something else.
+fn check(request: &GitInvocation, git: &UserGit) -> Result<(), GitError> {
     // Names that git prints or takes from there say nothing about the directories above.
     let start = git.start().canonicalize().unwrap_or_default();
     let below = find_top(&start).and_then(|top| start.strip_prefix(top).ok().map(Path::to_owned));
@@ -151,8 +148,7 @@ fn open(request: &GitInvocation, directory: &Path) -> Result<UserGit, GitError> 
         command if command.prints_commits() => SettingUse::Commits,
         _ => SettingUse::Other,
     };
-    git.check_programs(request.reads_contents(), use_of)?;
-    Ok(git)
+    git.check_programs(request.reads_contents(), use_of)
 }
 
 /// The lines that the first filter lets through, if it needs no more.
@@ -169,14 +165,20 @@ fn render(
     text: &GitText,
     parts: &[PatchPart],
     (reshow, context): (&Reshow<'_>, &ShellContext),
-) -> ShellAnswer {
+) -> Result<ShellAnswer, GitError> {
     let blocked = mask::blocked_ranges(parts, &context.project);
-    let all: Vec<&[u8]> = split_lines(&text.out);
+    let filters = context.options.filters.as_slice();
+    // git prints its messages before it prints anything else.
+    let filters_errors = context.options.with_errors && !filters.is_empty();
+    let mut all: Vec<&[u8]> = split_lines(if filters_errors { &text.err } else { b"" });
+    all.extend(split_lines(&text.out));
     let numbered = all.iter().map(|line| (*line, *line)).collect();
-    let selected = apply_filters(numbered, &context.options.filters, |_, _| true);
+    let filtered = filter_lines(numbered, filters, context.characters)
+        .map_err(|_| GitError::Refused("a filter behind it is not answered"))?;
+    let selected = filtered.kept;
     let ends_line = text.out.is_empty() || text.out.ends_with(b"\n");
     let is_whole = !text.is_stopped
-        && (ends_line || context.options.filters.is_empty())
+        && (ends_line || filters.is_empty())
         && selected.len() == all.len()
         && selected
             .iter()
@@ -190,38 +192,46 @@ fn render(
         plain = count_chars(&text.out);
     }
     let mut answer = ShellAnswer {
-        err: text.err.clone(),
-        status: if context.options.filters.is_empty() {
-            text.status
+        err: if filters_errors {
+            Vec::new()
         } else {
-            0
+            text.err.clone()
         },
+        status: context.status(text.status, filtered.is_success),
         plain_chars: plain as u64 + text.dropped_chars,
         ..ShellAnswer::default()
     };
+    answer.err.extend_from_slice(&filtered.errors);
+    if let Some(count) = filtered.count {
+        let count = count as u64 + text.dropped_lines;
+        answer.out = format!("{count}\n").into_bytes();
+        answer.plain_chars = answer.out.len() as u64;
+        return Ok(answer);
+    }
     if !is_whole {
         answer.out = mask::join_lines(&text.out, &selected, &blocked);
-        // These programs end the last line, even if their input did not.
-        let ends_lines = |filter: &OutputFilter| {
-            matches!(
-                filter,
-                OutputFilter::Sort | OutputFilter::SortUnique | OutputFilter::Unique
-            )
-        };
-        if context.options.filters.iter().any(ends_lines)
-            && !answer.out.is_empty()
-            && !answer.out.ends_with(b"\n")
-        {
-            answer.out.push(b'\n');
-        }
-        return answer;
+        end_last_line(&mut answer.out, filters);
+        return Ok(answer);
     }
     let shortened = shorten(output, text, plain, (parts, reshow, context));
     answer.out = match shortened.map(String::into_bytes) {
         Some(short) if count_chars(&short) < plain => short,
         _ => mask::mask_whole(&text.out, &blocked),
     };
-    answer
+    Ok(answer)
+}
+
+/// Ends the last line if a filter does so, even if its input did not.
+fn end_last_line(out: &mut Vec<u8>, filters: &[OutputFilter]) {
+    let ends_lines = |filter: &OutputFilter| {
+        matches!(
+            filter,
+            OutputFilter::Sort | OutputFilter::SortUnique | OutputFilter::Unique | OutputFilter::Without(_)
+        )
+    };
+    if filters.iter().any(ends_lines) && !out.is_empty() && !out.ends_with(b"\n") {
+        out.push(b'\n');
+    }
 }
 
 /// A shorter form of what git printed in `plain` characters. `None` if it is printed as it is.

@@ -34,13 +34,12 @@ pub(crate) struct ShellContext {
 }
 
 impl ShellContext {
-    /// The exit status of the pipeline: that of its last command. `has_lines` says whether a line has passed
-    /// all filters.
-    pub(crate) fn status(&self, of_command: u8, has_lines: bool) -> u8 {
+    /// The exit status of the pipeline: that of its last command. `has_selected` says whether the last filter
+    /// has selected a line.
+    pub(crate) fn status(&self, of_command: u8, has_selected: bool) -> u8 {
         match self.options.filters.last() {
             None => of_command,
-            Some(OutputFilter::Without(_)) => u8::from(!has_lines),
-            Some(_) => 0,
+            Some(_) => u8::from(!has_selected),
         }
     }
 }
@@ -132,6 +131,7 @@ pub(crate) fn run(arguments: &[OsString], environment: Environment<'_>) -> anyho
     };
     match &command.request {
         Request::Search(request) => search::answer(request, &context),
+        Request::GitGrep(request) => search::git_grep::answer(request, &context),
         Request::Find(request) => find::answer(request, &context),
         Request::Git(request) => git::answer(request, &context),
     }

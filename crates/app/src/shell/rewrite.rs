@@ -5,6 +5,8 @@
 //!
 //! Invariant: any doubt leaves a command as it is.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Component, Path, PathBuf};
 
@@ -12,10 +14,12 @@ use docent_core::access::Access;
 use docent_core::path::RepoPath;
 use docent_core::shell::line::{AnswerableCommand, CommandLine};
 use docent_core::shell::{CommandRefusal, OutputFilter, Request, Word, quote_word};
+use docent_engine::commands::{GLOB_CHARS, expand_glob};
+use docent_engine::git::UserGit;
 use docent_engine::walk::work_tree;
 
 use super::project::read_access;
-use super::{find, git};
+use super::{find, git, search};
 use crate::settings::{Environment, home_directory};
 
 /// A rewritten command line.
@@ -46,6 +50,8 @@ pub(crate) fn rewrite_line(
     let checks = EnvironmentChecks {
         directory,
         environment,
+        access: RefCell::default(),
+        gits: RefCell::default(),
     };
     let mut left_alone: Vec<(String, String)> = read
         .left_alone
@@ -98,6 +104,10 @@ pub(crate) fn program_path() -> Option<String> {
 struct EnvironmentChecks<'a> {
     directory: &'a Path,
     environment: Environment<'a>,
+    /// The access rules of projects by their roots. `None` if the settings cannot be read.
+    access: RefCell<BTreeMap<PathBuf, Option<Access>>>,
+    /// git as the user has it, by directory and the directories of `-C`.
+    gits: RefCell<BTreeMap<(PathBuf, Vec<String>), Option<UserGit>>>,
 }
 
 impl EnvironmentChecks<'_> {
@@ -127,13 +137,29 @@ impl EnvironmentChecks<'_> {
         let Some(root) = work_tree(&directory).and_then(|root| root.canonicalize().ok()) else {
             return refuse("the directory is in no project");
         };
-        let Ok(access) = read_access(&root, self.environment) else {
+        let Some(access) = self.access_of(&root) else {
             return refuse("the settings of the project cannot be read");
         };
         if let Request::Git(request) = &command.request
-            && !git::can_answer(request, &directory, &command.filters)
+            && !self
+                .git_in(&directory, &request.directories)
+                .is_some_and(|git| git::can_answer(request, &git))
         {
             return refuse("the configuration of git is not answered");
+        }
+        if let Request::Search(request) = &command.request {
+            search::check_environment(request, &directory, self.environment)?;
+        }
+        for filter in &command.filters {
+            if let OutputFilter::Without(request) | OutputFilter::CountMatching(request) = filter {
+                search::check_environment(request, &directory, self.environment)?;
+            }
+        }
+        if let Request::GitGrep(request) = &command.request {
+            let git = self
+                .git_in(&directory, &request.directories)
+                .ok_or(CommandRefusal::Form("the configuration of git is not answered"))?;
+            search::git_grep::check(request, &directory, &git)?;
         }
         if let Request::Find(request) = &command.request {
             find::check_environment(request)?;
@@ -142,6 +168,19 @@ impl EnvironmentChecks<'_> {
             self.check_operand(&directory, operand, &root, &access)?;
         }
         Ok(())
+    }
+
+    fn access_of(&self, root: &Path) -> Option<Access> {
+        let mut known = self.access.borrow_mut();
+        let read = || read_access(root, self.environment).ok();
+        known.entry(root.to_owned()).or_insert_with(read).clone()
+    }
+
+    fn git_in(&self, directory: &Path, directories: &[String]) -> Option<UserGit> {
+        let mut known = self.gits.borrow_mut();
+        let open = || git::open_user_git(directory, directories).ok();
+        let place = (directory.to_owned(), directories.to_vec());
+        known.entry(place).or_insert_with(open).clone()
     }
 
     /// A path has to lie in the project, links followed, and to be one that docent shows.
@@ -156,20 +195,17 @@ impl EnvironmentChecks<'_> {
         let path = self
             .resolve(directory, &Word::literal(fixed))
             .ok_or(CommandRefusal::Form("a path is not known"))?;
-        let path = existing_part(&path);
-        let Ok(canonical) = path.canonicalize() else {
-            return Err(CommandRefusal::Form("a path is not known"));
-        };
-        let Ok(inside) = canonical.strip_prefix(root) else {
-            return Err(CommandRefusal::Form("a path is outside of the project"));
-        };
-        let named = inside.to_str().map(RepoPath::parse);
-        match named {
-            Some(Ok(named)) if access.allows(&named) => Ok(()),
-            // The root itself is no path inside.
-            _ if inside.as_os_str().is_empty() => Ok(()),
-            _ => Err(CommandRefusal::Form("docent does not show a file that is named")),
+        check_path(&path, root, access)?;
+        if operand.contains(GLOB_CHARS) {
+            let named = self
+                .resolve(directory, &Word::literal(operand))
+                .and_then(|glob| expand_glob(directory, glob.to_str()?))
+                .ok_or(CommandRefusal::Form("a glob names too many paths"))?;
+            for path in named {
+                check_canonical(&path, root, access)?;
+            }
         }
+        Ok(())
     }
 
     /// A word as a path, from a directory.
@@ -197,9 +233,30 @@ impl EnvironmentChecks<'_> {
     }
 }
 
+/// A path has to lie in the project, links followed, and to be one that docent shows.
+fn check_path(path: &Path, root: &Path, access: &Access) -> Result<(), CommandRefusal> {
+    match existing_part(path).canonicalize() {
+        Ok(canonical) => check_canonical(&canonical, root, access),
+        Err(_) => Err(CommandRefusal::Form("a path is not known")),
+    }
+}
+
+fn check_canonical(path: &Path, root: &Path, access: &Access) -> Result<(), CommandRefusal> {
+    let Ok(inside) = path.strip_prefix(root) else {
+        return Err(CommandRefusal::Form("a path is outside of the project"));
+    };
+    let named = inside.to_str().map(RepoPath::parse);
+    match named {
+        Some(Ok(named)) if access.allows(&named) => Ok(()),
+        // The root itself is no path inside.
+        _ if inside.as_os_str().is_empty() => Ok(()),
+        _ => Err(CommandRefusal::Form("docent does not show a file that is named")),
+    }
+}
+
 /// The part of an operand before its first glob, up to a directory.
 fn fixed_part(operand: &str) -> &str {
-    let Some(glob) = operand.find(['*', '?', '[', '{']) else {
+    let Some(glob) = operand.find(GLOB_CHARS) else {
         return operand;
     };
     match operand[..glob].rfind('/') {

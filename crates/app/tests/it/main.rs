@@ -88,6 +88,7 @@ mod setup;
 mod shell_definitions;
 mod shell_find;
 mod shell_git;
+mod shell_programs;
 mod shell_search;
 #[cfg(unix)]
 mod shell_security;

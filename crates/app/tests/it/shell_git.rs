@@ -331,6 +331,30 @@ fn filters_read_what_git_prints() {
     assert_eq!(show(&["head -5"], "diff --exit-code -- a.txt"), "");
     assert_eq!(show(&["head -1"], "log --pretty=format:%s -1"), "two");
     assert_eq!(show(&["sort"], "log --pretty=format:%s -1"), "two\n");
+    assert_eq!(show(&["grep two"], "log --pretty=format:%s -1"), "two\n");
+    assert_eq!(show(&["grep -c e"], "log --format=%an"), "2\n");
+    assert_eq!(show(&["wc -l"], "log --format=%s"), "2\n");
+    let none = shell(&sandbox, &["grep absent"], &["log", "--format=%s"]);
+    assert_eq!((none.status.code(), none.stdout.is_empty()), (Some(1), true));
+}
+
+#[test]
+fn messages_of_git_go_through_the_filters_that_they_are_sent_to() {
+    let sandbox = varied();
+    let mut docent = sandbox.docent();
+    docent.env("GIT_CONFIG_NOSYSTEM", "1");
+    docent.args([
+        "sh",
+        "--with-errors",
+        "--then",
+        "grep -c fatal",
+        "git",
+        "log",
+        "absent",
+    ]);
+    let output = docent.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n");
+    assert_eq!((output.status.code(), output.stderr.is_empty()), (Some(0), true));
 }
 
 /// A change of code, tests, prose, a lock file, a generated file and a secret, over the budget.

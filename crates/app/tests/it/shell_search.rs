@@ -9,7 +9,7 @@ use docent_testkit::Sandbox;
 use crate::sandbox;
 
 /// A git project with hidden, ignored, blocked, binary and oddly encoded files.
-fn project() -> Sandbox {
+pub(crate) fn project() -> Sandbox {
     let mut rows = String::new();
     for number in 0..30 {
         rows += &format!("    let row_{number} = walrus(fish, {number});\n");
@@ -32,11 +32,16 @@ fn project() -> Sandbox {
         .file("binary.bin", "walrus\0walrus\n")
         .file("crlf.txt", "walrus one\r\nfish\r\n")
         .file("utf8.txt", "walrus é\nÉTÉ\n")
+        .file("context.bin", "walrus\0\ntwo\nfish\n")
         .file("empty.txt", "")
+        .file(
+            "latin.txt",
+            b"walrus caf\xe9\nwalrus two\n\xff\nfish\n".as_slice(),
+        )
         .file("no_end.txt", "walrus without end")
 }
 
-fn run_line(project: &Sandbox, line: &str) -> Output {
+pub(crate) fn run_line(project: &Sandbox, line: &str) -> Output {
     let mut shell = project.program("sh");
     shell
         .args(["-c", line])
@@ -45,7 +50,7 @@ fn run_line(project: &Sandbox, line: &str) -> Output {
     shell.output().unwrap()
 }
 
-fn run_docent(project: &Sandbox, words: &[&str]) -> Output {
+pub(crate) fn run_docent(project: &Sandbox, words: &[&str]) -> Output {
     let mut docent = project.docent();
     docent
         .arg("sh")
@@ -55,12 +60,12 @@ fn run_docent(project: &Sandbox, words: &[&str]) -> Output {
     docent.output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The words of a line that has no quotes but single ones.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     docent_core::shell::split_words(line)
         .unwrap()
         .into_iter()
@@ -70,7 +75,7 @@ fn words(line: &str) -> Vec<String> {
 
 /// Compares the unshortened answer with the program's, but for lines of files that are never shown.
 #[track_caller]
-fn check_plain(project: &Sandbox, line: &str) {
+pub(crate) fn check_plain(project: &Sandbox, line: &str) {
     let original = run_line(project, line);
     let words = words(line);
     let mut given = vec!["--plain"];
@@ -140,6 +145,10 @@ fn grep_prints_the_same_lines_and_status() {
         "grep -H walrus src/ice.rs",
         "grep walrus no_end.txt",
         "grep -n '' empty.txt no_end.txt",
+        "grep -n walrus latin.txt",
+        "grep -nv zebra latin.txt",
+        "grep -nvI zebra latin.txt",
+        "grep -cv zebra latin.txt",
     ] {
         check_plain(&project, line);
     }
@@ -170,6 +179,9 @@ fn ripgrep_prints_the_same_lines_and_status() {
         "rg --sort path -u walrus made",
         "rg -o 'row_\\d' src/sea.rs",
         "rg -n 'walrus\\(\\)' src/ice.rs",
+        "rg -n -C1 fish context.bin",
+        "rg -n -A1 fish context.bin",
+        "rg -n -C1 walrus context.bin",
     ] {
         check_plain(&project, line);
     }
@@ -195,6 +207,9 @@ fn filters_select_the_lines_that_a_pipeline_would() {
         (&["sort -u"], "grep -h walrus src/ice.rs tests/sea.rs"),
         (&["grep -v walrus"], "grep -n walrus src/ice.rs"),
         (&["head -1"], "grep -n absent src/ice.rs"),
+        (&["grep -c row"], "grep -n walrus src/sea.rs"),
+        (&["grep -c absent"], "grep -n walrus src/sea.rs"),
+        (&["grep row_1", "wc -l"], "grep -n walrus src/sea.rs"),
     ] {
         let pipeline = format!("{line} | {}", filters.join(" | "));
         let original = run_line(&project, &pipeline);
@@ -279,7 +294,7 @@ fn nothing_found_tells_what_comes_near_with_the_same_status() {
     assert_eq!(shown, "no match; in a hidden or ignored file: made/out.txt:1\n");
 }
 
-fn rewrite(project: &Sandbox, line: &str) -> Option<String> {
+pub(crate) fn rewrite(project: &Sandbox, line: &str) -> Option<String> {
     let output = project.docent().args(["rewrite", "--", line]).output().unwrap();
     let rewritten = text(&output.stdout);
     match output.status.code() {
@@ -335,6 +350,9 @@ fn lines_about_other_places_and_blocked_files_are_left_alone() {
         "cd /tmp && grep -rn x .",
         "cd absent && grep -rn x .",
         "grep -n TOKEN .env",
+        "grep -n TOKEN .e*",
+        "grep -n TOKEN {.env,crlf.txt}",
+        "grep -n TOKEN src/{1..3}.rs",
         "grep -n x .git/config",
         "find / -name x",
         "grep -rn x $HOME",

@@ -184,7 +184,7 @@ fn names_and_patterns_that_act_in_a_shell_run_nothing() {
         );
     }
     assert!(rewrite(&sandbox, "grep -rn walrus .").is_some());
-    assert!(rewrite(&sandbox, "grep -n walrus ./-rf src/*").is_some());
+    assert!(rewrite(&sandbox, "grep -n walrus ./-rf src/a*").is_some());
     assert!(!sandbox.root().join("pwned").exists());
 }
 
@@ -254,6 +254,9 @@ const LINES_LEFT_ALONE: &[&str] = &[
     "grep -rn walrus src/outside.txt",
     "grep -rn walrus out",
     "grep -rn walrus out/*",
+    "grep -n walrus src/*",
+    "grep -n walrus {src/a.txt,keys/*}",
+    "git grep walrus -- .env",
     "grep -rn walrus ..",
     "grep -rn walrus /etc/passwd",
     "grep -rn walrus ~/.ssh",

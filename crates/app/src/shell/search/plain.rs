@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use docent_core::shell::OutputFilter;
-use docent_core::shell::search::{LineSearchRequest, SearchOutput};
+use docent_core::shell::search::{LineSearchRequest, SearchOutput, SearchProgram};
 use docent_engine::commands::lines::{FoundLine, FoundLineKind, SearchedFile, SearchedFiles};
 use docent_engine::commands::search::SearchError;
 
@@ -83,10 +83,23 @@ impl<'a> PlainOutput<'a> {
 
     fn push_lines(&mut self, at: usize, file: &'a SearchedFile) {
         let has_context = self.request.context != (0, 0) && self.request.output == SearchOutput::Lines;
-        for (position, line) in file.lines.iter().enumerate() {
-            let begins_group = line.follows_gap || position == 0 && !self.entries.is_empty();
-            if has_context && begins_group {
+        let program = self.request.program;
+        let is_git = program == SearchProgram::GitGrep;
+        // grep separates a file from one that has matched, whether or not it printed a line of that.
+        let follows_file = match program {
+            SearchProgram::Grep => at > 0,
+            _ => !is_git && !self.entries.is_empty(),
+        };
+        if has_context && follows_file && (file.has_own_separators || !file.lines.is_empty()) {
+            self.push(None, &[SEPARATOR]);
+        }
+        for line in &file.lines {
+            let is_separator = line.kind == FoundLineKind::Separator;
+            if has_context && line.follows_gap || is_separator {
                 self.push(None, &[SEPARATOR]);
+            }
+            if is_separator {
+                continue;
             }
             self.entries.push(PrintedLine {
                 file: Some(at),
@@ -95,7 +108,9 @@ impl<'a> PlainOutput<'a> {
             });
         }
         if let Some(notice) = &file.binary_notice {
-            if self.names {
+            // Other programs have the name in what they say.
+            let begins_with_name = self.names && program != SearchProgram::Silver && !is_git;
+            if begins_with_name {
                 self.push(Some(at), &[&file.name, b": ", notice]);
             } else {
                 self.push(Some(at), &[notice]);
@@ -127,7 +142,7 @@ impl<'a> PlainOutput<'a> {
         };
         let mark: u8 = match line.kind {
             FoundLineKind::Match => b':',
-            FoundLineKind::Context => b'-',
+            FoundLineKind::Context | FoundLineKind::Separator => b'-',
         };
         if let Some(file) = entry.file.filter(|_| self.names) {
             to.extend_from_slice(&self.files[file].name);
@@ -151,6 +166,7 @@ impl<'a> PlainOutput<'a> {
                 kept: (0..self.entries.len()).collect(),
                 count: None,
                 errors: Vec::new(),
+                is_success: true,
             });
         }
         let texts: Vec<Vec<u8>> = (0..self.entries.len())
