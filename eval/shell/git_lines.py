@@ -438,7 +438,7 @@ def make_line(rng, commits, tracked, directories):
         words += maybe(0.2, path())
     else:
         words += rng.choice([["-L", "1,20"], ["-L1,+5"], [], ["-w"], ["--line-porcelain", "-L", "1,3"], ["-s"]]) + [rng.choice(tracked)]
-    filters = rng.choice([[]] * 7 + [["head -20"], ["head -n 5"], ["tail -5"], ["sed -n 1,30p"], ["cat"], ["sort"], ["head -60", "tail -n 3"]])
+    filters = rng.choice([[]] * 7 + [["head -20"], ["head -n 5"], ["tail -5"], ["sed -n 1,30p"], ["cat"], ["sort"], ["head -60", "tail -n 3"], ["grep e"], ["grep -c e"], ["grep -v a", "head -5"], ["wc -l"], ["grep -iE 'fix|add'", "wc -l"]])
     return words, filters
 
 

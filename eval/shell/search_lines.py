@@ -1,4 +1,4 @@
-"""Searches: generated command lines of grep and rg, answered by the programs and by `docent sh`.
+"""Searches: generated command lines of grep, rg, git grep and ag, answered by the programs and by `docent sh`.
 
     python3 eval/shell/search_lines.py DOCENT WORK TREE … [--count N] [--seed N]
 
@@ -68,6 +68,10 @@ def prepare(tree, work):
     (extra / "long.txt").write_text("x" * 5_000 + " import " + "y" * 5_000 + "\nreturn\n")
     (extra / "name with space.txt").write_text("return import value\n")
     (extra / "-dash.txt").write_text("return import\n")
+    for name in ("crlf.txt", "latin.txt", "utf8.txt", "empty.txt", "blank.txt", "no_end.txt", "long.txt", "name with space.txt", "-dash.txt", "binary.bin", "late.bin", "\u00e9\u00e9 tab\there.txt"):
+        if not (extra / name).exists():
+            (extra / name).write_text("return import value\n")
+        subprocess.run(["git", "-C", copy, "add", "-f", "--", f"extra/{name}"], check=True)
     for name, target in (("link.txt", "utf8.txt"), ("outside", "/etc/hostname"), ("loop", "."), ("broken", "absent")):
         if not (extra / name).is_symlink():
             (extra / name).symlink_to(target)
@@ -151,10 +155,13 @@ class Generator:
     def grep(self):
         dice = self.dice
         program = dice.choice(["grep"] * 8 + ["egrep", "fgrep"])
-        flags, extended = [], program == "egrep"
+        flags, extended, is_perl = [], program == "egrep", False
         if dice.random() < 0.2 and program == "grep":
             flags.append("-E")
             extended = True
+        elif dice.random() < 0.25 and program == "grep":
+            flags.append("-P")
+            is_perl = True
         operands, is_directory = self.operands()
         if is_directory or dice.random() < 0.1:
             flags.append(dice.choice(["-r"] * 5 + ["-R"]))
@@ -172,11 +179,96 @@ class Generator:
             flags.append(dice.choice(["-m 1", "-m3", "--max-count=2"]))
         if is_directory and dice.random() < 0.4:
             flags.append(dice.choice(["--include=*.py", "--include='*.{rs,go}'", "--include=*.ts --include=*.js", "--exclude=*.md", "--exclude-dir=node_modules", "--exclude-dir=extra", "--include='*.txt'", "--exclude-dir=.git"]))
-        pattern = shlex.quote(self.pattern(extended))
+        pattern = shlex.quote(self.perl() if is_perl else self.pattern(extended))
         parts = [program, *flags, pattern, *(shlex.quote(one) if one[0] != "-" else "./" + one for one in operands)]
         if dice.random() < 0.15:
             parts = [program, pattern, *(shlex.quote(one) for one in operands), *flags]
         return " ".join(parts) + dice.choice(["", "", "", " 2>/dev/null"]) + self.filters()
+
+    def perl(self):
+        """A pattern of `-P`; some are left to the program."""
+        dice, word = self.dice, self.word
+        return dice.choice(
+            [
+                word,
+                lambda: rf"\b{word()}\b",
+                lambda: rf"{word()[:3]}\w*",
+                lambda: rf"{word()}\s*\(",
+                lambda: rf"^\s*({word()}|{word()})\b",
+                lambda: rf"{word()}.*?{word()}",
+                lambda: rf"(?:{word()}|{word()})\d+",
+                lambda: rf"\d{{2,}}",
+                lambda: rf"[\w.-]+@[\w.]+",
+                lambda: rf"[^\s\w]{word()[:2]}",
+                lambda: rf"\W{word()}",
+                lambda: rf"\S+{word()[-3:]}$",
+                lambda: rf"{word()}(?=\()",
+                lambda: rf"(?<!_){word()}",
+                lambda: rf"{word()}\K\w+",
+                lambda: rf"(\w)\1{word()[:2]}",
+                lambda: rf"(?i){word()}",
+                lambda: rf"\p{{L}}+{word()[:2]}",
+                lambda: rf"{word()[0]}++{word()[1:3]}",
+                lambda: rf"[A-Z][a-z]+_?{word()[0]}",
+                lambda: r"^\t+\S",
+                lambda: r"\bé",
+                lambda: r"\s$",
+                lambda: r"\x41",
+                lambda: r"a{,3}b",
+                lambda: r"x{y}",
+                lambda: r"caf.",
+                lambda: r"\W\w+\W$",
+                lambda: r"[\d.]+x?",
+                lambda: r"\Bimport\b|return",
+                lambda: "zzqqx" + word(),
+            ]
+        )()
+
+    def git_grep(self):
+        dice = self.dice
+        flags = []
+        if dice.random() < 0.8:
+            flags.append("-n")
+        kind = dice.choice(["", "", "", "-E", "-F", "-P", "-G"])
+        if kind:
+            flags.append(kind)
+        for flag, share in (("-i", 0.2), ("-w", 0.15), ("-v", 0.04), ("-h", 0.05), ("-H", 0.05), ("-I", 0.1), ("-a", 0.04), ("--untracked", 0.1), ("--cached", 0.08), ("--full-name", 0.1), ("--no-color", 0.05), ("--color=never", 0.05), ("--max-depth 1", 0.04), ("-r", 0.03), ("--heading", 0.03), ("-p", 0.03), ("-z", 0.02)):
+            if dice.random() < share:
+                flags.append(flag)
+        output = dice.random()
+        if output < 0.25:
+            flags.append(dice.choice(["-c", "-l", "-L", "-o", "-q", "--name-only", "-l"]))
+        elif output < 0.45:
+            flags.append(dice.choice(["-A 2", "-B1", "-C 3", "-A3 -B 1", "-2", "--context=1"]))
+        elif output < 0.52:
+            flags.append(dice.choice(["-m 1", "-m3", "--max-count 2"]))
+        pattern = self.perl() if kind == "-P" else self.pattern(kind == "-E")
+        patterns = [shlex.quote(pattern)]
+        if dice.random() < 0.12:
+            patterns = ["-e", shlex.quote(pattern), *dice.choice([["-e", self.word()], ["--and", "-e", self.word()], ["--or", "-e", self.word()], ["--and", "--not", "-e", self.word()], ["--all-match", "-e", self.word()]])]
+        paths = dice.choice([[], [], [], [dice.choice(self.files)], [dice.choice([*self.directories, "extra"])], ["--", dice.choice([*self.directories, "extra"])], ["--", "*.py"], ["--", "'*.rs'", "'*.go'"], ["--", "':!*.md'"], ["HEAD"], ["HEAD", "--", "extra"], ["absent"], ["--", "absent"], ["--", "':(exclude)extra'", "."]])
+        git = dice.choice(["git"] * 8 + ["git --no-pager", f"git -C {dice.choice([*self.directories, 'extra'])}"])
+        if git.startswith("git -C"):
+            paths = dice.choice([[], [], ["--", "."], ["--", "'*.txt'"], [".."]])
+        return " ".join([git, "grep", *flags, *patterns, *paths]) + dice.choice(["", "", "", " 2>/dev/null"]) + self.filters()
+
+    def silver(self):
+        dice = self.dice
+        flags = []
+        for flag, share in (("-i", 0.2), ("-s", 0.15), ("-S", 0.1), ("-Q", 0.1), ("-w", 0.15), ("--nocolor", 0.15), ("--nogroup", 0.1), ("--hidden", 0.12), ("-u", 0.08), ("-a", 0.06), ("-t", 0.06), ("-U", 0.08), ("-v", 0.03), ("-C 2", 0.05), ("-o", 0.03), ("--py", 0.03)):
+            if dice.random() < share:
+                flags.append(flag)
+        if dice.random() < 0.3:
+            flags.append(dice.choice(["-c", "-l", "-L", "-l", "--count", "--files-with-matches"]))
+        operands, _ = self.operands()
+        if dice.random() < 0.35:
+            operands = dice.choice([[], ["."], ["./"], [str(self.tree)]])
+        pattern = shlex.quote(self.pattern(True) or "x")
+        return " ".join(["ag", *flags, pattern, *(shlex.quote(one) if one[0] != "-" else "./" + one for one in operands)]) + self.filters()
+
+    def line(self, at):
+        """Lines of all programs in turn."""
+        return [self.grep, self.ripgrep, self.grep, self.git_grep, self.grep, self.silver, self.ripgrep, self.git_grep][at % 8]()
 
     def ripgrep(self):
         dice = self.dice
@@ -262,13 +354,23 @@ def main():
             environment = {"PATH": os.environ["PATH"], "HOME": str(args.work), "LC_ALL": locale}
             make = Generator(copy, random.Random(f"{args.seed} {tree.name} {locale}"))
             for at in range(args.count):
-                line = make.ripgrep() if at % 4 == 3 else make.grep()
-                kinds[outcome := check(docent, line, copy, environment)] += 1
+                line = make.line(at)
+                outcome = check(docent, line, copy, environment)
+                kinds[kind_of(line), outcome if outcome in ("same", "left alone") else "deviates"] += 1
                 if outcome not in ("same", "left alone"):
                     deviations += 1
                     print(f"{copy.name} {locale}: {line}\n    {outcome}")
-    print(dict(kinds))
+    for (kind, outcome), number in sorted(kinds.items()):
+        print(f"{kind}: {number} {outcome}")
+    print(f"{sum(kinds.values())} lines, {deviations} deviations")
     sys.exit(1 if deviations else 0)
+
+
+def kind_of(line):
+    words = line.split()
+    if words[0] == "git":
+        return "git grep"
+    return "grep -P" if words[0] == "grep" and "-P" in words else words[0]
 
 
 def check(docent, line, directory, environment):
@@ -281,12 +383,17 @@ def check(docent, line, directory, environment):
     plain_status, plain, error = run(plain_command, directory, environment)
     # Older versions of grep have other words, and messages about escapes are not repeated.
     messages = [[one for one in text.split(b"\n") if one and b"warning" not in one] for text in (original_error, error)]
-    if line.lstrip().startswith(("grep", "egrep", "fgrep")) and "2>" not in line and sorted(messages[0]) != sorted(messages[1]):
+    if line.lstrip().startswith(("grep", "egrep", "fgrep", "git")) and "2>" not in line and sorted(messages[0]) != sorted(messages[1]):
         return f"messages {messages[1][:2]} instead of {messages[0][:2]}"
     if expected_status != plain_status:
         return f"status {plain_status} instead of {expected_status} {error.decode(errors='replace')[:200]!r}"
     hidden = hidden_lines(expected, line)
     wanted, got = [one for one in expected.split(b"\n") if one not in hidden], plain.split(b"\n")
+    if line.startswith("ag "):
+        # Its threads have an order of their own.
+        if re.search(r"\| (head|tail|sed|uniq|.*head)", line):
+            return "same" if len(wanted) == len(got) or hidden or "uniq" in line else f"{len(got)} lines instead of {len(wanted)}"
+        wanted, got = sorted(wanted), sorted(got)
     if line.startswith("rg") or " rg " in line:
         # ripgrep finds a late NUL byte sooner or later, by the buffers that its threads have; and its order is its own.
         if "late.bin" in line or b"late.bin" in expected + plain or (b"binary file matches" in original_error + error):
@@ -304,7 +411,9 @@ def check(docent, line, directory, environment):
     return compare_shortened(expected, answer, command)
 
 
-BLOCKED = re.compile(rb"(^|/)(\.env|node_modules|\.git|outside|secrets|[^/]*\.(key|pem|p12|pfx))(/|$)|(^|/)(id_rsa|credentials(?![^/]*\.(rb|py|rs|go|ts|js|java|sh)$))")
+# A name with a control character, which git quotes.
+CONTROL = re.compile(rb"tab(\t|\\\\t)here")
+BLOCKED = re.compile(rb"(^|/)(\.env|\.npmrc|node_modules|\.git|outside|secrets|[^/]*\.(key|pem|p12|pfx))(/|$)|(^|/)(id_rsa|credentials(?![^/]*\.(rb|py|rs|go|ts|js|java|sh)$))")
 
 
 def hidden_lines(output, line):
@@ -312,7 +421,7 @@ def hidden_lines(output, line):
     if re.search(r" (-l|-c|-L|-q|--files-without-match)( |$)", line):
         return set()
     paths = ((one, re.match(rb"^(.+?)(?:[:-]\d+[:-]|:)", one)) for one in output.split(b"\n"))
-    return {one for one, path in paths if path and BLOCKED.search(path[1])}
+    return {one for one, path in paths if path and (BLOCKED.search(path[1]) or CONTROL.search(path[1]))}
 
 
 def difference(wanted, got):

@@ -96,7 +96,7 @@ fn is_near(matches: &[usize], number: usize, (before, after): (usize, usize)) ->
 fn show_line(line: &FoundLine) -> String {
     let mark = match line.kind {
         FoundLineKind::Match => ':',
-        FoundLineKind::Context => '-',
+        FoundLineKind::Context | FoundLineKind::Separator => '-',
     };
     let text = String::from_utf8_lossy(&line.text);
     let text = reveal_part(text.trim_end());
