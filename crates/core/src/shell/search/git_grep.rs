@@ -179,10 +179,7 @@ impl GitGrepRequest {
                 self.selection.push(format!("--{name}={number}"));
                 return Ok(());
             }
-            (
-                "cached" | "untracked" | "no-recursive" | "no-textconv" | "and" | "or" | "not" | "all-match",
-                None,
-            ) => {
+            ("untracked" | "no-recursive" | "no-textconv" | "and" | "or" | "not" | "all-match", None) => {
                 self.selection.push(format!("--{name}"));
                 return Ok(());
             }

@@ -185,6 +185,7 @@ fn git_grep_with_revisions_or_other_forms_is_refused() {
         "git grep --textconv x",
         "git grep -f patterns",
         "git grep --no-index x",
+        "git grep --cached x",
         "git grep --recurse-submodules x",
         "git grep --color=always x",
         "git grep -lc x",
