@@ -18,6 +18,7 @@ pub use fd::{FdCommand, FdForm, FdPattern, NameRegex};
 pub use name_pattern::{Charset, FnmatchPattern, PatternMatch};
 pub use path_regex::{PathRegex, RegexDialect};
 pub use rg_files::RgFilesCommand;
+pub(super) use rg_files::is_stable_type;
 pub use tree::{HiddenNames, LsCommand, TreeCommand, TreePattern, TreeStyle};
 
 use super::{CommandRefusal, Word};

@@ -75,7 +75,7 @@ impl FdCommand {
             match part {
                 FlagOrOperand::Operand(word) => operands.push(word),
                 FlagOrOperand::Short('H') | FlagOrOperand::Long("hidden", None) => {
-                    command.left_out.hidden = true
+                    command.left_out.hidden = true;
                 }
                 FlagOrOperand::Short('I') | FlagOrOperand::Long("no-ignore", None) => {
                     command.left_out.no_ignore = true;
@@ -86,10 +86,10 @@ impl FdCommand {
                 }
                 FlagOrOperand::Long("no-ignore-vcs", None) => command.left_out.no_ignore_vcs = true,
                 FlagOrOperand::Short('s') | FlagOrOperand::Long("case-sensitive", None) => {
-                    case = CaseFlag::Keep
+                    case = CaseFlag::Keep;
                 }
                 FlagOrOperand::Short('i') | FlagOrOperand::Long("ignore-case", None) => {
-                    case = CaseFlag::Ignore
+                    case = CaseFlag::Ignore;
                 }
                 FlagOrOperand::Short('g') | FlagOrOperand::Long("glob", None) => {
                     command.pattern.form = FdForm::Glob;
@@ -98,28 +98,28 @@ impl FdCommand {
                     command.pattern.form = FdForm::Fixed;
                 }
                 FlagOrOperand::Short('a') | FlagOrOperand::Long("absolute-path", None) => {
-                    command.absolute = true
+                    command.absolute = true;
                 }
                 FlagOrOperand::Short('t') => command.kinds.push(parse_kind(arguments.short_value()?)?),
                 FlagOrOperand::Long("type", value) => {
-                    command.kinds.push(parse_kind(arguments.long_value(value)?)?)
+                    command.kinds.push(parse_kind(arguments.long_value(value)?)?);
                 }
                 FlagOrOperand::Short('e') => command.add_extension(arguments.short_value()?)?,
                 FlagOrOperand::Long("extension", value) => {
-                    command.add_extension(arguments.long_value(value)?)?
+                    command.add_extension(arguments.long_value(value)?)?;
                 }
                 FlagOrOperand::Short('E') => command.excluded.push(arguments.short_value()?.to_owned()),
                 FlagOrOperand::Long("exclude", value) => {
                     command.excluded.push(arguments.long_value(value)?.to_owned());
                 }
                 FlagOrOperand::Short('d') => {
-                    command.max_depth = Some(parse_number(arguments.short_value()?)?)
+                    command.max_depth = Some(parse_number(arguments.short_value()?)?);
                 }
                 FlagOrOperand::Long("max-depth", value) => {
-                    command.max_depth = Some(parse_number(arguments.long_value(value)?)?)
+                    command.max_depth = Some(parse_number(arguments.long_value(value)?)?);
                 }
                 FlagOrOperand::Long("min-depth", value) => {
-                    command.min_depth = Some(parse_number(arguments.long_value(value)?)?)
+                    command.min_depth = Some(parse_number(arguments.long_value(value)?)?);
                 }
                 FlagOrOperand::Long("color", value) if arguments.long_value(value)? != "always" => {}
                 other => return Err(refuse(&other)),

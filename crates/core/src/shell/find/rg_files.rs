@@ -38,6 +38,11 @@ const TYPES: [(&str, &[&str]); 10] = [
     ("yaml", &["*.yaml", "*.yml"]),
 ];
 
+/// Whether every version of ripgrep means the same files by a type.
+pub(in crate::shell) fn is_stable_type(name: &str) -> bool {
+    TYPES.iter().any(|(own, _)| *own == name)
+}
+
 impl RgFilesCommand {
     pub(super) fn understand(words: &[Word]) -> Result<Self, CommandRefusal> {
         let mut command = Self::default();
@@ -52,14 +57,14 @@ impl RgFilesCommand {
                 FlagOrOperand::Operand(word) => command.paths.push(word.text.clone()),
                 FlagOrOperand::Long("files", None) => lists_files = true,
                 FlagOrOperand::Short('.') | FlagOrOperand::Long("hidden", None) => {
-                    command.left_out.hidden = true
+                    command.left_out.hidden = true;
                 }
                 FlagOrOperand::Long("no-ignore", None) => command.left_out.no_ignore = true,
                 FlagOrOperand::Long("no-ignore-vcs", None) => command.left_out.no_ignore_vcs = true,
                 FlagOrOperand::Short('u') | FlagOrOperand::Long("unrestricted", None) => unrestricted += 1,
                 FlagOrOperand::Short('g') => command.globs.push(arguments.short_value()?.to_owned()),
                 FlagOrOperand::Long("glob", value) => {
-                    command.globs.push(arguments.long_value(value)?.to_owned())
+                    command.globs.push(arguments.long_value(value)?.to_owned());
                 }
                 FlagOrOperand::Short('t') => command.add_type(arguments.short_value()?)?,
                 FlagOrOperand::Long("type", value) => command.add_type(arguments.long_value(value)?)?,
@@ -67,7 +72,7 @@ impl RgFilesCommand {
                     command.max_depth = Some(parse_number(arguments.long_value(value)?)?);
                 }
                 FlagOrOperand::Long("sort", value) if arguments.long_value(value)? == "path" => {
-                    command.sorts = true
+                    command.sorts = true;
                 }
                 FlagOrOperand::Long("sort-files", None) => command.sorts = true,
                 // Files are listed the same with them.

@@ -140,7 +140,7 @@ impl LsCommand {
                 FlagOrOperand::Operand(word) => command.paths.push(word.text.clone()),
                 FlagOrOperand::Short('R') | FlagOrOperand::Long("recursive", None) => is_recursive = true,
                 FlagOrOperand::Short('a') | FlagOrOperand::Long("all", None) => {
-                    command.hidden = HiddenNames::All
+                    command.hidden = HiddenNames::All;
                 }
                 FlagOrOperand::Short('A') | FlagOrOperand::Long("almost-all", None) => {
                     command.hidden = HiddenNames::AlmostAll;

@@ -1,5 +1,6 @@
 //! The flags of ripgrep.
 
+use super::super::find::is_stable_type;
 use super::super::flags::{Arguments, FlagOrOperand, LongFlag, ShortValue, parse_number, refuse};
 use super::super::{CommandRefusal, Word};
 use super::{
@@ -47,8 +48,8 @@ fn read_short(
         'm' => request.max_count = Some(parse_number(arguments.short_value()?)?),
         'g' => push_glob(request, arguments.short_value()?),
         't' | 'T' => {
-            let name = arguments.short_value()?.to_owned();
-            request.selection.types.push((name, flag == 't'));
+            let name = arguments.short_value()?;
+            push_type(request, name, flag == 't')?;
         }
         '.' => request.selection.hidden = true,
         'u' if request.selection.no_ignore => request.selection.hidden = true,
@@ -89,8 +90,8 @@ fn read_long<'a>(
             return Ok(());
         }
         ("type" | "type-not", value) => {
-            let of = arguments.long_value(value)?.to_owned();
-            request.selection.types.push((of, name == "type"));
+            let of = arguments.long_value(value)?;
+            push_type(request, of, name == "type")?;
             return Ok(());
         }
         ("max-depth", value) => {
@@ -106,6 +107,17 @@ fn read_long<'a>(
         _ => return Err(refuse(&FlagOrOperand::Long(name, value))),
     };
     read_short(request, short, arguments)
+}
+
+/// Types whose files are others in other versions of ripgrep are left to it.
+fn push_type(request: &mut LineSearchRequest, name: &str, is_selected: bool) -> Result<(), CommandRefusal> {
+    if !is_stable_type(name) {
+        return Err(CommandRefusal::Form(
+            "versions of ripgrep differ in the files of a type",
+        ));
+    }
+    request.selection.types.push((name.to_owned(), is_selected));
+    Ok(())
 }
 
 fn push_glob(request: &mut LineSearchRequest, given: &str) {
