@@ -112,6 +112,11 @@ fn git_grep_prints_the_same_lines_and_status() {
         "git --no-pager grep -m2 walrus",
         "git grep -nI walrus",
         "git grep -na walrus",
+        "git grep -n walrus HEAD -- src",
+        "git grep -A1 melt HEAD --",
+        "git -C src grep -c walrus HEAD~0 -- ..",
+        "git grep -n walrus absent -- src",
+        "git grep --cached -n walrus src",
     ] {
         check_git(&project, line);
     }
@@ -163,13 +168,42 @@ fn git_grep_counts_blocked_files_and_searches_no_revision() {
     assert_eq!(answer.status.code(), Some(0));
     for line in [
         "git grep walrus HEAD",
-        "git grep walrus HEAD -- src",
         "git -C .. grep walrus",
         "git grep -n TOKEN -- .env",
         "git grep -Oless walrus",
     ] {
         assert_eq!(rewrite(&project, line), None, "{line}");
     }
+}
+
+#[test]
+fn lines_of_a_revision_are_not_put_below_definitions_of_today() {
+    let project = committed();
+    project.write("src/ice.rs", "fn other() {\n    walrus();\n}\n");
+    let answer = text(
+        &run_docent(
+            &project,
+            &["git", "grep", "-n", "walrus", "HEAD", "--", "src/ice.rs"],
+        )
+        .stdout,
+    );
+    assert_eq!(answer, "HEAD:src/ice.rs:2:    walrus();\n");
+    project.git(&["add", "-f", ".env"]);
+    project.git(&[
+        "-c",
+        "user.name=A",
+        "-c",
+        "user.email=a@b.c",
+        "commit",
+        "-qm",
+        "secret",
+    ]);
+    std::fs::remove_file(project.root().join(".env")).unwrap();
+    let answer = text(&run_docent(&project, &["git", "grep", "-n", "TOKEN", "HEAD", "--"]).stdout);
+    assert!(
+        !answer.contains("TOKEN=w") && answer.contains("HEAD:.env 1"),
+        "{answer}"
+    );
 }
 
 #[test]

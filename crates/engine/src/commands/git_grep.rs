@@ -48,6 +48,7 @@ pub fn read_git_lines(
     };
     let messages = String::from_utf8_lossy(&text.err);
     found.errors = messages.lines().map(str::to_owned).collect();
+    let revision = request.revision.as_deref();
     let mut follows_gap = false;
     let lines = text.out.strip_suffix(b"\n").unwrap_or(&text.out);
     let lines = lines.split(|byte| *byte == b'\n');
@@ -57,7 +58,7 @@ pub fn read_git_lines(
             output,
             SearchOutput::FilesWithMatch | SearchOutput::FilesWithoutMatch
         ) {
-            found.files.push(new_file(line, base));
+            found.files.push(new_file(line, revision, base));
             continue;
         }
         if line.strip_prefix(MARK_START) == Some(b"--\x1b[m") {
@@ -66,14 +67,14 @@ pub fn read_git_lines(
         }
         let Some((name, _, rest)) = split_mark(line) else {
             let name = binary_name(line).ok_or(UnknownForm)?;
-            let mut file = new_file(name, base);
+            let mut file = new_file(name, revision, base);
             file.matches = 1;
             file.binary_notice = Some(line.to_vec());
             found.files.push(file);
             continue;
         };
         if found.files.last().is_none_or(|file| file.name != name) {
-            found.files.push(new_file(name, base));
+            found.files.push(new_file(name, revision, base));
         }
         let file = found.files.last_mut().ok_or(UnknownForm)?;
         if output == SearchOutput::Counts {
@@ -96,16 +97,25 @@ pub fn read_git_lines(
     }
     found.searched = found.files.len() as u64;
     for file in &mut found.files {
-        file.is_hidden = !file.lines.is_empty() && !shown.allows(&file.path);
+        if request.reads_records() {
+            file.is_hidden = !file.lines.is_empty() && !shown.allows_name(&file.path);
+            // The file may have other lines by now.
+            file.path = PathBuf::new();
+        } else {
+            file.is_hidden = !file.lines.is_empty() && !shown.allows(&file.path);
+        }
     }
     Ok(found)
 }
 
-fn new_file(name: &[u8], base: &Path) -> SearchedFile {
-    let raw = if name.starts_with(b"\"") {
-        unquote(name).map_or_else(Vec::new, |(raw, _)| raw)
+fn new_file(name: &[u8], revision: Option<&str>, base: &Path) -> SearchedFile {
+    let below = revision
+        .and_then(|revision| name.strip_prefix(revision.as_bytes())?.strip_prefix(b":"))
+        .unwrap_or(name);
+    let raw = if below.starts_with(b"\"") {
+        unquote(below).map_or_else(Vec::new, |(raw, _)| raw)
     } else {
-        name.to_vec()
+        below.to_vec()
     };
     SearchedFile {
         name: name.to_vec(),

@@ -16,8 +16,8 @@ pub struct SearchedFile {
     pub is_left_out: bool,
     /// Bytes of its longest line. 0 for small files.
     pub longest_line: usize,
-    /// It has a NUL byte behind the first buffer of grep.
-    pub has_late_nul: bool,
+    /// Where its first NUL byte is, behind the first buffer of grep.
+    pub late_nul: Option<usize>,
     /// Separators between its groups are among its lines.
     pub has_own_separators: bool,
     /// Its lines are for filters and counts only: no answer may show them.

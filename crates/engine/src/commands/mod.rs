@@ -114,6 +114,12 @@ impl ShownContent {
         canonical
     }
 
+    /// Whether lines of a file that git has recorded under this name may be shown. It need not exist.
+    pub fn allows_name(&self, path: &Path) -> bool {
+        self.project_path(&absolute_lexically(path))
+            .is_some_and(|path| self.access.allows(&path))
+    }
+
     /// The path inside the project. `None` outside, and for names that no tool of docent shows.
     pub fn project_path(&self, path: &Path) -> Option<RepoPath> {
         let inside = path.strip_prefix(&self.root).ok()?;

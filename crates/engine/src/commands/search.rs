@@ -144,7 +144,7 @@ impl<'a> LineSearch<'a> {
         for (listed, outcome) in listed.iter().zip(searched) {
             let Ok(file) = outcome else { continue };
             buffer_bytes = grown_buffer(buffer_bytes, file.longest_line);
-            if file.has_late_nul && buffer_bytes > GREP_BUFFER_BYTES {
+            if file.late_nul.is_some() && buffer_bytes > GREP_BUFFER_BYTES {
                 let mut searcher = self.searcher(BinaryDetection::none());
                 *outcome = self.search_file(&mut searcher, listed, buffer_bytes);
             }
@@ -244,7 +244,9 @@ impl<'a> LineSearch<'a> {
                 .map_err(FileFailure::System)?,
         }
         let stopped_at = lines.stopped_at;
-        file.has_late_nul = binary.is_some_and(|nul| nul.offset >= GREP_BUFFER_BYTES);
+        file.late_nul = binary
+            .map(|nul| nul.offset)
+            .filter(|offset| *offset >= GREP_BUFFER_BYTES);
         if self.request.program == SearchProgram::Grep && content.len() > GREP_BUFFER_BYTES / 2 {
             file.longest_line = longest_line(content);
         }

@@ -9,7 +9,7 @@
 
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::walk::{ListedFile, SelectionError};
 
@@ -360,7 +360,7 @@ impl SilverWalk<'_> {
                     b"" => file_name,
                     _ => [below, b"/", &file_name].concat(),
                 };
-                self.enter(&PathBuf::from(entry.path()), &whole, &below);
+                self.enter(&entry.path(), &whole, &below);
             }
         }
         self.levels.pop();

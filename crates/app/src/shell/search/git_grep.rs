@@ -62,7 +62,7 @@ pub(crate) fn check(request: &GitGrepRequest, directory: &Path, git: &UserGit) -
     let separated = request.paths.first().is_some_and(|first| first == "--");
     let is_path = |path: &String| path.contains(['*', '?', '[']) || start.join(path).exists();
     if !separated && !request.paths.iter().all(is_path) {
-        return refuse("a revision may be searched");
+        return refuse("a revision without `--` behind it may be searched");
     }
     let has = |of_output| git.settings.has(of_output);
     if has(OutputTrait::MatchColumns) || has(OutputTrait::RecursesSubmodules) {

@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 
 use docent_core::shell::CommandRefusal;
 use docent_core::shell::search::{
-    Characters, LineSearchRequest, PatternRules, PatternSyntax, SearchOutput, SearchProgram, perl_classes,
-    translate,
+    Characters, LineSearchRequest, PatternRules, PatternSyntax, PerlClasses, SearchOutput, SearchProgram,
+    perl_classes, translate,
 };
 use docent_engine::commands::lines::SearchedFiles;
 use docent_engine::commands::search::{LineSearch, SearchError};
@@ -52,19 +52,21 @@ pub(crate) fn check_environment(
     if request.syntax != PatternSyntax::Perl {
         return Ok(());
     }
+    if character_set(environment) == CharacterSet::Bytes {
+        return translate(&request.patterns, PatternRules::of(request), Characters::Bytes).map(drop);
+    }
+    let classes = perl_classes(request);
+    if classes == PerlClasses::default() {
+        return Ok(());
+    }
     let path = environment("PATH").unwrap_or_default();
     let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let Some(release) = GrepRelease::find(directories.iter().map(PathBuf::as_path)) else {
         return Err(CommandRefusal::Form("the release of grep is not known"));
     };
-    let characters = character_set(environment);
-    if characters == CharacterSet::Bytes {
-        translate(&request.patterns, PatternRules::of(request), Characters::Bytes)?;
-    }
-    let classes = perl_classes(request);
-    let is_ascii = characters == CharacterSet::Bytes || release <= LAST_WITH_ASCII_WORDS;
-    let has_ascii_digits = is_ascii || release >= FIRST_WITH_ASCII_DIGITS;
-    if classes.has_words && !is_ascii || classes.has_digits && !has_ascii_digits {
+    let has_ascii_words = release <= LAST_WITH_ASCII_WORDS;
+    let has_ascii_digits = has_ascii_words || release >= FIRST_WITH_ASCII_DIGITS;
+    if classes.has_words && !has_ascii_words || classes.has_digits && !has_ascii_digits {
         return Err(CommandRefusal::Form("this grep takes other letters for words"));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The flags of `git grep`.
 //!
 //! git itself searches, with the caller's flags: they are read here only to know what it will print. Left
-//! out: revisions, other forms of lines (`--column`, `--heading`, `--break`, `-p`, `-W`, `-z`), files of
+//! out: several revisions, other forms of lines (`--column`, `--heading`, `--break`, `-p`, `-W`, `-z`), files of
 //! patterns, and flags that run programs (`-O`, `--textconv`).
 //!
 //! Invariant: the arguments for git select the same lines as the caller's; names and numbers are always asked
@@ -20,6 +20,8 @@ pub struct GitGrepRequest {
     pub directories: Vec<String>,
     /// What is printed. Its operands start from the working directory, those of `-C` included.
     pub search: LineSearchRequest,
+    /// The revision that is searched in place of the work tree.
+    pub revision: Option<String>,
     /// The caller's paths as git is given them. The first may be `--`.
     pub paths: Vec<String>,
     /// `--no-color`.
@@ -57,8 +59,14 @@ impl GitGrepRequest {
             arguments.extend([format!("-B{before}"), format!("-A{after}")]);
         }
         arguments.extend_from_slice(&self.selection);
+        arguments.extend(self.revision.clone());
         arguments.extend_from_slice(&self.paths);
         arguments
+    }
+
+    /// Whether git searches what it has recorded, and not the files as they are.
+    pub fn reads_records(&self) -> bool {
+        self.revision.is_some() || self.selection.iter().any(|flag| flag == "--cached")
     }
 }
 
@@ -72,6 +80,7 @@ pub(in super::super) fn understand(
     let mut request = GitGrepRequest {
         directories,
         search,
+        revision: None,
         paths: Vec::new(),
         is_plain: false,
         line_numbers: None,
@@ -220,10 +229,15 @@ impl GitGrepRequest {
             // git names the place of a pattern in its messages.
             self.selection.push(pattern.text.clone());
         }
-        let texts: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();
+        let mut texts: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();
         let separator = texts.iter().position(|text| *text == "--");
-        if separator.is_some_and(|at| at > 0) {
-            return Err(CommandRefusal::Form("a revision is searched"));
+        // In front of `--` stand revisions only.
+        match separator {
+            Some(1) if !begins_with_separator && !operands[0].expands => {
+                self.set_revision(texts.remove(0))?;
+            }
+            Some(0) | None => {}
+            Some(_) => return Err(CommandRefusal::Form("several revisions are searched")),
         }
         if begins_with_separator {
             self.paths.push("--".to_owned());
@@ -243,6 +257,19 @@ impl GitGrepRequest {
                 steps.fold(String::new(), |base, step| join(&base, step))
             })
             .collect();
+        Ok(())
+    }
+}
+
+impl GitGrepRequest {
+    /// Takes the first path for a revision: it stands before `--`, or there is no such path.
+    pub fn set_revision(&mut self, revision: &str) -> Result<(), CommandRefusal> {
+        // The name of a tree stands before the names of its files.
+        let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./~^@".contains(char);
+        if revision.starts_with('-') || !revision.chars().all(is_plain) {
+            return Err(CommandRefusal::Form("a revision of this form is searched"));
+        }
+        self.revision = Some(revision.to_owned());
         Ok(())
     }
 }

@@ -191,7 +191,7 @@ impl LineSearchRequest {
             match argument {
                 FlagOrOperand::Operand(word) => operands.push(word),
                 FlagOrOperand::Short('e') if has_common_flags => {
-                    expressions.push(arguments.short_value()?.to_owned())
+                    expressions.push(arguments.short_value()?.to_owned());
                 }
                 FlagOrOperand::Long("regexp", value) if has_common_flags => {
                     expressions.push(arguments.long_value(value)?.to_owned());

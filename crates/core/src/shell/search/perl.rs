@@ -252,24 +252,25 @@ impl PerlTranslation<'_> {
                 }
                 // A hyphen behind a range or a class stands for itself in some versions.
                 '-' => return Err(refuse("a range")),
-                '\\' => match self.chars.peek() {
-                    Some(&letter @ ('d' | 'w' | 's')) => {
-                        self.chars.next();
-                        let set = self.class_of(letter);
-                        // Case would add letters to the class.
-                        if letter == 'w' && self.rules.is_insensitive {
-                            return Err(refuse("a class in a class without case"));
-                        }
-                        class.push_str(set);
-                        is_first = false;
-                        may_begin_range = false;
-                        continue;
-                    }
-                    _ => {
+                '\\' => {
+                    let class_letter = self.chars.next_if(|char| matches!(char, 'd' | 'w' | 's'));
+                    let Some(letter) = class_letter else {
                         let member = self.read_escaped_member()?;
                         push_member(&mut class, member);
+                        is_first = false;
+                        may_begin_range = true;
+                        continue;
+                    };
+                    let set = self.class_of(letter);
+                    // Case would add letters to the class.
+                    if letter == 'w' && self.rules.is_insensitive {
+                        return Err(refuse("a class in a class without case"));
                     }
-                },
+                    class.push_str(set);
+                    is_first = false;
+                    may_begin_range = false;
+                    continue;
+                }
                 other => push_member(&mut class, other),
             }
             is_first = false;

@@ -69,6 +69,8 @@ fn what_is_not_understood_is_refused() {
         "rg --json x",
         "rg -r y x",
         "rg -P x",
+        "rg -t md x",
+        "rg --type-not=py x",
         "rg --line-regex x",
         "ag -e x",
         "ag -o x",
@@ -158,6 +160,10 @@ fn git_is_asked_for_names_and_numbers_with_the_flags_of_the_caller() {
         "git grep --no-line-number --full-name -A2 x '*.rs'",
         "--full-name -B0 -A2 x *.rs",
     );
+    check("git grep x HEAD~1 -- src", "x HEAD~1 -- src");
+    assert!(git_grep("git grep x HEAD --").unwrap().reads_records());
+    assert!(git_grep("git grep --cached x").unwrap().reads_records());
+    assert!(!git_grep("git grep x -- src").unwrap().reads_records());
     let request = git_grep("git -C sub/ grep -h x a.rs").unwrap();
     assert_eq!(request.search.operands, ["sub/a.rs"]);
     assert_eq!(request.search.file_names, Some(false));
@@ -169,7 +175,8 @@ fn git_grep_with_revisions_or_other_forms_is_refused() {
     for line in [
         "git grep",
         "git grep -- x",
-        "git grep x HEAD -- src",
+        "git grep x HEAD main -- src",
+        "git grep x HEAD:src -- a.rs",
         "git grep x -n",
         "git grep x :/src",
         "git grep --line-regexp x",
@@ -185,7 +192,6 @@ fn git_grep_with_revisions_or_other_forms_is_refused() {
         "git grep --textconv x",
         "git grep -f patterns",
         "git grep --no-index x",
-        "git grep --cached x",
         "git grep --recurse-submodules x",
         "git grep --color=always x",
         "git grep -lc x",
