@@ -76,7 +76,7 @@ fn take_step(paths: &[PathBuf], step: &str, names: &mut usize) -> Option<Vec<Pat
     Some(found)
 }
 
-/// The words that braces stand for: `a{b,c}` is `ab` and `ac`. Braces without a comma stand for themselves.
+/// The words that braces stand for: `x{1,2}` is `x1` and `x2`. Braces without a comma stand for themselves.
 fn expand_braces(word: &str) -> Option<Vec<String>> {
     let Some((before, inside, after)) = first_braces(word) else {
         return Some(vec![word.to_owned()]);
@@ -144,7 +144,7 @@ mod tests {
         let check = |word: &str, expected: &[&str]| {
             assert_eq!(expand_braces(word).unwrap(), expected, "{word}");
         };
-        check("a{b,c}d", &["abd", "acd"]);
+        check("x{1,2}y", &["x1y", "x2y"]);
         check("{a,b{c,d}}", &["a", "bc", "bd"]);
         check("a{b}c", &["a{b}c"]);
         check("{a}{b,c}", &["{a}b", "{a}c"]);
