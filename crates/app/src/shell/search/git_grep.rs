@@ -44,6 +44,10 @@ pub(crate) fn answer(request: &GitGrepRequest, context: &ShellContext) -> anyhow
     let Ok(found) = read_git_lines(&text, &request, &base.unwrap_or_default(), &context.project.shown) else {
         return Ok(refuse("git printed lines of an unknown form"));
     };
+    if request.reads_records() {
+        // Definitions of today say nothing about it.
+        request.search.patterns.clear();
+    }
     let search = match LineSearch::new(&request.search, context.characters, &context.project.shown) {
         Ok(search) => search,
         Err(error) => return Ok(super::refuse(&error)),

@@ -103,7 +103,7 @@ pub(super) fn looks_like_definition(line: &[u8], names: &[SearchedName]) -> bool
 fn alternatives(pattern: &str, syntax: PatternSyntax) -> Vec<&str> {
     match syntax {
         PatternSyntax::Basic => pattern.split("\\|").collect(),
-        PatternSyntax::Extended | PatternSyntax::Rust => pattern.split('|').collect(),
+        PatternSyntax::Extended | PatternSyntax::Rust | PatternSyntax::Perl => pattern.split('|').collect(),
         PatternSyntax::Fixed => vec![pattern],
     }
 }
