@@ -285,7 +285,6 @@ fn bracket(text: &[u8]) -> Option<(GlobBracket, &[u8])> {
             [b']', tail @ ..] if !ranges.is_empty() => {
                 return Some((GlobBracket { is_negated, ranges }, tail));
             }
-            [b'\\', byte, tail @ ..] => (*byte, tail),
             // A bracket with a slash matches nothing.
             [b'/', tail @ ..] => {
                 let nothing = GlobBracket {
@@ -294,8 +293,8 @@ fn bracket(text: &[u8]) -> Option<(GlobBracket, &[u8])> {
                 };
                 return Some((nothing, tail));
             }
+            [b'\\', byte, tail @ ..] | [byte, tail @ ..] => (*byte, tail),
             [] => return None,
-            [byte, tail @ ..] => (*byte, tail),
         };
         match tail {
             [b'-', last, tail @ ..] if *last != b']' => {
