@@ -178,6 +178,7 @@ fn render(
     let selected = filtered.kept;
     let ends_line = text.out.is_empty() || text.out.ends_with(b"\n");
     let is_whole = !text.is_stopped
+        && (!filters_errors || text.err.is_empty())
         && (ends_line || filters.is_empty())
         && selected.len() == all.len()
         && selected
