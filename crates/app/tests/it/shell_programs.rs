@@ -116,7 +116,6 @@ fn git_grep_prints_the_same_lines_and_status() {
         "git grep -A1 melt HEAD --",
         "git -C src grep -c walrus HEAD~0 -- ..",
         "git grep -n walrus absent -- src",
-        "git grep --cached -n walrus src",
     ] {
         check_git(&project, line);
     }

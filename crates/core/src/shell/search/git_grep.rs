@@ -1,8 +1,8 @@
 //! The flags of `git grep`.
 //!
 //! git itself searches, with the caller's flags: they are read here only to know what it will print. Left
-//! out: several revisions, other forms of lines (`--column`, `--heading`, `--break`, `-p`, `-W`, `-z`), files of
-//! patterns, and flags that run programs (`-O`, `--textconv`).
+//! out: several revisions, the index, other forms of lines (`--column`, `--heading`, `--break`, `-p`, `-W`,
+//! `-z`), files of patterns, and flags that run programs (`-O`, `--textconv`).
 //!
 //! Invariant: the arguments for git select the same lines as the caller's; names and numbers are always asked
 //! for, and left out again when the lines are printed.
@@ -66,7 +66,7 @@ impl GitGrepRequest {
 
     /// Whether git searches what it has recorded, and not the files as they are.
     pub fn reads_records(&self) -> bool {
-        self.revision.is_some() || self.selection.iter().any(|flag| flag == "--cached")
+        self.revision.is_some()
     }
 }
 
