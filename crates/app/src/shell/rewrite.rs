@@ -100,6 +100,9 @@ pub(crate) fn program_path() -> Option<String> {
     quote_word(&path)
 }
 
+/// A directory, and the directories of `-C`.
+type GitPlace = (PathBuf, Vec<String>);
+
 /// What a command is checked against.
 struct EnvironmentChecks<'a> {
     directory: &'a Path,
@@ -107,7 +110,7 @@ struct EnvironmentChecks<'a> {
     /// The access rules of projects by their roots. `None` if the settings cannot be read.
     access: RefCell<BTreeMap<PathBuf, Option<Access>>>,
     /// git as the user has it, by directory and the directories of `-C`.
-    gits: RefCell<BTreeMap<(PathBuf, Vec<String>), Option<UserGit>>>,
+    gits: RefCell<BTreeMap<GitPlace, Option<UserGit>>>,
 }
 
 impl EnvironmentChecks<'_> {
