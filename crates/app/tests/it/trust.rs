@@ -319,7 +319,7 @@ fn doctor_says_whether_the_project_is_trusted() {
 #[cfg(unix)]
 fn setup_asks_once_whether_the_project_is_trusted() {
     let question = "Show them these descriptions, quoted?";
-    let setup = ["setup", "--client", "codex", "--no-hooks"];
+    let setup = ["setup", "--client", "codex", "--no-hooks", "--no-plugin"];
     let sandbox = hostile_project();
     let screen = sandbox.type_on_terminal(&setup, Some("y\ny\n"));
     assert!(
